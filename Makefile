@@ -1,0 +1,47 @@
+# Each target sets itself up in .venv: nothing is needed beforehand but Python, pip and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := examples/cooking
+
+.PHONY: help demo test check docs bench clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+
+# One stamp for each set of packages, renewed when pyproject.toml changes.
+$(VENV)/stamp-demo: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/stamp-%: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable . --group $*
+	@touch $@
+
+demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out
+	@$(BIN)/gainful evaluate $(DEMO)/judgments.qrels $(DEMO)/keyword.run $(DEMO)/semantic.run $(DEMO)/hybrid.run \
+		-m CG@10 -m DCG@10 -m nDCG@5,10 -m "nDCG(gain=exp2)@10" -m nDCG
+	@echo
+	@$(BIN)/gainful explain $(DEMO)/judgments.qrels $(DEMO)/hybrid.run --query pad-thai -m nDCG@5
+
+test: $(VENV)/stamp-test  ## run the tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/stamp-check  ## lint, format, types, import law, public API, doctests, documentation
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -m 'import_law or public_api or documentation'
+
+docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
+	$(BIN)/python docs/generate.py
+
+bench: $(VENV)/stamp-bench  ## time gainful beside its peers
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

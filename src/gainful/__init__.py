@@ -1,0 +1,57 @@
+"""Measure how good rankings are: CG, DCG, nDCG, exactly and fast, with the arithmetic shown.
+
+>>> import gainful as gf
+>>> round(gf.ndcg([3, 2, 3, 0, 1, 2], judged=[3, 2, 3, 0, 1, 2, 3, 2], k=6), 3)
+0.785
+"""
+
+from gainful.errors import (
+    GainfulError,
+    GainfulWarning,
+    InputError,
+    MeasureError,
+    MissingDependencyError,
+    PolicyError,
+)
+from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.evaluate import evaluate, evaluate_arrays
+from gainful.evaluation.grades import cg, dcg, ndcg
+from gainful.evaluation.scores import Scores
+from gainful.explanation.explain import explain, explain_grades
+from gainful.explanation.worked import Explanation
+from gainful.measures.families import Family, catalogue
+from gainful.measures.notation import parse as measure
+from gainful.measures.policy import Choice, Policy, choices
+from gainful.measures.spec import Measure
+from gainful.report.render import formats, render
+from gainful.version import VERSION
+
+__version__ = VERSION
+
+__all__ = [
+    "Choice",
+    "Coverage",
+    "Explanation",
+    "Family",
+    "GainfulError",
+    "GainfulWarning",
+    "InputError",
+    "Measure",
+    "MeasureError",
+    "MissingDependencyError",
+    "Policy",
+    "PolicyError",
+    "Scores",
+    "catalogue",
+    "cg",
+    "choices",
+    "dcg",
+    "evaluate",
+    "evaluate_arrays",
+    "explain",
+    "explain_grades",
+    "formats",
+    "measure",
+    "ndcg",
+    "render",
+]

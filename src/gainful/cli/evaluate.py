@@ -1,0 +1,56 @@
+"""`gainful evaluate`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import format_option, output_option, policy_of, policy_options, write
+
+
+@click.command(
+    epilog="Example: gainful evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'nDCG(gain=exp2)@10'"
+)
+@click.argument("judgments")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
+@click.option(
+    "--measure",
+    "-m",
+    "measures",
+    multiple=True,
+    default=["nDCG@10"],
+    show_default=True,
+    help="What to measure, e.g. nDCG@10 or DCG@5,10; repeat for more.",
+)
+@click.option("--per-query", is_flag=True, help="A row for each query instead of the means.")
+@click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
+@format_option
+@output_option
+@policy_options
+def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
+    """Measure one or more RUNs against JUDGMENTS.
+
+    JUDGMENTS and RUN are TREC files (query iteration doc grade, and query Q0 doc rank score
+    tag); - is standard input.
+    """
+    policy = policy_of(options)
+    results = {
+        name: gf.evaluate(judgments, run, list(options["measures"]), policy=policy)
+        for name, run in zip(_names(runs), runs, strict=True)
+    }
+    text = gf.render(
+        results, options["format_"], per_query=options["per_query"], digits=options["digits"]
+    )
+    write(text, options["output"])
+
+
+def _names(runs: tuple[str, ...]) -> list[str]:
+    """Name the runs by their files, with as much of the path as tells them apart."""
+    if len(set(runs)) < len(runs):
+        raise click.UsageError("The same run is given twice.")
+    paths = [Path(run) for run in runs]
+    for names in ([path.stem for path in paths], [path.name for path in paths]):
+        if len(set(names)) == len(names):
+            return names
+    return list(runs)

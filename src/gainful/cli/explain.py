@@ -1,0 +1,76 @@
+"""`gainful explain`."""
+
+import re
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import format_option, output_option, policy_of, policy_options, write
+
+_NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
+_GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
+
+
+@click.command(
+    # A list that begins with a bad document, -1,2, looks like an option to click.
+    context_settings={"ignore_unknown_options": True},
+    epilog="Example: gainful explain 3,2,3,0,1,2 --judged 3,2,3,0,1,2,3,2 -m nDCG@6",
+)
+@click.argument("arguments", nargs=-1, required=True, metavar="GRADES | JUDGMENTS RUN")
+@click.option(
+    "--judged",
+    metavar="GRADES",
+    help="All known grades, those of the list included, for the ideal.",
+)
+@click.option("--query", "-q", metavar="ID", help="The query of the run to work out.")
+@click.option("--measure", "-m", help="What to work out.  [default: nDCG, at the length of GRADES]")
+@format_option
+@output_option
+@policy_options
+def explain(arguments: tuple[str, ...], **options: Any) -> None:
+    """Work a value out, line by line.
+
+    GRADES is a list in rank order, 3,2,3,0,1,2. JUDGMENTS and RUN are files, with --query.
+    """
+    _refuse_unknown_options(arguments)
+    policy = policy_of(options)
+    query, judged, measure = options["query"], options["judged"], options["measure"]
+    match arguments:
+        case (text,):
+            grades = _grades(text)
+            if query is not None:
+                raise click.UsageError("--query goes with JUDGMENTS and RUN, not with GRADES.")
+            known = None if judged is None else _grades(judged)
+            explanation = gf.explain_grades(
+                grades, measure or f"nDCG@{len(grades)}", judged=known, policy=policy
+            )
+        case judgments, run if judged is None:
+            if query is None:
+                raise click.UsageError("Name the query to work out: --query ID.")
+            explanation = gf.explain(
+                judgments, run, measure or "nDCG@10", query=query, policy=policy
+            )
+        case _:
+            raise click.UsageError(_misfit(arguments))
+    write(gf.render(explanation, options["format_"]), options["output"])
+
+
+def _refuse_unknown_options(arguments: tuple[str, ...]) -> None:
+    for argument in arguments:
+        if argument.startswith("-") and argument != "-" and not _GRADES.fullmatch(argument):
+            raise click.NoSuchOption(argument)
+
+
+def _misfit(arguments: tuple[str, ...]) -> str:
+    if all(_GRADES.fullmatch(argument) for argument in arguments):
+        return "Give the grades as one list, separated by commas: 3,2,0."
+    return "Give a list of grades (with --judged if there are more), or JUDGMENTS and RUN."
+
+
+def _grades(text: str) -> list[float]:
+    if not _GRADES.fullmatch(text):
+        raise click.UsageError(
+            f"Expected grades such as 3,2,3,0,1,2, or JUDGMENTS and RUN with --query; found {text!r}."
+        )
+    return [float(number) for number in text.split(",")]

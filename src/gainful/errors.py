@@ -1,0 +1,65 @@
+"""The one exception tree.
+
+Every error says where it happened, what was expected, what was found and, where
+there is something to do, what to do. The four are kept as attributes, so that a
+program can use them and a message is composed in one place.
+
+>>> raise InputError("qrels.txt:7", "4 fields", "3", "Add the missing field.")
+Traceback (most recent call last):
+    ...
+gainful.errors.InputError: qrels.txt:7: expected 4 fields, found 3. Add the missing field.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class GainfulError(Exception):
+    """Any error that gainful raises on purpose; catch this to catch them all."""
+
+    def __init__(self, where: str, expected: str, found: str, remedy: str = "") -> None:
+        # The four are also the exception's args, so that it survives pickling.
+        super().__init__(where, expected, found, remedy)
+        self.where = where
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        message = f"{self.where}: expected {self.expected}, found {self.found}."
+        return f"{message} {self.remedy}" if self.remedy else message
+
+
+class MeasureError(GainfulError, ValueError):
+    """A measure, a parameter or a spelling that does not exist or does not fit."""
+
+
+class PolicyError(GainfulError, ValueError):
+    """A choice that a policy does not have."""
+
+
+class InputError(GainfulError, ValueError):
+    """Judgments, runs, arrays or files that cannot be taken as they are."""
+
+
+class MissingDependencyError(GainfulError, ImportError):
+    """An optional package that is needed for what was asked and is not installed."""
+
+
+class GainfulWarning(UserWarning):
+    """Something that is legal and probably not meant."""
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Suggest the closest choice, and list them all.
+
+    >>> did_you_mean("expp2", ["linear", "exp2", "binary"])
+    "Did you mean 'exp2'? Choices: linear, exp2, binary."
+    >>> did_you_mean("zzz", ["linear", "exp2"])
+    'Choices: linear, exp2.'
+    """
+    listed = list(choices)
+    folded = {choice.casefold(): choice for choice in listed}
+    close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.5)
+    hint = f"Did you mean '{folded[close[0]]}'? " if close else ""
+    return f"{hint}Choices: {', '.join(listed)}."

@@ -1,0 +1,177 @@
+"""`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
+
+from collections.abc import Sequence
+from itertools import compress
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gainful.errors import InputError
+from gainful.evaluation.batches import Measured, batches_for, measure_batches
+from gainful.evaluation.coverage import coverage_of
+from gainful.evaluation.scores import Scores
+from gainful.inputs.arrays import read_lists
+from gainful.inputs.identifiers import examples
+from gainful.matching import arrays, dispatch
+from gainful.matching.matched import Matched
+from gainful.measures.notation import read_measures
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+
+Measures = (
+    str | Measure | list[str] | list[Measure] | list[str | Measure] | tuple[str | Measure, ...]
+)
+Bools = NDArray[np.bool_]
+
+
+def evaluate(
+    judgments: object, run: object, measures: Measures = "nDCG@10", *, policy: Policy | None = None
+) -> Scores:
+    """Measure a run against judgments.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, or the path of a TREC file.
+        run: `{query: {doc: score}}`, higher is better, or the path of a TREC file.
+        measures: one measure or several, in the notation or as values.
+        policy: the choices that are not the measure's; the defaults if None.
+
+    >>> judgments = {"q1": {"a": 3, "b": 2, "c": 0}}
+    >>> scores = evaluate(judgments, {"q1": {"a": 0.9, "c": 0.8, "b": 0.7}}, ["nDCG@3", "CG"])
+    >>> round(scores["nDCG@3"], 4), scores["CG"]
+    (0.9386, 5.0)
+
+    """
+    asked = read_measures(measures)
+    chosen = _policy(policy)
+    matched = dispatch.match(judgments, run, chosen)
+    return measure_matched(matched, asked, chosen.resolved(ids=True))
+
+
+def evaluate_arrays(
+    *,
+    labels: ArrayLike,
+    scores: ArrayLike,
+    measures: Measures = "nDCG@10",
+    group: ArrayLike | None = None,
+    query: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    policy: Policy | None = None,
+) -> Scores:
+    """Measure scores against labels in arrays; the passed documents are all that are judged.
+
+    Args:
+        labels: [batch, list] or flat (n,), the grade of each document.
+        scores: of the same shape, higher is better.
+        measures: one measure or several, in the notation or as values.
+        group: for flat arrays, the size of each list, in order.
+        query: for flat arrays, the query id of each document, in any order; for
+            [batch, list], the query id of each list. Without it, queries are numbered from 0.
+        mask: of the shape of labels, True where there is a document.
+        policy: the choices that are not the measure's; ties are averaged by default.
+
+    >>> scores = evaluate_arrays(labels=[[1, 0, 0]], scores=[[0.5, 0.5, 0.5]], measures="nDCG")
+    >>> round(scores["nDCG"], 4)
+    0.7103
+
+    """
+    asked = read_measures(measures)
+    resolved = _policy(policy).resolved(ids=False)
+    lists = read_lists(labels, scores, group=group, query=query, mask=mask)
+    batches, measured = measure_batches(
+        lists.split(batches_for(lists.labels.size)),
+        lambda part: arrays.match(part, resolved),
+        asked,
+        resolved,
+    )
+    return _scores(batches, measured, asked, resolved)
+
+
+def measure_matched(matched: Matched, measures: tuple[Measure, ...], policy: Policy) -> Scores:
+    """Measure what has been matched, under a policy with ties decided."""
+    batches, measured = measure_batches([matched], lambda part: part, measures, policy)
+    return _scores(batches, measured, measures, policy)
+
+
+def _scores(
+    batches: Sequence[Matched], measured: Measured, measures: tuple[Measure, ...], policy: Policy
+) -> Scores:
+    """Apply the policy to the bare values."""
+    _refuse(batches, policy)
+    values, missing = measured.values, measured.missing
+    counted = np.ones(values.shape, np.bool_)
+    for column, measure in enumerate(measures):
+        if measure.family.needs_run:
+            values[missing, column] = 0.0
+        if measure.family.normalised:
+            _apply_empty(measured, column, measure, policy, counted[:, column])
+    if policy.missing == "skip":
+        counted[missing] = False
+    values[~counted] = np.nan
+    _refuse_nothing_counted(counted, measures, policy)
+    kept: Bools = np.logical_or.reduce(counted, axis=1)
+    return Scores(
+        measures=measures,
+        policy=policy,
+        coverage=coverage_of(batches, measured, policy),
+        queries=tuple(compress(measured.queries, kept)),
+        values=values[kept],
+        counted=counted[kept],
+        batches=tuple(batches),
+    )
+
+
+def _policy(policy: Policy | None) -> Policy:
+    if policy is None:
+        return Policy()
+    if not isinstance(policy, Policy):
+        raise InputError("policy", "a gainful.Policy", repr(policy), "E.g. Policy(ties='average').")
+    return policy
+
+
+def _refuse(batches: Sequence[Matched], policy: Policy) -> None:
+    if policy.missing == "error":
+        lost = [query for batch in batches for query in compress(batch.queries, batch.missing)]
+        if lost:
+            raise InputError(
+                "run",
+                "every judged query (policy missing=error)",
+                f"{len(lost)} missing: {examples(lost)}",
+            )
+    extra = [query for batch in batches for query in batch.extra]
+    if policy.extra == "error" and extra:
+        raise InputError(
+            "run",
+            "judged queries only (policy extra=error)",
+            f"{len(extra)} without judgments: {examples(extra)}",
+        )
+
+
+def _apply_empty(
+    measured: Measured, column: int, measure: Measure, policy: Policy, counted: Bools
+) -> None:
+    """Give the value of a query without positive gain the meaning that the policy says."""
+    empty = measured.empty[:, column]
+    if not empty.any():
+        return
+    match policy.empty:
+        case "error":
+            names = list(compress(measured.queries, empty))
+            raise InputError(
+                str(measure),
+                "a positive gain in every query (policy empty=error)",
+                f"{len(names)} without: {examples(names)}",
+            )
+        case "skip":
+            counted[empty] = False
+        case answer:
+            measured.values[empty, column] = {"zero": 0.0, "one": 1.0, "nan": np.nan}[answer]
+
+
+def _refuse_nothing_counted(counted: Bools, measures: tuple[Measure, ...], policy: Policy) -> None:
+    for column, measure in enumerate(measures):
+        if not counted[:, column].any():
+            raise InputError(
+                str(measure),
+                "at least one query to average over",
+                f"none left by the policy missing={policy.missing} empty={policy.empty}",
+            )

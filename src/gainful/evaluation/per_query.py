@@ -1,0 +1,99 @@
+"""The scores of each query, as columns."""
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError, MissingDependencyError, did_you_mean
+from gainful.rendering.table import Cell, Table
+
+
+class PerQuery:
+    """A table with the columns `query` and one for each measure, a row for each query.
+
+    A cell is empty (None, null, NaN in pandas) where the policy left the query out of that
+    measure's mean.
+    """
+
+    def __init__(
+        self,
+        queries: tuple[str, ...],
+        measures: tuple[str, ...],
+        values: NDArray[np.float64],
+        counted: NDArray[np.bool_],
+    ) -> None:
+        self.columns = ("query", *measures)
+        self.queries = queries
+        self._values = values
+        self._counted = counted
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        """Yield the rows as dicts."""
+        for query, values, counted in zip(
+            self.queries, self._values.tolist(), self._counted.tolist(), strict=True
+        ):
+            cells = (value if known else None for value, known in zip(values, counted, strict=True))
+            yield dict(zip(self.columns, (query, *cells), strict=True))
+
+    def __getitem__(self, column: str) -> list[Cell]:
+        """Return a column by its name."""
+        if column == "query":
+            return list(self.queries)
+        if column not in self.columns:
+            raise InputError(
+                "per_query", "one of its columns", repr(column), did_you_mean(column, self.columns)
+            )
+        place = self.columns.index(column) - 1
+        return [
+            value if known else None
+            for value, known in zip(
+                self._values[:, place].tolist(), self._counted[:, place].tolist(), strict=True
+            )
+        ]
+
+    def to_dict(self) -> dict[str, dict[str, float | None]]:
+        """Return `{query: {measure: value}}`."""
+        return {
+            str(row["query"]): {name: row[name] for name in self.columns[1:]}  # type: ignore[misc]
+            for row in self
+        }
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame."""
+        return _optional("pandas").DataFrame(self._data())
+
+    def to_polars(self) -> Any:
+        """Return a polars DataFrame."""
+        return _optional("polars").DataFrame(self._data())
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow Table."""
+        return _optional("pyarrow").table(self._data())
+
+    def _data(self) -> dict[str, list[Cell]]:
+        return {column: self[column] for column in self.columns}
+
+    def table(self) -> Table:
+        """Return the rows for rendering."""
+        return Table(self.columns, [list(row.values()) for row in self])
+
+    def __repr__(self) -> str:
+        return f"PerQuery({len(self)} queries × {', '.join(self.columns[1:])})"
+
+
+def _optional(package: str) -> Any:
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise MissingDependencyError(
+            f"to_{'arrow' if package == 'pyarrow' else package}()",
+            f"the package {package}",
+            "none installed",
+            f"Install it: pip install {package}",
+        ) from None

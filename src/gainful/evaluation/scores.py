@@ -1,0 +1,162 @@
+"""`Scores`: the result of an evaluation, with all that is needed to quote it."""
+
+import hashlib
+import math
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError, did_you_mean
+from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.per_query import PerQuery
+from gainful.matching.matched import Matched
+from gainful.measures.notation import parse
+from gainful.measures.policy import CHOICES, Policy
+from gainful.measures.spec import Measure
+from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.version import VERSION
+
+_HASH_BYTES = 6
+
+# What the two hashes of a signature cover.
+_JUDGMENTS = ("pool_offsets", "pool_grades")
+_RUN = ("offsets", "rank_first", "rank_last", "rank", "grade", "retrieved", "missing")
+
+
+class Scores:
+    """Means over queries, the values of each query, and what they rest on.
+
+    Attributes:
+        measures: the measures, in the order asked.
+        policy: the policy they were computed under, ties decided.
+        coverage: what was counted and what was missing.
+        queries: (q,) ids of the queries that count for at least one measure.
+        values: [query, measure] float64, read-only; NaN where not counted.
+        counted: [query, measure] bool, read-only.
+
+    """
+
+    def __init__(
+        self,
+        *,
+        measures: tuple[Measure, ...],
+        policy: Policy,
+        coverage: Coverage,
+        queries: tuple[str, ...],
+        values: NDArray[np.float64],
+        counted: NDArray[np.bool_],
+        batches: tuple[Matched, ...],
+    ) -> None:
+        for array in (values, counted):
+            array.flags.writeable = False
+        self.measures = measures
+        self.policy = policy
+        self.coverage = coverage
+        self.queries = queries
+        self.values = values
+        self.counted = counted
+        self._batches = batches
+
+    def __getitem__(self, measure: str | Measure) -> float:
+        """Return the mean over queries."""
+        return self.means[str(self._measure(measure))]
+
+    @cached_property
+    def means(self) -> dict[str, float]:
+        """The mean over queries of every measure, by its name.
+
+        Sums are exact before the one rounding at the end, so the order of the queries does
+        not matter.
+        """
+        means = {}
+        for column, measure in enumerate(self.measures):
+            values = self.values[self.counted[:, column], column]
+            means[str(measure)] = math.fsum(values.tolist()) / values.size
+        return means
+
+    @property
+    def per_query(self) -> PerQuery:
+        """The values of each query: columns query, and one for each measure."""
+        names = tuple(str(measure) for measure in self.measures)
+        return PerQuery(self.queries, names, self.values, self.counted)
+
+    def signature(self, measure: str | Measure) -> str:
+        """Return one line that pins the number down.
+
+        It names the measure, every choice of the policy that is not the default (ties always),
+        the queries counted, a hash of what was measured on either side, and the version. The
+        hashes are of the grades and ranks that the measures see: they are the same whatever
+        kind of input or engine the data came through.
+        """
+        found = self._measure(measure)
+        column = self.measures.index(found)
+        choices = [
+            f"{name}={answer}"
+            for choice, (name, answer) in zip(CHOICES, self.policy.answers().items(), strict=True)
+            if name == "ties" or answer != choice.default
+        ]
+        coverage = self.coverage
+        counts = f"queries={int(self.counted[:, column].sum())}"
+        counts += f" missing={len(coverage.missing)} empty={len(coverage.empty)}"
+        judgments, run = self._hashes
+        return " | ".join(
+            [
+                str(found),
+                " ".join(choices),
+                counts,
+                f"judgments={judgments} run={run}",
+                f"gainful {VERSION}",
+            ]
+        )
+
+    @cached_property
+    def _hashes(self) -> tuple[str, str]:
+        judgments, run = (_hash(self._batches, fields) for fields in (_JUDGMENTS, _RUN))
+        return judgments, run
+
+    def _measure(self, measure: str | Measure) -> Measure:
+        found = measure if isinstance(measure, Measure) else parse(measure)
+        if found not in self.measures:
+            names = [str(known) for known in self.measures]
+            raise InputError(
+                "scores",
+                "a measure that was evaluated",
+                f"'{found}'",
+                did_you_mean(str(found), names),
+            )
+        return found
+
+    def table(self) -> Table:
+        """Return the means, with policy and coverage as notes, for rendering."""
+        rows: list[list[Cell]] = [[name, mean] for name, mean in self.means.items()]
+        notes = [f"policy    {self.policy}", f"coverage  {self.coverage}"]
+        return Table(["measure", "mean"], rows, notes=notes)
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
+        return f"Scores({means}; {len(self.queries)} queries)"
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def _hash(batches: tuple[Matched, ...], fields: tuple[str, ...]) -> str:
+    """Hash arrays field by field, as if the batches were one."""
+    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
+    for batch in batches:
+        digest.update(
+            "".join(f"{query}\n" for query in batch.queries).encode(errors="surrogatepass")
+        )
+    for field in fields:
+        for batch in batches:
+            array = getattr(batch, field)
+            if field.endswith("offsets"):
+                array = np.diff(array)
+            # Little-endian everywhere, and no −0 beside 0, so that equal values hash the same.
+            plain = array + 0.0 if array.dtype.kind == "f" else array
+            digest.update(plain.astype(plain.dtype.newbyteorder("<")).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,137 @@
+"""What the measures of one evaluation share: gains, ideals and ranks under the policy."""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.evaluation.worth import RISING, discounts_of, gains_of
+from gainful.kernels.cumulation import owners
+from gainful.kernels.ties import extreme_order
+from gainful.matching.matched import Matched, places_of
+from gainful.measures.discount import Discount
+from gainful.measures.gain import Gain
+from gainful.measures.policy import Policy
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Worksheet:
+    """A matched run under a policy, with each intermediate result computed once."""
+
+    def __init__(self, matched: Matched, policy: Policy) -> None:
+        self.matched = matched
+        self.policy = policy
+        self._listed: dict[Gain, tuple[Floats, Ints, Ints]] = {}
+        self._ideal: dict[Gain, Floats] = {}
+        self._discounts: dict[tuple[Discount, float, int], Floats] = {}
+
+    @cached_property
+    def owner(self) -> Ints:
+        """(n,) query of each judged and retrieved document."""
+        return owners(self.matched.offsets)
+
+    @cached_property
+    def pool_rank(self) -> Ints:
+        """(m,) rank of each judged document in the ideal."""
+        if self.matched.pool_offsets is self.matched.offsets and self.certain:
+            return self.matched.rank  # every judged document was retrieved: places are ranks
+        return places_of(self.matched.pool_offsets)
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is known that no documents tie."""
+        return self.matched.rank_first is self.matched.rank_last
+
+    @cached_property
+    def depth(self) -> int:
+        """The deepest rank of any list or ideal."""
+        pools = np.diff(self.matched.pool_offsets)
+        return int(max(self.matched.retrieved.max(initial=0), pools.max(initial=0)))
+
+    @cached_property
+    def absent_grade(self) -> float | None:
+        """The grade of what a list shorter than the cutoff lacks; None where it has gain 0."""
+        if self.policy.absent == "zero":
+            return None
+        if self.policy.absent == "lowest":
+            return self.matched.lowest_grade
+        return float(self.policy.absent)
+
+    @cached_property
+    def _known(self) -> Floats:
+        grades = np.unique(self.matched.pool_grades)
+        return grades if self.absent_grade is None else np.union1d(grades, [self.absent_grade])
+
+    def listed(self, gain: Gain) -> tuple[Floats, Ints, Ints]:
+        """Return gain, first and last possible rank (n,) of the judged documents retrieved."""
+        if gain not in self._listed:
+            matched = self.matched
+            worth = self._gains(gain, matched.grade)
+            match self.policy.ties:
+                case "average":
+                    listed = worth, matched.rank_first, matched.rank_last
+                case "best" | "worst":
+                    worth, rank = extreme_order(
+                        worth,
+                        matched.rank_first,
+                        matched.rank_last,
+                        self.owner,
+                        best=self.policy.ties == "best",
+                    )
+                    listed = worth, rank, rank
+                case _:
+                    listed = worth, matched.rank, matched.rank
+            self._listed[gain] = listed
+        return self._listed[gain]
+
+    def ideal(self, gain: Gain) -> Floats:
+        """Return the gains (m,) of all judged documents by query, descending, negative ones as 0."""
+        if gain not in self._ideal:
+            worth = self._gains(gain, self.matched.pool_grades)
+            # Pools stand by grade; a table or a function need not rise with it.
+            if gain.form not in RISING:
+                worth = worth[np.lexsort((-worth, owners(self.matched.pool_offsets)))]
+            self._ideal[gain] = np.maximum(worth, 0.0) if (worth < 0).any() else worth
+        return self._ideal[gain]
+
+    def absent_gain(self, gain: Gain) -> float:
+        """Return the gain of what a list shorter than the cutoff lacks."""
+        if self.absent_grade is None:
+            return 0.0
+        return self.gain_of(gain, self.absent_grade)
+
+    def gain_of(self, gain: Gain, grade: float) -> float:
+        """Return the gain of one grade under the policy."""
+        return float(self._gains(gain, np.array([grade]))[0])
+
+    def empty(self, gain: Gain) -> Bools:
+        """Return where (q,) no judged document has a positive gain."""
+        starts, ends = self.matched.pool_offsets[:-1], self.matched.pool_offsets[1:]
+        empty: Bools = np.equal(starts, ends)
+        # The ideal stands best first, so its first gain tells; a pool may have none.
+        empty[~empty] = self.ideal(gain)[starts[~empty]] <= 0
+        return empty
+
+    def discounts(self, discount: Discount, base: float, depth: int) -> Floats:
+        """Return the discounts by rank, down to `depth` at least."""
+        key = (discount, base, depth)
+        if key not in self._discounts:
+            self._discounts[key] = discounts_of(discount, base, depth)
+        return self._discounts[key]
+
+    def _gains(self, gain: Gain, grades: Floats) -> Floats:
+        known = self._known if gain.form in ("table", "function") else grades
+        worth = gains_of(gain, grades, known)
+        if self.policy.negative == "keep" or not (worth < 0).any():
+            return worth
+        if self.policy.negative == "error":
+            raise InputError(
+                "judgments",
+                "no negative gain (policy negative=error)",
+                f"grade {grades[worth < 0][0]:g} with gain {worth[worth < 0][0]:g}",
+            )
+        return np.maximum(worth, 0.0)

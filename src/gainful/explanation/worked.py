@@ -1,0 +1,170 @@
+"""`Explanation`: a value with every step that leads to it."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gainful.measures.discount import FORMS as DISCOUNTS
+from gainful.measures.gain import FORMS as GAINS
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
+
+COLUMNS = ("i", "doc", "grade", "gain", "discount", "contribution", "sum")
+_DIGITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One document: its rank, grade, gain, discount, their product, and the sum so far.
+
+    `rank_last` is above `rank` where the document shares a block of ranks (ties averaged);
+    `doc` is None in a list of bare grades, `grade` is None for an unjudged document.
+    """
+
+    rank: int
+    rank_last: int
+    doc: str | None
+    grade: float | None
+    gain: float
+    discount: float
+    contribution: float
+    sum: float
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A worked sum, of the list or of the ideal: its steps, its name and its total.
+
+    `beyond` is how many more ranks there are, none of which adds anything.
+    """
+
+    title: str
+    name: str
+    steps: tuple[Step, ...]
+    total: float
+    beyond: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A value, and the worked sums and the division that lead to it.
+
+    Prints as text, shows as HTML in a notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
+    """
+
+    measure: Measure
+    query: str | None
+    value: float
+    parts: tuple[Part, ...]
+    policy: Policy
+    remark: str = ""
+
+    @property
+    def heading(self) -> str:
+        """What is explained."""
+        return str(self.measure) if self.query is None else f"{self.measure} of query {self.query}"
+
+    @property
+    def conclusion(self) -> str:
+        """The last line: how the value follows from the sums."""
+        totals = {part.name: part.total for part in self.parts}
+        if len(self.parts) == 1:
+            return f"{self.measure} = {self.value:.{_DIGITS}f}{self._remark}"
+        names = " / ".join(totals)
+        numbers = " / ".join(f"{total:.{_DIGITS}f}" for total in totals.values())
+        return f"{self.measure} = {names} = {numbers} = {self.value:.{_DIGITS}f}{self._remark}"
+
+    @property
+    def _remark(self) -> str:
+        return f"  ({self.remark})" if self.remark else ""
+
+    @property
+    def conventions(self) -> str:
+        """The gain and the discount in words."""
+        parameters = self.measure.parameters
+        gain = parameters["gain"]
+        said = [f"gain {gain}" + (f": {GAINS[gain.form]}" if gain.form in GAINS else "")]
+        discount = parameters.get("discount")
+        if discount is not None:
+            said.append(f"discount {discount}: {DISCOUNTS[discount.form]}")
+            if discount.form in ("log", "jarvelin"):
+                base = self.measure.family.parameter("base").write(parameters["base"])
+                said[-1] += f" with b = {base}"
+        return "; ".join(said)
+
+    def tables(self) -> list[Table]:
+        """Return the worked sums for rendering."""
+        return [_table(part) for part in self.parts]
+
+    def table(self) -> Table:
+        """Return all steps as one table, with a column that names their part."""
+        rows = [[part.name, *_cells(step)] for part in self.parts for step in part.steps]
+        return Table(("part", *COLUMNS), rows, digits=_DIGITS)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "measure": str(self.measure),
+            "query": self.query,
+            "value": self.value,
+            "policy": self.policy.answers(),
+            "parts": {
+                part.name: {"total": part.total, "steps": [asdict(step) for step in part.steps]}
+                for part in self.parts
+            },
+        }
+
+    def to_markdown(self) -> str:
+        """Return it as Markdown."""
+        return self._compose([as_markdown(table) for table in self.tables()])
+
+    def __str__(self) -> str:
+        return self._compose([as_text(table) for table in self.tables()])
+
+    def to_html(self) -> str:
+        """Return it as HTML."""
+        tables = "".join(as_html(table) for table in self.tables())
+        heading, conventions, conclusion = map(
+            html.escape, (self.heading, self.conventions, self.conclusion)
+        )
+        return f"<h4>{heading}</h4><p>{conventions}</p>{tables}<p><b>{conclusion}</b></p>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _compose(self, tables: Sequence[str]) -> str:
+        return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])
+
+
+def _table(part: Part) -> Table:
+    rows = [_cells(step) for step in part.steps]
+    notes = [f"{part.name} = {part.total:.{_DIGITS}f}"]
+    if part.beyond:
+        more = "1 more rank adds" if part.beyond == 1 else f"{part.beyond} more ranks add"
+        notes.insert(0, f"{more} nothing")
+    table = Table(COLUMNS, rows, digits=_DIGITS, title=part.title, notes=notes)
+    return _without_docs(table) if all(step.doc is None for step in part.steps) else table
+
+
+def _without_docs(table: Table) -> Table:
+    place = table.columns.index("doc")
+    return Table(
+        [*table.columns[:place], *table.columns[place + 1 :]],
+        [[*row[:place], *row[place + 1 :]] for row in table.rows],
+        digits=table.digits,
+        title=table.title,
+        notes=table.notes,
+    )
+
+
+def _cells(step: Step) -> list[Cell]:
+    rank: Cell = step.rank if step.rank == step.rank_last else f"{step.rank}–{step.rank_last}"
+    grade: Cell = "unjudged" if step.grade is None else _plain(step.grade)
+    return [rank, step.doc, grade, _plain(step.gain), step.discount, step.contribution, step.sum]
+
+
+def _plain(number: float) -> Cell:
+    """Whole numbers without decimals: grades and gains mostly are."""
+    return int(number) if number == int(number) else number

@@ -1,0 +1,197 @@
+"""Arrays of labels and scores, checked and flattened to lists."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gainful.errors import InputError
+from gainful.inputs.identifiers import id_text
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+AnyArray = NDArray[np.generic]
+
+BATCH_DIMENSIONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Documents in a row, and where the list of each query stands among them.
+
+    The list of query q is `labels[starts[q] : starts[q] + lengths[q]]`, and so for scores.
+    Queries stand by id where the caller gave ids, else in the order of the input.
+    """
+
+    queries: tuple[str, ...]
+    starts: Ints
+    lengths: Ints
+    labels: Floats
+    scores: Floats
+
+    def split(self, parts: int) -> list["Lists"]:
+        """Split into about so many parts with as many documents each, no list divided."""
+        ends = np.cumsum(self.lengths)
+        shares = np.arange(1, parts) * int(ends[-1]) // parts
+        bounds = np.unique(np.concatenate(([0], np.searchsorted(ends, shares) + 1, [ends.size])))
+        return [
+            Lists(
+                self.queries[start:end],
+                self.starts[start:end],
+                self.lengths[start:end],
+                self.labels,
+                self.scores,
+            )
+            for start, end in pairwise(bounds.tolist())
+        ]
+
+
+def read_lists(
+    labels: ArrayLike,
+    scores: ArrayLike,
+    *,
+    group: ArrayLike | None = None,
+    query: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+) -> Lists:
+    """Check and flatten `[batch, list]`, flat with `group` sizes, or flat with `query` ids.
+
+    >>> read_lists([1, 0, 2], [0.3, 0.2, 0.1], query=["b", "a", "b"]).lengths.tolist()
+    [1, 2]
+    """
+    given = as_array(labels, "labels")
+    if given.ndim not in (1, BATCH_DIMENSIONS):
+        raise InputError("labels", "[batch, list] or a flat array", f"{given.ndim} dimensions")
+    valid = _mask(mask, given.shape)
+    grades = as_numbers(given, "labels", valid).ravel()
+    numbers = as_array(scores, "scores")
+    if numbers.shape != given.shape:
+        raise InputError("scores", f"the shape of labels, {given.shape}", f"{numbers.shape}")
+    numbers = as_numbers(numbers, "scores", valid).ravel()
+
+    names, lengths, order = _segments(given.shape, group, query)
+    if order is not None:
+        grades, numbers = grades[order], numbers[order]
+    if valid is not None:
+        kept = valid.ravel() if order is None else valid[order]
+        # A list that is masked whole stays, with no documents: no query is dropped.
+        inside = np.concatenate(([0], np.cumsum(kept)))
+        ends = np.cumsum(lengths)
+        lengths = inside[ends] - inside[ends - lengths]
+        grades, numbers = grades[kept], numbers[kept]
+    if not grades.size:
+        raise InputError("labels", "at least one document", "none")
+
+    starts = np.cumsum(lengths) - lengths
+    if names is None:
+        return Lists(tuple(map(str, range(lengths.size))), starts, lengths, grades, numbers)
+    by_id = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+    queries = tuple(map(names.__getitem__, by_id.tolist()))
+    return Lists(queries, starts[by_id], lengths[by_id], grades, numbers)
+
+
+def as_array(value: ArrayLike, name: str) -> AnyArray:
+    """Return the argument as a NumPy array, or say why it is none."""
+    try:
+        array: AnyArray = np.asarray(value)
+    except (ValueError, TypeError, RuntimeError) as problem:
+        # NumPy and tensor libraries say in their own words what they cannot convert.
+        reason = str(problem).splitlines()[0].rstrip(".")
+        raise InputError(
+            name,
+            "an array of numbers",
+            f"{type(value).__name__} ({reason})",
+            "Lists of different lengths go flat, with group= sizes or query= ids.",
+        ) from None
+    return array
+
+
+def as_numbers(array: AnyArray, name: str, valid: Bools | None = None) -> Floats:
+    """Return finite float64; NaN is allowed only where there is no document."""
+    if array.dtype.kind not in "fiub":
+        raise InputError(name, "numbers", f"an array of {array.dtype}")
+    numbers = array.astype(np.float64, copy=False)
+    bad = ~np.isfinite(numbers)
+    if valid is not None:
+        bad &= valid
+    if bad.any():
+        place = tuple(int(index) for index in np.argwhere(bad)[0])
+        where = ", ".join(map(str, place))
+        raise InputError(f"{name}[{where}]", "a finite number", str(numbers[place]))
+    return numbers
+
+
+def _mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> Bools | None:
+    if mask is None:
+        return None
+    valid = as_array(mask, "mask")
+    if valid.dtype != np.bool_ or valid.shape != shape:
+        raise InputError(
+            "mask", f"booleans of the shape of labels, {shape}", f"{valid.dtype} of {valid.shape}"
+        )
+    return valid.astype(np.bool_, copy=False)
+
+
+def _segments(
+    shape: tuple[int, ...], group: ArrayLike | None, query: ArrayLike | None
+) -> tuple[Sequence[str] | None, Ints, Ints | None]:
+    """Return the names and lengths of the lists, and how to reorder the documents for them."""
+    batch = len(shape) == BATCH_DIMENSIONS
+    if group is not None and (query is not None or batch):
+        beside = "a batch of lists" if batch else "query="
+        raise InputError("group", "sizes of the lists in flat arrays", f"group= beside {beside}")
+    if batch:
+        lengths = np.full(shape[0], shape[1], np.int64)
+        if query is None:
+            return None, lengths, None
+        names = _names(_ids(query, shape[0], "the lists of the batch"))
+        if len(set(names)) < len(names):
+            raise InputError("query", "a different id for each list of the batch", "one id twice")
+        return names, lengths, None
+    if query is not None:
+        return _by_query(_ids(query, shape[0], "the documents"))
+    if group is None:
+        return None, np.array(shape, np.int64), None
+    return None, _sizes(group, shape[0]), None
+
+
+def _by_query(ids: AnyArray) -> tuple[list[str], Ints, Ints | None]:
+    starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1]))) if ids.size else ids
+    lengths = np.diff(np.append(starts, ids.size)).astype(np.int64)
+    names = _names(ids[starts])
+    if len(set(names)) == len(names):  # the documents of each query stand together
+        return names, lengths, None
+    numbers: dict[str, int] = {}
+    owner = [numbers.setdefault(name, len(numbers)) for name in names]
+    owners = np.repeat(np.array(owner, np.int64), lengths)
+    return list(numbers), np.bincount(owners), np.argsort(owners, kind="stable")
+
+
+def _ids(query: ArrayLike, count: int, what: str) -> AnyArray:
+    ids = as_array(query, "query")
+    if ids.shape != (count,):
+        raise InputError("query", f"{count} ids, one for each of {what}", f"shape {ids.shape}")
+    if ids.dtype.kind not in "iuUOT":
+        raise InputError("query", "strings (or integers) as ids", f"an array of {ids.dtype}")
+    return ids
+
+
+def _names(ids: AnyArray) -> list[str]:
+    if ids.dtype.kind in "iu":
+        return list(map(str, ids.tolist()))
+    return [id_text(value, where="query") for value in ids.tolist()]
+
+
+def _sizes(group: ArrayLike, count: int) -> Ints:
+    sizes = as_array(group, "group")
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes.size and int(sizes.min()) < 0):
+        raise InputError("group", "a flat array of sizes, whole numbers from 0", f"{group!r}")
+    lengths = sizes.astype(np.int64)
+    if int(lengths.sum()) != count:
+        raise InputError(
+            "group", f"sizes that add up to the {count} documents", f"a sum of {lengths.sum()}"
+        )
+    return lengths

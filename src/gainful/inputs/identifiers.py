@@ -1,0 +1,63 @@
+"""Ids of queries and documents: strings, always; integers are accepted and written as such."""
+
+import operator
+from collections.abc import Callable, Collection, Iterable
+from itertools import islice
+
+from gainful.errors import InputError
+
+_EXAMPLES = 3
+
+# Ways in which two tools write the same id differently, with the words for a hint.
+_FOLDS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("without surrounding blanks", str.strip),
+    ("in lower case", str.casefold),
+    ("without leading zeros", lambda text: text.lstrip("0") or "0"),
+    (
+        "without what stands before their digits",
+        lambda text: text.lstrip(" _-:/#.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    ),
+    ("without the ending .0", lambda text: text.removesuffix(".0")),
+)
+
+
+def id_text(value: object, *, where: str) -> str:
+    """Return an id as a string; integers are written in decimal, anything else is refused.
+
+    >>> id_text("007", where="run"), id_text(7, where="run")
+    ('007', '7')
+    """
+    if isinstance(value, str):
+        return str(value)
+    if not isinstance(value, bool):
+        try:
+            return str(operator.index(value))  # type: ignore[arg-type]
+        except TypeError:
+            pass  # said below
+    raise InputError(
+        where, "a string (or an integer) as id", repr(value), "Make the id a string first."
+    )
+
+
+def examples(ids: Iterable[str]) -> str:
+    """Quote a few ids for a message.
+
+    >>> examples(["q1", "q2", "q3", "q4"])
+    "'q1', 'q2', 'q3', …"
+    """
+    shown = [repr(text) for text in islice(ids, _EXAMPLES + 1)]
+    return ", ".join(shown[:_EXAMPLES] + ["…"] * (len(shown) > _EXAMPLES))
+
+
+def overlap_hint(left: Collection[str], right: Collection[str]) -> str:
+    """Say under which reading two sets of ids that never meet would meet.
+
+    >>> overlap_hint(["q01", "q02"], ["Q01"])
+    'They meet when read in lower case.'
+    """
+    for words, fold in _FOLDS:
+        folded = {fold(text) for text in left}
+        folded.discard("")
+        if any(fold(text) in folded for text in right):
+            return f"They meet when read {words}."
+    return "Check that both come from the same collection."

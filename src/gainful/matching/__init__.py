@@ -1,0 +1,1 @@
+"""Run × judgments → Matched, one file for each kind of input."""

@@ -1,0 +1,284 @@
+"""Dicts of dicts, `{query: {doc: grade}}` and `{query: {doc: score}}`, → Matched.
+
+A run is never ordered document by document: the scores of a query are sorted as bare
+numbers, and two binary searches give the tie block of each judged document.
+"""
+
+import math
+import struct
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from itertools import repeat
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gainful.errors import GainfulWarning, InputError
+from gainful.inputs.identifiers import examples, id_text, overlap_hint
+from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
+from gainful.measures.policy import Policy
+
+Documents = Mapping[Any, float]
+
+_LONGEST_INTEGER = 20  # digits: an id of more is no integer that a program counts with
+
+
+def match(
+    judgments: Mapping[object, Mapping[object, float]],
+    run: Mapping[object, Mapping[object, float]],
+    policy: Policy,
+) -> Matched:
+    """Match a run with its judgments.
+
+    Args:
+        judgments: query → document → grade.
+        run: query → document → score, higher is better.
+        policy: with `ties` decided.
+
+    >>> matched = match({"q": {"a": 2, "b": 1}}, {"q": {"a": 0.5, "x": 0.9}}, Policy(ties="doc"))
+    >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
+    ([2], [2.0], [2.0, 1.0])
+
+    """
+    judged = _queries(judgments, "judgments")
+    returned = _queries(run, "run")
+    if not any(judged.values()):
+        raise InputError("judgments", "at least one judged document", "none")
+    if not any(returned.values()):
+        raise InputError("run", "at least one retrieved document", "none")
+    if judged.keys().isdisjoint(returned):
+        raise InputError(
+            "query ids",
+            "judgments and run to share some",
+            f"none in common: judgments have {examples(sorted(judged))}; "
+            f"the run has {examples(sorted(returned))}",
+            overlap_hint(judged, returned),
+        )
+    queries = sorted(judged)  # code points order strings as their UTF-8 bytes do
+    rows = _Rows(policy)
+    for query in queries:
+        rows.add(query, judged[query], returned.get(query))
+    matched = rows.matched(queries, tuple(sorted(returned.keys() - judged.keys())))
+    if not matched.grade.size and matched.unjudged.any():
+        _warn_of_disjoint_documents(judged, returned)
+    return matched
+
+
+class _Rows:
+    """The rows gathered so far, query by query."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.rank_first: list[Ints] = []
+        self.rank_last: list[Ints] = []
+        self.rank: list[Ints] = []
+        self.grade: list[Floats] = []
+        self.pool: list[Floats] = []
+        self.retrieved: list[int] = []
+        self.unjudged: list[int] = []
+        self.missing: list[bool] = []
+        self.lowest_grade = math.inf
+
+    def add(self, query: str, grades: object, scores: object) -> None:
+        """Match one query; `scores` is None where the run lacks it."""
+        judged = _documents(grades, "judgments", query, self.policy)
+        returned = _documents(scores, "run", query, self.policy) if scores is not None else {}
+        shared = judged.keys() & returned.keys()
+        if _has_integer_twin(judged.keys() - shared, returned):
+            returned = _with_text_ids(returned, "run", query, self.policy)
+            shared = judged.keys() & returned.keys()
+        unjudged = len(returned) - len(shared)
+        pool = _ascending(judged, "grade", "judgments", query)
+        if pool.size:
+            self.lowest_grade = min(self.lowest_grade, float(pool[0]))
+        if unjudged and self.policy.unjudged != "zero":
+            judged, returned = _treat_unjudged(self.policy.unjudged, query, judged, returned)
+            shared = judged.keys() & returned.keys()
+            pool = _ascending(judged, "grade", "judgments", query)
+        ascending = _ascending(returned, "score", "run", query)
+        wanted = np.array([returned[doc] for doc in shared], np.float64)
+        last = ascending.size - ascending.searchsorted(wanted, "left")
+        first = ascending.size + 1 - ascending.searchsorted(wanted, "right")
+        rank = first
+        if self.policy.ties in _ORDERS and (first < last).any():
+            docs = _with_text_ids(returned, "run", query, self.policy)
+            rank = _untied(first, list(shared), docs, _ORDERS[self.policy.ties])
+        self.rank_first.append(first)
+        self.rank_last.append(last)
+        self.rank.append(rank)
+        self.grade.append(np.array([judged[doc] for doc in shared], np.float64))
+        self.pool.append(pool[::-1])
+        self.retrieved.append(ascending.size)
+        self.unjudged.append(unjudged)
+        self.missing.append(scores is None)
+
+    def matched(self, queries: list[str], extra: tuple[str, ...]) -> Matched:
+        """Put the rows together in their canonical order."""
+        lengths = np.array([rows.size for rows in self.rank], np.int64)
+        offsets = offsets_of(lengths)
+        rank, grade = np.concatenate(self.rank), np.concatenate(self.grade)
+        order = by_rank(np.repeat(np.arange(lengths.size), lengths), rank, grade)
+        return Matched(
+            queries=tuple(queries),
+            offsets=offsets,
+            rank_first=np.concatenate(self.rank_first)[order],
+            rank_last=np.concatenate(self.rank_last)[order],
+            rank=rank[order],
+            grade=grade[order],
+            retrieved=np.array(self.retrieved, np.int64),
+            pool_offsets=offsets_of(np.array([pool.size for pool in self.pool], np.int64)),
+            pool_grades=np.concatenate(self.pool),
+            unjudged=np.array(self.unjudged, np.int64),
+            missing=np.array(self.missing, np.bool_),
+            lowest_grade=self.lowest_grade,
+            extra=extra,
+        )
+
+
+def _queries(given: object, what: str) -> dict[str, object]:
+    """Return the queries by their id as a string."""
+    if not isinstance(given, Mapping):
+        raise InputError(
+            what, "a dict {query: {doc: number}}", f"{type(given).__name__} {_shortened(given)}"
+        )
+    if all(type(query) is str for query in given):
+        return dict(given)
+    queries: dict[str, object] = {}
+    for query, documents in given.items():
+        text = id_text(query, where=f"{what}, query ids")
+        if text in queries:
+            raise InputError(
+                f"{what}, query ids", "each query once", f"{text!r} as a string and as an integer"
+            )
+        queries[text] = documents
+    return queries
+
+
+def _documents(given: object, what: str, query: str, policy: Policy) -> Documents:
+    """Return the documents of a query by their id as a string."""
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"{what}, query {query!r}",
+            "a dict {doc: number}",
+            f"{type(given).__name__} {_shortened(given)}",
+        )
+    for doc in given:
+        # The first id tells for all but a mixture, which _has_integer_twin looks for: a look
+        # at the type of every id would take a third of the time of an evaluation.
+        return given if isinstance(doc, str) else _with_text_ids(given, what, query, policy)
+    return given
+
+
+def _has_integer_twin(docs: Collection[str], returned: Documents) -> bool:
+    """Return whether one of these documents is in the run after all, under an integer id."""
+    return any(
+        len(doc) < _LONGEST_INTEGER and int(doc) in returned for doc in filter(str.isdecimal, docs)
+    )
+
+
+def _with_text_ids(
+    given: Mapping[object, float], what: str, query: str, policy: Policy
+) -> Documents:
+    documents: dict[str, float] = {}
+    for doc, number in given.items():
+        text = id_text(doc, where=f"{what}, query {query!r}, document ids")
+        if text not in documents:
+            documents[text] = number
+        elif policy.duplicates == "best":
+            documents[text] = max(documents[text], number)
+        elif policy.duplicates == "error":
+            raise InputError(
+                f"{what}, query {query!r}",
+                "each document once",
+                f"{text!r} as a string and as an integer",
+                "Or set the policy duplicates to first or best.",
+            )
+    return documents
+
+
+def _ascending(documents: Documents, kind: str, what: str, query: str) -> Floats:
+    """Return the numbers (n,) of a query's documents, sorted; refuse what is not finite."""
+    numbers = np.empty(len(documents))
+    try:
+        # struct converts several times faster than NumPy does, and refuses what is no number.
+        struct.pack_into(f"{numbers.size}d", numbers, 0, *documents.values())
+    except (struct.error, OverflowError, TypeError, ValueError):
+        _complain(documents, kind, what, query)
+    numbers.sort()
+    # A sort puts NaN and infinities at the ends.
+    if numbers.size and not (math.isfinite(numbers[0]) and math.isfinite(numbers[-1])):
+        _complain(documents, kind, what, query)
+    return numbers
+
+
+def _complain(documents: Documents, kind: str, what: str, query: str) -> NoReturn:
+    doc, number = next(item for item in documents.items() if not _is_finite(item[1]))
+    raise InputError(
+        f"{what}, query {query!r}, document {doc!r}", f"a finite number as {kind}", repr(number)
+    )
+
+
+def _is_finite(number: object) -> bool:
+    try:
+        return math.isfinite(struct.unpack("d", struct.pack("d", number))[0])
+    except (struct.error, OverflowError, TypeError, ValueError):
+        return False
+
+
+def _treat_unjudged(
+    choice: str | float, query: str, judged: Documents, returned: Documents
+) -> tuple[Documents, Documents]:
+    if choice == "condense":
+        return judged, {doc: score for doc, score in returned.items() if doc in judged}
+    unjudged = [doc for doc in returned if doc not in judged]
+    if choice == "error":
+        raise InputError(
+            f"run, query {query!r}",
+            "judged documents only (policy unjudged=error)",
+            f"{len(unjudged)} unjudged: {examples(unjudged)}",
+        )
+    return {**judged, **dict(zip(unjudged, repeat(float(choice))))}, returned
+
+
+def _untied(
+    first: Ints, shared: list[str], returned: Documents, order: Callable[[list[str]], list[str]]
+) -> Ints:
+    """Return the ranks of the shared documents after a rule that orders tied ones."""
+    blocks: dict[float, list[str]] = {float(returned[doc]): [] for doc in shared}
+    for doc, score in returned.items():
+        if float(score) in blocks:
+            blocks[float(score)].append(doc)
+    places = {doc: place for block in blocks.values() for place, doc in enumerate(order(block))}
+    return first + np.array([places[doc] for doc in shared], np.int64)
+
+
+def _by_id_descending(block: list[str]) -> list[str]:
+    return sorted(block, reverse=True)
+
+
+def _as_they_come(block: list[str]) -> list[str]:
+    return block
+
+
+_ORDERS: Mapping[str, Callable[[list[str]], list[str]]] = {
+    "doc": _by_id_descending,
+    "order": _as_they_come,
+}
+
+
+def _warn_of_disjoint_documents(judged: dict[str, object], returned: dict[str, object]) -> None:
+    shared = sorted(judged.keys() & returned.keys())
+    known = {str(doc) for query in shared for doc in judged[query]}  # type: ignore[attr-defined]
+    found = {str(doc) for query in shared for doc in returned[query]}  # type: ignore[attr-defined]
+    warnings.warn(
+        "document ids: no retrieved document is judged: "
+        f"judgments have {examples(sorted(known))}; the run has {examples(sorted(found))}. "
+        + overlap_hint(known, found),
+        GainfulWarning,
+        stacklevel=2,
+    )
+
+
+def _shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

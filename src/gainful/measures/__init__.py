@@ -1,0 +1,1 @@
+"""WHAT is measured: measures, their notation and the policy, as frozen values."""

@@ -1,0 +1,82 @@
+"""The gain: what a document of a given grade is worth."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gainful.errors import MeasureError, did_you_mean
+from gainful.measures.number import read_number, write_number
+
+FORMS = {
+    "linear": "g, the grade itself",
+    "exp2": "2^g − 1",
+    "binary": "1 if the grade is above 0, else 0",
+}
+"""The named gains, the default first, with their definitions."""
+
+_EXPECTED = "linear, exp2, binary, a table {grade: gain} or, in Python, a function of the grade"
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A function of the grade, as a value.
+
+    `form` is one of `FORMS`, or `table` or `function`. A table gives the gain of each
+    grade that it lists; grade 0 has gain 0 unless listed; any other grade is an error
+    when it is met. Build one with `gain`.
+    """
+
+    form: str
+    table: tuple[tuple[float, float], ...] = ()
+    function: Callable[[float], float] | None = None
+
+    def __str__(self) -> str:
+        if self.function is not None:
+            return f"<{getattr(self.function, '__qualname__', repr(self.function))}>"
+        if self.form == "table":
+            pairs = (f"{write_number(grade)}: {write_number(gain)}" for grade, gain in self.table)
+            return "{" + ", ".join(pairs) + "}"
+        return self.form
+
+
+def gain(value: object) -> Gain:
+    """Make a gain from its name, a table, the text of a table, or a function.
+
+    >>> str(gain("exp2")), str(gain({2: 3, 1: 1.5})), str(gain("{1:1, 2:10}"))
+    ('exp2', '{1: 1.5, 2: 3}', '{1: 1, 2: 10}')
+    """
+    if isinstance(value, Gain):
+        return value
+    if isinstance(value, Mapping):
+        return _table(value.items())
+    if callable(value):
+        return Gain("function", function=value)
+    if not isinstance(value, str):
+        raise MeasureError("gain", _EXPECTED, repr(value))
+    text = value.strip()
+    if text.startswith("{") and text.endswith("}"):
+        return _table(_read_pairs(text))
+    if text not in FORMS:
+        raise MeasureError("gain", _EXPECTED, repr(value), did_you_mean(text, FORMS))
+    return Gain(text)
+
+
+def _read_pairs(text: str) -> list[tuple[str, str]]:
+    pairs = []
+    for item in text[1:-1].split(","):
+        grade, colon, value = item.partition(":")
+        if not colon:
+            raise MeasureError("gain", "a table such as {1: 1, 2: 3}", repr(text))
+        pairs.append((grade, value))
+    return pairs
+
+
+def _table(pairs: object) -> Gain:
+    table: dict[float, float] = {}
+    for grade, value in pairs:  # type: ignore[attr-defined]
+        key = read_number(grade, where="gain table", expected="a finite number as grade")
+        if key in table:
+            raise MeasureError("gain table", "each grade once", f"grade {write_number(key)} twice")
+        table[key] = read_number(value, where="gain table", expected="a finite number as gain")
+    if not table:
+        raise MeasureError("gain", "a table with at least one grade", "an empty table")
+    return Gain("table", table=tuple(sorted(table.items())))

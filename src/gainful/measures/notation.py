@@ -1,0 +1,137 @@
+"""The notation of measures: one grammar in Python, on the command line and in the output.
+
+    measure   = name [ "(" parameter { "," parameter } ")" ] [ "@" cutoff { "," cutoff } ]
+    parameter = key "=" value
+
+`str(measure)` writes it, defaults left out; `parse` reads it back to the same value.
+The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from gainful.errors import MeasureError, did_you_mean
+from gainful.measures.families import CATALOGUE, Family, Spelling
+from gainful.measures.spec import Measure, read_cutoff
+
+_NOTATION = re.compile(
+    r"(?P<name>[^\W\d]\w*?)"
+    r"(?:\s*\((?P<arguments>.*)\))?"
+    r"(?:\s*(?:@|_at_|_cut_|(?<=_cut)\.|_(?=\d))\s*(?P<cutoffs>[^@()]*))?",
+    re.DOTALL,
+)
+_OPENING, _CLOSING = "({", ")}"
+
+# ir_measures names the gain by the formula of the DCG.
+_IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exp2"}
+
+
+def parse(text: str) -> Measure:
+    """Read one measure.
+
+    >>> parse("nDCG(gain=exp2, base=e)@10")
+    Measure('nDCG(gain=exp2, base=e)@10')
+    >>> parse("ndcg_cut_10"), parse("ndcg_burges@5")
+    (Measure('nDCG@10'), Measure('nDCG(gain=exp2)@5'))
+    """
+    measures = parse_all(text)
+    if len(measures) != 1:
+        raise MeasureError(
+            f"measure {text!r}", "one measure", f"{len(measures)}", "Give one cutoff."
+        )
+    return measures[0]
+
+
+def parse_all(text: str) -> tuple[Measure, ...]:
+    """Read a measure with one or several cutoffs.
+
+    >>> parse_all("nDCG@5,10")
+    (Measure('nDCG@5'), Measure('nDCG@10'))
+    """
+    if not isinstance(text, str):
+        raise MeasureError("measure", "a text such as 'nDCG@10'", repr(text))
+    found = _NOTATION.fullmatch(text.strip())
+    if found is None:
+        raise MeasureError("measure", "a name such as nDCG, nDCG(gain=exp2) or nDCG@10", repr(text))
+    family, spelling = _look_up(found["name"], cut=found["cutoffs"] is not None)
+    parameters: dict[str, Any] = {**spelling.settings}
+    for key, value in _read_arguments(found["arguments"], where=text):
+        if key in parameters:
+            raise MeasureError(f"measure {text!r}", "each parameter once", f"{key} twice")
+        parameters[key] = value
+    if found["cutoffs"] is not None:
+        cutoffs: Iterable[int] = [read_cutoff(cutoff) for cutoff in found["cutoffs"].split(",")]
+    else:
+        cutoffs = spelling.cutoffs
+    whole = Measure(family.name, **parameters)
+    return tuple(whole.at(cutoff) for cutoff in cutoffs) or (whole,)
+
+
+def read_measures(measures: object) -> tuple[Measure, ...]:
+    """Read what a caller gives as measures: one, or several, as text or as values.
+
+    A measure that is named twice is kept once, at its first place.
+
+    >>> read_measures(["nDCG@10", "ndcg_cut_10", "CG"])
+    (Measure('nDCG@10'), Measure('CG'))
+    """
+    if isinstance(measures, str | Measure):
+        measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise MeasureError("measures", "a measure or a list of measures", repr(measures))
+    read: dict[Measure, None] = {}
+    for item in measures:
+        for measure in (item,) if isinstance(item, Measure) else parse_all(item):
+            read[measure] = None
+    if not read:
+        raise MeasureError("measures", "at least one measure", "none", "Try 'nDCG@10'.")
+    return tuple(read)
+
+
+def _look_up(name: str, *, cut: bool) -> tuple[Family, Spelling]:
+    names: dict[str, tuple[Family, Spelling]] = {}
+    for family in CATALOGUE:
+        for spelling in (*family.spellings, Spelling(family.name)):
+            names[spelling.name.casefold()] = (family, spelling)
+    found = names.get(name.casefold())
+    if found is None:
+        raise MeasureError(
+            "measure",
+            "a measure of the catalogue",
+            repr(name),
+            did_you_mean(name, [family.name for family in CATALOGUE]),
+        )
+    family, spelling = found
+    return (family, Spelling(spelling.name, spelling.settings)) if cut else found
+
+
+def _read_arguments(arguments: str | None, *, where: str) -> list[tuple[str, str]]:
+    """Split `a=1, b={1: 2, 3: 4}` at its outer commas."""
+    if arguments is None or not arguments.strip():
+        return []
+    pairs = []
+    for item in _split_outside_brackets(arguments):
+        key, equals, value = item.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise MeasureError(
+                f"measure {where!r}", "parameters written key=value", repr(item.strip())
+            )
+        pairs.append(_from_ir_measures(key.strip(), value.strip().strip("'\"")))
+    return pairs
+
+
+def _split_outside_brackets(text: str) -> list[str]:
+    items, depth, start = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character in _OPENING) - (character in _CLOSING)
+        if character == "," and depth == 0:
+            items.append(text[start:at])
+            start = at + 1
+    return [*items, text[start:]]
+
+
+def _from_ir_measures(key: str, value: str) -> tuple[str, str]:
+    if key == "dcg":
+        return "gain", _IR_MEASURES_DCG.get(value, value)
+    return ("gain", value) if key == "gains" else (key, value)

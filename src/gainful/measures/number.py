@@ -1,0 +1,48 @@
+"""How numbers are written in the notation, and read back without loss."""
+
+import math
+import numbers
+
+from gainful.errors import MeasureError
+
+_LARGEST_PLAIN = 1e15  # below this a whole float is written without a decimal point, exactly
+
+
+def write_number(value: float) -> str:
+    """Write a number the shortest way that reads back as the same float.
+
+    >>> write_number(10.0), write_number(0.1), write_number(2.718281828459045)
+    ('10', '0.1', 'e')
+    """
+    if value == math.e:
+        return "e"
+    if value == int(value) and abs(value) < _LARGEST_PLAIN:
+        return str(int(value))
+    return repr(value)
+
+
+def read_number(value: object, *, where: str, expected: str = "a finite number") -> float:
+    """Read a finite number from a number or its text (`e` is Euler's number).
+
+    >>> read_number("0.5", where="p"), read_number("e", where="base")
+    (0.5, 2.718281828459045)
+    """
+    number = math.nan
+    if isinstance(value, str):
+        text = value.strip()
+        if text.casefold() == "e":
+            return math.e
+        if "_" not in text:  # Python reads 1_0 as 10; nobody else does
+            try:
+                number = float(text)
+            except ValueError:
+                number = math.nan
+    elif isinstance(value, numbers.Real) and not _is_truth(value):
+        number = float(value)
+    if not math.isfinite(number):
+        raise MeasureError(where, expected, repr(value))
+    return number
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, bool)

@@ -1,0 +1,194 @@
+"""Policy: the choices that are not the measure's, and that make two tools differ.
+
+`CHOICES` is the one table of them: the constructor, the command line, the help and the
+documentation read it.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gainful.errors import MeasureError, PolicyError, did_you_mean
+from gainful.measures.number import read_number, write_number
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One choice of a policy: the question, its named answers (default first), their meaning.
+
+    `grade` says what a number means, where a grade may stand instead of a name.
+    """
+
+    name: str
+    question: str
+    answers: Mapping[str, str]
+    grade: str | None = None
+
+    @property
+    def default(self) -> str:
+        """The answer that is taken when none is given."""
+        return next(iter(self.answers))
+
+    def read(self, value: object) -> str | float:
+        """Check an answer, and return it as a name or as a grade."""
+        if isinstance(value, str) and value in self.answers:
+            return value
+        expected = " or ".join([*self.answers, *(["a grade"] if self.grade else [])])
+        if self.grade is not None:
+            try:
+                return read_number(value, where=self.name)
+            except MeasureError:
+                pass  # what follows says more
+        hint = did_you_mean(value, self.answers) if isinstance(value, str) else ""
+        raise PolicyError(f"policy {self.name}", expected, repr(value), hint)
+
+
+CHOICES: tuple[Choice, ...] = (
+    Choice(
+        "ties",
+        "In which order do documents with equal scores stand?",
+        {
+            "auto": "doc where documents have ids, average where they have none",
+            "doc": "by document id, descending, compared as bytes",
+            "average": "the exact expectation over all orders of the tied documents",
+            "best": "the order that gives the highest value",
+            "worst": "the order that gives the lowest value",
+            "order": "as they come in the input",
+        },
+    ),
+    Choice(
+        "unjudged",
+        "What is a retrieved document without a judgment worth?",
+        {
+            "zero": "gain 0",
+            "condense": "nothing: it is dropped, and those below it move up",
+            "error": "an error",
+        },
+        grade="counts as judged with this grade, in the list and in the ideal",
+    ),
+    Choice(
+        "absent",
+        "What stands at the ranks up to the cutoff that a shorter list leaves open?",
+        {
+            "zero": "gain 0",
+            "lowest": "a document of the lowest grade in the judgments",
+        },
+        grade="a document of this grade, in the list and, where its gain is positive, in the ideal",
+    ),
+    Choice(
+        "negative",
+        "What does a document with a negative gain do?",
+        {
+            "keep": "it costs: the value falls, and may fall below 0",
+            "zero": "its gain is 0",
+            "error": "an error",
+        },
+    ),
+    Choice(
+        "missing",
+        "What about a judged query that the run lacks?",
+        {
+            "zero": "counts as 0, and is reported",
+            "skip": "left out of the mean, and reported",
+            "error": "an error",
+        },
+    ),
+    Choice(
+        "empty",
+        "What is a normalised measure of a query without positive gain?",
+        {
+            "zero": "0, and it is reported",
+            "skip": "left out of the mean, and reported",
+            "one": "1, and it is reported",
+            "error": "an error",
+            "nan": "not a number, and so is the mean",
+        },
+    ),
+    Choice(
+        "duplicates",
+        "What if a document comes twice for a query?",
+        {
+            "error": "an error that says where",
+            "first": "the first counts",
+            "best": "the one with the highest score (or grade) counts",
+        },
+    ),
+    Choice(
+        "extra",
+        "What about a query of the run that has no judgments?",
+        {
+            "ignore": "ignored, and reported",
+            "error": "an error",
+        },
+    ),
+)
+
+
+def choices() -> tuple[Choice, ...]:
+    """Return every choice of a policy with its answers and what they mean.
+
+    >>> [choice.name for choice in choices()][:3]
+    ['ties', 'unjudged', 'absent']
+    """
+    return CHOICES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The choices under which measures are computed; every result carries its own.
+
+    Each argument is one of the names in the table of choices; `unjudged` and `absent` also
+    take a grade. `Policy()` is the default of every choice.
+
+    >>> Policy(ties="average", unjudged=1)
+    Policy(ties='average', unjudged=1.0)
+    """
+
+    ties: str = "auto"
+    unjudged: str | float = "zero"
+    absent: str | float = "zero"
+    negative: str = "keep"
+    missing: str = "zero"
+    empty: str = "zero"
+    duplicates: str = "error"
+    extra: str = "ignore"
+
+    def __post_init__(self) -> None:
+        for choice in CHOICES:
+            object.__setattr__(self, choice.name, choice.read(getattr(self, choice.name)))
+
+    def resolved(self, *, ids: bool) -> "Policy":
+        """Return the policy with `ties="auto"` decided by whether documents have ids."""
+        if self.ties == "auto":
+            return dataclasses.replace(self, ties="doc" if ids else "average")
+        if self.ties == "doc" and not ids:
+            raise PolicyError(
+                "policy ties",
+                "average, best, worst or order for documents without ids",
+                "'doc'",
+                "Arrays have no document ids to order ties by.",
+            )
+        return self
+
+    def answers(self) -> dict[str, str]:
+        """Every choice with its answer, as text.
+
+        >>> Policy(absent=-1).answers()["absent"]
+        '-1'
+        """
+        return {choice.name: _write(getattr(self, choice.name)) for choice in CHOICES}
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}={answer}" for name, answer in self.answers().items())
+
+    def __repr__(self) -> str:
+        given = (
+            f"{choice.name}={getattr(self, choice.name)!r}"
+            for choice in CHOICES
+            if getattr(self, choice.name) != choice.default
+        )
+        return f"Policy({', '.join(given)})"
+
+
+def _write(answer: str | float) -> str:
+    return answer if isinstance(answer, str) else write_number(answer)

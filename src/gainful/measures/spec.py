@@ -1,0 +1,103 @@
+"""A measure as a value: frozen, hashable, and impossible to build wrong."""
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gainful.errors import MeasureError
+from gainful.measures.discount import WITH_BASE
+from gainful.measures.families import Family, family
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Measure:
+    """What to measure: a family, its parameters and a cutoff.
+
+    `name` is the family's; `settings` holds the value of every parameter of the family,
+    defaults included, in the order of the catalogue; `cutoff` is None for the whole list.
+    Two measures are equal when all three are.
+
+    >>> Measure("nDCG", cutoff=10, gain="exp2")
+    Measure('nDCG(gain=exp2)@10')
+    >>> Measure("nDCG", gain="linear") == Measure("ndcg", base=2)
+    True
+    """
+
+    name: str
+    settings: tuple[tuple[str, Any], ...]
+    cutoff: int | None
+
+    def __init__(self, name: str, *, cutoff: int | None = None, **parameters: object) -> None:
+        entry = family(name)
+        given = {name: entry.parameter(name).read(value) for name, value in parameters.items()}
+        settings = tuple((p.name, given.get(p.name, p.default)) for p in entry.parameters)
+        _reject_idle_base(entry, dict(settings))
+        # The class is frozen for everyone but its own constructor.
+        object.__setattr__(self, "name", entry.name)
+        object.__setattr__(self, "settings", settings)
+        object.__setattr__(self, "cutoff", None if cutoff is None else read_cutoff(cutoff))
+
+    @property
+    def family(self) -> Family:
+        """The catalogue entry of this measure."""
+        return family(self.name)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The value of every parameter by its name."""
+        return dict(self.settings)
+
+    def at(self, cutoff: int | None) -> "Measure":
+        """Return the same measure at another cutoff.
+
+        >>> Measure("nDCG").at(5)
+        Measure('nDCG@5')
+        """
+        return Measure(self.name, cutoff=cutoff, **self.parameters)
+
+    def __str__(self) -> str:
+        written = ", ".join(
+            f"{parameter.name}={parameter.write(value)}"
+            for parameter, (_, value) in zip(self.family.parameters, self.settings, strict=True)
+            if value != parameter.default
+        )
+        text = f"{self.name}({written})" if written else self.name
+        return text if self.cutoff is None else f"{text}@{self.cutoff}"
+
+    def __repr__(self) -> str:
+        return f"Measure('{self}')"
+
+
+def read_cutoff(value: object) -> int:
+    """Read a cutoff: a whole number from 1, as a number or as text.
+
+    >>> read_cutoff("10")
+    10
+    """
+    expected = "a whole number from 1 as cutoff"
+    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+        cutoff = int(value)
+    elif isinstance(value, bool | str):
+        raise MeasureError("cutoff", expected, repr(value))
+    else:
+        try:
+            cutoff = operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            raise MeasureError("cutoff", expected, repr(value)) from None
+    if cutoff < 1:
+        raise MeasureError("cutoff", expected, repr(value))
+    return cutoff
+
+
+def _reject_idle_base(entry: Family, settings: dict[str, Any]) -> None:
+    """Refuse a base beside a discount that has none: it would be ignored in silence."""
+    if "base" not in settings or settings["discount"].form in WITH_BASE:
+        return
+    if settings["base"] != entry.parameter("base").default:
+        raise MeasureError(
+            "base",
+            f"no base beside discount={settings['discount']}",
+            entry.parameter("base").write(settings["base"]),
+            "Only the discounts log and jarvelin have a base.",
+        )

@@ -1,0 +1,1 @@
+"""Results for people and for files: every table in every format. No arithmetic."""

@@ -1,0 +1,191 @@
+"""`render`: scores, explanations and the catalogue in every format."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from gainful.errors import InputError, did_you_mean
+from gainful.evaluation.scores import Scores
+from gainful.explanation.worked import Explanation
+from gainful.measures.families import Family
+from gainful.rendering.table import WRITERS, Cell, Table
+from gainful.version import VERSION
+
+Renderable = Scores | Mapping[str, Scores] | Explanation | Family | Sequence[Family]
+
+
+def formats() -> tuple[str, ...]:
+    """Return the names of the formats, the default first.
+
+    >>> formats()
+    ('table', 'tsv', 'csv', 'json', 'jsonl', 'markdown', 'latex', 'html')
+    """
+    return tuple(WRITERS)
+
+
+def render(
+    result: Renderable,
+    format: str = "table",  # noqa: A002 - the word of the vocabulary, as on the command line
+    *,
+    per_query: bool = False,
+    digits: int | None = None,
+) -> str:
+    """Return a result as text.
+
+    Args:
+        result: scores, scores by the name of their run, an explanation, or the catalogue.
+        format: one of `formats()`. `table`, `markdown`, `latex` and `html` round numbers,
+            `tsv`, `csv`, `json` and `jsonl` keep every digit.
+        per_query: for scores, a row for each query instead of the means.
+        digits: decimals in the formats that round.
+
+    >>> import gainful as gf
+    >>> scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.7}}, ["nDCG@10", "CG"])
+    >>> print(gf.render({"mine": scores}, "csv"))
+    run,nDCG@10,CG
+    mine,0.6309297535714575,1.0
+
+    """
+    if format not in WRITERS:
+        raise InputError(
+            "format", "one of the formats", repr(format), did_you_mean(str(format), WRITERS)
+        )
+    write = WRITERS[format]
+    match result:
+        case Explanation():
+            return _explanation(result, format)
+        case Family():
+            return _family(result, format, write)
+        case Scores():
+            return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
+        case Mapping():
+            return _scores(result, format, write, per_query=per_query, digits=digits)
+        case _:
+            return write(_catalogue(result, full=format not in ("table", "markdown", "latex")))
+
+
+def _scores(
+    runs: Mapping[str, Scores],
+    format: str,  # noqa: A002
+    write: Callable[[Table], str],
+    *,
+    per_query: bool,
+    digits: int | None,
+) -> str:
+    if not runs:
+        raise InputError("scores", "at least one run", "none")
+    if format == "json":
+        return json.dumps(_document(runs, per_query=per_query), indent=2, ensure_ascii=False)
+    table = _per_query(runs) if per_query else _means(runs)
+    return write(table if digits is None else replace(table, digits=digits))
+
+
+def _means(runs: Mapping[str, Scores]) -> Table:
+    scores = next(iter(runs.values()))
+    columns = ["run", *(str(measure) for measure in scores.measures)]
+    rows: list[list[Cell]] = [[name, *each.means.values()] for name, each in runs.items()]
+    return Table(columns, rows, notes=_notes(runs))
+
+
+def _per_query(runs: Mapping[str, Scores]) -> Table:
+    columns = ["run", *next(iter(runs.values())).per_query.columns]
+    rows: list[list[Cell]] = [
+        [name, *row.values()] for name, each in runs.items() for row in each.per_query
+    ]
+    return Table(columns, rows, notes=_notes(runs))
+
+
+def _notes(runs: Mapping[str, Scores]) -> list[str]:
+    policy = next(iter(runs.values())).policy
+    width = max(map(len, runs))
+    covered = [f"{name:<{width}}  {scores.coverage}" for name, scores in runs.items()]
+    return [f"policy: {policy}", *covered]
+
+
+def _document(runs: Mapping[str, Scores], *, per_query: bool) -> dict[str, object]:
+    return {
+        "gainful": VERSION,
+        "policy": next(iter(runs.values())).policy.answers(),
+        "runs": [
+            {
+                "run": name,
+                "means": _finite(scores.means),
+                "signatures": {str(m): scores.signature(m) for m in scores.measures},
+                "coverage": dict(scores.coverage.counts())
+                | {
+                    "missing_queries": scores.coverage.missing,
+                    "empty_queries": scores.coverage.empty,
+                    "extra_queries": scores.coverage.extra,
+                },
+                **({"per_query": scores.per_query.table().records()} if per_query else {}),
+            }
+            for name, scores in runs.items()
+        ],
+    }
+
+
+def _finite(means: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: mean if mean == mean else None for name, mean in means.items()}
+
+
+def _explanation(explanation: Explanation, format: str) -> str:  # noqa: A002
+    match format:
+        case "table":
+            return str(explanation)
+        case "markdown":
+            return explanation.to_markdown()
+        case "html":
+            return explanation.to_html()
+        case "json":
+            return json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False)
+        case "latex":
+            return "\n\n".join(WRITERS["latex"](table) for table in explanation.tables())
+        case _:
+            return WRITERS[format](explanation.table())
+
+
+def _family(family: Family, format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
+    if format not in ("table", "markdown"):
+        return write(_catalogue([family], full=True))
+    facts = [
+        ("definition", family.definition),
+        ("range", family.range),
+        ("example", family.example),
+        ("citation", family.citation),
+        ("also read as", ", ".join(spelling.name for spelling in family.spellings)),
+        *(
+            (parameter.name, f"{parameter.values} (default {parameter.write(parameter.default)})")
+            for parameter in family.parameters
+        ),
+        ("cutoff", f"a whole number from 1, written {family.name}@10; none by default"),
+    ]
+    if format == "markdown":
+        lines = [f"- **{name}**: {text}" for name, text in facts]
+        return "\n".join([f"### {family.name}", "", f"{family.title}.", "", *lines])
+    width = max(len(name) for name, _ in facts)
+    lines = [f"{name:<{width}}  {text}" for name, text in facts]
+    return "\n".join([f"{family.name}: {family.title}", "", *lines])
+
+
+def _catalogue(families: Sequence[Family], *, full: bool) -> Table:
+    if not full:
+        rows: list[list[Cell]] = [
+            [family.name, family.title, ", ".join(p.name for p in family.parameters)]
+            for family in families
+        ]
+        return Table(["measure", "title", "parameters"], rows)
+    return Table(
+        ["measure", "title", "definition", "range", "parameters", "example", "citation"],
+        [
+            [
+                family.name,
+                family.title,
+                family.definition,
+                family.range,
+                "; ".join(f"{p.name}={p.write(p.default)}" for p in family.parameters),
+                family.example,
+                family.citation,
+            ]
+            for family in families
+        ],
+    )

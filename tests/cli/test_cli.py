@@ -1,0 +1,235 @@
+"""The command line as a user calls it: output, errors, exit codes."""
+
+import csv
+import io
+import json
+
+import pytest
+
+import gainful as gf
+
+QRELS = "q1 0 a 3\nq1 0 b 2\nq1 0 c 0\nq2 0 d 1\nq3 0 e 1\n"
+RUN = "q1 Q0 a 1 0.9 t\nq1 Q0 u 2 0.8 t\nq1 Q0 b 3 0.7 t\nq2 Q0 x 1 2 t\nq2 Q0 d 2 1 t\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def pair(files):
+    return files("qrels.txt", QRELS), files("system.run", RUN)
+
+
+def test_evaluate_prints_means_policy_and_coverage(cli, pair):
+    done = cli("evaluate", *pair, "-m", "nDCG@2", "-m", "CG")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["run", "nDCG@2", "CG"]
+    assert lines[2].split() == ["system", "0.4449", "2.0000"]
+    assert "policy: ties=doc" in done.stdout
+    assert "2 of 3 queries, 1 missing" in done.stdout
+
+
+def test_every_format_holds_the_same_numbers(cli, pair):
+    scores = gf.evaluate(*pair, ["nDCG@2", "CG"])
+    call = ("evaluate", *pair, "-m", "nDCG@2", "-m", "CG", "-f")
+    for name, separator in (("csv", ","), ("tsv", "\t")):
+        (row,) = csv.DictReader(io.StringIO(cli(*call, name).stdout), delimiter=separator)
+        assert float(row["nDCG@2"]) == scores["nDCG@2"]
+    assert json.loads(cli(*call, "jsonl").stdout) == {"run": "system", **scores.means}
+    document = json.loads(cli(*call, "json").stdout)
+    assert document["runs"][0]["means"] == scores.means
+    assert document["runs"][0]["signatures"]["CG"] == scores.signature("CG")
+    assert document["runs"][0]["coverage"]["missing_queries"] == ["q3"]
+    assert document["policy"]["ties"] == "doc"
+    assert "| system | 0.4449 | 2.0000 |" in cli(*call, "markdown").stdout
+    assert r"system & 0.4449 & 2.0000 \\" in cli(*call, "latex").stdout
+    assert "<td>system</td>" in cli(*call, "html").stdout
+
+
+def test_per_query(cli, pair):
+    done = cli("evaluate", *pair, "-m", "nDCG@2", "--per-query", "-f", "tsv")
+    assert [line.split("\t")[:2] for line in done.stdout.splitlines()] == [
+        ["run", "query"],
+        ["system", "q1"],
+        ["system", "q2"],
+        ["system", "q3"],
+    ]
+    document = json.loads(cli("evaluate", *pair, "--per-query", "-f", "json").stdout)
+    assert document["runs"][0]["per_query"][2] == {"query": "q3", "nDCG@10": 0.0}
+
+
+def test_several_runs_in_one_table(cli, pair, files):
+    other = files("other.run", RUN.replace("0.9", "0.1"))
+    done = cli("evaluate", *pair, other, "--digits", "2")
+    assert [line.split()[0] for line in done.stdout.splitlines()[2:4]] == ["system", "other"]
+    same = files("system.txt", RUN)
+    assert "system.run" in cli("evaluate", *pair, same).stdout
+    assert cli("evaluate", *pair, pair[1]).returncode == 2
+
+
+def test_policies_are_options(cli, pair):
+    done = cli("evaluate", *pair, "--missing", "skip", "-f", "json")
+    assert json.loads(done.stdout)["policy"]["missing"] == "skip"
+    done = cli("evaluate", *pair, "--ties", "averaged")
+    assert done.returncode == 2
+    assert "Did you mean 'average'" in done.stderr
+
+
+def test_standard_input(cli, pair):
+    done = cli("evaluate", pair[0], "-", stdin=RUN)
+    assert done.returncode == 0, done.stderr
+
+
+def test_output_goes_to_a_file_that_is_replaced_when_complete(cli, pair, tmp_path):
+    target = tmp_path / "scores.csv"
+    target.write_text("old")
+    assert cli("evaluate", *pair, "-m", "nope", "-f", "csv", "-o", target).returncode == 2
+    assert target.read_text() == "old"
+    done = cli("evaluate", *pair, "-f", "csv", "-o", target)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert target.read_text().startswith("run,nDCG@10\nsystem,")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "qrels.txt",
+        "scores.csv",
+        "system.run",
+    ]
+    done = cli("evaluate", *pair, "-o", tmp_path / "no such folder" / "x")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_white_space_of_every_kind(cli, files):
+    spread = QRELS.replace(" ", "\t ").replace("\n", "  \r\n") + "\n\n"
+    ragged = files("ragged", b"\xef\xbb\xbf" + spread.encode())
+    plain = files("qrels.txt", QRELS)
+    run = files("run", RUN)
+    call = ("-m", "nDCG", "-f", "csv")
+    assert cli("evaluate", ragged, run, *call).stdout == cli("evaluate", plain, run, *call).stdout
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "said"),
+    [
+        ("q1 0 a\n", RUN, "qrels.txt:1: expected 4 fields (query iteration doc grade), found 3: 'q1 0 a'."),
+        (RUN, QRELS, "This looks like a run: judgments come first"),
+        (QRELS, QRELS, "This looks like judgments: judgments come first"),
+        ("q1 0 a good\n", RUN, "qrels.txt:1: expected a finite number as grade, found 'good'"),
+        ("q1 0 a nan\n", RUN, "qrels.txt:1: expected a finite number as grade, found 'nan'"),
+        (QRELS, "q1 Q0 a 1 0.9 t\nq1 Q0 b 2 inf t\n", "system.run:2: expected a finite number as score"),
+        (QRELS, "q1 Q0 a 1 1_0 t\n", "system.run:1: expected a finite number as score, found '1_0'"),
+        (QRELS, "q1 Q0 a 1 0.9 t\nq1 Q0 a 2 0.8 t\n", "system.run:2: expected each document once for a query, found document 'a' of query 'q1' again."),
+        (QRELS, "", "system.run: expected lines of query Q0 doc rank score tag, found an empty file"),
+        ("", RUN, "qrels.txt: expected lines of query iteration doc grade, found an empty file"),
+        (b"\xff\xfe\x00\x01 0 a 1\n", RUN, "expected UTF-8 text"),
+        (QRELS, "x1 Q0 a 1 0.9 t\n", "query ids: expected judgments and run to share some"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_one_paragraph_and_exit_2(cli, files, qrels, run, said):
+    done = cli("evaluate", files("qrels.txt", qrels), files("system.run", run))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert done.stderr.startswith("gainful: error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_duplicates_by_choice(cli, files):
+    qrels = files("qrels.txt", "q 0 a 1\nq 0 b 0\n")
+    run = files("run", "q Q0 a 1 0.1 t\nq Q0 b 2 0.5 t\nq Q0 a 3 0.9 t\n")
+    values = {
+        rule: cli("evaluate", qrels, run, "--duplicates", rule, "-f", "csv").stdout
+        for rule in ("first", "best")
+    }
+    assert values["first"].endswith(",0.6309297535714575\n")
+    assert values["best"].endswith(",1.0\n")
+
+
+def test_files_that_are_none(cli, pair, tmp_path):
+    for path, said in ((tmp_path / "none", "none of that name"), (tmp_path, "a directory")):
+        done = cli("evaluate", pair[0], path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_warning_is_one_line_on_standard_error(cli, files, pair):
+    run = files("run", "q1 Q0 A 1 0.9 t\n")
+    done = cli("evaluate", pair[0], run)
+    assert done.returncode == 0
+    assert done.stderr.startswith("gainful: warning: document ids: no retrieved document is judged")
+    assert "in lower case" in done.stderr
+
+
+def test_explain_a_list(cli):
+    done = cli("explain", "3,2,3,0,1,2", "--judged", "3,2,3,0,1,2,3,2")
+    assert done.returncode == 0
+    for number in ("6.861", "8.740", "0.785"):
+        assert number in done.stdout
+    rows = json.loads(cli("explain", "1,0", "-f", "json").stdout)["parts"]["DCG@2"]["steps"]
+    assert [row["rank"] for row in rows] == [1, 2]
+    for name in gf.formats():
+        assert cli("explain", "1,0", "-f", name).returncode == 0
+
+
+def test_explain_a_query(cli, pair):
+    done = cli("explain", *pair, "--query", "q1", "-m", "nDCG@3")
+    assert done.stdout.startswith("nDCG@3 of query q1\n")
+    assert "unjudged" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["3,2,x"], "Expected grades such as 3,2,3,0,1,2"),
+        (["--jugded", "3"], "--jugded"),
+        (["3", "2", "1"], "Give the grades as one list"),
+        (["a", "b"], "--query ID"),
+        (["3,2", "--query", "q"], "--query goes with JUDGMENTS and RUN"),
+        (["3,2", "--judged", "1"], "all known grades, those of the list included"),
+        (["3,2", "-m", "nDGC"], "Did you mean 'nDCG'"),
+        ([], "Missing argument"),
+    ],
+)
+def test_explain_refuses(cli, arguments, said):
+    done = cli("explain", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_a_list_may_begin_with_a_bad_document(cli):
+    assert cli("explain", "-1,2", "-m", "CG").stdout.endswith("CG = 1.000\n")
+
+
+def test_measures(cli):
+    listed = cli("measures").stdout
+    for family in gf.catalogue():
+        assert family.name in listed
+        told = cli("measures", family.name.lower()).stdout
+        for fact in (
+            family.title,
+            family.definition,
+            family.range,
+            family.citation,
+            family.example,
+        ):
+            assert fact in told
+    assert "Did you mean" in cli("measures", "ndgc").stderr
+    assert len(json.loads(cli("measures", "-f", "json").stdout)) == len(gf.catalogue())
+
+
+def test_help_and_version(cli):
+    assert cli("--version").stdout == f"gainful {gf.__version__}\n"
+    told = cli("evaluate", "--help").stdout
+    for choice in gf.choices():
+        assert f"--{choice.name}" in told
+    assert cli("nonsense").returncode == 2
+    assert cli("evaluate").returncode == 2

@@ -1,0 +1,69 @@
+"""Equality with other evaluators, under their own policies."""
+
+import warnings
+
+import numpy as np
+import pytest
+import pytrec_eval
+from sklearn.metrics import dcg_score, ndcg_score
+
+import gainful as gf
+from random_runs import random_case
+
+# pytrec_eval reads scores in single precision: these are exact in it, so ties are the same.
+SINGLE = tuple(float(np.float32(number)) for number in (0.1, 0.25, 0.5, 0.7, 3.0, -1.5))
+
+
+@pytest.mark.parametrize("chunk", range(5))
+def test_pytrec_eval(chunk):
+    """Its policy: negative grades gain nothing, and a judged query that the run lacks is skipped."""
+    policy = gf.Policy(negative="zero", missing="skip", ties="doc")
+    measures = {
+        "nDCG": "ndcg",
+        "nDCG@1": "ndcg_cut_1",
+        "nDCG@3": "ndcg_cut_3",
+        "nDCG@5": "ndcg_cut_5",
+    }
+    for seed in range(chunk * 400, chunk * 400 + 400):
+        judgments, run = random_case(seed, grades=(-1, 0, 0, 1, 2, 3), scores=SINGLE, documents=8)
+        for docs in judgments.values():
+            if max(docs.values()) < 0:
+                docs[next(iter(docs))] = (
+                    0  # it never returns from a query with negative grades only
+                )
+        evaluator = pytrec_eval.RelevanceEvaluator(judgments, {"ndcg", "ndcg_cut.1,3,5"})
+        theirs = evaluator.evaluate(run)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", gf.GainfulWarning)
+            ours = gf.evaluate(judgments, run, list(measures), policy=policy).per_query.to_dict()
+        # It reports queries of the run without judgments as well.
+        assert ours.keys() == theirs.keys() & judgments.keys()
+        for query, values in ours.items():
+            for measure, name in measures.items():
+                assert values[measure] == pytest.approx(theirs[query][name], abs=1e-12), (
+                    seed,
+                    query,
+                )
+
+
+@pytest.mark.parametrize("k", [None, 1, 3, 10])
+@pytest.mark.parametrize("levels", [2, 5, 1000])
+def test_scikit_learn_averages_ties(k, levels):
+    rng = np.random.default_rng(levels)
+    labels = rng.integers(0, 4, (300, 12)).astype(float)
+    labels[::50] = 0.0  # queries without positive gain
+    scores = rng.integers(0, levels, (300, 12)) / levels
+    name = "nDCG" if k is None else f"nDCG@{k}"
+    ours = gf.evaluate_arrays(labels=labels, scores=scores, measures=name)
+    assert ours[name] == pytest.approx(ndcg_score(labels, scores, k=k), abs=1e-12)
+    each = [ndcg_score(labels[[row]], scores[[row]], k=k) for row in range(300)]
+    assert ours.values[:, 0] == pytest.approx(each, abs=1e-12)
+
+
+@pytest.mark.parametrize("base", [2, 10, 1.5])
+def test_scikit_learn_dcg(base):
+    rng = np.random.default_rng(3)
+    labels, scores = rng.normal(size=(100, 9)), rng.integers(0, 3, (100, 9)).astype(float)
+    name = str(gf.Measure("DCG", base=base, cutoff=4))
+    ours = gf.evaluate_arrays(labels=labels, scores=scores, measures=name)
+    assert ours[name] == pytest.approx(dcg_score(labels, scores, k=4, log_base=base), abs=1e-12)

@@ -1,0 +1,169 @@
+"""Bad input: each kind has its own clear error."""
+
+import re
+
+import numpy as np
+import pytest
+
+import gainful as gf
+
+JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
+RUN = {"q1": {"a": 0.5, "b": 0.4}, "q2": {"c": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("judgments", "run", "said"),
+    [
+        ({}, RUN, "judgments: expected at least one judged document, found none"),
+        ({"q1": {}}, RUN, "judgments: expected at least one judged document, found none"),
+        (JUDGMENTS, {}, "run: expected at least one retrieved document, found none"),
+        (JUDGMENTS, {"q1": {}}, "run: expected at least one retrieved document, found none"),
+        ([1, 2], RUN, "judgments: expected a dict"),
+        (JUDGMENTS, [("q1", "a", 1.0)], "run: expected a dict"),
+        (JUDGMENTS, None, "run: expected a dict"),
+        ({"q1": ["a"]}, RUN, "judgments, query 'q1': expected a dict {doc: number}, found list ['a']"),
+        (JUDGMENTS, {"q1": 0.5}, "run, query 'q1': expected a dict {doc: number}, found float 0.5"),
+        ({"q1": {"a": float("nan")}}, RUN, "judgments, query 'q1', document 'a': expected a finite number as grade, found nan"),
+        ({"q1": {"a": float("inf")}}, RUN, "document 'a': expected a finite number as grade, found inf"),
+        ({"q1": {"a": "good"}}, RUN, "document 'a': expected a finite number as grade, found 'good'"),
+        ({"q1": {"a": None}}, RUN, "document 'a': expected a finite number as grade, found None"),
+        ({"q1": {"a": 10**400}}, RUN, "document 'a': expected a finite number as grade"),
+        (JUDGMENTS, {"q1": {"a": float("nan")}}, "run, query 'q1', document 'a': expected a finite number as score, found nan"),
+        (JUDGMENTS, {"q1": {"a": 1.0, "x": float("-inf")}}, "document 'x': expected a finite number as score, found -inf"),
+        (JUDGMENTS, {"q1": {"a": "0.5"}}, "document 'a': expected a finite number as score, found '0.5'"),
+        (JUDGMENTS, {"q1": {1.5: 1.0}}, "run, query 'q1', document ids: expected a string (or an integer) as id, found 1.5"),
+        ({None: {"a": 1}}, RUN, "judgments, query ids: expected a string (or an integer) as id, found None"),
+        ({True: {"a": 1}}, RUN, "judgments, query ids: expected a string (or an integer) as id, found True"),
+        ({1: {"a": 1}, "1": {"a": 1}}, RUN, "judgments, query ids: expected each query once, found '1' as a string and as an integer"),
+        (JUDGMENTS, {"x1": {"a": 1.0}, "x2": {}}, "query ids: expected judgments and run to share some, found none in common: judgments have 'q1', 'q2'; the run has 'x1', 'x2'."),
+    ],
+)  # fmt: skip
+def test_dicts(judgments, run, said):
+    with pytest.raises(gf.InputError, match=re.escape(said)):
+        gf.evaluate(judgments, run, "nDCG")
+
+
+@pytest.mark.parametrize(
+    ("judged", "ran", "hint"),
+    [
+        ("007", "7", "without leading zeros"),
+        ("Q1", "q1", "in lower case"),
+        ("q1", " q1", "without surrounding blanks"),
+        ("query-12", "12", "without what stands before their digits"),
+        ("12", "12.0", "without the ending .0"),
+        ("a", "b", "Check that both come from the same collection"),
+    ],
+)
+def test_ids_that_never_overlap(judged, ran, hint):
+    with pytest.raises(gf.InputError, match=hint):
+        gf.evaluate({judged: {"d": 1}}, {ran: {"d": 1}}, "nDCG")
+    with pytest.warns(gf.GainfulWarning, match=hint):
+        scores = gf.evaluate({"q": {judged: 1}}, {"q": {ran: 1}}, "nDCG")
+    assert scores["nDCG"] == 0.0
+
+
+def test_integers_are_accepted_as_ids():
+    scores = gf.evaluate({1: {10: 1, 11: 0}}, {"1": {"11": 0.1, "10": 0.9}}, "nDCG")
+    assert scores.per_query.to_dict() == {"1": {"nDCG": 1.0}}
+    scores = gf.evaluate({"1": {"10": 1, "11": 0}}, {np.int64(1): {11: 0.1, 10: 0.9}}, "nDCG")
+    assert scores["nDCG"] == 1.0
+    # Also where strings and integers are mixed.
+    mixed = gf.evaluate({"q": {"7": 1, "a": 1}}, {"q": {"a": 0.2, 7: 0.9}}, "nDCG")
+    assert mixed["nDCG"] == 1.0
+    tied = gf.evaluate({"q": {"7": 1, "a": 0}}, {"q": {"a": 0.5, 3: 0.5, 7: 0.5}}, "nDCG")
+    assert tied["nDCG"] == pytest.approx(1 / np.log2(3))  # a, 7, 3
+
+
+def test_leading_zeros_are_kept():
+    scores = gf.evaluate({"007": {"d": 1}, "7": {"d": 0}}, {"007": {"d": 1}}, "CG")
+    assert scores.per_query.to_dict() == {"007": {"CG": 1.0}, "7": {"CG": 0.0}}
+
+
+def test_duplicates_by_the_policy():
+    judgments, run = {"q": {"1": 1, "2": 0}}, {"q": {"1": 0.1, "2": 0.5, 1: 0.9}}
+    with pytest.raises(gf.InputError, match="each document once, found '1' as a string and as"):
+        # '1' is found as a string; the integer is noticed where ids matter, in a tie.
+        gf.evaluate({"q": {1: 1, "1": 1}}, run, "nDCG")
+    first = gf.evaluate(
+        judgments, {"q": {1: 0.1, "2": 0.5, "1": 0.9}}, "nDCG", policy=gf.Policy(duplicates="first")
+    )
+    best = gf.evaluate(
+        judgments, {"q": {1: 0.1, "2": 0.5, "1": 0.9}}, "nDCG", policy=gf.Policy(duplicates="best")
+    )
+    assert first["nDCG"] < best["nDCG"] == 1.0
+    with pytest.raises(gf.InputError, match="each document once"):
+        gf.evaluate(judgments, {"q": {1: 0.1, "2": 0.5, "1": 0.9}}, "nDCG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"labels": [], "scores": []}, "labels: expected at least one document, found none"),
+        ({"labels": [[1, 0]], "scores": [1, 0]}, "scores: expected the shape of labels, (1, 2), found (2,)"),
+        ({"labels": [[[1]]], "scores": [[[1]]]}, "labels: expected [batch, list] or a flat array, found 3 dimensions"),
+        ({"labels": 1, "scores": 1}, "labels: expected [batch, list] or a flat array, found 0 dimensions"),
+        ({"labels": [[1, 0], [1]], "scores": [[1, 0], [1]]}, "Lists of different lengths go flat"),
+        ({"labels": [1, float("nan")], "scores": [1, 2]}, "labels[1]: expected a finite number, found nan"),
+        ({"labels": [[1, 2]], "scores": [[1, float("inf")]]}, "scores[0, 1]: expected a finite number, found inf"),
+        ({"labels": ["a", "b"], "scores": [1, 2]}, "labels: expected numbers, found an array of <U1"),
+        ({"labels": [1, 2], "scores": [1, 2], "group": [1]}, "group: expected sizes that add up to the 2 documents, found a sum of 1"),
+        ({"labels": [1, 2], "scores": [1, 2], "group": [3, -1]}, "group: expected a flat array of sizes"),
+        ({"labels": [1, 2], "scores": [1, 2], "group": [1.5, 0.5]}, "group: expected a flat array of sizes"),
+        ({"labels": [1, 2], "scores": [1, 2], "group": [2], "query": [1, 1]}, "group= beside query="),
+        ({"labels": [[1, 2]], "scores": [[1, 2]], "group": [2]}, "group= beside a batch of lists"),
+        ({"labels": [1, 2], "scores": [1, 2], "query": [1]}, "query: expected 2 ids, one for each of the documents, found shape (1,)"),
+        ({"labels": [1, 2], "scores": [1, 2], "query": [0.5, 1]}, "query: expected strings (or integers) as ids"),
+        ({"labels": [[1], [2]], "scores": [[1], [2]], "query": ["a", "a"]}, "a different id for each list of the batch"),
+        ({"labels": [1, 2], "scores": [1, 2], "mask": [1, 0]}, "mask: expected booleans of the shape of labels, (2,)"),
+        ({"labels": [1, 2], "scores": [1, 2], "mask": [True]}, "mask: expected booleans"),
+        ({"labels": [1, 2], "scores": [1, 2], "mask": [False, False]}, "labels: expected at least one document"),
+        ({"labels": [1], "scores": [1], "policy": gf.Policy(ties="doc")}, "policy ties: expected average, best, worst or order"),
+        ({"labels": [1], "scores": [1], "policy": "average"}, "policy: expected a gainful.Policy, found 'average'"),
+    ],
+)  # fmt: skip
+def test_arrays(arguments, said):
+    with pytest.raises(gf.GainfulError, match=re.escape(said)):
+        gf.evaluate_arrays(**arguments, measures="nDCG")
+
+
+def test_a_list_that_is_masked_whole_is_not_dropped():
+    mask = [[True, True], [False, False]]
+    labels, scores = [[1, 0], [1, 1]], [[1, 2], [1, 2]]
+    scores = gf.evaluate_arrays(labels=labels, scores=scores, mask=mask, measures="nDCG")
+    assert scores.queries == ("0", "1")
+    assert scores.coverage.empty == ("1",)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: gf.ndcg([1, float("nan")]), "grades[1]: expected a finite number, found nan"),
+        (lambda: gf.ndcg(["a"]), "grades: expected numbers"),
+        (lambda: gf.ndcg(3), "grades: expected a list of grades, or [batch, list], found 0 dimensions"),
+        (lambda: gf.ndcg([[[1]]]), "grades: expected a list of grades, or a list of such lists"),
+        (lambda: gf.ndcg([3, 2], judged=[2]), "grade 3 0 times, while the list has it 1 times"),
+        (lambda: gf.ndcg([[3], [2]], judged=[3, 2]), "judged: expected a list for each list of grades"),
+        (lambda: gf.ndcg([3], k=0), "cutoff"),
+        (lambda: gf.ndcg([3], base=1), "base"),
+        (lambda: gf.ndcg([2000], gain="exp2"), "gain exp2: expected a finite gain for every grade, found none for grade 2000"),
+        (lambda: gf.cg([1e308, 1e308]), "a sum that a float64 can hold"),
+        (lambda: gf.ndcg([3], gain={1: 1}), "none for grade 3. Add it to the table."),
+        (lambda: gf.explain_grades([[1], [2]]), "one list of grades"),
+    ],
+)  # fmt: skip
+def test_grades(call, said):
+    with pytest.raises(gf.GainfulError, match=re.escape(said)):
+        call()
+
+
+def test_lists_of_grades_may_differ_in_length_and_be_empty():
+    values = gf.ndcg([[3, 2], [0, 1, 1], []])
+    assert values == pytest.approx([1.0, gf.ndcg([0, 1, 1]), 0.0])
+    assert gf.ndcg([]) == 0.0
+    assert gf.cg(np.array([[1, 2], [3, 4]])).tolist() == [3.0, 7.0]
+    assert gf.ndcg([[1, 0], [1]], judged=[[1, 1, 0], [1]]).shape == (2,)
+
+
+def test_a_gain_may_be_a_function():
+    assert gf.cg([3, 2, 0], gain=lambda grade: grade**2) == 13.0
+    assert gf.ndcg([2, 3], gain=lambda grade: -grade) == 0.0

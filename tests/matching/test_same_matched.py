@@ -1,0 +1,146 @@
+"""Dicts and arrays give the same `Matched` for the same data, bit for bit."""
+
+import dataclasses
+import random
+
+import numpy as np
+import pytest
+
+from gainful.inputs.arrays import read_lists
+from gainful.matching import arrays, mappings
+from gainful.measures.policy import Policy
+
+
+def assert_same(left, right):
+    for field in dataclasses.fields(left):
+        one, other = getattr(left, field.name), getattr(right, field.name)
+        if isinstance(one, np.ndarray):
+            assert one.dtype == other.dtype, field.name
+            assert one.tobytes() == other.tobytes(), field.name
+            assert not one.flags.writeable
+            assert not other.flags.writeable
+        else:
+            assert one == other, field.name
+
+
+def random_lists(seed, levels, grades):
+    rng = random.Random(seed)  # noqa: S311
+    return {
+        str(query): [
+            (rng.choice(grades), rng.randrange(levels) / levels)
+            for _ in range(rng.choice((1, 2, 3, 8, 40, 300)))
+        ]
+        for query in rng.sample(range(1000), 12)
+    }
+
+
+def as_dicts(lists):
+    """The documents get ids in the order of the input."""
+    judgments = {
+        q: {f"d{n:04d}": pair[0] for n, pair in enumerate(docs)} for q, docs in lists.items()
+    }
+    run = {q: {f"d{n:04d}": pair[1] for n, pair in enumerate(docs)} for q, docs in lists.items()}
+    return judgments, run
+
+
+WHOLE, FRACTIONS = (-1, 0, 0, 1, 2, 3), (0.1, -0.5, 2.25, 1e6, 1e-9, 0.0)
+
+
+@pytest.mark.parametrize("grades", [WHOLE, FRACTIONS], ids=["whole", "fractions"])
+@pytest.mark.parametrize("ties", ["average", "order", "best", "worst"])
+@pytest.mark.parametrize("levels", [1, 3, 10**6])
+def test_flat_arrays_with_query_ids(ties, levels, grades):
+    policy = Policy(ties=ties)
+    for seed in range(30):
+        lists = random_lists(seed, levels, grades)
+        rows = [(query, *pair) for query, docs in lists.items() for pair in docs]
+        expected = mappings.match(*as_dicts(lists), policy)
+        query, labels, scores = zip(*rows, strict=True)
+        assert_same(arrays.match(read_lists(labels, scores, query=query), policy), expected)
+        # Documents of a query need not stand together; only their own order counts.
+        apart = sorted(range(len(rows)), key=lambda place: place % 7)
+        if ties != "order":
+            query, labels, scores = zip(*(rows[place] for place in apart), strict=True)
+            integers = [int(name) for name in query]
+            assert_same(arrays.match(read_lists(labels, scores, query=integers), policy), expected)
+
+
+@pytest.mark.parametrize("ties", ["average", "order"])
+def test_a_batch_with_a_mask_a_flat_array_with_sizes_and_a_batch_with_ids(ties):
+    policy = Policy(ties=ties)
+    rng = np.random.default_rng(5)
+    for levels in (3, 10**6):
+        sizes = rng.integers(1, 30, 10)
+        labels, scores = (
+            rng.integers(0, 4, (10, 30)).astype(float),
+            rng.integers(0, levels, (10, 30)),
+        )
+        mask = np.arange(30) < sizes[:, None]
+        padded = np.where(mask, labels, np.nan)  # what is masked is not looked at
+        batch = arrays.match(read_lists(padded, scores, mask=mask), policy)
+        flat = arrays.match(read_lists(labels[mask], scores[mask], group=sizes), policy)
+        assert_same(batch, flat)
+        names = [str(number) for number in range(10)]
+        assert_same(arrays.match(read_lists(padded, scores, mask=mask, query=names), policy), batch)
+        lists = {
+            names[row]: list(zip(labels[row][mask[row]], scores[row][mask[row]], strict=True))
+            for row in range(10)
+        }
+        assert_same(mappings.match(*as_dicts(lists), policy), batch)
+
+
+def test_scores_that_differ_in_their_last_bits_only():
+    """The fast sort cannot tell them apart, and must notice."""
+    close = [1.0]
+    for _ in range(40):
+        close.append(float(np.nextafter(close[-1], 2)))
+    rng = random.Random(1)  # noqa: S311
+    for ties in ("average", "order"):
+        for _ in range(50):
+            scores = [rng.choice(close) * rng.choice((1, -1)) for _ in range(60)]
+            lists = {
+                "q": [(grade % 4, score) for grade, score in enumerate(scores)],
+                "r": [(1, 0.5)],
+            }
+            query = ["q"] * 60 + ["r"]
+            labels, flat = zip(*(lists["q"] + lists["r"]), strict=True)
+            assert_same(
+                arrays.match(read_lists(labels, flat, query=query), Policy(ties=ties)),
+                mappings.match(*as_dicts(lists), Policy(ties=ties)),
+            )
+
+
+def test_zero_and_minus_zero_tie():
+    matched = arrays.match(read_lists([1, 2, 3], [0.0, -0.0, 0.0]), Policy(ties="order"))
+    assert matched.grade.tolist() == [1, 2, 3]
+    assert matched.rank_last.tolist() == [3, 3, 3]
+
+
+def test_very_unequal_lists_are_sorted_in_buckets():
+    rng = np.random.default_rng(2)
+    sizes = np.array([1, 1, 5000, 2, 40, 0, 900, 1])
+    labels, scores = rng.integers(0, 3, sizes.sum()), rng.integers(0, 50, sizes.sum())
+    query = np.repeat(np.arange(sizes.size), sizes)
+    by_size = arrays.match(read_lists(labels, scores, group=sizes), Policy(ties="average"))
+    lists = {
+        str(number): list(zip(labels[query == number], scores[query == number], strict=True))
+        for number in range(sizes.size)
+    }
+    assert_same(by_size, mappings.match(*as_dicts(lists), Policy(ties="average")))
+
+
+def test_batches_change_nothing(monkeypatch):
+    import gainful as gf
+    from gainful.evaluation import batches
+
+    rng = np.random.default_rng(3)
+    labels, scores = rng.integers(-1, 4, (200, 15)), rng.integers(0, 9, (200, 15))
+    policy = gf.Policy(absent="lowest", empty="skip")
+    measures = ["nDCG@20", "DCG(discount=jarvelin)"]
+    whole = gf.evaluate_arrays(labels=labels, scores=scores, measures=measures, policy=policy)
+    monkeypatch.setattr(batches, "batches_for", lambda _: 7)
+    monkeypatch.setattr("gainful.evaluation.evaluate.batches_for", lambda _: 7)
+    split = gf.evaluate_arrays(labels=labels, scores=scores, measures=measures, policy=policy)
+    assert split.values.tobytes() == whole.values.tobytes()
+    assert split.coverage == whole.coverage
+    assert split.signature("nDCG@20") == whole.signature("nDCG@20")

@@ -1,0 +1,130 @@
+"""Who may import whom, and what `import gainful` loads."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.import_law
+
+PACKAGE = Path(__file__).parents[2] / "src" / "gainful"
+
+# Each layer, and the layers of the package that it may import. `errors` is for all.
+LAW = {
+    "errors": set(),
+    "version": set(),
+    "measures": set(),
+    "kernels": set(),
+    "rendering": set(),
+    "inputs": set(),
+    "matching": {"measures", "inputs"},
+    "evaluation": {"measures", "inputs", "matching", "kernels", "rendering", "version"},
+    "explanation": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
+    "report": {"measures", "rendering", "evaluation", "explanation", "version"},
+    "cli": {"gainful"},
+    "__main__": {"cli"},
+}
+# What each layer may import from outside the standard library.
+OUTSIDE = {
+    "kernels": {"numpy"},
+    "inputs": {"numpy"},
+    "matching": {"numpy"},
+    "evaluation": {"numpy"},
+    "explanation": {"numpy"},
+    "rendering": {"rich"},
+    "cli": {"click"},
+}
+
+
+def imports(path):
+    """Yield the modules that a file imports, at any depth of it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            if node.module == "gainful":
+                yield from (f"gainful.{name.name}" for name in node.names)
+            else:
+                yield node.module
+
+
+def breaches(layer, modules):
+    """Return the modules that a layer may not import."""
+    allowed = LAW[layer] | {"errors", layer}
+    found = []
+    for module in modules:
+        head, *rest = module.split(".")
+        if head == "gainful":
+            target = rest[0] if rest else "gainful"
+            if target not in allowed:
+                found.append(module)
+        elif head not in sys.stdlib_module_names and head not in OUTSIDE.get(layer, set()):
+            found.append(module)
+    return found
+
+
+def layer_of(path):
+    part = path.relative_to(PACKAGE).parts[0]
+    return part.removesuffix(".py")
+
+
+FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path):
+    assert breaches(layer_of(path), imports(path)) == []
+
+
+def test_the_law_can_be_broken():
+    assert breaches("measures", ["gainful.evaluation.scores", "numpy", "math"]) == [
+        "gainful.evaluation.scores",
+        "numpy",
+    ]
+    assert breaches("cli", ["gainful.report.render", "gainful", "click"]) == [
+        "gainful.report.render"
+    ]
+
+
+def test_every_folder_has_its_law():
+    assert {layer_of(path) for path in FILES} == set(LAW)
+
+
+def test_files_are_small_and_named_after_what_they_hold():
+    for path in FILES:
+        assert len(path.read_text().splitlines()) <= 400, path
+        assert path.stem not in {"utils", "util", "helpers", "common", "misc"}, path
+
+
+def loaded_by(code):
+    command = f"import sys; {code}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", command], capture_output=True, text=True, check=True
+    )
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+HEAVY = {
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "torch",
+    "altair",
+    "pyspark",
+    "sklearn",
+    "jax",
+    "rich",
+}
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert loaded_by("import gainful") & HEAVY == set()
+    assert "concurrent" not in loaded_by("import gainful; gainful.ndcg([1, 0])")
+
+
+def test_what_is_heavy_can_be_seen():
+    assert loaded_by("import pandas") & HEAVY >= {"pandas"}

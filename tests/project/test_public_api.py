@@ -1,0 +1,107 @@
+"""The public names are those promised, each documented and with its arguments by keyword."""
+
+import inspect
+
+import pytest
+
+import gainful as gf
+
+pytestmark = pytest.mark.public_api
+
+PUBLIC = [
+    "Choice",
+    "Coverage",
+    "Explanation",
+    "Family",
+    "GainfulError",
+    "GainfulWarning",
+    "InputError",
+    "Measure",
+    "MeasureError",
+    "MissingDependencyError",
+    "Policy",
+    "PolicyError",
+    "Scores",
+    "catalogue",
+    "cg",
+    "choices",
+    "dcg",
+    "evaluate",
+    "evaluate_arrays",
+    "explain",
+    "explain_grades",
+    "formats",
+    "measure",
+    "ndcg",
+    "render",
+]
+# The data comes first, by place; everything else by keyword.
+BY_PLACE = {
+    "catalogue": [],
+    "cg": ["grades"],
+    "choices": [],
+    "dcg": ["grades"],
+    "evaluate": ["judgments", "run", "measures"],
+    "evaluate_arrays": [],
+    "explain": ["judgments", "run", "measure"],
+    "explain_grades": ["grades", "measure"],
+    "formats": [],
+    "measure": ["text"],
+    "ndcg": ["grades"],
+    "render": ["result", "format"],
+}
+
+
+def test_the_names_are_these_and_sorted():
+    assert gf.__all__ == PUBLIC == sorted(PUBLIC)
+    for name in PUBLIC:
+        assert inspect.getdoc(getattr(gf, name)), name
+
+
+def test_everything_after_the_data_is_by_keyword():
+    functions = {name for name in PUBLIC if inspect.isfunction(getattr(gf, name))}
+    assert functions == set(BY_PLACE)
+    for name, expected in BY_PLACE.items():
+        parameters = inspect.signature(getattr(gf, name)).parameters.values()
+        by_place = [p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+        assert by_place == expected, name
+
+
+def test_no_package_bears_the_name_of_a_public_function():
+    from pathlib import Path
+
+    packages = {path.name for path in Path(gf.__file__).parent.iterdir() if path.is_dir()}
+    assert packages & set(PUBLIC) == set()
+
+
+def test_defaults_come_from_the_catalogue():
+    defaults = {
+        parameter.name: parameter.default
+        for family in gf.catalogue()
+        for parameter in family.parameters
+    }
+    for function in (gf.cg, gf.dcg, gf.ndcg):
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name in defaults:
+                measure = gf.Measure("nDCG", **{name: parameter.default})
+                assert measure.parameters[name] == defaults[name]
+
+
+def test_an_optional_package_that_is_not_there_is_named(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "polars", None)
+    table = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}).per_query
+    with pytest.raises(gf.MissingDependencyError, match="pip install polars"):
+        table.to_polars()
+
+
+def test_every_error_is_of_the_one_tree():
+    for name in PUBLIC:
+        value = getattr(gf, name)
+        if (
+            isinstance(value, type)
+            and issubclass(value, Exception)
+            and not issubclass(value, Warning)
+        ):
+            assert issubclass(value, gf.GainfulError)
