@@ -1,0 +1,44 @@
+"""Write the generated parts of the documentation from the package's own tables."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import gainful as gf
+
+DOCS = Path(__file__).parent
+
+
+def families() -> str:
+    """Every measure, and a table of all parameters."""
+    sections = [gf.render(family, "markdown") for family in gf.catalogue()]
+    return "\n\n".join(sections)
+
+
+def choices() -> str:
+    """Every choice of a policy with its answers, the default first."""
+    lines = ["| choice | question | answers, the default first |", "|---|---|---|"]
+    for choice in gf.choices():
+        answers = [f"`{name}`: {meaning}" for name, meaning in choice.answers.items()]
+        if choice.grade:
+            answers.append(f"a grade: {choice.grade}")
+        lines.append(f"| `{choice.name}` | {choice.question} | {'; '.join(answers)} |")
+    return "\n".join(lines)
+
+
+PARTS: dict[str, Callable[[], str]] = {"families": families, "choices": choices}
+
+
+def renewed(text: str) -> str:
+    """Return a page with its generated parts written anew."""
+    return re.sub(
+        r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)",
+        lambda found: f"{found[1]}{PARTS[found[2]]()}\n{found[3]}",
+        text,
+        flags=re.DOTALL,
+    )
+
+
+if __name__ == "__main__":
+    for page in sorted(DOCS.glob("*.md")):
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")

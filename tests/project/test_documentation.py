@@ -1,0 +1,97 @@
+"""What the documentation shows is what happens."""
+
+import doctest
+import importlib
+import importlib.util
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gainful as gf
+
+pytestmark = pytest.mark.documentation
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = ["gainful"] + [
+    module.name
+    for module in pkgutil.walk_packages(gf.__path__, "gainful.")
+    if not module.name.endswith("__main__")
+]
+FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+def blocks(page, language):
+    """Yield the code blocks of a page in a language."""
+    yield from re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name):
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
+    assert failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_on_the_page(page):
+    failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert failed == 0
+    assert tried or not list(blocks(page, "python"))
+
+
+def shown_calls():
+    for page in PAGES:
+        for block in blocks(page, "console"):
+            for call in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, printed = call.partition("\n")
+                yield pytest.param(command, printed, id=f"{page.name}: {command[:40]}")
+
+
+@pytest.mark.parametrize(("command", "printed"), list(shown_calls()))
+def test_commands_on_the_page(command, printed):
+    program, *arguments = shlex.split(command)
+    assert program == "gainful"
+    done = subprocess.run(
+        [sys.executable, "-m", "gainful", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.rstrip() == printed.rstrip()
+
+
+def test_there_are_commands_and_examples_to_test():
+    assert len(list(shown_calls())) >= 2
+    assert sum(len(list(blocks(page, "python"))) for page in PAGES) >= 8
+
+
+def test_generated_parts_are_up_to_date():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    pages = [page for page in PAGES if "<!-- generated:" in page.read_text()]
+    assert pages
+    for page in pages:
+        assert generate.renewed(page.read_text()) == page.read_text(), "run `make docs`"
+
+
+def test_links_lead_somewhere():
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_make_targets_that_the_readme_names_exist():
+    targets = re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert targets[:2] == ["demo", "test"]
+    makefile = (ROOT / "Makefile").read_text()
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+    assert (ROOT / ".ci" / "run").read_text().count("\nmake test\n") == 1
