@@ -1,0 +1,65 @@
+"""The data of the benchmark, made from a seed."""
+
+import numpy as np
+
+JUDGED, JUDGED_AND_RETRIEVED, CORPUS = 50, 30, 500_000
+
+
+def dicts(queries: int, documents: int):
+    """Return judgments and a run as dicts of dicts: 50 judged documents a query, 30 retrieved."""
+    rng = np.random.default_rng(1)
+    names = [f"D{number:07d}" for number in range(CORPUS)]
+    judgments, run = {}, {}
+    for number in range(queries):
+        retrieved = rng.choice(CORPUS, documents, replace=False)
+        # Scores without ties, also in the single precision that some peers use.
+        scores = (rng.permutation(documents) + 1) / 16
+        run[f"q{number:05d}"] = {
+            names[doc]: float(score) for doc, score in zip(retrieved, scores, strict=True)
+        }
+        others = rng.choice(CORPUS, JUDGED - JUDGED_AND_RETRIEVED)
+        judged = np.concatenate(
+            (rng.choice(retrieved, JUDGED_AND_RETRIEVED, replace=False), others)
+        )
+        judgments[f"q{number:05d}"] = {
+            names[doc]: int(grade)
+            for doc, grade in zip(judged, rng.integers(0, 4, judged.size), strict=True)
+        }
+    return judgments, run
+
+
+def batch(lists: int, length: int, *, levels: int | None = None):
+    """Return labels and scores [batch, list]; with `levels`, scores tie."""
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 4, (lists, length)).astype(np.float64)
+    scores = rng.random((lists, length))
+    return labels, scores if levels is None else np.floor(scores * levels) / levels
+
+
+def ragged(lists: int, mean_length: int):
+    """Return flat labels, scores and query ids; lists of half to one and a half the mean length."""
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(mean_length // 2, mean_length * 3 // 2 + 1, lists)
+    query = np.repeat(np.arange(lists), sizes)
+    labels = rng.integers(0, 4, query.size)
+    # float32, which the peer computes in, so that both see the same numbers.
+    return labels, rng.random(query.size, dtype=np.float32), query
+
+
+def trec_files(folder, queries: int, documents: int):
+    """Write judgments and a run as TREC files, and return their paths."""
+    judgments, run = dicts(queries, documents)
+    qrels, system = folder / "judgments.qrels", folder / "system.run"
+    qrels.write_text(
+        "".join(
+            f"{q} 0 {doc} {grade}\n" for q, docs in judgments.items() for doc, grade in docs.items()
+        )
+    )
+    system.write_text(
+        "".join(
+            f"{q} Q0 {doc} {rank} {score} system\n"
+            for q, docs in run.items()
+            for rank, (doc, score) in enumerate(docs.items(), 1)
+        )
+    )
+    return qrels, system

@@ -1,0 +1,173 @@
+"""Time gainful beside its peers and print a table of ratios.
+
+Machines are noisy, so what counts is the ratio within one run: gainful and its peer take
+turns, and the best time of each is compared. Each pair is first checked to give the same
+numbers.
+"""
+
+import argparse
+import gc
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import data
+import gainful as gf
+from gainful.rendering.table import Table, as_markdown, as_text
+
+
+@dataclass(frozen=True)
+class Result:
+    work: str
+    peer: str
+    theirs: float
+    ours: float
+    goal: float
+
+    @property
+    def ratio(self) -> float:
+        return self.theirs / self.ours
+
+
+def take_turns(
+    theirs: Callable[[], object], ours: Callable[[], object], *, turns: int, ours_each: int
+):
+    """Return the best time of each; ours is short, and so is called more often in its turn."""
+    best = [float("inf"), float("inf")]
+    for _ in range(turns):
+        for place, (call, times) in enumerate(((theirs, 1), (ours, ours_each))):
+            for _ in range(times):
+                gc.collect()
+                start = time.perf_counter()
+                call()
+                best[place] = min(best[place], time.perf_counter() - start)
+    return best
+
+
+def dicts(queries: int, turns: int) -> Result:
+    import pytrec_eval
+
+    judgments, run = data.dicts(queries, 1000)
+
+    def theirs():
+        return pytrec_eval.RelevanceEvaluator(judgments, {"ndcg", "ndcg_cut.10"}).evaluate(run)
+
+    def ours():
+        return gf.evaluate(judgments, run, ["nDCG@10", "nDCG"])
+
+    expected, found = theirs(), ours().per_query.to_dict()
+    for query, values in found.items():
+        assert abs(values["nDCG"] - expected[query]["ndcg"]) < 1e-9
+        assert abs(values["nDCG@10"] - expected[query]["ndcg_cut_10"]) < 1e-9
+    work = f"W2 dicts of dicts, {queries:,} queries × 1,000 documents, nDCG@10 and nDCG"
+    return Result(work, "pytrec_eval", *take_turns(theirs, ours, turns=turns, ours_each=2), goal=8)
+
+
+def dense(turns: int, *, levels: int | None) -> Result:
+    from sklearn.metrics import ndcg_score
+
+    labels, scores = data.batch(10_000, 100, levels=levels)
+
+    def theirs():
+        return ndcg_score(labels, scores)
+
+    def ours():
+        return gf.evaluate_arrays(labels=labels, scores=scores, measures="nDCG")["nDCG"]
+
+    assert abs(theirs() - ours()) < 1e-12
+    kind = "no ties" if levels is None else f"{levels} levels of score"
+    work = f"W3 arrays 10,000 × 100, ties averaged ({kind})"
+    return Result(
+        work, "scikit-learn", *take_turns(theirs, ours, turns=turns, ours_each=8), goal=15
+    )
+
+
+def ragged(turns: int) -> Result:
+    import torch
+    from torchmetrics.retrieval import RetrievalNormalizedDCG
+
+    labels, scores, query = data.ragged(5_000, 100)
+    tensors = [torch.from_numpy(array) for array in (scores, labels, query)]
+
+    def theirs():
+        return RetrievalNormalizedDCG()(tensors[0], tensors[1], indexes=tensors[2])
+
+    def ours():
+        return gf.evaluate_arrays(labels=labels, scores=scores, query=query, measures="nDCG")[
+            "nDCG"
+        ]
+
+    assert abs(float(theirs()) - ours()) < 1e-5  # the peer computes in single precision
+    work = "W4 ragged lists, 5,000 × about 100, nDCG"
+    return Result(
+        work, "torchmetrics", *take_turns(theirs, ours, turns=turns, ours_each=8), goal=50
+    )
+
+
+def start_up(turns: int) -> list[Result]:
+    with tempfile.TemporaryDirectory() as folder:
+        qrels, run = data.trec_files(Path(folder), 10, 100)
+        program = [sys.executable, "-m", "gainful"]
+        bare = [sys.executable, "-c", "import numpy, duckdb"]
+        results = []
+        for work, command in (
+            ("W9 gainful --help", [*program, "--help"]),
+            ("W9 gainful evaluate, 1,000 rows", [*program, "evaluate", str(qrels), str(run)]),
+        ):
+            theirs, ours = take_turns(
+                lambda: subprocess.run(bare, check=True),
+                lambda command=command: subprocess.run(command, check=True, capture_output=True),
+                turns=2 * turns,
+                ours_each=1,
+            )
+            results.append(Result(work, "import numpy, duckdb", theirs, ours, goal=1 / 1.5))
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=5, help="how often each pair takes turns")
+    parser.add_argument("--queries", type=int, default=6980, help="queries of the dicts of dicts")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+
+    results = [
+        dicts(options.queries, max(options.turns - 2, 1)),
+        dense(options.turns, levels=None),
+        dense(options.turns, levels=10),
+        ragged(options.turns),
+        *start_up(options.turns),
+    ]
+    rows = [
+        [
+            r.work,
+            r.peer,
+            f"{r.theirs:.3f} s",
+            f"{r.ours:.3f} s",
+            f"{r.ratio:.1f}×",
+            f"≥ {r.goal:.2g}×",
+        ]
+        for r in results
+    ]
+    table = Table(
+        ["work", "peer", "the peer", "gainful", "ratio", "goal"],
+        rows,
+        notes=[
+            f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores"
+        ],
+    )
+    print(as_markdown(table) if options.markdown else as_text(table))
+
+
+if __name__ == "__main__":
+    main()
