@@ -14,7 +14,7 @@ from gainful.errors import (
     PolicyError,
 )
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.evaluate import evaluate, evaluate_arrays
+from gainful.evaluation.evaluate import evaluate, evaluate_arrays, evaluate_runs
 from gainful.evaluation.grades import cg, dcg, ndcg
 from gainful.evaluation.scores import Scores
 from gainful.explanation.explain import explain, explain_grades
@@ -48,6 +48,7 @@ __all__ = [
     "dcg",
     "evaluate",
     "evaluate_arrays",
+    "evaluate_runs",
     "explain",
     "explain_grades",
     "formats",

@@ -84,9 +84,12 @@ def test_policies_are_options(cli, pair):
     assert "Did you mean 'average'" in done.stderr
 
 
-def test_standard_input(cli, pair):
+def test_standard_input(cli, pair, files):
     done = cli("evaluate", pair[0], "-", stdin=RUN)
     assert done.returncode == 0, done.stderr
+    done = cli("evaluate", "-", pair[1], files("other.run", RUN), stdin=QRELS)
+    assert done.returncode == 0, done.stderr
+    assert cli("evaluate", "-", "-", stdin=QRELS).returncode == 2
 
 
 def test_output_goes_to_a_file_that_is_replaced_when_complete(cli, pair, tmp_path):

@@ -35,10 +35,10 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     tag); - is standard input.
     """
     policy = policy_of(options)
-    results = {
-        name: gf.evaluate(judgments, run, list(options["measures"]), policy=policy)
-        for name, run in zip(_names(runs), runs, strict=True)
-    }
+    if (judgments, *runs).count("-") > 1:
+        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    named = dict(zip(_names(runs), runs, strict=True))
+    results = gf.evaluate_runs(judgments, named, list(options["measures"]), policy=policy)
     text = gf.render(
         results, options["format_"], per_query=options["per_query"], digits=options["digits"]
     )

@@ -21,7 +21,7 @@ from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
 # Documents: fewer are not worth a thread, more at a time would not be faster.
-_WORTH_A_THREAD, _LARGEST = 50_000, 300_000
+_WORTH_A_THREAD, _LARGEST = 50_000, 600_000
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -37,7 +37,6 @@ class Measured:
         empty: [query, measure] bool, True where the query has no positive gain.
         missing: (q,) bool, True where the run has no such query.
         tied: (q,) int64, how many judged documents share their score with another.
-
     """
 
     queries: tuple[str, ...]

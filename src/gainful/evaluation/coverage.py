@@ -25,7 +25,6 @@ class Coverage:
         unjudged: how many of them have no judgment.
         tied: how many judged documents share their score with another document.
         tied_queries: in how many queries.
-
     """
 
     judged: int

@@ -1,6 +1,6 @@
 """`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 
 import numpy as np
@@ -39,12 +39,37 @@ def evaluate(
     >>> scores = evaluate(judgments, {"q1": {"a": 0.9, "c": 0.8, "b": 0.7}}, ["nDCG@3", "CG"])
     >>> round(scores["nDCG@3"], 4), scores["CG"]
     (0.9386, 5.0)
-
     """
     asked = read_measures(measures)
     chosen = _policy(policy)
     matched = dispatch.match(judgments, run, chosen)
     return measure_matched(matched, asked, chosen.resolved(ids=True))
+
+
+def evaluate_runs(
+    judgments: object,
+    runs: Mapping[str, object],
+    measures: Measures = "nDCG@10",
+    *,
+    policy: Policy | None = None,
+) -> dict[str, Scores]:
+    """Measure several runs against the same judgments, which are read once.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, or the path of a TREC file.
+        runs: name → run, each `{query: {doc: score}}` or the path of a TREC file.
+        measures: one measure or several, in the notation or as values.
+        policy: the choices that are not the measure's; the defaults if None.
+
+    >>> runs = {"one": {"q": {"a": 2, "b": 1}}, "two": {"q": {"a": 1, "b": 2}}}
+    >>> scores = evaluate_runs({"q": {"a": 1}}, runs, "nDCG@1")
+    >>> {name: each["nDCG@1"] for name, each in scores.items()}
+    {'one': 1.0, 'two': 0.0}
+    """
+    if not isinstance(runs, Mapping) or not runs:
+        raise InputError("runs", "a dict {name: run} with at least one run", repr(runs)[:60])
+    judged = dispatch.read_judgments(judgments, _policy(policy))
+    return {name: evaluate(judged, run, measures, policy=policy) for name, run in runs.items()}
 
 
 def evaluate_arrays(
@@ -72,7 +97,6 @@ def evaluate_arrays(
     >>> scores = evaluate_arrays(labels=[[1, 0, 0]], scores=[[0.5, 0.5, 0.5]], measures="nDCG")
     >>> round(scores["nDCG"], 4)
     0.7103
-
     """
     asked = read_measures(measures)
     resolved = _policy(policy).resolved(ids=False)

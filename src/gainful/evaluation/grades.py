@@ -31,7 +31,6 @@ def cg(grades: Grades, *, k: int | None = None, gain: object = "linear") -> Valu
 
     >>> cg([3, 2, 3, 0, 1, 2])
     11.0
-
     """
     return _value(Measure("CG", cutoff=k, gain=gain), grades, None)
 
@@ -58,7 +57,6 @@ def dcg(
 
     >>> round(dcg([3, 2, 3, 0, 1, 2]), 3)
     6.861
-
     """
     measure = Measure("DCG", cutoff=k, gain=gain, discount=discount, base=base)
     return _value(measure, grades, None)
@@ -91,7 +89,6 @@ def ndcg(
     0.961
     >>> round(ndcg([3, 2, 3, 0, 1, 2], k=6, judged=[3, 2, 3, 0, 1, 2, 3, 2]), 3)
     0.785
-
     """
     measure = Measure("nDCG", cutoff=k, gain=gain, discount=discount, base=base)
     return _value(measure, grades, judged)

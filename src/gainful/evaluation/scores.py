@@ -34,7 +34,6 @@ class Scores:
         queries: (q,) ids of the queries that count for at least one measure.
         values: [query, measure] float64, read-only; NaN where not counted.
         counted: [query, measure] bool, read-only.
-
     """
 
     def __init__(

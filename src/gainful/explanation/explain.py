@@ -59,7 +59,6 @@ def explain(
 
     >>> print(explain({"q": {"a": 2, "b": 1}}, {"q": {"b": 9, "a": 8}}, "nDCG", query="q").conclusion)
     nDCG = DCG / IDCG = 2.262 / 2.631 = 0.860
-
     """
     asked = measure if isinstance(measure, Measure) else parse(measure)
     chosen = (policy or Policy()).resolved(ids=True)
@@ -111,7 +110,6 @@ def explain_grades(
 
     >>> print(explain_grades([3, 2, 3, 0, 1, 2], judged=[3, 2, 3, 0, 1, 2, 3, 2]).conclusion)
     nDCG = DCG / IDCG = 6.861 / 9.074 = 0.756
-
     """
     asked = measure if isinstance(measure, Measure) else parse(measure)
     matched, single = match_grades(grades, judged)

@@ -1,6 +1,5 @@
 """Arrays of labels and scores, checked and flattened to lists."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gainful.errors import InputError
-from gainful.inputs.identifiers import id_text
+from gainful.inputs.identifiers import id_text, in_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -88,9 +87,12 @@ def read_lists(
     starts = np.cumsum(lengths) - lengths
     if names is None:
         return Lists(tuple(map(str, range(lengths.size))), starts, lengths, grades, numbers)
-    by_id = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
-    queries = tuple(map(names.__getitem__, by_id.tolist()))
-    return Lists(queries, starts[by_id], lengths[by_id], grades, numbers)
+    queries = in_order(names)
+    if queries != names:
+        places = dict(zip(names, range(len(names)), strict=True))
+        by_id = np.array([places[name] for name in queries], np.int64)
+        starts, lengths = starts[by_id], lengths[by_id]
+    return Lists(tuple(queries), starts, lengths, grades, numbers)
 
 
 def as_array(value: ArrayLike, name: str) -> AnyArray:
@@ -137,7 +139,7 @@ def _mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> Bools | None:
 
 def _segments(
     shape: tuple[int, ...], group: ArrayLike | None, query: ArrayLike | None
-) -> tuple[Sequence[str] | None, Ints, Ints | None]:
+) -> tuple[list[str] | None, Ints, Ints | None]:
     """Return the names and lengths of the lists, and how to reorder the documents for them."""
     batch = len(shape) == BATCH_DIMENSIONS
     if group is not None and (query is not None or batch):

@@ -39,6 +39,15 @@ def id_text(value: object, *, where: str) -> str:
     )
 
 
+def in_order(ids: Iterable[str]) -> list[str]:
+    """Sort ids: shorter ones first, those of one length by their bytes; so numbers stand by value.
+
+    >>> in_order(["q10", "q2", "q1"])
+    ['q1', 'q2', 'q10']
+    """
+    return sorted(sorted(ids), key=len)  # code points order strings as their UTF-8 bytes do
+
+
 def examples(ids: Iterable[str]) -> str:
     """Quote a few ids for a message.
 

@@ -51,7 +51,6 @@ def cumulated(
 
     Returns:
         (q, c) sums; 0 for a query without rows.
-
     """
     certain = rank_first is rank_last
     blocks = np.empty(0, np.int64) if certain else np.flatnonzero(rank_first < rank_last)
@@ -93,7 +92,6 @@ def absent(lengths: Ints, cutoffs: Ints, discount: Floats) -> Floats:
 
     Returns:
         (q, c) sums; 0 where the list is as long as the cutoff.
-
     """
     running = np.cumsum(discount)
     return running[cutoffs] - running[np.minimum(lengths[:, None], cutoffs)]

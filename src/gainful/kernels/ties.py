@@ -25,7 +25,6 @@ def extreme_order(
 
     Returns:
         gains (n,) reordered within blocks, and the rank (n,) of each.
-
     """
     tied = np.flatnonzero(rank_first < rank_last)
     if not tied.size:

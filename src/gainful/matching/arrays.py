@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gainful.inputs.arrays import Lists
-from gainful.matching.matched import Floats, Ints, Matched, offsets_of, places_of
+from gainful.matching.matched import Bools, Floats, Ints, Matched, offsets_of, places_of
 from gainful.measures.policy import Policy
 
 # Lists are sorted many at a time, as a matrix padded to the longest. Where that would make it
@@ -18,6 +18,7 @@ from gainful.measures.policy import Policy
 _PADDING = 2.0
 _BUCKET_FACTOR, _BUCKET_SLACK = 1.25, 8
 
+_MANY_TIES = 0.75  # fewer blocks than this share of the documents
 _SPARE_BITS = 16  # of the 52 of a score's fraction, for the place of the document in its list
 _SMALL_SCALE = 1000  # whole grades that lie within this range need no look-up table
 
@@ -46,17 +47,34 @@ def match(lists: Lists, policy: Policy) -> Matched:
     rank = places_of(offsets)
     if opens.all():
         return _matched(lists.queries, offsets, (rank, rank, rank), lists.labels[order], pool)
-    starts = np.flatnonzero(opens)
-    sizes = np.diff(starts, append=order.size)
-    first = np.repeat(rank[starts], sizes)
-    last = np.repeat(rank[starts] + sizes - 1, sizes)
-    tied = np.flatnonzero(first < last)
-    block = np.repeat(starts, sizes)[tied]
     grade = lists.labels[order]
+    first, last, rows, block = _tie_blocks(opens, rank)
     if policy.ties == "order":
         return _matched(lists.queries, offsets, (first, last, rank), grade, pool)
-    grade[tied] = _descending_in_blocks(block, grade[tied])
+    grade[rows] = _descending_in_blocks(block, grade[rows])
     return _matched(lists.queries, offsets, (first, last, first), grade, pool)
+
+
+def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints, Ints | slice, Ints]:
+    """Return the first and last rank (n,) of each row's block, the tied rows, and their blocks.
+
+    Few ties are patched into the ranks; with many, it is faster to write all rows.
+    """
+    if np.count_nonzero(opens) < _MANY_TIES * opens.size:
+        starts = np.flatnonzero(opens)
+        sizes = np.diff(starts, append=opens.size)
+        first = np.repeat(rank[starts], sizes)
+        return first, first + np.repeat(sizes - 1, sizes), slice(None), np.repeat(starts, sizes)
+    # The rows that continue a block come in runs; a run and the row before it are a block.
+    continues = np.flatnonzero(~opens)
+    runs = np.flatnonzero(np.diff(continues, prepend=-1) > 1)
+    starts = continues[runs] - 1
+    sizes = np.diff(runs, append=continues.size) + 1
+    rows, block = _ranges(starts, sizes), np.repeat(starts, sizes)
+    first, last = rank.copy(), rank.copy()
+    first[rows] = rank[block]
+    last[rows] = rank[np.repeat(starts + sizes - 1, sizes)]
+    return first, last, rows, block
 
 
 def match_ranked(grades: Floats, offsets: Ints, pool: Floats, pool_offsets: Ints) -> Matched:
@@ -67,7 +85,6 @@ def match_ranked(grades: Floats, offsets: Ints, pool: Floats, pool_offsets: Ints
         offsets: (q+1,) where each list stands.
         pool: (m,) all judged grades, list after list, in any order.
         pool_offsets: (q+1,) where those of each list stand.
-
     """
     rank = places_of(offsets)
     owner = np.repeat(np.arange(pool_offsets.size - 1), np.diff(pool_offsets))
@@ -119,8 +136,11 @@ def _ascending_in_blocks(block: Ints, number: Ints, bound: int) -> Ints:
 
     Block and number make one integer, and a sort of bare integers is the fastest there is.
     """
-    key = block * bound
-    return np.sort(key + number) - key
+    base = block * bound
+    key = base + number
+    key.sort()
+    key -= base
+    return key
 
 
 def _sorted(lists: Lists, offsets: Ints, *, exact: bool = False) -> tuple[Ints, Floats]:
@@ -144,26 +164,29 @@ def _sorted_together(
 ) -> tuple[Ints, Floats]:
     """Sort lists of similar length as one matrix [list, place], padded to the longest."""
     places = np.arange(int(lengths.max()))
-    padding = None if (lengths == places.size).all() else places >= lengths[:, None]
-    if padding is None and (np.diff(starts) == places.size).all():
-        source = slice(starts[0], starts[0] + lengths.size * places.size)
-        negated = 0.0 - lists.scores[source].reshape(-1, places.size)
-        pool = 0.0 - lists.labels[source].reshape(-1, places.size)
-    else:
-        places_of_documents = starts[:, None] + places
-        negated = 0.0 - lists.scores.take(places_of_documents, mode="clip")
-        pool = 0.0 - lists.labels.take(places_of_documents, mode="clip")
-    if padding is not None:  # ascending, it stays behind the documents of its list
-        negated[padding] = np.inf
-        pool[padding] = np.inf
+    real = None if (lengths == places.size).all() else places < lengths[:, None]
+    source: Ints | slice = slice(starts[0], starts[0] + int(lengths.sum()))
+    if (starts[1:] != starts[:-1] + lengths[:-1]).any():  # the lists stand apart
+        source = _ranges(starts, lengths)
+    # 0 − x and not −x: there is no −0, and ascending is best first.
+    negated, pool = (
+        _padded(0.0 - numbers[source], real, (lengths.size, places.size))
+        for numbers in (lists.scores, lists.labels)
+    )
     order = _ascending(negated, places, exact=exact)
     order += starts[:, None]
     pool.sort(axis=1)
     np.subtract(0.0, pool, out=pool)
-    if padding is None:
-        return order.ravel(), pool.ravel()
-    real = ~padding
-    return order[real], pool[real]
+    return (order.ravel(), pool.ravel()) if real is None else (order[real], pool[real])
+
+
+def _padded(numbers: Floats, real: Bools | None, shape: tuple[int, int]) -> Floats:
+    """Lay lists out as a matrix; infinite padding stays behind when they are sorted."""
+    if real is None:
+        return numbers.reshape(shape)
+    matrix = np.full(shape, np.inf)
+    matrix[real] = numbers
+    return matrix
 
 
 def _ascending(numbers: Floats, places: Ints, *, exact: bool) -> Ints:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gainful.errors import GainfulWarning, InputError
-from gainful.inputs.identifiers import examples, id_text, overlap_hint
+from gainful.inputs.identifiers import examples, id_text, in_order, overlap_hint
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
 from gainful.measures.policy import Policy
 
@@ -38,7 +38,6 @@ def match(
     >>> matched = match({"q": {"a": 2, "b": 1}}, {"q": {"a": 0.5, "x": 0.9}}, Policy(ties="doc"))
     >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
     ([2], [2.0], [2.0, 1.0])
-
     """
     judged = _queries(judgments, "judgments")
     returned = _queries(run, "run")
@@ -50,15 +49,15 @@ def match(
         raise InputError(
             "query ids",
             "judgments and run to share some",
-            f"none in common: judgments have {examples(sorted(judged))}; "
-            f"the run has {examples(sorted(returned))}",
+            f"none in common: judgments have {examples(in_order(judged))}; "
+            f"the run has {examples(in_order(returned))}",
             overlap_hint(judged, returned),
         )
-    queries = sorted(judged)  # code points order strings as their UTF-8 bytes do
+    queries = in_order(judged)
     rows = _Rows(policy)
     for query in queries:
         rows.add(query, judged[query], returned.get(query))
-    matched = rows.matched(queries, tuple(sorted(returned.keys() - judged.keys())))
+    matched = rows.matched(queries, tuple(in_order(returned.keys() - judged.keys())))
     if not matched.grade.size and matched.unjudged.any():
         _warn_of_disjoint_documents(judged, returned)
     return matched
@@ -272,7 +271,7 @@ def _warn_of_disjoint_documents(judged: dict[str, object], returned: dict[str, o
     found = {str(doc) for query in shared for doc in returned[query]}  # type: ignore[attr-defined]
     warnings.warn(
         "document ids: no retrieved document is judged: "
-        f"judgments have {examples(sorted(known))}; the run has {examples(sorted(found))}. "
+        f"judgments have {examples(in_order(known))}; the run has {examples(in_order(found))}. "
         + overlap_hint(known, found),
         GainfulWarning,
         stacklevel=2,

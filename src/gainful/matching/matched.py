@@ -36,7 +36,6 @@ class Matched:
         missing: (q,) bool, True where the run has no such query.
         lowest_grade: of all judgments; infinite where there is none.
         extra: ids of the run's queries that have no judgments.
-
     """
 
     queries: tuple[str, ...]

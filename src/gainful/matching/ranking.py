@@ -28,7 +28,6 @@ def rank_documents(
 
     >>> [placed.doc for placed in rank_documents({"a": 1, "b": 1}, Policy(ties="doc"), len)]
     ['b', 'a']
-
     """
     blocks: dict[float, list[str]] = {}
     for doc, score in scores.items():

@@ -44,7 +44,6 @@ def render(
     >>> print(gf.render({"mine": scores}, "csv"))
     run,nDCG@10,CG
     mine,0.6309297535714575,1.0
-
     """
     if format not in WRITERS:
         raise InputError(
