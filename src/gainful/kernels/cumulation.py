@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# From this share of tied rows on, whole arrays are faster than picking the tied rows out.
+# From this share of tied rows on, working block by block is faster than picking them out.
 _MANY_TIED = 0.25
 
 
@@ -55,11 +55,10 @@ def cumulated(
     certain = rank_first is rank_last
     blocks = np.empty(0, np.int64) if certain else np.flatnonzero(rank_first < rank_last)
     running = np.cumsum(discount) if blocks.size else discount
-    weights = discount[rank_first]
     if blocks.size > _MANY_TIED * gains.size:
-        means = mean_discount(running, rank_first, rank_last)
-        weights = np.where(rank_first < rank_last, means, weights)
-    elif blocks.size:
+        weights = _block_weights(rank_first, rank_last, offsets, discount, running)
+    else:
+        weights = discount[rank_first]
         weights[blocks] = mean_discount(running, rank_first[blocks], rank_last[blocks])
     terms = np.multiply(gains, weights, out=weights)
 
@@ -100,6 +99,19 @@ def absent(lengths: Ints, cutoffs: Ints, discount: Floats) -> Floats:
 def normalised(values: Floats, ideals: Floats) -> Floats:
     """Divide by the ideal; 0 where the ideal is 0, for the caller to give a meaning to."""
     return np.divide(values, ideals, out=np.zeros_like(values), where=ideals > 0)
+
+
+def _block_weights(
+    rank_first: Ints, rank_last: Ints, offsets: Ints, discount: Floats, running: Floats
+) -> Floats:
+    """Return the mean discount (n,) of each row's block, computed once for each block."""
+    opens = np.empty(rank_first.size, np.bool_)
+    np.not_equal(rank_first[1:], rank_first[:-1], out=opens[1:])
+    opens[offsets[:-1][np.diff(offsets) > 0]] = True
+    starts = np.flatnonzero(opens)
+    first, last = rank_first[starts], rank_last[starts]
+    means = np.where(first < last, mean_discount(running, first, last), discount[first])
+    return np.repeat(means, np.diff(starts, append=opens.size))
 
 
 def _sum_rows(terms: Floats, starts: Ints, ends: Ints) -> Floats:

@@ -4,23 +4,14 @@ Documents have no ids here, every document has a label, and the passed documents
 that are judged.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from gainful.inputs.arrays import Lists
 from gainful.matching.matched import Bools, Floats, Ints, Matched, offsets_of, places_of
+from gainful.matching.sorting import ranges, sort_lists
 from gainful.measures.policy import Policy
 
-# Lists are sorted many at a time, as a matrix padded to the longest. Where that would make it
-# so much larger, lists are put in buckets first, whose lengths differ by at most this factor
-# and this many documents.
-_PADDING = 2.0
-_BUCKET_FACTOR, _BUCKET_SLACK = 1.25, 8
-
 _MANY_TIES = 0.75  # fewer blocks than this share of the documents
-_SPARE_BITS = 16  # of the 52 of a score's fraction, for the place of the document in its list
-_SMALL_SCALE = 1000  # whole grades that lie within this range need no look-up table
 
 
 def match(lists: Lists, policy: Policy) -> Matched:
@@ -32,27 +23,20 @@ def match(lists: Lists, policy: Policy) -> Matched:
     ([1, 2, 2], [1, 3, 3], [2.0, 1.0, 0.0])
     """
     offsets = offsets_of(lists.lengths)
-    begins = offsets[:-1][lists.lengths > 0]  # where a list begins, its score may rise
-    order, pool = _sorted(lists, offsets)
-    scores = lists.scores[order]
-    rises = scores[1:] > scores[:-1]
-    rises[begins[1:] - 1] = False
-    if rises.any():
-        order, pool = _sorted(lists, offsets, exact=True)
-        scores = lists.scores[order]
-    opens = np.empty(order.size, np.bool_)  # does a tie block begin here?
-    np.not_equal(scores[1:], scores[:-1], out=opens[1:])
-    opens[begins] = True
+    in_order = policy.ties == "order"
+    found = sort_lists(lists, offsets, by_grade=not in_order)
+    opens = np.empty(found.scores.size, np.bool_)  # does a tie block begin here?
+    np.not_equal(found.scores[1:], found.scores[:-1], out=opens[1:])
+    opens[offsets[:-1][lists.lengths > 0]] = True
 
     rank = places_of(offsets)
     if opens.all():
-        return _matched(lists.queries, offsets, (rank, rank, rank), lists.labels[order], pool)
-    grade = lists.labels[order]
+        return _matched(lists.queries, offsets, (rank, rank, rank), found.grade, found.pool)
     first, last, rows, block = _tie_blocks(opens, rank)
-    if policy.ties == "order":
-        return _matched(lists.queries, offsets, (first, last, rank), grade, pool)
-    grade[rows] = _descending_in_blocks(block, grade[rows])
-    return _matched(lists.queries, offsets, (first, last, first), grade, pool)
+    if not (in_order or found.by_grade):
+        found.grade[rows] = _descending_in_blocks(block, found.grade[rows])
+    ranks = (first, last, rank if in_order else first)
+    return _matched(lists.queries, offsets, ranks, found.grade, found.pool)
 
 
 def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints, Ints | slice, Ints]:
@@ -70,7 +54,7 @@ def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints, Ints | slice, Int
     runs = np.flatnonzero(np.diff(continues, prepend=-1) > 1)
     starts = continues[runs] - 1
     sizes = np.diff(runs, append=continues.size) + 1
-    rows, block = _ranges(starts, sizes), np.repeat(starts, sizes)
+    rows, block = ranges(starts, sizes), np.repeat(starts, sizes)
     first, last = rank.copy(), rank.copy()
     first[rows] = rank[block]
     last[rows] = rank[np.repeat(starts + sizes - 1, sizes)]
@@ -119,112 +103,14 @@ def _matched(
 
 
 def _descending_in_blocks(block: Ints, grades: Floats) -> Floats:
-    """Sort grades (n,) descending within their blocks (n,), which are numbered ascending."""
-    highest = grades.max()
-    below = highest - grades
-    steps = below.astype(np.int64)
-    if (steps == below).all() and below.max() <= _SMALL_SCALE:  # whole grades, as most are
-        scale: Floats = highest - np.arange(below.max() + 1)
-        return scale[_ascending_in_blocks(block, steps, scale.size)]
-    known = np.unique(grades)[::-1]
-    steps = known.size - 1 - np.searchsorted(known[::-1], grades)
-    return known[_ascending_in_blocks(block, steps, known.size)]
+    """Sort grades (n,) descending within their blocks (n,), which are numbered ascending.
 
-
-def _ascending_in_blocks(block: Ints, number: Ints, bound: int) -> Ints:
-    """Sort numbers below `bound` within their blocks, which are numbered ascending.
-
-    Block and number make one integer, and a sort of bare integers is the fastest there is.
+    Block and grade make one integer, and a sort of bare integers is the fastest there is.
     """
-    base = block * bound
-    key = base + number
+    known: Floats = np.unique(grades)[::-1]
+    base = block * known.size
+    key = base + (known.size - 1 - np.searchsorted(known[::-1], grades))
     key.sort()
     key -= base
-    return key
-
-
-def _sorted(lists: Lists, offsets: Ints, *, exact: bool = False) -> tuple[Ints, Floats]:
-    """Return the places (n,) of the documents by list and score descending, and the pools (n,).
-
-    Documents with equal scores stand as they come. Unless `exact`, scores that agree to all
-    but their last bits may come out in the wrong order.
-    """
-    lengths = lists.lengths
-    if lengths.size * int(lengths.max()) <= _PADDING * int(offsets[-1]):
-        return _sorted_together(lists, lists.starts, lengths, exact=exact)
-    order, pool = np.empty(offsets[-1], np.int64), np.empty(offsets[-1])
-    for bucket in _buckets(lengths):
-        starts, target = lists.starts[bucket], _ranges(offsets[bucket], lengths[bucket])
-        order[target], pool[target] = _sorted_together(lists, starts, lengths[bucket], exact=exact)
-    return order, pool
-
-
-def _sorted_together(
-    lists: Lists, starts: Ints, lengths: Ints, *, exact: bool
-) -> tuple[Ints, Floats]:
-    """Sort lists of similar length as one matrix [list, place], padded to the longest."""
-    places = np.arange(int(lengths.max()))
-    real = None if (lengths == places.size).all() else places < lengths[:, None]
-    source: Ints | slice = slice(starts[0], starts[0] + int(lengths.sum()))
-    if (starts[1:] != starts[:-1] + lengths[:-1]).any():  # the lists stand apart
-        source = _ranges(starts, lengths)
-    # 0 − x and not −x: there is no −0, and ascending is best first.
-    negated, pool = (
-        _padded(0.0 - numbers[source], real, (lengths.size, places.size))
-        for numbers in (lists.scores, lists.labels)
-    )
-    order = _ascending(negated, places, exact=exact)
-    order += starts[:, None]
-    pool.sort(axis=1)
-    np.subtract(0.0, pool, out=pool)
-    return (order.ravel(), pool.ravel()) if real is None else (order[real], pool[real])
-
-
-def _padded(numbers: Floats, real: Bools | None, shape: tuple[int, int]) -> Floats:
-    """Lay lists out as a matrix; infinite padding stays behind when they are sorted."""
-    if real is None:
-        return numbers.reshape(shape)
-    matrix = np.full(shape, np.inf)
-    matrix[real] = numbers
-    return matrix
-
-
-def _ascending(numbers: Floats, places: Ints, *, exact: bool) -> Ints:
-    """Return the places [list, rank] of the numbers in ascending order; overwrites the numbers.
-
-    A sort of integers that hold the place in their lowest bits is several times faster than
-    a sort that keeps track of places, and right unless numbers differ in those bits alone.
-    """
-    bits = int(places.size).bit_length()
-    if exact or bits > _SPARE_BITS:
-        return np.argsort(numbers, axis=1, kind="stable")
-    key = numbers.view(np.int64)
-    sign = key >> 63
-    sign &= np.iinfo(np.int64).max
-    key ^= sign  # integers in the order of the floats
-    key &= -1 << bits
-    key |= places
-    key.sort(axis=1)
-    key &= (1 << bits) - 1
-    return key
-
-
-def _ranges(starts: Ints, lengths: Ints) -> Ints:
-    """Return starts[0], starts[0]+1, …, then starts[1], …: `lengths` of each.
-
-    >>> _ranges(np.array([5, 0]), np.array([2, 3]))
-    array([5, 6, 0, 1, 2])
-    """
-    return np.arange(lengths.sum()) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
-
-
-def _buckets(lengths: Ints) -> Iterator[Ints]:
-    """Yield the lists of similar length together, the longest last."""
-    order = np.argsort(lengths, kind="stable")
-    ascending = lengths[order]
-    start = int(ascending.searchsorted(0, "right"))  # lists without documents have no rows
-    while start < order.size:
-        longest = int(ascending[start] * _BUCKET_FACTOR) + _BUCKET_SLACK
-        end = int(ascending.searchsorted(longest, "right"))
-        yield order[start:end]
-        start = end
+    descending: Floats = known[key]
+    return descending
