@@ -13,6 +13,8 @@ gainful.errors.InputError: qrels.txt:7: expected 4 fields, found 3. Add the miss
 import difflib
 from collections.abc import Iterable
 
+_MOST_CHOICES = 12  # a message is a short paragraph
+
 
 class GainfulError(Exception):
     """Any error that gainful raises on purpose; catch this to catch them all."""
@@ -62,4 +64,5 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     folded = {choice.casefold(): choice for choice in listed}
     close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.5)
     hint = f"Did you mean '{folded[close[0]]}'? " if close else ""
-    return f"{hint}Choices: {', '.join(listed)}."
+    more = ", …" if len(listed) > _MOST_CHOICES else ""
+    return f"{hint}Choices: {', '.join(listed[:_MOST_CHOICES])}{more}."

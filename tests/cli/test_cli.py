@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -90,6 +93,8 @@ def test_standard_input(cli, pair, files):
     done = cli("evaluate", "-", pair[1], files("other.run", RUN), stdin=QRELS)
     assert done.returncode == 0, done.stderr
     assert cli("evaluate", "-", "-", stdin=QRELS).returncode == 2
+    marked = cli("evaluate", "-", pair[1], "-f", "csv", stdin="\ufeff" + QRELS)
+    assert marked.stdout == cli("evaluate", *pair, "-f", "csv").stdout
 
 
 def test_output_goes_to_a_file_that_is_replaced_when_complete(cli, pair, tmp_path):
@@ -108,6 +113,66 @@ def test_output_goes_to_a_file_that_is_replaced_when_complete(cli, pair, tmp_pat
     done = cli("evaluate", *pair, "-o", tmp_path / "no such folder" / "x")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_links_devices_and_permissions_stay_what_they_are(cli, pair, tmp_path):
+    target, link, pipe = tmp_path / "target", tmp_path / "link", tmp_path / "pipe"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    assert cli("evaluate", *pair, "-f", "csv", "-o", link).returncode == 0
+    assert link.is_symlink()
+    assert target.read_text().startswith("run,")
+    assert target.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        assert cli("evaluate", *pair, "-f", "csv", "-o", pipe).returncode == 0
+        assert reader.communicate(timeout=30)[0].startswith("run,")
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("output", ["", "/", "no such folder/x"])
+def test_an_output_that_cannot_be_written_is_named(cli, pair, output):
+    done = cli("evaluate", *pair, "-o", output)
+    assert done.returncode == 2
+    assert f"{output or repr('')}: expected a file that can be written" in done.stderr
+
+
+def test_a_closed_pipe_and_a_closed_input_are_no_accidents(pair):
+    program = f"{sys.executable} -m gainful"
+    shell = f"{program} measures nDCG -f json | true; echo ${{PIPESTATUS[0]}}"
+    assert subprocess.run(["bash", "-c", shell], capture_output=True, text=True).stdout == "0\n"
+    shell = f"{program} evaluate - {pair[1]} <&-"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_terminal_that_lacks_characters(pair):
+    command = [sys.executable, "-m", "gainful", "evaluate", *map(str, pair)]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, capture_output=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert b"system" in done.stdout
+
+
+def test_large_tables_are_written_at_once(cli):
+    grades = ",".join(["1"] * 20_000)
+    done = cli("explain", grades, "-m", "DCG")
+    assert done.stdout.count("\n") > 20_000
+
+
+def test_ids_that_would_steer_a_terminal_are_shown(cli, files):
+    qrels, run = files("qrels", "q\x1b[31m 0 a 1\n"), files("run", "q\x1b[31m Q0 a 1 1 t\n")
+    done = cli("evaluate", qrels, run, "--per-query")
+    assert "\x1b" not in done.stdout
+    assert "q\\x1b[31m" in done.stdout
+
+
+def test_choices_that_mean_nothing_for_a_list_are_refused(cli):
+    assert "--ties goes with JUDGMENTS and RUN" in cli("explain", "1,0", "--ties", "best").stderr
+    assert "has no value under the policy" in cli("explain", "0,0", "--empty", "skip").stderr
+    assert json.loads(cli("explain", "0,0", "--empty", "nan", "-f", "json").stdout)["value"] is None
 
 
 def test_white_space_of_every_kind(cli, files):
@@ -133,6 +198,7 @@ def test_white_space_of_every_kind(cli, files):
         (QRELS, "", "system.run: expected lines of query Q0 doc rank score tag, found an empty file"),
         ("", RUN, "qrels.txt: expected lines of query iteration doc grade, found an empty file"),
         (b"\xff\xfe\x00\x01 0 a 1\n", RUN, "expected UTF-8 text"),
+        (b"\x1f\x8b\x08\x00 packed", RUN, "qrels.txt: expected plain text, found a packed or binary file. Unpack it first."),
         (QRELS, "x1 Q0 a 1 0.9 t\n", "query ids: expected judgments and run to share some"),
     ],
 )  # fmt: skip

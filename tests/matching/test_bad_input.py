@@ -74,6 +74,73 @@ def test_integers_are_accepted_as_ids():
     assert tied["nDCG"] == pytest.approx(1 / np.log2(3))  # a, 7, 3
 
 
+def test_ids_of_mixed_types():
+    judgments = {"q": {"a": 1, "-5": 2, "5": 1}}
+    strings = gf.evaluate(judgments, {"q": {"a": 3, "-5": 2, "5": 1}}, "nDCG")
+    assert gf.evaluate(judgments, {"q": {"a": 3, -5: 2, 5: 1}}, "nDCG")["nDCG"] == strings["nDCG"]
+    assert (
+        gf.evaluate({"q": {"a": 1, -5: 2, 5: 1}}, {"q": {"a": 3, "-5": 2, "5": 1}}, "nDCG")["nDCG"]
+        == strings["nDCG"]
+    )
+    with pytest.raises(gf.InputError, match="'5' as a string and as an integer"):
+        gf.evaluate(judgments, {"q": {"5": 2, 5: 1}}, "nDCG")
+    with pytest.raises(gf.InputError, match="as id, found None"):
+        gf.evaluate({"q": {"a": 1, None: 3}}, {"q": {"a": 1}}, "nDCG")
+    with pytest.raises(gf.InputError, match="as id, found True"):
+        gf.evaluate_arrays(labels=[1, 1], scores=[1, 2], query=["b", True])
+    with pytest.raises(gf.InputError, match="a huge integer"):
+        gf.evaluate({"q": {10**5000: 1}}, {"q": {"a": 1}}, "nDCG")
+
+
+def test_what_looks_like_a_dict_and_is_none():
+    import pandas as pd
+
+    series = pd.Series({"a": 1.0})
+    with pytest.raises(gf.InputError, match="a dict .* found Series"):
+        gf.evaluate({"q": series}, {"q": {"a": 1}})
+    with pytest.raises(gf.InputError, match="found NoneType None"):
+        gf.evaluate({"q": {"a": 1}}, {"q": None, "p": {"a": 1}})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: gf.explain({"q": {"a": 1}}, {"q": {"a": 1}}, query="q", policy={"ties": "doc"}),
+        lambda: gf.explain_grades([1], policy="average"),
+        lambda: gf.explain({"q": {"a": None}}, {"q": {"a": 1}}, query="q", policy=gf.Policy(absent="lowest")),
+        lambda: gf.explain({"1": {"a": 1}, 1: {"a": 2}}, {"1": {"a": 1}}, query=1),
+        lambda: gf.ndcg([[[1], [1, 2]]]),
+        lambda: gf.ndcg([[1, [2]], [3]]),
+        lambda: gf.ndcg([0, 0], judged=[0], gain={0: 1}),
+        lambda: gf.render(None),
+        lambda: gf.render({"a": 1}),
+        lambda: gf.render(gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}), digits=-1),
+        lambda: gf.render(gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}), "excel"),
+        lambda: gf.Measure(None),
+        lambda: gf.measure("nDCG(cutoff=10)"),
+        lambda: gf.measure("nDCG@" + "9" * 5000),
+        lambda: gf.Policy(unjudged=10**400),
+        lambda: gf.Policy(unjudged="e"),
+        lambda: gf.dcg([1], base=10**400),
+        lambda: gf.evaluate("a\0b", {"q": {"a": 1}}),
+        lambda: gf.evaluate_runs({"q": {"a": 1}}, {}),
+    ],
+)  # fmt: skip
+def test_every_complaint_is_of_the_one_tree(call):
+    with pytest.raises(gf.GainfulError):
+        call()
+
+
+def test_scores_that_do_not_belong_into_one_table():
+    judgments, run = {"q": {"a": 1}}, {"q": {"a": 1}}
+    one, other = gf.evaluate(judgments, run, "nDCG"), gf.evaluate(judgments, run, "CG")
+    with pytest.raises(gf.InputError, match="the measures and the policy of the other runs"):
+        gf.render({"one": one, "other": other})
+    skipping = gf.evaluate(judgments, run, "nDCG", policy=gf.Policy(missing="skip"))
+    with pytest.raises(gf.InputError, match="Render them apart"):
+        gf.render({"one": one, "other": skipping})
+
+
 def test_leading_zeros_are_kept():
     scores = gf.evaluate({"007": {"d": 1}, "7": {"d": 0}}, {"007": {"d": 1}}, "CG")
     assert scores.per_query.to_dict() == {"007": {"CG": 1.0}, "7": {"CG": 0.0}}
@@ -112,7 +179,7 @@ def test_duplicates_by_the_policy():
         ({"labels": [1, 2], "scores": [1, 2], "group": [2], "query": [1, 1]}, "group= beside query="),
         ({"labels": [[1, 2]], "scores": [[1, 2]], "group": [2]}, "group= beside a batch of lists"),
         ({"labels": [1, 2], "scores": [1, 2], "query": [1]}, "query: expected 2 ids, one for each of the documents, found shape (1,)"),
-        ({"labels": [1, 2], "scores": [1, 2], "query": [0.5, 1]}, "query: expected strings (or integers) as ids"),
+        ({"labels": [1, 2], "scores": [1, 2], "query": [0.5, 1.5]}, "query: expected strings (or integers) as ids"),
         ({"labels": [[1], [2]], "scores": [[1], [2]], "query": ["a", "a"]}, "a different id for each list of the batch"),
         ({"labels": [1, 2], "scores": [1, 2], "mask": [1, 0]}, "mask: expected booleans of the shape of labels, (2,)"),
         ({"labels": [1, 2], "scores": [1, 2], "mask": [True]}, "mask: expected booleans"),
@@ -139,7 +206,7 @@ def test_a_list_that_is_masked_whole_is_not_dropped():
     [
         (lambda: gf.ndcg([1, float("nan")]), "grades[1]: expected a finite number, found nan"),
         (lambda: gf.ndcg(["a"]), "grades: expected numbers"),
-        (lambda: gf.ndcg(3), "grades: expected a list of grades, or [batch, list], found 0 dimensions"),
+        (lambda: gf.ndcg(3), "grades: expected a list of grades, or [batch, list], found int"),
         (lambda: gf.ndcg([[[1]]]), "grades: expected a list of grades, or a list of such lists"),
         (lambda: gf.ndcg([3, 2], judged=[2]), "grade 3 0 times, while the list has it 1 times"),
         (lambda: gf.ndcg([[3], [2]], judged=[3, 2]), "judged: expected a list for each list of grades"),

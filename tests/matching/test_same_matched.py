@@ -110,6 +110,13 @@ def test_scores_that_differ_in_their_last_bits_only():
             )
 
 
+def test_fractional_grades_a_whole_step_apart_keep_their_bits():
+    """1.1 − 1 is not 0.1."""
+    labels, scores = [[0.1, 1.1] * 8] * 9, [[1.0] * 16] * 9
+    matched = arrays.match(read_lists(labels, scores), Policy(ties="average"))
+    assert set(matched.grade.tolist()) == set(matched.pool_grades.tolist()) == {0.1, 1.1}
+
+
 def test_zero_and_minus_zero_tie():
     matched = arrays.match(read_lists([1, 2, 3], [0.0, -0.0, 0.0]), Policy(ties="order"))
     assert matched.grade.tolist() == [1, 2, 3]

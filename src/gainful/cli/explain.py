@@ -9,6 +9,7 @@ import gainful as gf
 from gainful.cli.options import format_option, output_option, policy_of, policy_options, write
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
+_OF_RUNS = {"ties", "unjudged", "missing", "duplicates", "extra"}
 _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 
 
@@ -24,7 +25,11 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
     help="All known grades, those of the list included, for the ideal.",
 )
 @click.option("--query", "-q", metavar="ID", help="The query of the run to work out.")
-@click.option("--measure", "-m", help="What to work out.  [default: nDCG, at the length of GRADES]")
+@click.option(
+    "--measure",
+    "-m",
+    help="What to work out.  [default: nDCG at the length of GRADES; nDCG@10 of a run]",
+)
 @format_option
 @output_option
 @policy_options
@@ -39,21 +44,36 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     match arguments:
         case (text,):
             grades = _grades(text)
+            _refuse_idle_choices(policy)
             if query is not None:
                 raise click.UsageError("--query goes with JUDGMENTS and RUN, not with GRADES.")
             known = None if judged is None else _grades(judged)
             explanation = gf.explain_grades(
-                grades, measure or f"nDCG@{len(grades)}", judged=known, policy=policy
+                grades,
+                f"nDCG@{len(grades)}" if measure is None else measure,
+                judged=known,
+                policy=policy,
             )
         case judgments, run if judged is None:
             if query is None:
                 raise click.UsageError("Name the query to work out: --query ID.")
             explanation = gf.explain(
-                judgments, run, measure or "nDCG@10", query=query, policy=policy
+                judgments,
+                run,
+                "nDCG@10" if measure is None else measure,
+                query=query,
+                policy=policy,
             )
         case _:
             raise click.UsageError(_misfit(arguments))
     write(gf.render(explanation, options["format_"]), options["output"])
+
+
+def _refuse_idle_choices(policy: gf.Policy) -> None:
+    """Refuse choices that mean nothing for a bare list, which has an order and is judged."""
+    for choice in gf.choices():
+        if choice.name in _OF_RUNS and getattr(policy, choice.name) != choice.default:
+            raise click.UsageError(f"--{choice.name} goes with JUDGMENTS and RUN, not with GRADES.")
 
 
 def _refuse_unknown_options(arguments: tuple[str, ...]) -> None:

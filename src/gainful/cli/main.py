@@ -4,7 +4,7 @@ Data goes to standard output, everything else to standard error. Exit 0 done, 1 
 check failed, 2 bad input or usage.
 """
 
-import os
+import io
 import sys
 import warnings
 from typing import Any, NoReturn
@@ -36,6 +36,9 @@ for _command in (evaluate, explain, measures):
 def main() -> NoReturn:
     """Run the command line, and turn every expected failure into one paragraph."""
     warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may not have all characters
     try:
         # Sub-commands return nothing; click's own errors carry their exit code.
         commands.main(standalone_mode=False)
@@ -49,10 +52,6 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         click.echo("gainful: interrupted", err=True)
         sys.exit(_INTERRUPTED)
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; nothing is wrong.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except OSError as problem:
         _fail(f"{problem.filename or 'output'}: {problem.strerror}.")
     sys.exit(0)

@@ -1,6 +1,7 @@
 """Options that several commands share; their choices and help come from the package."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +18,15 @@ def policy_options(command: Command) -> Command:
     """Give a command one option for each choice of a policy."""
     for choice in reversed(gf.choices()):
         answers = [*choice.answers, *(["GRADE"] if choice.grade else [])]
+        meanings = [f"{name}: {meaning}" for name, meaning in choice.answers.items()]
+        if choice.grade:
+            meanings.append(f"GRADE: {choice.grade}")
         command = click.option(
             f"--{choice.name}",
             metavar="|".join(answers),
             default=choice.default,
             show_default=True,
-            help=choice.question,
+            help=f"{choice.question} {'; '.join(meanings)}.",
         )(command)
     return command
 
@@ -58,18 +62,47 @@ def output_option(command: Command) -> Command:
 def write(text: str, output: str | None) -> None:
     """Write to standard output, or replace a file once the new one is complete."""
     if output is None or output == "-":
-        click.echo(text)
+        _print(text)
         return
-    target = Path(output)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    # Names of files need not be text; they go out as they came in.
+    content = f"{text}\n".encode(errors="surrogateescape")
+    target = Path(output).resolve()  # a link stays, what it leads to is replaced
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        # mkstemp makes files private; give the result the permissions of an ordinary one.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(target)
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)  # a device or a pipe is written to, never replaced
+        else:
+            _replace(target, content)
+    except OSError as problem:
+        raise gf.InputError(
+            output or "''", "a file that can be written", f"{problem.strerror}"
+        ) from None
+
+
+def _print(text: str) -> None:
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _replace(target: Path, content: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".gainful-")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        temporary.chmod(_mode(target))
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def _mode(target: Path) -> int:
+    """Return the permissions of the file, or those that a new one gets."""
+    if target.exists():
+        return target.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -19,7 +19,7 @@ class Coverage:
         judged: how many queries have judgments.
         evaluated: how many of them the run answers.
         missing: the judged queries that the run lacks.
-        empty: the judged queries without positive gain.
+        empty: the judged queries without positive gain for at least one of the measures.
         extra: the run's queries without judgments.
         retrieved: how many documents the run has for judged queries.
         unjudged: how many of them have no judgment.

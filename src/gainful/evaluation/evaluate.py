@@ -41,7 +41,7 @@ def evaluate(
     (0.9386, 5.0)
     """
     asked = read_measures(measures)
-    chosen = _policy(policy)
+    chosen = read_policy(policy)
     matched = dispatch.match(judgments, run, chosen)
     return measure_matched(matched, asked, chosen.resolved(ids=True))
 
@@ -68,7 +68,7 @@ def evaluate_runs(
     """
     if not isinstance(runs, Mapping) or not runs:
         raise InputError("runs", "a dict {name: run} with at least one run", repr(runs)[:60])
-    judged = dispatch.read_judgments(judgments, _policy(policy))
+    judged = dispatch.read_judgments(judgments, read_policy(policy))
     return {name: evaluate(judged, run, measures, policy=policy) for name, run in runs.items()}
 
 
@@ -99,7 +99,7 @@ def evaluate_arrays(
     0.7103
     """
     asked = read_measures(measures)
-    resolved = _policy(policy).resolved(ids=False)
+    resolved = read_policy(policy).resolved(ids=False)
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)
     batches, measured = measure_batches(
         lists.split(batches_for(lists.labels.size)),
@@ -140,11 +140,13 @@ def _scores(
         queries=tuple(compress(measured.queries, kept)),
         values=values[kept],
         counted=counted[kept],
+        empty=tuple(measured.empty.sum(axis=0).tolist()),
         batches=tuple(batches),
     )
 
 
-def _policy(policy: Policy | None) -> Policy:
+def read_policy(policy: Policy | None) -> Policy:
+    """Return the policy that a caller gives, or the default."""
     if policy is None:
         return Policy()
     if not isinstance(policy, Policy):

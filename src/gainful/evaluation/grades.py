@@ -7,9 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import measure_matched
+from gainful.evaluation.worth import gains_of
 from gainful.inputs.arrays import as_array, as_numbers
 from gainful.matching.arrays import match_ranked
 from gainful.matching.matched import Floats, Ints, Matched, offsets_of
+from gainful.measures.gain import Gain
 from gainful.measures.number import write_number
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -94,7 +96,7 @@ def ndcg(
     return _value(measure, grades, judged)
 
 
-def match_grades(grades: Grades, judged: Grades | None) -> tuple[Matched, bool]:
+def match_grades(grades: Grades, judged: Grades | None, gain: Gain) -> tuple[Matched, bool]:
     """Match lists of grades in rank order; also say whether it is one list."""
     flat, offsets, single = _read(grades, "grades")
     if judged is None:
@@ -103,40 +105,47 @@ def match_grades(grades: Grades, judged: Grades | None) -> tuple[Matched, bool]:
     if single_pool != single or pool_offsets.size != offsets.size:
         raise InputError("judged", "a list for each list of grades", "another number of lists")
     matched = match_ranked(flat, offsets, pool, pool_offsets)
-    _refuse_unknown_grades(matched)
+    _refuse_unknown_grades(matched, gain)
     return matched, single
 
 
 def _value(measure: Measure, grades: Grades, judged: Grades | None) -> Value:
-    matched, single = match_grades(grades, judged)
+    matched, single = match_grades(grades, judged, measure.parameters["gain"])
     values = measure_matched(matched, (measure,), Policy(ties="order")).values[:, 0]
     return float(values[0]) if single else values
 
 
 def _read(grades: Grades, name: str) -> tuple[Floats, Ints, bool]:
     """Return the grades (n,), the offsets (q+1,) of the lists, and whether it is one list."""
-    if isinstance(grades, list | tuple) and any(np.ndim(item) for item in grades):
+    if isinstance(grades, list | tuple) and any(_is_list(item) for item in grades):
         rows = [
             as_numbers(as_array(row, name), f"{name}[{place}]") for place, row in enumerate(grades)
         ]
         if any(row.ndim != 1 for row in rows):
-            raise InputError(name, "a list of grades, or a list of such lists", "deeper nesting")
+            raise InputError(name, "a list of grades, or a list of such lists", "another nesting")
         lengths = np.array([row.size for row in rows], np.int64)
         return np.concatenate(rows), offsets_of(lengths), False
     array = as_array(grades, name)  # type: ignore[arg-type]
     if array.ndim not in (1, 2):
-        raise InputError(name, "a list of grades, or [batch, list]", f"{array.ndim} dimensions")
+        found = f"{array.ndim} dimensions" if array.ndim else type(grades).__name__
+        raise InputError(name, "a list of grades, or [batch, list]", found)
     numbers = as_numbers(array, name) if array.size else np.empty(array.shape)
     single = numbers.ndim == 1
     lengths = np.full(1 if single else numbers.shape[0], numbers.shape[-1], np.int64)
     return numbers.ravel(), offsets_of(lengths), single
 
 
-def _refuse_unknown_grades(matched: Matched) -> None:
+def _is_list(item: object) -> bool:
+    return isinstance(item, list | tuple | np.ndarray)
+
+
+def _refuse_unknown_grades(matched: Matched, gain: Gain) -> None:
     """Refuse a `judged` that lacks a document of the list: the value could exceed 1.
 
-    Grades of 0 and below need not be there: an unjudged document is often written as 0.
+    Grades without a gain need not be there: an unjudged document is often written as 0.
     """
+    known_grades = np.unique(np.concatenate((matched.grade, matched.pool_grades)))
+    gains = dict(zip(known_grades, gains_of(gain, known_grades, known_grades), strict=True))
     for place in range(len(matched.queries)):
         rows = slice(matched.offsets[place], matched.offsets[place + 1])
         pool = slice(matched.pool_offsets[place], matched.pool_offsets[place + 1])
@@ -144,7 +153,7 @@ def _refuse_unknown_grades(matched: Matched) -> None:
         known, known_counts = np.unique(matched.pool_grades[pool], return_counts=True)
         available = dict(zip(known.tolist(), known_counts.tolist(), strict=True))
         for grade, count in zip(listed.tolist(), counts.tolist(), strict=True):
-            if grade > 0 and available.get(grade, 0) < count:
+            if gains[grade] > 0 and available.get(grade, 0) < count:
                 raise InputError(
                     "judged",
                     "all known grades, those of the list included",

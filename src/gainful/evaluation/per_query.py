@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, MissingDependencyError, did_you_mean
+from gainful.measures.notation import parse
+from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table
 
 
@@ -41,15 +43,18 @@ class PerQuery:
             cells = (value if known else None for value, known in zip(values, counted, strict=True))
             yield dict(zip(self.columns, (query, *cells), strict=True))
 
-    def __getitem__(self, column: str) -> list[Cell]:
-        """Return a column by its name."""
+    def __getitem__(self, column: str | Measure) -> list[Cell]:
+        """Return a column by its name, or by a measure in any spelling."""
         if column == "query":
             return list(self.queries)
-        if column not in self.columns:
+        name = str(column)
+        if name not in self.columns and isinstance(column, str):
+            name = str(parse(column))
+        if name not in self.columns:
             raise InputError(
-                "per_query", "one of its columns", repr(column), did_you_mean(column, self.columns)
+                "per_query", "one of its columns", repr(column), did_you_mean(name, self.columns)
             )
-        place = self.columns.index(column) - 1
+        place = self.columns.index(name) - 1
         return [
             value if known else None
             for value, known in zip(

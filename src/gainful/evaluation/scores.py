@@ -45,6 +45,7 @@ class Scores:
         queries: tuple[str, ...],
         values: NDArray[np.float64],
         counted: NDArray[np.bool_],
+        empty: tuple[int, ...],
         batches: tuple[Matched, ...],
     ) -> None:
         for array in (values, counted):
@@ -55,6 +56,7 @@ class Scores:
         self.queries = queries
         self.values = values
         self.counted = counted
+        self._empty = empty  # how many queries have no positive gain, for each measure
         self._batches = batches
 
     def __getitem__(self, measure: str | Measure) -> float:
@@ -97,7 +99,7 @@ class Scores:
         ]
         coverage = self.coverage
         counts = f"queries={int(self.counted[:, column].sum())}"
-        counts += f" missing={len(coverage.missing)} empty={len(coverage.empty)}"
+        counts += f" missing={len(coverage.missing)} empty={self._empty[column]}"
         judgments, run = self._hashes
         return " | ".join(
             [
@@ -115,6 +117,9 @@ class Scores:
         return judgments, run
 
     def _measure(self, measure: str | Measure) -> Measure:
+        by_name = {str(known): known for known in self.measures}
+        if isinstance(measure, str) and measure in by_name:
+            return by_name[measure]  # a gain that is a function has no notation that reads back
         found = measure if isinstance(measure, Measure) else parse(measure)
         if found not in self.measures:
             names = [str(known) for known in self.measures]

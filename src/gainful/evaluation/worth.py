@@ -7,7 +7,7 @@ from gainful.errors import InputError
 from gainful.kernels import discounts, gains
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
-from gainful.measures.number import write_number
+from gainful.measures.number import read_number, write_number
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,8 @@ def gains_of(gain: Gain, grades: Floats, known: Floats) -> Floats:
 
 def _ask(gain: Gain, grade: float) -> float:
     if gain.function is not None:
-        return float(gain.function(grade))
+        found = gain.function(grade)
+        return read_number(found, where=f"gain {gain} of grade {write_number(grade)}")
     table = dict(gain.table)
     if grade not in table and grade != 0:
         raise InputError(

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.errors import InputError, did_you_mean
-from gainful.evaluation.evaluate import measure_matched
+from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.evaluation.grades import Grades, match_grades
 from gainful.evaluation.worksheet import Worksheet
 from gainful.explanation.worked import Explanation, Part, Step
 from gainful.inputs.identifiers import id_text
 from gainful.kernels.cumulation import mean_discount
 from gainful.matching.dispatch import match, read_judgments, read_run
+from gainful.matching.mappings import documents_of, match_query, queries_of
 from gainful.matching.matched import Matched
 from gainful.matching.ranking import Placed, rank_documents
 from gainful.measures.discount import Discount
@@ -61,21 +62,22 @@ def explain(
     nDCG = DCG / IDCG = 2.262 / 2.631 = 0.860
     """
     asked = measure if isinstance(measure, Measure) else parse(measure)
-    chosen = (policy or Policy()).resolved(ids=True)
-    all_judged, all_returned = read_judgments(judgments, chosen), read_run(run, chosen)
+    chosen = read_policy(policy).resolved(ids=True)
+    all_judged = queries_of(read_judgments(judgments, chosen), "judgments")
+    all_returned = queries_of(read_run(run, chosen), "run")
     name = id_text(query, where="query")
-    judged, returned = _of_query(all_judged, name), _of_query(all_returned, name)
-    if judged is None:
-        known = [id_text(known, where="judgments") for known in all_judged]
-        raise InputError("query", "a judged query", repr(name), did_you_mean(name, known[:20]))
-    if returned is None:
+    if name not in all_judged:
+        raise InputError("query", "a judged query", repr(name), did_you_mean(name, all_judged))
+    if name not in all_returned:
         raise InputError("query", "a query of the run", f"{name!r} missing from it")
     if chosen.absent == "lowest":  # of all judgments, not of this query's
-        lowest = min(min(docs.values(), default=np.inf) for docs in all_judged.values())
-        chosen = dataclasses.replace(chosen, absent=float(lowest))
-    matched = match({name: judged}, {name: returned}, chosen)
-    grades = {id_text(doc, where="judgments"): float(grade) for doc, grade in judged.items()}
-    scores = {id_text(doc, where="run"): float(score) for doc, score in returned.items()}
+        lowest = match(all_judged, all_returned, chosen).lowest_grade
+        chosen = dataclasses.replace(chosen, absent=lowest)
+    judged = documents_of(all_judged[name], "judgments", name, chosen)
+    returned = documents_of(all_returned[name], "run", name, chosen)
+    matched = match_query(name, judged, returned, chosen)
+    grades = {doc: float(grade) for doc, grade in judged.items()}
+    scores = {doc: float(score) for doc, score in returned.items()}
     if chosen.unjudged == "condense":
         scores = {doc: score for doc, score in scores.items() if doc in grades}
     elif isinstance(chosen.unjudged, float):
@@ -112,7 +114,7 @@ def explain_grades(
     nDCG = DCG / IDCG = 6.861 / 9.074 = 0.756
     """
     asked = measure if isinstance(measure, Measure) else parse(measure)
-    matched, single = match_grades(grades, judged)
+    matched, single = match_grades(grades, judged, asked.parameters["gain"])
     if not single:
         raise InputError("grades", "one list of grades", "several", "Explain them one by one.")
     entries = [
@@ -120,17 +122,8 @@ def explain_grades(
         for rank, grade in enumerate(matched.grade.tolist(), 1)
     ]
     pool = [(None, grade) for grade in matched.pool_grades.tolist()]
-    chosen = dataclasses.replace(policy or Policy(), ties="order")  # the list says the order
+    chosen = dataclasses.replace(read_policy(policy), ties="order")  # the list says the order
     return _worked(asked, None, matched, chosen, lambda _: entries, pool)
-
-
-def _of_query(
-    table: Mapping[object, Mapping[object, float]], name: str
-) -> Mapping[object, float] | None:
-    for query, documents in table.items():
-        if id_text(query, where="query ids") == name:
-            return documents
-    return None
 
 
 def _worked(
@@ -147,6 +140,14 @@ def _worked(
     def worth(grade: float) -> float:
         return sheet.gain_of(gain, grade)
 
+    empty = measure.family.normalised and bool(sheet.empty(gain)[0])
+    if empty and policy.empty in ("skip", "error"):
+        raise InputError(
+            str(measure) if query is None else f"{measure} of query {query!r}",
+            "a positive gain among the judged documents",
+            "none",
+            f"It has no value under the policy empty={policy.empty}.",
+        )
     parts = []
     for family in _PARTS[measure.name]:
         part = Measure(family, cutoff=measure.cutoff, **measure.parameters)
@@ -166,8 +167,7 @@ def _worked(
         )
         parts.append(Part(title, str(part), tuple(steps[:shown]), total, beyond))
     value = float(measure_matched(matched, (measure,), policy).values[0, 0])
-    empty = measure.family.normalised and bool(sheet.empty(gain)[0])
-    remark = f"no positive gain: policy empty={policy.empty}" if empty else ""
+    remark = f"no judged document has a positive gain: policy empty={policy.empty}" if empty else ""
     return Explanation(measure, query, value, tuple(parts), policy, remark)
 
 
@@ -207,9 +207,7 @@ def _steps(
     first = np.array([entry.placed.rank_first for entry in inside])
     last = np.array([entry.placed.rank_last for entry in inside])
     certain = first == last
-    discounts = np.where(
-        certain, table[first], mean_discount(np.cumsum(table), first, last, part.cutoff)
-    )
+    discounts = np.where(certain, table[first], mean_discount(table, first, last, part.cutoff))
     gains = np.array([0.0 if entry.grade is None else worth(entry.grade) for entry in inside])
     contributions = gains * discounts
     sums = np.cumsum(contributions)

@@ -15,6 +15,7 @@ Bools = NDArray[np.bool_]
 AnyArray = NDArray[np.generic]
 
 BATCH_DIMENSIONS = 2
+LARGEST_EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,13 @@ def read_lists(
 
 def as_array(value: ArrayLike, name: str) -> AnyArray:
     """Return the argument as a NumPy array, or say why it is none."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(
+            name,
+            "a plain array",
+            "a masked array",
+            "Give its data, and mask=~array.mask beside it.",
+        )
     try:
         array: AnyArray = np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as problem:
@@ -114,7 +122,14 @@ def as_array(value: ArrayLike, name: str) -> AnyArray:
 def as_numbers(array: AnyArray, name: str, valid: Bools | None = None) -> Floats:
     """Return finite float64; NaN is allowed only where there is no document."""
     if array.dtype.kind not in "fiub":
-        raise InputError(name, "numbers", f"an array of {array.dtype}")
+        first = f", such as {array.flat[0]!r:.60}" if array.size else ""
+        raise InputError(name, "numbers", f"an array of {array.dtype}{first}")
+    if array.dtype.kind in "iu" and array.size:
+        largest = max(-int(array.min()), int(array.max()))
+        if largest > LARGEST_EXACT:
+            raise InputError(
+                name, "integers that a float64 holds exactly, up to 2^53", str(largest)
+            )
     numbers = array.astype(np.float64, copy=False)
     bad = ~np.isfinite(numbers)
     if valid is not None:
@@ -173,7 +188,12 @@ def _by_query(ids: AnyArray) -> tuple[list[str], Ints, Ints | None]:
 
 
 def _ids(query: ArrayLike, count: int, what: str) -> AnyArray:
-    ids = as_array(query, "query")
+    if isinstance(query, list | tuple) and len(set(map(type, query))) > 1:
+        # NumPy would make strings of whatever stands in a mixed list.
+        ids: AnyArray = np.empty(len(query), object)
+        ids[:] = [id_text(value, where="query") for value in query]
+    else:
+        ids = as_array(query, "query")
     if ids.shape != (count,):
         raise InputError("query", f"{count} ids, one for each of {what}", f"shape {ids.shape}")
     if ids.dtype.kind not in "iuUOT":

@@ -32,11 +32,12 @@ def id_text(value: object, *, where: str) -> str:
     if not isinstance(value, bool):
         try:
             return str(operator.index(value))  # type: ignore[arg-type]
-        except TypeError:
+        except (TypeError, ValueError):  # no integer, or one of thousands of digits
             pass  # said below
-    raise InputError(
-        where, "a string (or an integer) as id", repr(value), "Make the id a string first."
+    found = (
+        repr(value) if not isinstance(value, int) or isinstance(value, bool) else "a huge integer"
     )
+    raise InputError(where, "a string (or an integer) as id", found, "Make the id a string first.")
 
 
 def in_order(ids: Iterable[str]) -> list[str]:

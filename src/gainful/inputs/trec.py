@@ -35,6 +35,9 @@ def _read(path: str | os.PathLike[str], layout: tuple[str, ...], duplicates: str
     table: Table = {}
     with _opened(name) as file:
         for number, line in enumerate(file, 1):
+            if number == 1:
+                line = line.removeprefix(_BYTE_ORDER_MARK)
+                _refuse_packed(line, name)
             fields = line.split()
             if not fields:
                 continue
@@ -60,19 +63,25 @@ def _read(path: str | os.PathLike[str], layout: tuple[str, ...], duplicates: str
 @contextmanager
 def _opened(name: str) -> Iterator[BinaryIO]:
     if name == "-":
+        if sys.stdin is None:
+            raise InputError("standard input", "something to read", "none: it is closed")
         yield sys.stdin.buffer
         return
     try:
         with open(name, "rb") as file:  # noqa: PTH123 - a path may be any os.PathLike
-            if file.peek(3)[:3] == _BYTE_ORDER_MARK:
-                file.seek(3)
             yield file
     except FileNotFoundError:
         raise InputError(name, "a file", "none of that name", "Check the path.") from None
     except IsADirectoryError:
         raise InputError(name, "a file", "a directory", "Name a file in it.") from None
-    except OSError as problem:
-        raise InputError(name, "a readable file", str(problem.strerror)) from None
+    except (OSError, ValueError) as problem:  # ValueError: a path that no system has
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise InputError(name or "''", "a readable file", str(reason)) from None
+
+
+def _refuse_packed(line: bytes, name: str) -> None:
+    if line.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PAR1")):
+        raise InputError(name, "plain text", "a packed or binary file", "Unpack it first.")
 
 
 def _other_layout(count: int, layout: tuple[str, ...]) -> str:

@@ -19,13 +19,23 @@ def owners(offsets: Ints) -> Ints:
     return np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
 
 
-def mean_discount(running: Floats, first: Ints, last: Ints, cutoff: int | None = None) -> Floats:
+def mean_discount(discount: Floats, first: Ints, last: Ints, cutoff: int | None = None) -> Floats:
     """Return the mean discount (n,) of the ranks first..last, those below the cutoff counting 0.
 
-    `running` (depth+1,) holds the sums of the discounts down to each rank.
+    Each block is summed for itself: differences of running sums would lose digits.
+
+    Args:
+        discount: (depth+1,) by rank.
+        first: (n,) first rank of each block, at most the cutoff.
+        last: (n,) last rank of each block.
+        cutoff: None for no cutoff.
     """
+    if not first.size:
+        return np.empty(0)
     counted = last if cutoff is None else np.minimum(last, cutoff)
-    return (running[counted] - running[first - 1]) / (last - first + 1)
+    bounds = np.stack((first, counted + 1), axis=1).ravel()
+    sums: Floats = np.add.reduceat(np.append(discount, 0.0), bounds)[::2]
+    return sums / (last - first + 1)
 
 
 def cumulated(
@@ -54,12 +64,11 @@ def cumulated(
     """
     certain = rank_first is rank_last
     blocks = np.empty(0, np.int64) if certain else np.flatnonzero(rank_first < rank_last)
-    running = np.cumsum(discount) if blocks.size else discount
     if blocks.size > _MANY_TIED * gains.size:
-        weights = _block_weights(rank_first, rank_last, offsets, discount, running)
+        weights = _block_weights(rank_first, rank_last, offsets, discount)
     else:
         weights = discount[rank_first]
-        weights[blocks] = mean_discount(running, rank_first[blocks], rank_last[blocks])
+        weights[blocks] = mean_discount(discount, rank_first[blocks], rank_last[blocks])
     terms = np.multiply(gains, weights, out=weights)
 
     sums = np.empty((offsets.size - 1, cutoffs.size))
@@ -73,7 +82,7 @@ def cumulated(
         if straddling.size:
             first, last = rank_first[straddling], rank_last[straddling]
             cut = terms.copy()
-            cut[straddling] = gains[straddling] * mean_discount(running, first, last, cutoff)
+            cut[straddling] = gains[straddling] * mean_discount(discount, first, last, cutoff)
         # Ranks ascend: the rows of a query that count end where its first deeper one stands.
         deeper = np.append(np.flatnonzero(rank_first > cutoff), gains.size)
         ends = np.minimum(deeper[np.searchsorted(deeper, offsets[:-1])], offsets[1:])
@@ -97,20 +106,22 @@ def absent(lengths: Ints, cutoffs: Ints, discount: Floats) -> Floats:
 
 
 def normalised(values: Floats, ideals: Floats) -> Floats:
-    """Divide by the ideal; 0 where the ideal is 0, for the caller to give a meaning to."""
-    return np.divide(values, ideals, out=np.zeros_like(values), where=ideals > 0)
+    """Divide by the ideal; 0 where the ideal is 0, for the caller to give a meaning to.
+
+    No order is better than the ideal: what exceeds 1 does so by rounding.
+    """
+    quotients = np.divide(values, ideals, out=np.zeros_like(values), where=ideals > 0)
+    return np.minimum(quotients, 1.0, out=quotients)
 
 
-def _block_weights(
-    rank_first: Ints, rank_last: Ints, offsets: Ints, discount: Floats, running: Floats
-) -> Floats:
+def _block_weights(rank_first: Ints, rank_last: Ints, offsets: Ints, discount: Floats) -> Floats:
     """Return the mean discount (n,) of each row's block, computed once for each block."""
     opens = np.empty(rank_first.size, np.bool_)
     np.not_equal(rank_first[1:], rank_first[:-1], out=opens[1:])
     opens[offsets[:-1][np.diff(offsets) > 0]] = True
     starts = np.flatnonzero(opens)
     first, last = rank_first[starts], rank_last[starts]
-    means = np.where(first < last, mean_discount(running, first, last), discount[first])
+    means = np.where(first < last, mean_discount(discount, first, last), discount[first])
     return np.repeat(means, np.diff(starts, append=opens.size))
 
 

@@ -1,5 +1,7 @@
 """Gains from grades, elementwise: grades (n,) float64 → gains (n,) float64."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,10 @@ Floats = NDArray[np.float64]
 def exp2(grades: Floats) -> Floats:
     """Return 2^g − 1; infinite where a float64 cannot hold it, for the caller to refuse."""
     with np.errstate(over="ignore"):
-        return np.exp2(grades) - 1.0
+        exact = np.exp2(grades) - 1.0  # for whole grades
+        if (grades == np.rint(grades)).all():
+            return exact
+        return np.where(grades == np.rint(grades), exact, np.expm1(grades * math.log(2)))
 
 
 def binary(grades: Floats) -> Floats:

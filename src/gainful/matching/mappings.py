@@ -7,13 +7,14 @@ numbers, and two binary searches give the tie block of each judged document.
 import math
 import struct
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from itertools import repeat
 from typing import Any, NoReturn
 
 import numpy as np
 
 from gainful.errors import GainfulWarning, InputError
+from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import examples, id_text, in_order, overlap_hint
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
 from gainful.measures.policy import Policy
@@ -39,8 +40,8 @@ def match(
     >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
     ([2], [2.0], [2.0, 1.0])
     """
-    judged = _queries(judgments, "judgments")
-    returned = _queries(run, "run")
+    judged = queries_of(judgments, "judgments")
+    returned = queries_of(run, "run")
     if not any(judged.values()):
         raise InputError("judgments", "at least one judged document", "none")
     if not any(returned.values()):
@@ -78,14 +79,13 @@ class _Rows:
         self.missing: list[bool] = []
         self.lowest_grade = math.inf
 
-    def add(self, query: str, grades: object, scores: object) -> None:
+    def add(self, query: str, grades: Documents, scores: Documents | None) -> None:
         """Match one query; `scores` is None where the run lacks it."""
-        judged = _documents(grades, "judgments", query, self.policy)
-        returned = _documents(scores, "run", query, self.policy) if scores is not None else {}
+        judged = documents_of(grades, "judgments", query, self.policy)
+        returned: Documents = {} if scores is None else scores
+        if _has_other_ids(returned, judged):
+            returned = documents_of(returned, "run", query, self.policy)
         shared = judged.keys() & returned.keys()
-        if _has_integer_twin(judged.keys() - shared, returned):
-            returned = _with_text_ids(returned, "run", query, self.policy)
-            shared = judged.keys() & returned.keys()
         unjudged = len(returned) - len(shared)
         pool = _ascending(judged, "grade", "judgments", query)
         if pool.size:
@@ -100,7 +100,7 @@ class _Rows:
         first = ascending.size + 1 - ascending.searchsorted(wanted, "right")
         rank = first
         if self.policy.ties in _ORDERS and (first < last).any():
-            docs = _with_text_ids(returned, "run", query, self.policy)
+            docs = documents_of(returned, "run", query, self.policy)
             rank = _untied(first, list(shared), docs, _ORDERS[self.policy.ties])
         self.rank_first.append(first)
         self.rank_last.append(last)
@@ -134,15 +134,29 @@ class _Rows:
         )
 
 
-def _queries(given: object, what: str) -> dict[str, object]:
-    """Return the queries by their id as a string."""
+def match_query(query: str, grades: Documents, scores: Documents, policy: Policy) -> Matched:
+    """Match one query alone."""
+    rows = _Rows(policy)
+    rows.add(query, grades, scores)
+    return rows.matched([query], ())
+
+
+def queries_of(given: object, what: str) -> dict[str, Documents]:
+    """Return the queries by their id as a string; each must have a dict of documents."""
     if not isinstance(given, Mapping):
         raise InputError(
             what, "a dict {query: {doc: number}}", f"{type(given).__name__} {_shortened(given)}"
         )
+    for query, documents in given.items():
+        if not isinstance(documents, Mapping):
+            raise InputError(
+                f"{what}, query {query!r}",
+                "a dict {doc: number}",
+                f"{type(documents).__name__} {_shortened(documents)}",
+            )
     if all(type(query) is str for query in given):
         return dict(given)
-    queries: dict[str, object] = {}
+    queries: dict[str, Documents] = {}
     for query, documents in given.items():
         text = id_text(query, where=f"{what}, query ids")
         if text in queries:
@@ -153,31 +167,26 @@ def _queries(given: object, what: str) -> dict[str, object]:
     return queries
 
 
-def _documents(given: object, what: str, query: str, policy: Policy) -> Documents:
+def _has_other_ids(returned: Documents, judged: Documents) -> bool:
+    """Return whether a run has ids that are no strings and matter for the value.
+
+    The first id tells for all but a mixture. In a mixture, what matters is whether a judged
+    document is there under an integer; a look at the type of every id would take a third
+    of the time of an evaluation.
+    """
+    for doc in returned:
+        if not isinstance(doc, str):
+            return True
+        break
+    integers = [*filter(str.isdecimal, judged)]
+    integers += [doc for doc in judged if doc[:1] == "-" and doc[1:].isdecimal()]
+    return any(len(doc) < _LONGEST_INTEGER and int(doc) in returned for doc in integers)
+
+
+def documents_of(given: Documents, what: str, query: str, policy: Policy) -> Documents:
     """Return the documents of a query by their id as a string."""
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"{what}, query {query!r}",
-            "a dict {doc: number}",
-            f"{type(given).__name__} {_shortened(given)}",
-        )
-    for doc in given:
-        # The first id tells for all but a mixture, which _has_integer_twin looks for: a look
-        # at the type of every id would take a third of the time of an evaluation.
-        return given if isinstance(doc, str) else _with_text_ids(given, what, query, policy)
-    return given
-
-
-def _has_integer_twin(docs: Collection[str], returned: Documents) -> bool:
-    """Return whether one of these documents is in the run after all, under an integer id."""
-    return any(
-        len(doc) < _LONGEST_INTEGER and int(doc) in returned for doc in filter(str.isdecimal, docs)
-    )
-
-
-def _with_text_ids(
-    given: Mapping[object, float], what: str, query: str, policy: Policy
-) -> Documents:
+    if set(map(type, given)) <= {str}:
+        return given
     documents: dict[str, float] = {}
     for doc, number in given.items():
         text = id_text(doc, where=f"{what}, query {query!r}, document ids")
@@ -205,9 +214,25 @@ def _ascending(documents: Documents, kind: str, what: str, query: str) -> Floats
         _complain(documents, kind, what, query)
     numbers.sort()
     # A sort puts NaN and infinities at the ends.
-    if numbers.size and not (math.isfinite(numbers[0]) and math.isfinite(numbers[-1])):
-        _complain(documents, kind, what, query)
+    if numbers.size:
+        largest = max(-numbers[0], numbers[-1])
+        if not largest < LARGEST_EXACT:
+            _check_large(documents, kind, what, query)
     return numbers
+
+
+def _check_large(documents: Documents, kind: str, what: str, query: str) -> None:
+    """Refuse what is not finite, and integers that a float64 cannot hold."""
+    for doc, number in documents.items():
+        if not _is_finite(number):
+            _complain(documents, kind, what, query)
+        if isinstance(number, int) and int(float(number)) != number:
+            raise InputError(
+                f"{what}, query {query!r}, document {doc!r}",
+                f"a {kind} that a float64 holds exactly",
+                str(number),
+                "Integers above 2^53 may not be told apart: scale them down.",
+            )
 
 
 def _complain(documents: Documents, kind: str, what: str, query: str) -> NoReturn:
@@ -265,10 +290,12 @@ _ORDERS: Mapping[str, Callable[[list[str]], list[str]]] = {
 }
 
 
-def _warn_of_disjoint_documents(judged: dict[str, object], returned: dict[str, object]) -> None:
+def _warn_of_disjoint_documents(
+    judged: Mapping[str, Documents], returned: Mapping[str, Documents]
+) -> None:
     shared = sorted(judged.keys() & returned.keys())
-    known = {str(doc) for query in shared for doc in judged[query]}  # type: ignore[attr-defined]
-    found = {str(doc) for query in shared for doc in returned[query]}  # type: ignore[attr-defined]
+    known = {str(doc) for query in shared for doc in judged[query]}
+    found = {str(doc) for query in shared for doc in returned[query]}
     warnings.warn(
         "document ids: no retrieved document is judged: "
         f"judgments have {examples(in_order(known))}; the run has {examples(in_order(found))}. "

@@ -103,9 +103,9 @@ def _sort_together(lists: Lists, starts: Ints, lengths: Ints, *, by_grade: bool)
     pools = _laid_out(0.0 - labels, real, shape, np.inf)
     pools.sort(axis=1)
     np.subtract(0.0, pools, out=pools)
-    order = _documents(
-        _places(_laid_out(0.0 - scores, real, shape, np.inf)) + starts[:, None], real
-    )
+    places = _places(_laid_out(0.0 - scores, real, shape, np.inf))
+    places += starts[:, None]
+    order = _documents(places, real)
     ordered = lists.scores[order]
     rises = ordered[1:] > ordered[:-1]
     ends = np.cumsum(lengths)
@@ -141,8 +141,8 @@ def _documents(matrix: NDArray[Scalar], real: Bools | None) -> NDArray[Scalar]:
 
 def _steps(labels: Floats) -> Ints | None:
     """Return how far below the highest each grade is, if they are whole and within a small range."""
-    highest = labels.max()
-    if highest - labels.min() > _LARGEST_STEP:
+    highest, lowest = float(labels.max()), float(labels.min())
+    if not highest.is_integer() or highest / 2 - lowest / 2 > _LARGEST_STEP / 2:
         return None
     below = highest - labels
     steps = below.astype(np.int64)

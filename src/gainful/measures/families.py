@@ -169,16 +169,16 @@ def catalogue() -> tuple[Family, ...]:
     return CATALOGUE
 
 
-def family(name: str) -> Family:
+def family(name: object) -> Family:
     """Return the catalogue entry of a family, by its name in any case.
 
     >>> family("ndcg").title
     'Normalised discounted cumulated gain'
     """
     for entry in CATALOGUE:
-        if entry.name.casefold() == name.casefold():
+        if entry.name.casefold() == str(name).casefold():
             return entry
     names = [entry.name for entry in CATALOGUE]
     raise MeasureError(
-        "measure", "a measure of the catalogue", repr(name), did_you_mean(name, names)
+        "measure", "a measure of the catalogue", repr(name), did_you_mean(str(name), names)
     )

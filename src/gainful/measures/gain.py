@@ -31,7 +31,8 @@ class Gain:
 
     def __str__(self) -> str:
         if self.function is not None:
-            return f"<{getattr(self.function, '__qualname__', repr(self.function))}>"
+            name = str(getattr(self.function, "__name__", type(self.function).__name__))
+            return f"<{name.strip('<>')}>"
         if self.form == "table":
             pairs = (f"{write_number(grade)}: {write_number(gain)}" for grade, gain in self.table)
             return "{" + ", ".join(pairs) + "}"

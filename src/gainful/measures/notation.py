@@ -57,6 +57,8 @@ def parse_all(text: str) -> tuple[Measure, ...]:
     family, spelling = _look_up(found["name"], cut=found["cutoffs"] is not None)
     parameters: dict[str, Any] = {**spelling.settings}
     for key, value in _read_arguments(found["arguments"], where=text):
+        if key in ("cutoff", "k"):
+            raise MeasureError(f"measure {text!r}", "a cutoff written @10", f"{key}={value}")
         if key in parameters:
             raise MeasureError(f"measure {text!r}", "each parameter once", f"{key} twice")
         parameters[key] = value
@@ -86,6 +88,12 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
             read[measure] = None
     if not read:
         raise MeasureError("measures", "at least one measure", "none", "Try 'nDCG@10'.")
+    names = [str(measure) for measure in read]
+    for name in names:
+        if names.count(name) > 1:  # two functions of one name
+            raise MeasureError(
+                "measures", "different names", f"'{name}' twice", "Rename one of the functions."
+            )
     return tuple(read)
 
 

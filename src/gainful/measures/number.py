@@ -38,7 +38,10 @@ def read_number(value: object, *, where: str, expected: str = "a finite number")
             except ValueError:
                 number = math.nan
     elif isinstance(value, numbers.Real) and not _is_truth(value):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
     if not math.isfinite(number):
         raise MeasureError(where, expected, repr(value))
     return number

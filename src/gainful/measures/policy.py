@@ -34,7 +34,7 @@ class Choice:
         if isinstance(value, str) and value in self.answers:
             return value
         expected = " or ".join([*self.answers, *(["a grade"] if self.grade else [])])
-        if self.grade is not None:
+        if self.grade is not None and value != "e":  # Euler's number is a base, not a grade
             try:
                 return read_number(value, where=self.name)
             except MeasureError:

@@ -1,6 +1,7 @@
 """A measure as a value: frozen, hashable, and impossible to build wrong."""
 
 import operator
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 from gainful.errors import MeasureError
 from gainful.measures.discount import WITH_BASE
 from gainful.measures.families import Family, family
+
+_DIGITS = re.compile(r"[0-9]{1,18}")  # more than any list has documents
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -76,7 +79,7 @@ def read_cutoff(value: object) -> int:
     10
     """
     expected = "a whole number from 1 as cutoff"
-    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         cutoff = int(value)
     elif isinstance(value, bool | str):
         raise MeasureError("cutoff", expected, repr(value))

@@ -31,7 +31,7 @@ _LATEX_SPECIAL = str.maketrans(
         ">": r"\textgreater{}",
     }
 )
-_UNBOUNDED_WIDTH = 100_000  # nothing is cut off or folded, whatever the terminal
+_MARKDOWN_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_<>|[]"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +77,20 @@ class Table:
 
 
 def as_text(table: Table) -> str:
-    """Write for a terminal, as wide as the cells need."""
-    # Imported here because it costs time that most calls do not need to spend.
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name, numeric in zip(table.columns, table.numeric(), strict=True):
-        drawn.add_column(Text(name), justify="right" if numeric else "left", no_wrap=True)
-    for row in table.written():
-        drawn.add_row(*map(Text, row))
-    out = io.StringIO()
-    Console(file=out, width=_UNBOUNDED_WIDTH, color_system=None, highlight=False).print(drawn)
-    lines = [line.rstrip() for line in out.getvalue().rstrip("\n").split("\n")]
-    head = [table.title, ""] if table.title else []
-    notes = ["", *table.notes] if table.notes else []
+    """Write for a terminal, as wide as the cells need; nothing is cut off or folded."""
+    rows = [[_printable(cell) for cell in row] for row in (table.columns, *table.written())]
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    numeric = table.numeric()
+    lines = [
+        "   ".join(
+            " " * (width - _width(cell)) + cell if right else cell + " " * (width - _width(cell))
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    lines.insert(1, "─" * (sum(widths) + 3 * (len(widths) - 1)))
+    head = [_printable(table.title), ""] if table.title else []
+    notes = ["", *map(_printable, table.notes)] if table.notes else []
     return "\n".join([*head, *lines, *notes])
 
 
@@ -111,7 +108,7 @@ def as_latex(table: Table) -> str:
     """Write a LaTeX tabular for the booktabs package."""
     alignment = "".join("r" if numeric else "l" for numeric in table.numeric())
     rows = [" & ".join(map(latex_text, row)) + r" \\" for row in table.written()]
-    comments = [f"% {line}" for line in (table.title, *table.notes) if line]
+    comments = [f"% {_printable(line)}" for line in (table.title, *table.notes) if line]
     return "\n".join(
         [
             *comments,
@@ -184,8 +181,27 @@ def latex_text(text: str) -> str:
     return text.translate(_LATEX_SPECIAL)
 
 
+def _printable(text: str) -> str:
+    """Show what would steer a terminal, or break a line, as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in text
+    )
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    # Imported here because it costs time that few tables need to spend.
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def _markdown_cell(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", r"\|").replace("\n", " ")
+    return text.replace("\n", " ").translate(_MARKDOWN_SPECIAL)
 
 
 def _separated(table: Table, separator: str) -> str:

@@ -1,6 +1,7 @@
 """`render`: scores, explanations and the catalogue in every format."""
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ from gainful.explanation.worked import Explanation
 from gainful.measures.families import Family
 from gainful.rendering.table import WRITERS, Cell, Table
 from gainful.version import VERSION
+
+_MOST_DIGITS = 17  # more than a float64 has
 
 Renderable = Scores | Mapping[str, Scores] | Explanation | Family | Sequence[Family]
 
@@ -49,6 +52,8 @@ def render(
         raise InputError(
             "format", "one of the formats", repr(format), did_you_mean(str(format), WRITERS)
         )
+    if digits is not None and (not isinstance(digits, int) or not 0 <= digits <= _MOST_DIGITS):
+        raise InputError("digits", f"a whole number from 0 to {_MOST_DIGITS}", repr(digits))
     write = WRITERS[format]
     match result:
         case Explanation():
@@ -59,8 +64,13 @@ def render(
             return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
         case Mapping():
             return _scores(result, format, write, per_query=per_query, digits=digits)
-        case _:
+        case list() | tuple() if all(isinstance(item, Family) for item in result):
             return write(_catalogue(result, full=format not in ("table", "markdown", "latex")))
+    raise InputError(
+        "render",
+        "scores, scores by the name of their run, an explanation, or the catalogue",
+        type(result).__name__,
+    )
 
 
 def _scores(
@@ -71,12 +81,31 @@ def _scores(
     per_query: bool,
     digits: int | None,
 ) -> str:
-    if not runs:
-        raise InputError("scores", "at least one run", "none")
+    _check_alike(runs)
     if format == "json":
         return json.dumps(_document(runs, per_query=per_query), indent=2, ensure_ascii=False)
     table = _per_query(runs) if per_query else _means(runs)
     return write(table if digits is None else replace(table, digits=digits))
+
+
+def _check_alike(runs: Mapping[str, Scores]) -> None:
+    """Refuse scores that do not belong into one table."""
+    if not runs:
+        raise InputError("scores", "at least one run", "none")
+    for name, scores in runs.items():
+        if not isinstance(name, str) or not isinstance(scores, Scores):
+            raise InputError(
+                "scores", "a dict {name: Scores}", f"{name!r}: {type(scores).__name__}"
+            )
+    first = next(iter(runs.values()))
+    for name, scores in runs.items():
+        if (scores.measures, scores.policy) != (first.measures, first.policy):
+            raise InputError(
+                f"scores of {name!r}",
+                "the measures and the policy of the other runs",
+                ", ".join(scores.means) + f" under {scores.policy!r}",
+                "Render them apart.",
+            )
 
 
 def _means(runs: Mapping[str, Scores]) -> Table:
@@ -124,7 +153,7 @@ def _document(runs: Mapping[str, Scores], *, per_query: bool) -> dict[str, objec
 
 
 def _finite(means: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: mean if mean == mean else None for name, mean in means.items()}
+    return {name: None if math.isnan(mean) else mean for name, mean in means.items()}
 
 
 def _explanation(explanation: Explanation, format: str) -> str:  # noqa: A002
@@ -136,9 +165,13 @@ def _explanation(explanation: Explanation, format: str) -> str:  # noqa: A002
         case "html":
             return explanation.to_html()
         case "json":
-            return json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False)
+            plain = explanation.to_dict()
+            plain["value"] = _finite({"value": explanation.value})["value"]
+            return json.dumps(plain, indent=2, ensure_ascii=False)
         case "latex":
-            return "\n\n".join(WRITERS["latex"](table) for table in explanation.tables())
+            tables = [WRITERS["latex"](table) for table in explanation.tables()]
+            head, *rest = (f"% {line}" for line in (explanation.heading, explanation.conventions))
+            return "\n\n".join(["\n".join([head, *rest]), *tables, f"% {explanation.conclusion}"])
         case _:
             return WRITERS[format](explanation.table())
 
