@@ -96,7 +96,7 @@ def test_what_looks_like_a_dict_and_is_none():
     import pandas as pd
 
     series = pd.Series({"a": 1.0})
-    with pytest.raises(gf.InputError, match="a dict .* found Series"):
+    with pytest.raises(gf.InputError, match=r"a dict .* found Series"):
         gf.evaluate({"q": series}, {"q": {"a": 1}})
     with pytest.raises(gf.InputError, match="found NoneType None"):
         gf.evaluate({"q": {"a": 1}}, {"q": None, "p": {"a": 1}})
