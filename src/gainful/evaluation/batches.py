@@ -20,8 +20,9 @@ from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
-# Documents: fewer are not worth a thread, more at a time would not be faster.
-_WORTH_A_THREAD, _LARGEST = 50_000, 600_000
+# Documents: fewer are not worth a thread; the arrays of more are handed back to the system after
+# each use, and cost more to get anew than to compute with.
+_WORTH_A_THREAD, _LARGEST = 50_000, 260_000
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")

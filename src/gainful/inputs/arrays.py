@@ -124,21 +124,26 @@ def as_numbers(array: AnyArray, name: str, valid: Bools | None = None) -> Floats
     if array.dtype.kind not in "fiub":
         first = f", such as {array.flat[0]!r:.60}" if array.size else ""
         raise InputError(name, "numbers", f"an array of {array.dtype}{first}")
-    if array.dtype.kind in "iu" and array.size:
+    if array.dtype.kind == "f":
+        _refuse_infinite(array, name, valid)
+    elif array.dtype.kind in "iu" and array.size:
         largest = max(-int(array.min()), int(array.max()))
         if largest > LARGEST_EXACT:
             raise InputError(
                 name, "integers that a float64 holds exactly, up to 2^53", str(largest)
             )
-    numbers = array.astype(np.float64, copy=False)
-    bad = ~np.isfinite(numbers)
-    if valid is not None:
-        bad &= valid
-    if bad.any():
-        place = tuple(int(index) for index in np.argwhere(bad)[0])
-        where = ", ".join(map(str, place))
-        raise InputError(f"{name}[{where}]", "a finite number", str(numbers[place]))
+    numbers: Floats = array.astype(np.float64, copy=False)
     return numbers
+
+
+def _refuse_infinite(array: AnyArray, name: str, valid: Bools | None) -> None:
+    finite = np.isfinite(array)
+    if valid is not None:
+        finite |= ~valid
+    if not finite.all():
+        place = tuple(int(index) for index in np.argwhere(~finite)[0])
+        where = ", ".join(map(str, place))
+        raise InputError(f"{name}[{where}]", "a finite number", str(array[place]))
 
 
 def _mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> Bools | None:
@@ -179,7 +184,8 @@ def _by_query(ids: AnyArray) -> tuple[list[str], Ints, Ints | None]:
     starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1]))) if ids.size else ids
     lengths = np.diff(np.append(starts, ids.size)).astype(np.int64)
     names = _names(ids[starts])
-    if len(set(names)) == len(names):  # the documents of each query stand together
+    rising = ids.dtype.kind in "iu" and bool((np.diff(ids[starts].astype(np.int64)) > 0).all())
+    if rising or len(set(names)) == len(names):  # the documents of each query stand together
         return names, lengths, None
     numbers: dict[str, int] = {}
     owner = [numbers.setdefault(name, len(numbers)) for name in names]

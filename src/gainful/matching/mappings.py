@@ -21,6 +21,7 @@ from gainful.measures.policy import Policy
 
 Documents = Mapping[Any, float]
 
+_AFTER_DIGITS = ":"  # the character after 9; the minus sign stands before 0
 _LONGEST_INTEGER = 20  # digits: an id of more is no integer that a program counts with
 
 
@@ -178,6 +179,8 @@ def _has_other_ids(returned: Documents, judged: Documents) -> bool:
         if not isinstance(doc, str):
             return True
         break
+    if min(judged, default=_AFTER_DIGITS) >= _AFTER_DIGITS:
+        return False  # no id begins as an integer does
     integers = [*filter(str.isdecimal, judged)]
     integers += [doc for doc in judged if doc[:1] == "-" and doc[1:].isdecimal()]
     return any(len(doc) < _LONGEST_INTEGER and int(doc) in returned for doc in integers)
@@ -185,7 +188,11 @@ def _has_other_ids(returned: Documents, judged: Documents) -> bool:
 
 def documents_of(given: Documents, what: str, query: str, policy: Policy) -> Documents:
     """Return the documents of a query by their id as a string."""
-    if set(map(type, given)) <= {str}:
+    try:
+        "".join(given)  # refuses all but strings, faster than a look at each type
+    except TypeError:
+        pass
+    else:
         return given
     documents: dict[str, float] = {}
     for doc, number in given.items():
