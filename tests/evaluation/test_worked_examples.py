@@ -78,7 +78,7 @@ def test_missing_documents_cost_at_a_fixed_size(cli):
     assert cli("explain", "1,1,1", "-m", "nDCG@5", "--absent", "-1").stdout.endswith("= 0.616\n")
 
 
-def test_one_good_restaurant_against_five():
+def test_one_good_restaurant_against_five(cli):
     """nDCG@1 cannot tell them apart; the ideal over more ranks, and CG, can."""
     one, five = [1, 0, 0, 0, 0], [1, 1, 1, 1, 1]
     judged = [1, 1, 1, 1, 1, 0, 0, 0, 0]
@@ -87,6 +87,11 @@ def test_one_good_restaurant_against_five():
     assert curve == sorted(curve, reverse=True)
     assert [gf.ndcg(five, k=k, judged=judged) for k in range(1, 6)] == [1.0] * 5
     assert gf.cg(one, k=5) < gf.cg(five, k=5)
+    known = "1,1,1,1,1,0,0,0,0"
+    for measure, values in (("nDCG@1", ("1.000", "1.000")), ("nDCG@5", ("0.339", "1.000"))):
+        for grades, value in zip(("1,0,0,0,0", "1,1,1,1,1"), values, strict=True):
+            printed = cli("explain", grades, "--judged", known, "-m", measure).stdout
+            assert printed.endswith(f"= {value}\n")
 
 
 def test_the_golden_vector():
