@@ -115,6 +115,30 @@ def test_output_goes_to_a_file_that_is_replaced_when_complete(cli, pair, tmp_pat
     assert "Traceback" not in done.stderr
 
 
+def test_an_input_is_never_overwritten(cli, pair):
+    done = cli("evaluate", *pair, "-o", pair[1])
+    assert done.returncode == 2
+    assert "is one of the inputs" in done.stderr
+    assert cli("explain", *pair, "--query", "q1", "-o", pair[0]).returncode == 2
+    assert (pair[0].read_text(), pair[1].read_text()) == (QRELS, RUN)
+
+
+def test_formats_for_programs_say_policy_and_coverage_on_standard_error(cli, pair):
+    for name in ("csv", "tsv", "jsonl"):
+        done = cli("evaluate", *pair, "-f", name, "--missing", "skip", "--per-query")
+        assert "missing=skip" in done.stderr
+        assert "1 missing" in done.stderr
+        assert "policy" not in done.stdout
+
+
+def test_every_format_of_an_explanation_has_the_value(cli):
+    for name in gf.formats():
+        assert (
+            "0.785"
+            in cli("explain", "3,2,3,0,1,2", "--judged", "3,2,3,0,1,2,3,2", "-f", name).stdout
+        )
+
+
 def test_links_devices_and_permissions_stay_what_they_are(cli, pair, tmp_path):
     target, link, pipe = tmp_path / "target", tmp_path / "link", tmp_path / "pipe"
     target.write_text("old")
@@ -209,6 +233,7 @@ def test_bad_files_are_one_paragraph_and_exit_2(cli, files, qrels, run, said):
     assert said in done.stderr
     assert done.stderr.startswith("gainful: error: ")
     assert done.stderr.count("\n") == 1
+    assert done.stderr.count("expected") == 1
 
 
 def test_duplicates_by_choice(cli, files):

@@ -141,6 +141,30 @@ def test_scores_that_do_not_belong_into_one_table():
         gf.render({"one": one, "other": skipping})
 
 
+def test_query_ids_of_every_kind():
+    import pandas as pd
+
+    def queries(query):
+        return gf.evaluate_arrays(labels=[1, 0], scores=[1, 2], query=query).queries
+
+    assert queries(["a\0", "a"]) == ("a", "a\0")
+    assert queries([2**63, -1]) == ("-1", str(2**63))
+    assert queries((7, 7)) == ("7",)
+    assert queries(np.array(["x", "y"], object)) == ("x", "y")
+    with pytest.raises(gf.InputError, match="as id, found"):
+        queries(pd.Series(["a", None], dtype="string"))
+    with pytest.raises(gf.InputError, match="a sum of 18446744073709551618"):
+        gf.evaluate_arrays(labels=[1, 0], scores=[1, 2], group=[2**63 - 1, 2**63 - 1, 4])
+    with pytest.raises(gf.InputError, match="at least one document"):
+        gf.evaluate_arrays(labels=[], scores=[], group=[])
+    assert gf.ndcg(np.zeros((0, 3))).shape == (0,)
+
+
+def test_a_mean_of_huge_values():
+    judgments, run = {"q": {"a": 1.7e308}, "p": {"a": 1.7e308}}, {"q": {"a": 1}, "p": {"a": 1}}
+    assert gf.evaluate(judgments, run, "DCG")["DCG"] == 1.7e308
+
+
 def test_leading_zeros_are_kept():
     scores = gf.evaluate({"007": {"d": 1}, "7": {"d": 0}}, {"007": {"d": 1}}, "CG")
     assert scores.per_query.to_dict() == {"007": {"CG": 1.0}, "7": {"CG": 0.0}}
@@ -179,7 +203,7 @@ def test_duplicates_by_the_policy():
         ({"labels": [1, 2], "scores": [1, 2], "group": [2], "query": [1, 1]}, "group= beside query="),
         ({"labels": [[1, 2]], "scores": [[1, 2]], "group": [2]}, "group= beside a batch of lists"),
         ({"labels": [1, 2], "scores": [1, 2], "query": [1]}, "query: expected 2 ids, one for each of the documents, found shape (1,)"),
-        ({"labels": [1, 2], "scores": [1, 2], "query": [0.5, 1.5]}, "query: expected strings (or integers) as ids"),
+        ({"labels": [1, 2], "scores": [1, 2], "query": np.array([0.5, 1.5])}, "query: expected strings (or integers) as ids"),
         ({"labels": [[1], [2]], "scores": [[1], [2]], "query": ["a", "a"]}, "a different id for each list of the batch"),
         ({"labels": [1, 2], "scores": [1, 2], "mask": [1, 0]}, "mask: expected booleans of the shape of labels, (2,)"),
         ({"labels": [1, 2], "scores": [1, 2], "mask": [True]}, "mask: expected booleans"),
@@ -208,7 +232,7 @@ def test_a_list_that_is_masked_whole_is_not_dropped():
         (lambda: gf.ndcg(["a"]), "grades: expected numbers"),
         (lambda: gf.ndcg(3), "grades: expected a list of grades, or [batch, list], found int"),
         (lambda: gf.ndcg([[[1]]]), "grades: expected a list of grades, or a list of such lists"),
-        (lambda: gf.ndcg([3, 2], judged=[2]), "grade 3 0 times, while the list has it 1 times"),
+        (lambda: gf.ndcg([3, 2], judged=[2]), "grade 3: 0 in judged, 1 in the list"),
         (lambda: gf.ndcg([[3], [2]], judged=[3, 2]), "judged: expected a list for each list of grades"),
         (lambda: gf.ndcg([3], k=0), "cutoff"),
         (lambda: gf.ndcg([3], base=1), "base"),

@@ -6,7 +6,16 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.options import format_option, output_option, policy_of, policy_options, write
+from gainful.cli.options import (
+    format_option,
+    output_option,
+    policy_of,
+    policy_options,
+    refuse_overwriting,
+    write,
+)
+
+_BARE = {"csv", "tsv", "jsonl"}
 
 
 @click.command(
@@ -37,12 +46,17 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     policy = policy_of(options)
     if (judgments, *runs).count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_overwriting(options["output"], judgments, *runs)
     named = dict(zip(_names(runs), runs, strict=True))
     results = gf.evaluate_runs(judgments, named, list(options["measures"]), policy=policy)
     text = gf.render(
         results, options["format_"], per_query=options["per_query"], digits=options["digits"]
     )
     write(text, options["output"])
+    if options["format_"] in _BARE:  # the others carry these themselves
+        click.echo(f"policy: {next(iter(results.values())).policy}", err=True)
+        for name, scores in results.items():
+            click.echo(f"{name}: {scores.coverage}", err=True)
 
 
 def _names(runs: tuple[str, ...]) -> list[str]:

@@ -6,7 +6,14 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.options import format_option, output_option, policy_of, policy_options, write
+from gainful.cli.options import (
+    format_option,
+    output_option,
+    policy_of,
+    policy_options,
+    refuse_overwriting,
+    write,
+)
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
 _OF_RUNS = {"ties", "unjudged", "missing", "duplicates", "extra"}
@@ -55,6 +62,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
                 policy=policy,
             )
         case judgments, run if judged is None:
+            refuse_overwriting(options["output"], judgments, run)
             if query is None:
                 raise click.UsageError("Name the query to work out: --query ID.")
             explanation = gf.explain(

@@ -59,6 +59,15 @@ def output_option(command: Command) -> Command:
     )(command)
 
 
+def refuse_overwriting(output: str | None, *inputs: str) -> None:
+    """Refuse an output that is one of the inputs."""
+    if output is None or not Path(output).exists():
+        return
+    for name in inputs:
+        if Path(name).exists() and Path(name).samefile(output) and Path(name).is_file():
+            raise click.UsageError(f"The output {output} is one of the inputs.")
+
+
 def write(text: str, output: str | None) -> None:
     """Write to standard output, or replace a file once the new one is complete."""
     if output is None or output == "-":

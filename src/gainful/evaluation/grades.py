@@ -78,8 +78,8 @@ def ndcg(
     Args:
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
-        judged: all known grades, those of the list included, in any order, for the ideal;
-            None if the list holds them all.
+        judged: all known grades, those of the list included (but for documents without a
+            gain), in any order, for the ideal; None if the list holds them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
         base: of the logarithm, for log and jarvelin.
@@ -111,6 +111,8 @@ def match_grades(grades: Grades, judged: Grades | None, gain: Gain) -> tuple[Mat
 
 def _value(measure: Measure, grades: Grades, judged: Grades | None) -> Value:
     matched, single = match_grades(grades, judged, measure.parameters["gain"])
+    if not matched.queries:
+        return np.empty(0)
     values = measure_matched(matched, (measure,), Policy(ties="order")).values[:, 0]
     return float(values[0]) if single else values
 
@@ -157,6 +159,6 @@ def _refuse_unknown_grades(matched: Matched, gain: Gain) -> None:
                 raise InputError(
                     "judged",
                     "all known grades, those of the list included",
-                    f"grade {write_number(grade)} {available.get(grade, 0)} times, "
-                    f"while the list has it {count} times",
+                    f"grade {write_number(grade)}: {available.get(grade, 0)} in judged, "
+                    f"{count} in the list",
                 )

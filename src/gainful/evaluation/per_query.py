@@ -16,6 +16,9 @@ from gainful.rendering.table import Cell, Table
 class PerQuery:
     """A table with the columns `query` and one for each measure, a row for each query.
 
+    Queries stand by the length of their id, then by its bytes, so numbers stand by value;
+    arrays without query ids keep their order.
+
     A cell is empty (None, null, NaN in pandas) where the policy left the query out of that
     measure's mean.
     """

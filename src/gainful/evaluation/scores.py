@@ -73,7 +73,7 @@ class Scores:
         means = {}
         for column, measure in enumerate(self.measures):
             values = self.values[self.counted[:, column], column]
-            means[str(measure)] = math.fsum(values.tolist()) / values.size
+            means[str(measure)] = _mean(values.tolist())
         return means
 
     @property
@@ -146,6 +146,13 @@ class Scores:
 
     def _repr_html_(self) -> str:
         return as_html(self.table())
+
+
+def _mean(values: list[float]) -> float:
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:  # of the sum; the mean may still be a number
+        return math.fsum(value / len(values) for value in values)
 
 
 def _hash(batches: tuple[Matched, ...], fields: tuple[str, ...]) -> str:

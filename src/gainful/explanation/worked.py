@@ -99,8 +99,10 @@ class Explanation:
         return [_table(part) for part in self.parts]
 
     def table(self) -> Table:
-        """Return all steps as one table, with a column that names their part."""
+        """Return all steps as one table, with a column that names their part; last the value."""
         rows = [[part.name, *_cells(step)] for part in self.parts for step in part.steps]
+        blank: list[Cell] = [None] * (len(COLUMNS) - 1)
+        rows.append([str(self.measure), *blank, self.value])
         return Table(("part", *COLUMNS), rows, digits=_DIGITS)
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,6 +111,7 @@ class Explanation:
             "measure": str(self.measure),
             "query": self.query,
             "value": self.value,
+            "conclusion": self.conclusion,
             "policy": self.policy.answers(),
             "parts": {
                 part.name: {"total": part.total, "steps": [asdict(step) for step in part.steps]}

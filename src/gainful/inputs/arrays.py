@@ -1,5 +1,6 @@
 """Arrays of labels and scores, checked and flattened to lists."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -194,16 +195,28 @@ def _by_query(ids: AnyArray) -> tuple[list[str], Ints, Ints | None]:
 
 
 def _ids(query: ArrayLike, count: int, what: str) -> AnyArray:
-    if isinstance(query, list | tuple) and len(set(map(type, query))) > 1:
-        # NumPy would make strings of whatever stands in a mixed list.
-        ids: AnyArray = np.empty(len(query), object)
-        ids[:] = [id_text(value, where="query") for value in query]
+    ids: AnyArray
+    if isinstance(query, list | tuple):
+        ids = _listed_ids(query)
     else:
         ids = as_array(query, "query")
+        if ids.dtype.kind == "O":
+            ids = _listed_ids(ids.tolist())
     if ids.shape != (count,):
         raise InputError("query", f"{count} ids, one for each of {what}", f"shape {ids.shape}")
     if ids.dtype.kind not in "iuUOT":
         raise InputError("query", "strings (or integers) as ids", f"an array of {ids.dtype}")
+    return ids
+
+
+def _listed_ids(values: Sequence[object]) -> AnyArray:
+    """Read ids one by one: NumPy would make strings of a mixture, and cut NUL characters off."""
+    if set(map(type, values)) == {int}:
+        numbers = np.array(values)
+        if numbers.dtype.kind in "iu":  # not where they are too large for it
+            return numbers
+    ids = np.empty(len(values), object)
+    ids[:] = [id_text(value, where="query") for value in values]
     return ids
 
 
@@ -215,11 +228,13 @@ def _names(ids: AnyArray) -> list[str]:
 
 def _sizes(group: ArrayLike, count: int) -> Ints:
     sizes = as_array(group, "group")
+    if not sizes.size:
+        sizes = sizes.astype(np.int64)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes.size and int(sizes.min()) < 0):
         raise InputError("group", "a flat array of sizes, whole numbers from 0", f"{group!r}")
-    lengths = sizes.astype(np.int64)
-    if int(lengths.sum()) != count:
+    total = sum(sizes.tolist())  # of Python's integers, which do not wrap around
+    if total != count:
         raise InputError(
-            "group", f"sizes that add up to the {count} documents", f"a sum of {lengths.sum()}"
+            "group", f"sizes that add up to the {count} documents", f"a sum of {total}"
         )
-    return lengths
+    return sizes.astype(np.int64)

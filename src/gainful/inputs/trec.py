@@ -70,6 +70,8 @@ def _opened(name: str) -> Iterator[BinaryIO]:
     try:
         with open(name, "rb") as file:  # noqa: PTH123 - a path may be any os.PathLike
             yield file
+    except InputError:
+        raise  # of the content; it is a ValueError too
     except FileNotFoundError:
         raise InputError(name, "a file", "none of that name", "Check the path.") from None
     except IsADirectoryError:

@@ -10,7 +10,7 @@ from gainful.errors import MeasureError
 from gainful.measures.discount import WITH_BASE
 from gainful.measures.families import Family, family
 
-_DIGITS = re.compile(r"[0-9]{1,18}")  # more than any list has documents
+_DIGITS = re.compile(r"[0-9]{1,1000}")  # Python reads no integer of thousands of digits
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
