@@ -24,7 +24,7 @@ _PADDING = 2.0
 _BUCKET_FACTOR, _BUCKET_SLACK = 1.25, 8
 
 _SPARE_BITS = 16  # of the 52 of a score's fraction
-_SAMPLE, _OFTEN = 10, 0.1  # lists to look at, and the share of ties from which on it pays
+_SAMPLE, _OFTEN = 4, 0.1  # lists to look at, and the share of ties from which on it pays
 _LARGEST_STEP = 4095  # whole grades within such a range come along in the lowest bits
 
 
@@ -91,8 +91,7 @@ def _sort_together(lists: Lists, starts: Ints, lengths: Ints, *, by_grade: bool)
     scores, labels = lists.scores[source], lists.labels[source]
     steps = _steps(labels) if by_grade and _often_tied(scores, lengths) else None
     if steps is not None:
-        # 0 − x and not −x: there is no −0. Infinite padding stays behind the documents.
-        negated = _laid_out(0.0 - scores, real, shape, np.inf)
+        negated = _negated(scores, real, shape)
         found = _with_grades(negated, _laid_out(steps, real, shape, 0), float(labels.max()))
         if found is not None:
             pool = _laid_out(steps.astype(np.int16), real, shape, np.iinfo(np.int16).max)
@@ -100,10 +99,10 @@ def _sort_together(lists: Lists, starts: Ints, lengths: Ints, *, by_grade: bool)
             descending: Floats = labels.max() - _documents(pool, real)
             ascending, grades = (_documents(matrix, real) for matrix in found)
             return Sorted(ascending, grades, descending, by_grade=True)
-    pools = _laid_out(0.0 - labels, real, shape, np.inf)
+    pools = _negated(labels, real, shape)
     pools.sort(axis=1)
     np.subtract(0.0, pools, out=pools)
-    places = _places(_laid_out(0.0 - scores, real, shape, np.inf))
+    places = _places(_negated(scores, real, shape))
     places += starts[:, None]
     order = _documents(places, real)
     ordered = lists.scores[order]
@@ -111,7 +110,7 @@ def _sort_together(lists: Lists, starts: Ints, lengths: Ints, *, by_grade: bool)
     ends = np.cumsum(lengths)
     rises[ends[(ends > 0) & (ends < ordered.size)] - 1] = False  # from one list to the next it may
     if rises.any():
-        exact = np.argsort(_laid_out(0.0 - scores, real, shape, np.inf), axis=1, kind="stable")
+        exact = np.argsort(_negated(scores, real, shape), axis=1, kind="stable")
         order = _documents(exact + starts[:, None], real)
         ordered = lists.scores[order]
     return Sorted(ordered, lists.labels[order], _documents(pools, real), by_grade=False)
@@ -132,6 +131,14 @@ def _laid_out(
     matrix = np.full(shape, padding, numbers.dtype)
     matrix[real] = numbers
     return matrix
+
+
+def _negated(numbers: Floats, real: Bools | None, shape: tuple[int, int]) -> Floats:
+    """Lay numbers out negated, so that ascending is best first and padding stays behind."""
+    if real is None:
+        return 0.0 - numbers.reshape(shape)  # and not −x: there is no −0
+    matrix = _laid_out(numbers, real, shape, -np.inf)
+    return np.subtract(0.0, matrix, out=matrix)
 
 
 def _documents(matrix: NDArray[Scalar], real: Bools | None) -> NDArray[Scalar]:
