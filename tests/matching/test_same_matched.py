@@ -117,6 +117,30 @@ def test_fractional_grades_a_whole_step_apart_keep_their_bits():
     assert set(matched.grade.tolist()) == set(matched.pool_grades.tolist()) == {0.1, 1.1}
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, np.uint16, np.int64, np.bool_])
+@pytest.mark.parametrize("levels", [2, 100])
+def test_numbers_of_every_type(kind, levels):
+    rng = np.random.default_rng(8)
+    for shape in ((40, 12), (480,)):
+        labels = rng.integers(0, 3, shape).astype(kind)
+        scores = rng.integers(0, levels, shape).astype(kind)
+        sizes = None if len(shape) == 2 else [1, 79, 0, 100, 300]
+        for ties in ("average", "order"):
+            assert_same(
+                arrays.match(read_lists(labels, scores, group=sizes), Policy(ties=ties)),
+                arrays.match(
+                    read_lists(labels.astype(float), scores.astype(float), group=sizes),
+                    Policy(ties=ties),
+                ),
+            )
+
+
+def test_half_precision_grades_far_apart():
+    labels = np.array([[4094, 1, 2, 3] * 8], np.float16)
+    matched = arrays.match(read_lists(labels, np.ones((1, 32))), Policy(ties="average"))
+    assert set(matched.grade.tolist()) == {float(labels[0, 0]), 1.0, 2.0, 3.0}
+
+
 def test_zero_and_minus_zero_tie():
     matched = arrays.match(read_lists([1, 2, 3], [0.0, -0.0, 0.0]), Policy(ties="order"))
     assert matched.grade.tolist() == [1, 2, 3]

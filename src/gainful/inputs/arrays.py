@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from gainful.errors import InputError
 from gainful.inputs.identifiers import id_text, in_order
 
 Floats = NDArray[np.float64]
+Numbers = NDArray[Any]  # floats, integers or booleans
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 AnyArray = NDArray[np.generic]
@@ -30,8 +32,8 @@ class Lists:
     queries: tuple[str, ...]
     starts: Ints
     lengths: Ints
-    labels: Floats
-    scores: Floats
+    labels: Numbers
+    scores: Numbers
 
     def split(self, parts: int) -> list["Lists"]:
         """Split into about so many parts with as many documents each, no list divided."""
@@ -67,11 +69,11 @@ def read_lists(
     if given.ndim not in (1, BATCH_DIMENSIONS):
         raise InputError("labels", "[batch, list] or a flat array", f"{given.ndim} dimensions")
     valid = _mask(mask, given.shape)
-    grades = as_numbers(given, "labels", valid).ravel()
+    grades = checked_numbers(given, "labels", valid).ravel()
     numbers = as_array(scores, "scores")
     if numbers.shape != given.shape:
         raise InputError("scores", f"the shape of labels, {given.shape}", f"{numbers.shape}")
-    numbers = as_numbers(numbers, "scores", valid).ravel()
+    numbers = checked_numbers(numbers, "scores", valid).ravel()
 
     names, lengths, order = _segments(given.shape, group, query)
     if order is not None:
@@ -120,8 +122,16 @@ def as_array(value: ArrayLike, name: str) -> AnyArray:
     return array
 
 
-def as_numbers(array: AnyArray, name: str, valid: Bools | None = None) -> Floats:
-    """Return finite float64; NaN is allowed only where there is no document."""
+def as_numbers(array: AnyArray, name: str) -> Floats:
+    """Return finite float64."""
+    return checked_numbers(array, name).astype(np.float64, copy=False)
+
+
+def checked_numbers(array: AnyArray, name: str, valid: Bools | None = None) -> Numbers:
+    """Refuse what a float64 cannot hold; NaN is allowed only where there is no document.
+
+    The numbers keep their type: large arrays are converted later, a part at a time.
+    """
     if array.dtype.kind not in "fiub":
         first = f", such as {array.flat[0]!r:.60}" if array.size else ""
         raise InputError(name, "numbers", f"an array of {array.dtype}{first}")
@@ -133,8 +143,7 @@ def as_numbers(array: AnyArray, name: str, valid: Bools | None = None) -> Floats
             raise InputError(
                 name, "integers that a float64 holds exactly, up to 2^53", str(largest)
             )
-    numbers: Floats = array.astype(np.float64, copy=False)
-    return numbers
+    return array
 
 
 def _refuse_infinite(array: AnyArray, name: str, valid: Bools | None) -> None:

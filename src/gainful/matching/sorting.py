@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.inputs.arrays import Lists
+from gainful.inputs.arrays import Lists, Numbers
 from gainful.matching.matched import Bools, Floats, Ints
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -40,7 +40,7 @@ class Sorted:
             stand as they come.
     """
 
-    scores: Floats
+    scores: Numbers
     grade: Floats
     pool: Floats
     by_grade: bool
@@ -96,7 +96,8 @@ def _sort_together(lists: Lists, starts: Ints, lengths: Ints, *, by_grade: bool)
         if found is not None:
             pool = _laid_out(steps.astype(np.int16), real, shape, np.iinfo(np.int16).max)
             pool.sort(axis=1)
-            descending: Floats = labels.max() - _documents(pool, real)
+            highest = float(labels.max())
+            descending = np.subtract(highest, _documents(pool, real), dtype=np.float64)
             ascending, grades = (_documents(matrix, real) for matrix in found)
             return Sorted(ascending, grades, descending, by_grade=True)
     pools = _negated(labels, real, shape)
@@ -113,10 +114,11 @@ def _sort_together(lists: Lists, starts: Ints, lengths: Ints, *, by_grade: bool)
         exact = np.argsort(_negated(scores, real, shape), axis=1, kind="stable")
         order = _documents(exact + starts[:, None], real)
         ordered = lists.scores[order]
-    return Sorted(ordered, lists.labels[order], _documents(pools, real), by_grade=False)
+    grades = lists.labels[order].astype(np.float64, copy=False)
+    return Sorted(ordered, grades, _documents(pools, real), by_grade=False)
 
 
-def _often_tied(scores: Floats, lengths: Ints) -> bool:
+def _often_tied(scores: Numbers, lengths: Ints) -> bool:
     """Guess from the first few lists whether many documents tie; only speed depends on it."""
     ends = np.cumsum(lengths[:_SAMPLE])
     lists = np.split(scores[: ends[-1]], ends[:-1])
@@ -133,12 +135,15 @@ def _laid_out(
     return matrix
 
 
-def _negated(numbers: Floats, real: Bools | None, shape: tuple[int, int]) -> Floats:
+def _negated(numbers: Numbers, real: Bools | None, shape: tuple[int, int]) -> Floats:
     """Lay numbers out negated, so that ascending is best first and padding stays behind."""
     if real is None:
-        return 0.0 - numbers.reshape(shape)  # and not −x: there is no −0
-    matrix = _laid_out(numbers, real, shape, -np.inf)
-    return np.subtract(0.0, matrix, out=matrix)
+        # 0 − x and not −x: there is no −0.
+        return np.subtract(0.0, numbers.reshape(shape), dtype=np.float64)
+    matrix = np.full(shape, -np.inf)
+    matrix[real] = numbers
+    np.subtract(0.0, matrix, out=matrix)
+    return matrix
 
 
 def _documents(matrix: NDArray[Scalar], real: Bools | None) -> NDArray[Scalar]:
@@ -146,12 +151,12 @@ def _documents(matrix: NDArray[Scalar], real: Bools | None) -> NDArray[Scalar]:
     return matrix.ravel() if real is None else matrix[real]
 
 
-def _steps(labels: Floats) -> Ints | None:
+def _steps(labels: Numbers) -> Ints | None:
     """Return how far below the highest each grade is, if they are whole and within a small range."""
     highest, lowest = float(labels.max()), float(labels.min())
     if not highest.is_integer() or highest / 2 - lowest / 2 > _LARGEST_STEP / 2:
         return None
-    below = highest - labels
+    below = np.subtract(highest, labels, dtype=np.float64)
     steps = below.astype(np.int64)
     return steps if (steps == below).all() else None
 
