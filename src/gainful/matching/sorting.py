@@ -91,12 +91,12 @@ def _sort_together(lists: Lists, starts: Ints, lengths: Ints, *, by_grade: bool)
     scores, labels = lists.scores[source], lists.labels[source]
     steps = _steps(labels) if by_grade and _often_tied(scores, lengths) else None
     if steps is not None:
+        highest = float(labels.max())
         negated = _negated(scores, real, shape)
-        found = _with_grades(negated, _laid_out(steps, real, shape, 0), float(labels.max()))
+        found = _with_grades(negated, _laid_out(steps, real, shape, 0), highest)
         if found is not None:
             pool = _laid_out(steps.astype(np.int16), real, shape, np.iinfo(np.int16).max)
             pool.sort(axis=1)
-            highest = float(labels.max())
             descending = np.subtract(highest, _documents(pool, real), dtype=np.float64)
             ascending, grades = (_documents(matrix, real) for matrix in found)
             return Sorted(ascending, grades, descending, by_grade=True)
