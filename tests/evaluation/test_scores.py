@@ -48,6 +48,8 @@ def test_coverage_says_what_was_counted_and_what_was_missing():
         empty=("q3",),
         extra=("q9",),
         retrieved=6,
+        depth=None,
+        seen=6,
         unjudged=2,
         tied=1,
         tied_queries=1,

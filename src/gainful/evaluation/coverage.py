@@ -22,8 +22,10 @@ class Coverage:
         empty: the judged queries without positive gain for at least one of the measures.
         extra: the run's queries without judgments.
         retrieved: how many documents the run has for judged queries.
-        unjudged: how many of them have no judgment.
-        tied: how many judged documents share their score with another document.
+        depth: the rank down to which they were looked at, the deepest cutoff; None for all.
+        seen: how many of them stand down to it, or share the score of the one that does.
+        unjudged: how many of those have no judgment.
+        tied: how many judged documents down to it share their score with another document.
         tied_queries: in how many queries.
     """
 
@@ -33,16 +35,18 @@ class Coverage:
     empty: tuple[str, ...]
     extra: tuple[str, ...]
     retrieved: int
+    depth: int | None
+    seen: int
     unjudged: int
     tied: int
     tied_queries: int
 
     @property
     def unjudged_share(self) -> float:
-        """The share of the retrieved documents that have no judgment; 0 if none was retrieved."""
-        return self.unjudged / self.retrieved if self.retrieved else 0.0
+        """The share of the documents seen that have no judgment; 0 if there are none."""
+        return self.unjudged / self.seen if self.seen else 0.0
 
-    def counts(self) -> Mapping[str, int | float]:
+    def counts(self) -> Mapping[str, int | float | None]:
         """Every count by its name."""
         return {
             "judged": self.judged,
@@ -51,6 +55,8 @@ class Coverage:
             "empty": len(self.empty),
             "extra": len(self.extra),
             "retrieved": self.retrieved,
+            "depth": self.depth,
+            "seen": self.seen,
             "unjudged": self.unjudged,
             "unjudged_share": self.unjudged_share,
             "tied": self.tied,
@@ -58,20 +64,26 @@ class Coverage:
         }
 
     def __str__(self) -> str:
+        within = "" if self.depth is None else f" down to rank {self.depth}"
         return (
             f"{self.evaluated} of {self.judged} queries, "
             f"{len(self.missing)} missing, {len(self.empty)} empty, {len(self.extra)} extra; "
-            f"{self.unjudged_share:.1%} of {self.retrieved} documents unjudged; "
+            f"{self.unjudged_share:.1%} of {self.seen} documents{within} unjudged; "
             f"{self.tied} judged documents tied in {self.tied_queries} queries"
         )
 
 
-def coverage_of(batches: Sequence[Matched], measured: Measured, policy: Policy) -> Coverage:
+def coverage_of(
+    batches: Sequence[Matched], measured: Measured, policy: Policy, depth: int | None
+) -> Coverage:
     """Count what an evaluation rests on."""
-    retrieved = sum(int(batch.retrieved.sum()) for batch in batches)
-    unjudged = sum(int(batch.unjudged.sum()) for batch in batches)
+    retrieved, seen, unjudged = (
+        sum(int(getattr(batch, name).sum()) for batch in batches)
+        for name in ("retrieved", "seen", "unjudged")
+    )
     if policy.unjudged == "condense":  # dropped from the lists, retrieved all the same
         retrieved += unjudged
+        seen += unjudged
     return Coverage(
         judged=len(measured.queries),
         evaluated=int((~measured.missing).sum()),
@@ -79,6 +91,8 @@ def coverage_of(batches: Sequence[Matched], measured: Measured, policy: Policy) 
         empty=_where(measured.queries, np.logical_or.reduce(measured.empty, axis=1)),
         extra=tuple(query for batch in batches for query in batch.extra),
         retrieved=retrieved,
+        depth=depth,
+        seen=seen,
         unjudged=unjudged,
         tied=int(measured.tied.sum()),
         tied_queries=int((measured.tied > 0).sum()),

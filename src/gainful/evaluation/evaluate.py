@@ -42,8 +42,9 @@ def evaluate(
     """
     asked = read_measures(measures)
     chosen = read_policy(policy)
-    matched = dispatch.match(judgments, run, chosen)
-    return measure_matched(matched, asked, chosen.resolved(ids=True))
+    depth = _depth(asked, chosen)
+    matched = dispatch.match(judgments, run, chosen, depth)
+    return measure_matched(matched, asked, chosen.resolved(ids=True), depth)
 
 
 def evaluate_runs(
@@ -110,14 +111,31 @@ def evaluate_arrays(
     return _scores(batches, measured, asked, resolved)
 
 
-def measure_matched(matched: Matched, measures: tuple[Measure, ...], policy: Policy) -> Scores:
-    """Measure what has been matched, under a policy with ties decided."""
+def measure_matched(
+    matched: Matched, measures: tuple[Measure, ...], policy: Policy, depth: int | None = None
+) -> Scores:
+    """Measure what has been matched down to a depth, under a policy with ties decided."""
     batches, measured = measure_batches([matched], lambda part: part, measures, policy)
-    return _scores(batches, measured, measures, policy)
+    return _scores(batches, measured, measures, policy, depth)
+
+
+def _depth(measures: tuple[Measure, ...], policy: Policy) -> int | None:
+    """Return the deepest rank that matters for any of the measures; None if all do.
+
+    What is unjudged is looked for in the whole run where it changes the list.
+    """
+    cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
+    if len(cutoffs) < len(measures) or policy.unjudged != "zero":
+        return None
+    return max(cutoffs)
 
 
 def _scores(
-    batches: Sequence[Matched], measured: Measured, measures: tuple[Measure, ...], policy: Policy
+    batches: Sequence[Matched],
+    measured: Measured,
+    measures: tuple[Measure, ...],
+    policy: Policy,
+    depth: int | None = None,
 ) -> Scores:
     """Apply the policy to the bare values."""
     _refuse(batches, policy)
@@ -136,7 +154,7 @@ def _scores(
     return Scores(
         measures=measures,
         policy=policy,
-        coverage=coverage_of(batches, measured, policy),
+        coverage=coverage_of(batches, measured, policy, depth),
         queries=tuple(compress(measured.queries, kept)),
         values=values[kept],
         counted=counted[kept],

@@ -2,6 +2,8 @@
 
 import hashlib
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +60,7 @@ class Scores:
         self.counted = counted
         self._empty = empty  # how many queries have no positive gain, for each measure
         self._batches = batches
+        self._hashed: dict[int | None, tuple[str, str]] = {}
 
     def __getitem__(self, measure: str | Measure) -> float:
         """Return the mean over queries."""
@@ -87,8 +90,9 @@ class Scores:
 
         It names the measure, every choice of the policy that is not the default (ties always),
         the queries counted, a hash of what was measured on either side, and the version. The
-        hashes are of the grades and ranks that the measures see: they are the same whatever
-        kind of input or engine the data came through.
+        hashes are of the grades and ranks that the measure sees, down to its cutoff: they are
+        the same whatever kind of input or engine the data came through, and whatever else
+        was measured with it.
         """
         found = self._measure(measure)
         column = self.measures.index(found)
@@ -100,7 +104,7 @@ class Scores:
         coverage = self.coverage
         counts = f"queries={int(self.counted[:, column].sum())}"
         counts += f" missing={len(coverage.missing)} empty={self._empty[column]}"
-        judgments, run = self._hashes
+        judgments, run = self._hashes(found.cutoff)
         return " | ".join(
             [
                 str(found),
@@ -111,10 +115,12 @@ class Scores:
             ]
         )
 
-    @cached_property
-    def _hashes(self) -> tuple[str, str]:
-        judgments, run = (_hash(self._batches, fields) for fields in (_JUDGMENTS, _RUN))
-        return judgments, run
+    def _hashes(self, cutoff: int | None) -> tuple[str, str]:
+        if cutoff not in self._hashed:
+            batches = [_cut(batch, cutoff) for batch in self._batches]
+            judgments, run = (_hash(batches, fields) for fields in (_JUDGMENTS, _RUN))
+            self._hashed[cutoff] = judgments, run
+        return self._hashed[cutoff]
 
     def _measure(self, measure: str | Measure) -> Measure:
         by_name = {str(known): known for known in self.measures}
@@ -155,7 +161,19 @@ def _mean(values: list[float]) -> float:
         return math.fsum(value / len(values) for value in values)
 
 
-def _hash(batches: tuple[Matched, ...], fields: tuple[str, ...]) -> str:
+def _cut(matched: Matched, cutoff: int | None) -> Matched:
+    """Return what a measure with this cutoff sees."""
+    if cutoff is None or (near := matched.rank <= cutoff).all():
+        return matched
+    rows = ("rank_first", "rank_last", "rank", "grade")
+    return replace(
+        matched,
+        offsets=np.concatenate(([0], np.cumsum(near)))[matched.offsets],
+        **{field: getattr(matched, field)[near] for field in rows},
+    )
+
+
+def _hash(batches: Sequence[Matched], fields: tuple[str, ...]) -> str:
     """Hash arrays field by field, as if the batches were one."""
     digest = hashlib.blake2b(digest_size=_HASH_BYTES)
     for batch in batches:

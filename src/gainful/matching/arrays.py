@@ -86,6 +86,7 @@ def _matched(
     pool_offsets: Ints | None = None,
 ) -> Matched:
     first, last, rank = ranks
+    lengths = np.diff(offsets)
     return Matched(
         queries=queries,
         offsets=offsets,
@@ -93,7 +94,8 @@ def _matched(
         rank_last=last,
         rank=rank,
         grade=grade,
-        retrieved=np.diff(offsets),
+        retrieved=lengths,
+        seen=lengths,
         pool_offsets=offsets if pool_offsets is None else pool_offsets,
         pool_grades=pool,
         unjudged=np.zeros(len(queries), np.int64),

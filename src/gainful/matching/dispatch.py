@@ -11,10 +11,10 @@ from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 
 
-def match(judgments: object, run: object, policy: Policy) -> Matched:
+def match(judgments: object, run: object, policy: Policy, depth: int | None = None) -> Matched:
     """Match a run with its judgments, each a dict of dicts or the path of a TREC file."""
     return mappings.match(
-        read_judgments(judgments, policy), read_run(run, policy), policy.resolved(ids=True)
+        read_judgments(judgments, policy), read_run(run, policy), policy.resolved(ids=True), depth
     )
 
 

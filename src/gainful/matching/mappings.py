@@ -29,6 +29,7 @@ def match(
     judgments: Mapping[object, Mapping[object, float]],
     run: Mapping[object, Mapping[object, float]],
     policy: Policy,
+    depth: int | None = None,
 ) -> Matched:
     """Match a run with its judgments.
 
@@ -36,6 +37,7 @@ def match(
         judgments: query → document → grade.
         run: query → document → score, higher is better.
         policy: with `ties` decided.
+        depth: the deepest rank that matters; None for all.
 
     >>> matched = match({"q": {"a": 2, "b": 1}}, {"q": {"a": 0.5, "x": 0.9}}, Policy(ties="doc"))
     >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
@@ -56,11 +58,11 @@ def match(
             overlap_hint(judged, returned),
         )
     queries = in_order(judged)
-    rows = _Rows(policy)
+    rows = _Rows(policy, depth)
     for query in queries:
         rows.add(query, judged[query], returned.get(query))
     matched = rows.matched(queries, tuple(in_order(returned.keys() - judged.keys())))
-    if not matched.grade.size and matched.unjudged.any():
+    if not rows.shared and matched.unjudged.any():
         _warn_of_disjoint_documents(judged, returned)
     return matched
 
@@ -68,17 +70,20 @@ def match(
 class _Rows:
     """The rows gathered so far, query by query."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, depth: int | None = None) -> None:
         self.policy = policy
+        self.depth = depth
         self.rank_first: list[Ints] = []
         self.rank_last: list[Ints] = []
         self.rank: list[Ints] = []
         self.grade: list[Floats] = []
         self.pool: list[Floats] = []
         self.retrieved: list[int] = []
+        self.seen: list[int] = []
         self.unjudged: list[int] = []
         self.missing: list[bool] = []
         self.lowest_grade = math.inf
+        self.shared = False  # is any judged document in the run?
 
     def add(self, query: str, grades: Documents, scores: Documents | None) -> None:
         """Match one query; `scores` is None where the run lacks it."""
@@ -88,6 +93,7 @@ class _Rows:
             returned = documents_of(returned, "run", query, self.policy)
         shared = judged.keys() & returned.keys()
         unjudged = len(returned) - len(shared)
+        self.shared = self.shared or bool(shared)
         pool = _ascending(judged, "grade", "judgments", query)
         if pool.size:
             self.lowest_grade = min(self.lowest_grade, float(pool[0]))
@@ -103,10 +109,19 @@ class _Rows:
         if self.policy.ties in _ORDERS and (first < last).any():
             docs = documents_of(returned, "run", query, self.policy)
             rank = _untied(first, list(shared), docs, _ORDERS[self.policy.ties])
+        grade = np.array([judged[doc] for doc in shared], np.float64)
+        seen = ascending.size
+        if self.depth is not None and self.depth < seen:
+            edge = ascending[-self.depth]
+            seen -= int(ascending.searchsorted(edge, "left"))
+            unjudged = seen - int((first <= self.depth).sum())
+            near = rank <= self.depth
+            first, last, rank, grade = first[near], last[near], rank[near], grade[near]
         self.rank_first.append(first)
         self.rank_last.append(last)
         self.rank.append(rank)
-        self.grade.append(np.array([judged[doc] for doc in shared], np.float64))
+        self.grade.append(grade)
+        self.seen.append(seen)
         self.pool.append(pool[::-1])
         self.retrieved.append(ascending.size)
         self.unjudged.append(unjudged)
@@ -116,7 +131,8 @@ class _Rows:
         """Put the rows together in their canonical order."""
         lengths = np.array([rows.size for rows in self.rank], np.int64)
         offsets = offsets_of(lengths)
-        rank, grade = np.concatenate(self.rank), np.concatenate(self.grade)
+        # + 0: there is no −0.
+        rank, grade = np.concatenate(self.rank), np.concatenate(self.grade) + 0.0
         order = by_rank(np.repeat(np.arange(lengths.size), lengths), rank, grade)
         return Matched(
             queries=tuple(queries),
@@ -126,8 +142,9 @@ class _Rows:
             rank=rank[order],
             grade=grade[order],
             retrieved=np.array(self.retrieved, np.int64),
+            seen=np.array(self.seen, np.int64),
             pool_offsets=offsets_of(np.array([pool.size for pool in self.pool], np.int64)),
-            pool_grades=np.concatenate(self.pool),
+            pool_grades=np.concatenate(self.pool) + 0.0,
             unjudged=np.array(self.unjudged, np.int64),
             missing=np.array(self.missing, np.bool_),
             lowest_grade=self.lowest_grade,

@@ -19,7 +19,8 @@ class Matched:
     """Compressed rows by query, read-only; the one door between matching and measuring.
 
     The rows of query q are `offsets[q]:offsets[q+1]`, by rank and, within a tie block, by
-    grade descending; those of its pool are `pool_offsets[q]:pool_offsets[q+1]`.
+    grade descending; those of its pool are `pool_offsets[q]:pool_offsets[q+1]`. Where matching
+    goes to a depth, only rows with a rank down to it are there.
 
     Attributes:
         queries: (q,) ids of the judged queries.
@@ -30,9 +31,11 @@ class Matched:
             under one that treats a block as a whole (average, best, worst).
         grade: (n,) float64.
         retrieved: (q,) int64, length of the list that the ranks refer to.
+        seen: (q,) int64, how many of its documents were looked at: all, or where matching goes
+            to a depth, those with a score as high as the document at that rank.
         pool_offsets: (q+1,) int64.
         pool_grades: (m,) float64, every judged grade of the query, descending.
-        unjudged: (q,) int64, retrieved documents that had no judgment.
+        unjudged: (q,) int64, documents looked at that had no judgment.
         missing: (q,) bool, True where the run has no such query.
         lowest_grade: of all judgments; infinite where there is none.
         extra: ids of the run's queries that have no judgments.
@@ -45,6 +48,7 @@ class Matched:
     rank: Ints
     grade: Floats
     retrieved: Ints
+    seen: Ints
     pool_offsets: Ints
     pool_grades: Floats
     unjudged: Ints
