@@ -19,6 +19,7 @@ from gainful.evaluation.grades import cg, dcg, ndcg
 from gainful.evaluation.scores import Scores
 from gainful.explanation.explain import explain, explain_grades
 from gainful.explanation.worked import Explanation
+from gainful.inputs.engine import Engine
 from gainful.measures.families import Family, catalogue
 from gainful.measures.notation import parse as measure
 from gainful.measures.policy import Choice, Policy, choices
@@ -31,6 +32,7 @@ __version__ = VERSION
 __all__ = [
     "Choice",
     "Coverage",
+    "Engine",
     "Explanation",
     "Family",
     "GainfulError",

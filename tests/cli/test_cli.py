@@ -217,12 +217,12 @@ def test_white_space_of_every_kind(cli, files):
         ("q1 0 a good\n", RUN, "qrels.txt:1: expected a finite number as grade, found 'good'"),
         ("q1 0 a nan\n", RUN, "qrels.txt:1: expected a finite number as grade, found 'nan'"),
         (QRELS, "q1 Q0 a 1 0.9 t\nq1 Q0 b 2 inf t\n", "system.run:2: expected a finite number as score"),
-        (QRELS, "q1 Q0 a 1 1_0 t\n", "system.run:1: expected a finite number as score, found '1_0'"),
+        (QRELS, "q1 Q0 a 1 1,5 t\n", "system.run:1: expected a finite number as score, found '1,5'"),
         (QRELS, "q1 Q0 a 1 0.9 t\nq1 Q0 a 2 0.8 t\n", "system.run:2: expected each document once for a query, found document 'a' of query 'q1' again."),
-        (QRELS, "", "system.run: expected lines of query Q0 doc rank score tag, found an empty file"),
-        ("", RUN, "qrels.txt: expected lines of query iteration doc grade, found an empty file"),
+        (QRELS, "", "system.run: expected a run of scores, found an empty file"),
+        ("", RUN, "qrels.txt: expected judgments of grades, found an empty file"),
         (b"\xff\xfe\x00\x01 0 a 1\n", RUN, "expected UTF-8 text"),
-        (b"\x1f\x8b\x08\x00 packed", RUN, "qrels.txt: expected plain text, found a packed or binary file. Unpack it first."),
+        (b"\x1f\x8b\x08\x00 packed", RUN, "qrels.txt: expected a whole packed file, found one that is cut off or damaged"),
         (QRELS, "x1 Q0 a 1 0.9 t\n", "query ids: expected judgments and run to share some"),
     ],
 )  # fmt: skip
@@ -324,6 +324,6 @@ def test_help_and_version(cli):
     assert cli("--version").stdout == f"gainful {gf.__version__}\n"
     told = cli("evaluate", "--help").stdout
     for choice in gf.choices():
-        assert f"--{choice.name}" in told
+        assert f"--{choice.name.replace('_', '-')}" in told
     assert cli("nonsense").returncode == 2
     assert cli("evaluate").returncode == 2

@@ -29,12 +29,12 @@ LAW = {
 # What each layer may import from outside the standard library.
 OUTSIDE = {
     "kernels": {"numpy"},
-    "inputs": {"numpy"},
+    "inputs": {"numpy", "duckdb", "backports", "compression"},
     "matching": {"numpy"},
     "evaluation": {"numpy"},
     "explanation": {"numpy"},
     "rendering": {"rich"},
-    "cli": {"click"},
+    "cli": {"click", "rich"},
 }
 
 
@@ -118,6 +118,7 @@ HEAVY = {
     "sklearn",
     "jax",
     "rich",
+    "duckdb",
 }
 
 

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.public_api
 PUBLIC = [
     "Choice",
     "Coverage",
+    "Engine",
     "Explanation",
     "Family",
     "GainfulError",

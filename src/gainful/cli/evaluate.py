@@ -7,13 +7,18 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
+    chunks_of,
+    folding_options,
     format_option,
     output_option,
     policy_of,
     policy_options,
+    reading_of,
+    reading_options,
     refuse_overwriting,
     write,
 )
+from gainful.cli.progress import progress_bar
 
 _BARE = {"csv", "tsv", "jsonl"}
 
@@ -36,19 +41,32 @@ _BARE = {"csv", "tsv", "jsonl"}
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
+@reading_options
 @policy_options
+@folding_options
 def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Measure one or more RUNs against JUDGMENTS.
 
-    JUDGMENTS and RUN are TREC files (query iteration doc grade, and query Q0 doc rank score
-    tag); - is standard input.
+    Both are files, of any of these formats: TREC (query iteration doc grade, and query Q0
+    doc rank score tag), CSV, TSV and JSON lines with names of columns, JSON
+    {query: {doc: number}}, Parquet (also a directory or a quoted pattern), or labels with qid:
+    and a file of predictions; also packed, .gz or .zst. - is standard input.
     """
-    policy = policy_of(options)
+    policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
     if (judgments, *runs).count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
     refuse_overwriting(options["output"], judgments, *runs)
     named = dict(zip(_names(runs), runs, strict=True))
-    results = gf.evaluate_runs(judgments, named, list(options["measures"]), policy=policy)
+    with progress_bar() as progress:
+        results = gf.evaluate_runs(
+            judgments,
+            named,
+            list(options["measures"]),
+            policy=policy,
+            chunks=chunks,
+            progress=progress,
+            **reading,
+        )
     text = gf.render(
         results, options["format_"], per_query=options["per_query"], digits=options["digits"]
     )

@@ -7,16 +7,20 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
+    chunks_of,
+    folding_options,
     format_option,
     output_option,
     policy_of,
     policy_options,
+    reading_of,
+    reading_options,
     refuse_overwriting,
     write,
 )
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
-_OF_RUNS = {"ties", "unjudged", "missing", "duplicates", "extra"}
+_OF_RUNS = {"ties", "unjudged", "missing", "duplicates", "extra", "fold", "drop_self"}
 _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 
 
@@ -39,14 +43,16 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 )
 @format_option
 @output_option
+@reading_options
 @policy_options
+@folding_options
 def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Work a value out, line by line.
 
     GRADES is a list in rank order, 3,2,3,0,1,2. JUDGMENTS and RUN are files, with --query.
     """
     _refuse_unknown_options(arguments)
-    policy = policy_of(options)
+    policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
     query, judged, measure = options["query"], options["judged"], options["measure"]
     match arguments:
         case (text,):
@@ -71,6 +77,8 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
                 "nDCG@10" if measure is None else measure,
                 query=query,
                 policy=policy,
+                chunks=chunks,
+                **reading,
             )
         case _:
             raise click.UsageError(_misfit(arguments))
@@ -81,7 +89,9 @@ def _refuse_idle_choices(policy: gf.Policy) -> None:
     """Refuse choices that mean nothing for a bare list, which has an order and is judged."""
     for choice in gf.choices():
         if choice.name in _OF_RUNS and getattr(policy, choice.name) != choice.default:
-            raise click.UsageError(f"--{choice.name} goes with JUDGMENTS and RUN, not with GRADES.")
+            raise click.UsageError(
+                f"--{choice.name.replace('_', '-')} goes with JUDGMENTS and RUN, not with GRADES."
+            )
 
 
 def _refuse_unknown_options(arguments: tuple[str, ...]) -> None:

@@ -22,7 +22,8 @@ def policy_options(command: Command) -> Command:
         if choice.grade:
             meanings.append(f"GRADE: {choice.grade}")
         command = click.option(
-            f"--{choice.name}",
+            f"--{choice.name.replace('_', '-')}",
+            choice.name,
             metavar="|".join(answers),
             default=choice.default,
             show_default=True,
@@ -34,6 +35,97 @@ def policy_options(command: Command) -> Command:
 def policy_of(options: dict[str, Any]) -> gf.Policy:
     """Take the policy's options out of a command's options."""
     return gf.Policy(**{choice.name: options.pop(choice.name) for choice in gf.choices()})
+
+
+def reading_options(command: Command) -> Command:
+    """Give a command the options that say how files are read."""
+    options = (
+        click.option(
+            "--columns",
+            multiple=True,
+            metavar="ROLE=NAME",
+            help="The column that holds the query, doc, grade or score, where its name is not one "
+            "of the usual: query=user. Of one side alone: judgments.query=user. A file without "
+            "header has columns 1, 2, 3 …. Repeat for more.",
+        ),
+        click.option("--memory", metavar="SIZE", help="The most memory for tables, such as 4GB."),
+        click.option("--threads", type=click.IntRange(1), help="How many cores to use."),
+        click.option(
+            "--temp-dir",
+            type=click.Path(exists=True, file_okay=False),
+            help="Where to write what does not fit the memory.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def reading_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options that say how files are read out of a command's options."""
+    columns = {}
+    for given in options.pop("columns"):
+        role, equals, name = given.partition("=")
+        if not equals:
+            raise click.UsageError(f"--columns takes ROLE=NAME, such as query=user, not {given!r}.")
+        columns[role] = name
+    engine = gf.Engine(
+        memory=options.pop("memory"),
+        threads=options.pop("threads"),
+        folder=options.pop("temp_dir"),
+    )
+    return {"columns": columns, "engine": engine}
+
+
+def folding_options(command: Command) -> Command:
+    """Give a command the options that say which document a chunk belongs to."""
+    options = (
+        click.option(
+            "--chunks",
+            metavar="DELIMITER",
+            help="With --fold: what stands before the number of a chunk, # in doc7#2.",
+        ),
+        click.option(
+            "--chunk-map",
+            metavar="FILE",
+            help="With --fold: a file with a chunk and its document on each line.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def chunks_of(options: dict[str, Any]) -> str | dict[str, str] | None:
+    """Take the options that say which document a chunk belongs to out of a command's options."""
+    delimiter, file = options.pop("chunks"), options.pop("chunk_map")
+    if file is None:
+        return delimiter  # type: ignore[no-any-return]
+    if delimiter is not None:
+        raise click.UsageError("Give --chunks or --chunk-map, not both.")
+    return _chunk_map(file)
+
+
+def _chunk_map(name: str) -> dict[str, str]:
+    try:
+        lines = Path(name).read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "no UTF-8 text"
+        raise gf.InputError(
+            name, "a file with a chunk and its document on each line", f"{reason}"
+        ) from None
+    chunks: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != len(("chunk", "document")):
+            raise gf.InputError(f"{name}:{number}", "a chunk and its document", repr(line[:60]))
+        if chunks.setdefault(fields[0], fields[1]) != fields[1]:
+            raise gf.InputError(
+                f"{name}:{number}", "one document for each chunk", f"another for {fields[0]!r}"
+            )
+    return chunks
 
 
 def format_option(command: Command) -> Command:

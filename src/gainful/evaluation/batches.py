@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gainful.evaluation.table import compute
 from gainful.evaluation.worksheet import Worksheet
+from gainful.inputs.parallel import in_parallel
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -25,7 +26,6 @@ from gainful.measures.spec import Measure
 _WORTH_A_THREAD, _LARGEST = 50_000, 260_000
 
 Part = TypeVar("Part")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +83,6 @@ def batches_for(documents: int) -> int:
         return 1
     cores = os.cpu_count() or 1
     return cores * math.ceil(documents / cores / _LARGEST)
-
-
-def in_parallel(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-    """Apply a function to each part, on as many threads as there are cores; order is kept."""
-    workers = min(len(parts), os.cpu_count() or 1)
-    if workers <= 1:
-        return [function(part) for part in parts]
-    # Imported here because small evaluations, the most of them, do not need it.
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(function, parts))
 
 
 def _measure(matched: Matched, measures: Sequence[Measure], policy: Policy) -> Measured:

@@ -1,6 +1,6 @@
 """`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 
 import numpy as np
@@ -11,8 +11,10 @@ from gainful.evaluation.batches import Measured, batches_for, measure_batches
 from gainful.evaluation.coverage import coverage_of
 from gainful.evaluation.scores import Scores
 from gainful.inputs.arrays import read_lists
+from gainful.inputs.engine import Engine, Progress
 from gainful.inputs.identifiers import examples
-from gainful.matching import arrays, dispatch
+from gainful.matching import arrays
+from gainful.matching.dispatch import reading
 from gainful.matching.matched import Matched
 from gainful.measures.notation import read_measures
 from gainful.measures.policy import Policy
@@ -23,28 +25,50 @@ Measures = (
 )
 Bools = NDArray[np.bool_]
 
+_DEEPEST = 100  # below, it is as fast to look at the whole run
+
 
 def evaluate(
-    judgments: object, run: object, measures: Measures = "nDCG@10", *, policy: Policy | None = None
+    judgments: object,
+    run: object,
+    measures: Measures = "nDCG@10",
+    *,
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    chunks: str | Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
 ) -> Scores:
     """Measure a run against judgments.
 
     Args:
-        judgments: `{query: {doc: grade}}`, or the path of a TREC file.
-        run: `{query: {doc: score}}`, higher is better, or the path of a TREC file.
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        run: `{query: {doc: score}}`, higher is better, or any of the others.
         measures: one measure or several, in the notation or as values.
         policy: the choices that are not the measure's; the defaults if None.
+        columns: names of columns that are not among the usual: query, doc, grade, score, or
+            of one side alone, such as judgments.query.
+        chunks: with the policy `fold`, the delimiter before the number of a chunk, or a dict
+            from chunk to document.
+        engine: what may be used of the machine for files and tables.
+        progress: called with the share of the work that is done, from 0 to 1.
 
     >>> judgments = {"q1": {"a": 3, "b": 2, "c": 0}}
     >>> scores = evaluate(judgments, {"q1": {"a": 0.9, "c": 0.8, "b": 0.7}}, ["nDCG@3", "CG"])
     >>> round(scores["nDCG@3"], 4), scores["CG"]
     (0.9386, 5.0)
     """
-    asked = read_measures(measures)
-    chosen = read_policy(policy)
-    depth = _depth(asked, chosen)
-    matched = dispatch.match(judgments, run, chosen, depth)
-    return measure_matched(matched, asked, chosen.resolved(ids=True), depth)
+    found = evaluate_runs(
+        judgments,
+        {"run": run},
+        measures,
+        policy=policy,
+        columns=columns,
+        chunks=chunks,
+        engine=engine,
+        progress=None if progress is None else lambda share, _: progress(share),
+    )
+    return found["run"]
 
 
 def evaluate_runs(
@@ -53,14 +77,22 @@ def evaluate_runs(
     measures: Measures = "nDCG@10",
     *,
     policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    chunks: str | Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+    progress: Callable[[float, str], None] | None = None,
 ) -> dict[str, Scores]:
     """Measure several runs against the same judgments, which are read once.
 
     Args:
-        judgments: `{query: {doc: grade}}`, or the path of a TREC file.
-        runs: name → run, each `{query: {doc: score}}` or the path of a TREC file.
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        runs: name → run, each `{query: {doc: score}}` or any of the others.
         measures: one measure or several, in the notation or as values.
         policy: the choices that are not the measure's; the defaults if None.
+        columns: names of columns that are not among the usual, as in `evaluate`.
+        chunks: how to fold chunks to documents, as in `evaluate`.
+        engine: what may be used of the machine for files and tables.
+        progress: called with the share of the work that is done, and the name of the run.
 
     >>> runs = {"one": {"q": {"a": 2, "b": 1}}, "two": {"q": {"a": 1, "b": 2}}}
     >>> scores = evaluate_runs({"q": {"a": 1}}, runs, "nDCG@1")
@@ -69,8 +101,30 @@ def evaluate_runs(
     """
     if not isinstance(runs, Mapping) or not runs:
         raise InputError("runs", "a dict {name: run} with at least one run", repr(runs)[:60])
-    judged = dispatch.read_judgments(judgments, read_policy(policy))
-    return {name: evaluate(judged, run, measures, policy=policy) for name, run in runs.items()}
+    asked = read_measures(measures)
+    chosen = read_policy(policy)
+    depth = _depth(asked, chosen)
+    names = list(runs)
+    done = 0
+
+    def tell(share: float) -> None:
+        if progress is not None:
+            progress((done + share) / len(names), names[min(done, len(names) - 1)])
+
+    with reading(
+        judgments,
+        chosen,
+        columns=columns,
+        chunks=chunks,
+        engine=engine,
+        progress=None if progress is None else tell,
+    ) as reader:
+        results = {}
+        for done, (name, run) in enumerate(runs.items()):  # noqa: B007 - tell reads it
+            matched, decided = reader.match(run, depth)
+            results[name] = measure_matched(matched, asked, decided, depth)
+            tell(1.0)
+    return results
 
 
 def evaluate_arrays(
@@ -125,7 +179,7 @@ def _depth(measures: tuple[Measure, ...], policy: Policy) -> int | None:
     What is unjudged is looked for in the whole run where it changes the list.
     """
     cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
-    if len(cutoffs) < len(measures) or policy.unjudged != "zero":
+    if len(cutoffs) < len(measures) or policy.unjudged != "zero" or max(cutoffs) > _DEEPEST:
         return None
     return max(cutoffs)
 

@@ -11,10 +11,11 @@ from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.evaluation.grades import Grades, match_grades
 from gainful.evaluation.worksheet import Worksheet
 from gainful.explanation.worked import Explanation, Part, Step
+from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
 from gainful.kernels.cumulation import mean_discount
-from gainful.matching.dispatch import match, read_judgments, read_run
-from gainful.matching.mappings import documents_of, match_query, queries_of
+from gainful.matching.dispatch import reading
+from gainful.matching.mappings import judged_of, match_query, queries_of, returned_of
 from gainful.matching.matched import Matched
 from gainful.matching.ranking import Placed, rank_documents
 from gainful.measures.discount import Discount
@@ -48,33 +49,40 @@ def explain(
     *,
     query: object,
     policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    chunks: str | Mapping[str, str] | None = None,
+    engine: Engine | None = None,
 ) -> Explanation:
     """Work out the value of one query of a run.
 
     Args:
-        judgments: `{query: {doc: grade}}`, or the path of a TREC file.
-        run: `{query: {doc: score}}`, or the path of a TREC file.
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        run: `{query: {doc: score}}`, or any of the others.
         measure: in the notation or as a value.
         query: the id of the query.
         policy: the choices that are not the measure's; the defaults if None.
+        columns: names of columns that are not among the usual, as in `evaluate`.
+        chunks: how to fold chunks to documents, as in `evaluate`.
+        engine: what may be used of the machine for files and tables.
 
     >>> print(explain({"q": {"a": 2, "b": 1}}, {"q": {"b": 9, "a": 8}}, "nDCG", query="q").conclusion)
     nDCG = DCG / IDCG = 2.262 / 2.631 = 0.860
     """
     asked = measure if isinstance(measure, Measure) else parse(measure)
     chosen = read_policy(policy).resolved(ids=True)
-    all_judged = queries_of(read_judgments(judgments, chosen), "judgments")
-    all_returned = queries_of(read_run(run, chosen), "run")
     name = id_text(query, where="query")
-    if name not in all_judged:
-        raise InputError("query", "a judged query", repr(name), did_you_mean(name, all_judged))
-    if name not in all_returned:
-        raise InputError("query", "a query of the run", f"{name!r} missing from it")
-    if chosen.absent == "lowest":  # of all judgments, not of this query's
-        lowest = match(all_judged, all_returned, chosen).lowest_grade
-        chosen = dataclasses.replace(chosen, absent=lowest)
-    judged = documents_of(all_judged[name], "judgments", name, chosen)
-    returned = documents_of(all_returned[name], "run", name, chosen)
+    with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
+        some_judged, some_returned = reader.documents(run, name)
+        all_judged = queries_of(some_judged, "judgments")
+        all_returned = queries_of(some_returned, "run")
+        if name not in all_judged:
+            raise InputError("query", "a judged query", repr(name), did_you_mean(name, all_judged))
+        if name not in all_returned:
+            raise InputError("query", "a query of the run", f"{name!r} missing from it")
+        if chosen.absent == "lowest":  # of all judgments, not of this query's
+            chosen = dataclasses.replace(chosen, absent=reader.lowest_grade)
+        judged = judged_of(all_judged[name], name, chosen)
+        returned = returned_of(all_returned[name], name, chosen, reader.chunks)
     matched = match_query(name, judged, returned, chosen)
     grades = {doc: float(grade) for doc, grade in judged.items()}
     scores = {doc: float(score) for doc, score in returned.items()}

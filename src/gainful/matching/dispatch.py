@@ -1,42 +1,158 @@
 """Which matcher takes which kind of input."""
 
-import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.inputs import trec
-from gainful.matching import mappings
+from gainful.inputs.arrays import read_lists
+from gainful.inputs.columns import read_columns
+from gainful.inputs.engine import Engine, Progress, Session
+from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.letor import Labels, Predictions
+from gainful.inputs.sources import Source, open_source
+from gainful.matching import arrays, mappings, tables
+from gainful.matching.folding import Chunks, read_chunks
+from gainful.matching.judged import Judged, prepare
+from gainful.matching.mappings import sorted_numbers
 from gainful.matching.matched import Matched
+from gainful.matching.records import documents_in, table_of
 from gainful.measures.policy import Policy
 
-
-def match(judgments: object, run: object, policy: Policy, depth: int | None = None) -> Matched:
-    """Match a run with its judgments, each a dict of dicts or the path of a TREC file."""
-    return mappings.match(
-        read_judgments(judgments, policy), read_run(run, policy), policy.resolved(ids=True), depth
-    )
+Documents = Mapping[Any, Mapping[Any, float]]
 
 
-def read_judgments(source: object, policy: Policy) -> Mapping[Any, Any]:
-    """Return judgments as a dict of dicts, from whatever kind of input."""
-    if isinstance(source, str | os.PathLike):
-        return trec.read_judgments(source, duplicates=policy.duplicates)
-    return _mapping(source, "judgments", "grade")
+@dataclass(frozen=True)
+class Reader:
+    """Reads judgments once, and matches runs of any kind with them.
+
+    Attributes:
+        judgments: a dict of dicts, a path, a data frame, an Arrow object.
+        policy: as the caller gives it.
+        session: of the engine.
+        columns: names of columns, by what they hold.
+        chunks: how to fold chunks to documents.
+    """
+
+    judgments: object
+    policy: Policy
+    session: Session
+    columns: Mapping[str, str]
+    chunks: Chunks | None
+
+    @cached_property
+    def _opened(self) -> Source | Documents | Labels | Predictions:
+        return open_source(self.judgments, JUDGMENTS, self.columns, self.session)
+
+    @cached_property
+    def _judged(self) -> Judged:
+        """The judgments as a table."""
+        opened = self._opened
+        if isinstance(opened, Mapping):
+            opened = table_of(opened, JUDGMENTS, self.policy, self.session)
+        assert isinstance(opened, Source)  # noqa: S101 - lists are matched apart
+        return prepare(self.session, opened, self.policy)
+
+    @cached_property
+    def _documents(self) -> Documents:
+        """The judgments as a dict of dicts."""
+        opened = self._opened
+        if isinstance(opened, Mapping):
+            return opened
+        assert isinstance(opened, Source)  # noqa: S101 - lists are matched apart
+        return documents_in(self.session, opened, self.policy)
+
+    def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
+        """Match a run; also return the policy with the rule for ties decided."""
+        opened = open_source(run, RUN, self.columns, self.session)
+        if isinstance(self._opened, Labels) or isinstance(opened, Labels | Predictions):
+            return self._match_lists(opened)
+        decided = self.policy.resolved(ids=True)
+        if isinstance(opened, Mapping):
+            return mappings.match(self._documents, opened, decided, depth, self.chunks), decided
+        assert isinstance(opened, Source)  # noqa: S101 - all other kinds are above
+        if not isinstance(self._opened, Predictions):
+            matched = tables.match(self.session, self._judged, opened, decided, depth, self.chunks)
+            return matched, decided
+        raise InputError(
+            "judgments", "judgments", "predictions", "Judgments come first, then the run."
+        )
+
+    def _match_lists(self, run: object) -> tuple[Matched, Policy]:
+        labels = self._opened
+        if not isinstance(labels, Labels) or not isinstance(run, Predictions):
+            raise InputError(
+                "judgments and run",
+                "labels with qid: and a file of predictions, or neither",
+                f"{_named(labels)} and {_named(run)}",
+                "Documents in labels have no ids: line by line, predictions belong to them.",
+            )
+        if labels.labels.size != run.scores.size:
+            raise InputError(
+                run.name,
+                f"a prediction for each of the {labels.labels.size} labels of {labels.name}",
+                f"{run.scores.size}",
+            )
+        if self.chunks is not None:
+            raise InputError("chunks", "documents with ids", "labels with qid:")
+        decided = self.policy.resolved(ids=False)
+        lists = read_lists(labels.labels, run.scores, query=labels.queries)
+        return arrays.match(lists, decided), decided
+
+    def documents(self, run: object, query: str) -> tuple[Documents, Documents]:
+        """Return the judgments and the run of one query as dicts, with the ids of all queries.
+
+        Queries other than the one asked for may stand without documents.
+        """
+        found: list[Documents] = []
+        for given, kind in ((self.judgments, JUDGMENTS), (run, RUN)):
+            opened = (
+                self._opened
+                if kind is JUDGMENTS
+                else open_source(given, kind, self.columns, self.session)
+            )
+            if isinstance(opened, Labels | Predictions):
+                raise InputError(
+                    kind.name, "documents with ids", _named(opened), "Explain the grades instead."
+                )
+            if isinstance(opened, Source):
+                opened = documents_in(self.session, opened, self.policy, query)
+            found.append(opened)
+        return found[0], found[1]
+
+    @property
+    def lowest_grade(self) -> float:
+        """The lowest of all grades."""
+        if isinstance(self._opened, Mapping):
+            return min(
+                float(sorted_numbers(documents, "grade", "judgments", str(query))[0])
+                for query, documents in self._opened.items()
+                if documents
+            )
+        return self._judged.lowest
 
 
-def read_run(source: object, policy: Policy) -> Mapping[Any, Any]:
-    """Return a run as a dict of dicts, from whatever kind of input."""
-    if isinstance(source, str | os.PathLike):
-        return trec.read_run(source, duplicates=policy.duplicates)
-    return _mapping(source, "run", "score")
+@contextmanager
+def reading(
+    judgments: object,
+    policy: Policy,
+    *,
+    columns: object = None,
+    chunks: object = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Reader]:
+    """Open judgments for as long as runs are matched with them."""
+    names, folding = read_columns(columns), read_chunks(chunks, policy)
+    with Session(engine, progress) as session:
+        yield Reader(judgments, policy, session, names, folding)
 
 
-def _mapping(source: object, what: str, number: str) -> Mapping[Any, Any]:
-    if isinstance(source, Mapping):
-        return source
-    raise InputError(
-        what,
-        f"a dict {{query: {{doc: {number}}}}} or the path of a TREC file",
-        f"{type(source).__name__}",
-    )
+def _named(opened: object) -> str:
+    if isinstance(opened, Labels):
+        return "labels with qid:"
+    if isinstance(opened, Predictions):
+        return "predictions"
+    return "documents with ids"

@@ -6,17 +6,18 @@ numbers, and two binary searches give the tie block of each judged document.
 
 import math
 import struct
-import warnings
 from collections.abc import Callable, Mapping
 from itertools import repeat
 from typing import Any, NoReturn
 
 import numpy as np
 
-from gainful.errors import GainfulWarning, InputError
+from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
-from gainful.inputs.identifiers import examples, id_text, in_order, overlap_hint
+from gainful.inputs.identifiers import examples, id_text, in_order
+from gainful.matching.folding import Chunks, fold, without_self
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
+from gainful.matching.overlap import refuse_disjoint_queries, warn_of_disjoint_documents
 from gainful.measures.policy import Policy
 
 Documents = Mapping[Any, float]
@@ -30,6 +31,7 @@ def match(
     run: Mapping[object, Mapping[object, float]],
     policy: Policy,
     depth: int | None = None,
+    chunks: Chunks | None = None,
 ) -> Matched:
     """Match a run with its judgments.
 
@@ -38,6 +40,7 @@ def match(
         run: query → document → score, higher is better.
         policy: with `ties` decided.
         depth: the deepest rank that matters; None for all.
+        chunks: how to fold chunks to documents.
 
     >>> matched = match({"q": {"a": 2, "b": 1}}, {"q": {"a": 0.5, "x": 0.9}}, Policy(ties="doc"))
     >>> matched.rank.tolist(), matched.grade.tolist(), matched.pool_grades.tolist()
@@ -50,29 +53,30 @@ def match(
     if not any(returned.values()):
         raise InputError("run", "at least one retrieved document", "none")
     if judged.keys().isdisjoint(returned):
-        raise InputError(
-            "query ids",
-            "judgments and run to share some",
-            f"none in common: judgments have {examples(in_order(judged))}; "
-            f"the run has {examples(in_order(returned))}",
-            overlap_hint(judged, returned),
-        )
+        refuse_disjoint_queries(judged, returned)
     queries = in_order(judged)
-    rows = _Rows(policy, depth)
+    rows = _Rows(policy, depth, chunks)
     for query in queries:
         rows.add(query, judged[query], returned.get(query))
     matched = rows.matched(queries, tuple(in_order(returned.keys() - judged.keys())))
     if not rows.shared and matched.unjudged.any():
-        _warn_of_disjoint_documents(judged, returned)
+        common = judged.keys() & returned.keys()
+        warn_of_disjoint_documents(
+            {str(doc) for query in common for doc in judged[query]},
+            {str(doc) for query in common for doc in returned[query]},
+        )
     return matched
 
 
 class _Rows:
     """The rows gathered so far, query by query."""
 
-    def __init__(self, policy: Policy, depth: int | None = None) -> None:
+    def __init__(
+        self, policy: Policy, depth: int | None = None, chunks: Chunks | None = None
+    ) -> None:
         self.policy = policy
         self.depth = depth
+        self.chunks = chunks
         self.rank_first: list[Ints] = []
         self.rank_last: list[Ints] = []
         self.rank: list[Ints] = []
@@ -87,21 +91,23 @@ class _Rows:
 
     def add(self, query: str, grades: Documents, scores: Documents | None) -> None:
         """Match one query; `scores` is None where the run lacks it."""
-        judged = documents_of(grades, "judgments", query, self.policy)
+        judged = judged_of(grades, query, self.policy)
         returned: Documents = {} if scores is None else scores
-        if _has_other_ids(returned, judged):
+        if self.chunks is not None or self.policy.drop_self == "yes":
+            returned = returned_of(returned, query, self.policy, self.chunks)
+        elif _has_other_ids(returned, judged):
             returned = documents_of(returned, "run", query, self.policy)
         shared = judged.keys() & returned.keys()
         unjudged = len(returned) - len(shared)
         self.shared = self.shared or bool(shared)
-        pool = _ascending(judged, "grade", "judgments", query)
+        pool = sorted_numbers(judged, "grade", "judgments", query)
         if pool.size:
             self.lowest_grade = min(self.lowest_grade, float(pool[0]))
         if unjudged and self.policy.unjudged != "zero":
             judged, returned = _treat_unjudged(self.policy.unjudged, query, judged, returned)
             shared = judged.keys() & returned.keys()
-            pool = _ascending(judged, "grade", "judgments", query)
-        ascending = _ascending(returned, "score", "run", query)
+            pool = sorted_numbers(judged, "grade", "judgments", query)
+        ascending = sorted_numbers(returned, "score", "run", query)
         wanted = np.array([returned[doc] for doc in shared], np.float64)
         last = ascending.size - ascending.searchsorted(wanted, "left")
         first = ascending.size + 1 - ascending.searchsorted(wanted, "right")
@@ -153,10 +159,24 @@ class _Rows:
 
 
 def match_query(query: str, grades: Documents, scores: Documents, policy: Policy) -> Matched:
-    """Match one query alone."""
+    """Match one query alone, its chunks folded already."""
     rows = _Rows(policy)
     rows.add(query, grades, scores)
     return rows.matched([query], ())
+
+
+def judged_of(grades: Documents, query: str, policy: Policy) -> Documents:
+    """Return the judged documents of a query that count."""
+    return without_self(documents_of(grades, "judgments", query, policy), query, policy)
+
+
+def returned_of(scores: Documents, query: str, policy: Policy, chunks: Chunks | None) -> Documents:
+    """Return the retrieved documents of a query that count, folded."""
+    documents = without_self(documents_of(scores, "run", query, policy), query, policy)
+    if chunks is None:
+        return documents
+    sorted_numbers(documents, "score", "run", query)  # says what is no number
+    return fold(documents, policy, chunks)
 
 
 def queries_of(given: object, what: str) -> dict[str, Documents]:
@@ -228,7 +248,7 @@ def documents_of(given: Documents, what: str, query: str, policy: Policy) -> Doc
     return documents
 
 
-def _ascending(documents: Documents, kind: str, what: str, query: str) -> Floats:
+def sorted_numbers(documents: Documents, kind: str, what: str, query: str) -> Floats:
     """Return the numbers (n,) of a query's documents, sorted; refuse what is not finite."""
     numbers = np.empty(len(documents))
     try:
@@ -312,21 +332,6 @@ _ORDERS: Mapping[str, Callable[[list[str]], list[str]]] = {
     "doc": _by_id_descending,
     "order": _as_they_come,
 }
-
-
-def _warn_of_disjoint_documents(
-    judged: Mapping[str, Documents], returned: Mapping[str, Documents]
-) -> None:
-    shared = sorted(judged.keys() & returned.keys())
-    known = {str(doc) for query in shared for doc in judged[query]}
-    found = {str(doc) for query in shared for doc in returned[query]}
-    warnings.warn(
-        "document ids: no retrieved document is judged: "
-        f"judgments have {examples(in_order(known))}; the run has {examples(in_order(found))}. "
-        + overlap_hint(known, found),
-        GainfulWarning,
-        stacklevel=2,
-    )
 
 
 def _shortened(value: object) -> str:

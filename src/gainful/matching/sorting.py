@@ -52,7 +52,7 @@ def sort_lists(lists: Lists, offsets: Ints, *, by_grade: bool) -> Sorted:
     if lengths.size * int(lengths.max()) <= _PADDING * int(offsets[-1]):
         return _sort_together(lists, lists.starts, lengths, by_grade=by_grade)
     scores, grade, pool = (np.empty(offsets[-1]) for _ in range(3))
-    for bucket in _buckets(lengths):
+    for bucket in buckets(lengths):
         part = _sort_together(lists, lists.starts[bucket], lengths[bucket], by_grade=by_grade)
         rows = ranges(offsets[bucket], lengths[bucket])
         scores[rows], grade[rows], pool[rows] = part.scores, part.grade, part.pool
@@ -69,7 +69,7 @@ def ranges(starts: Ints, lengths: Ints) -> Ints:
     return np.arange(lengths.sum()) + np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
 
 
-def _buckets(lengths: Ints) -> Iterator[Ints]:
+def buckets(lengths: Ints) -> Iterator[Ints]:
     """Yield the lists of similar length together."""
     order = np.argsort(lengths, kind="stable")
     ascending = lengths[order]

@@ -31,6 +31,8 @@ class Choice:
 
     def read(self, value: object) -> str | float:
         """Check an answer, and return it as a name or as a grade."""
+        if isinstance(value, bool) and "yes" in self.answers:
+            return "yes" if value else "no"
         if isinstance(value, str) and value in self.answers:
             return value
         expected = " or ".join([*self.answers, *(["a grade"] if self.grade else [])])
@@ -121,6 +123,23 @@ CHOICES: tuple[Choice, ...] = (
             "error": "an error",
         },
     ),
+    Choice(
+        "fold",
+        "What is the score of a document that was retrieved in chunks?",
+        {
+            "none": "chunks are documents of their own",
+            "max": "the highest score of its chunks",
+            "first": "the score of the chunk that the run names first",
+        },
+    ),
+    Choice(
+        "drop_self",
+        "Is a document with the id of the query left out, of judgments and run?",
+        {
+            "no": "no, it counts as any other",
+            "yes": "yes: the query is in the collection, and does not retrieve itself",
+        },
+    ),
 )
 
 
@@ -152,6 +171,8 @@ class Policy:
     empty: str = "zero"
     duplicates: str = "error"
     extra: str = "ignore"
+    fold: str = "none"
+    drop_self: str = "no"
 
     def __post_init__(self) -> None:
         for choice in CHOICES:

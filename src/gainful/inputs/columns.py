@@ -1,0 +1,97 @@
+"""Which column of a table holds the query, the doc and the number."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gainful.errors import InputError, did_you_mean
+from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
+
+# The names in use, the surest first: a table may have the text of a query beside its id.
+# They are compared in lower case, with _ for blanks and hyphens.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "query": ("query_id", "qid", "q_id", "queryid", "topic_id", "user_id", "query", "topic", "user"),
+    "doc": (
+        "doc_id", "docno", "docid", "did", "document_id", "corpus_id", "item_id", "passage_id",
+        "pid", "chunk_id", "doc", "document", "item",
+    ),
+    "grade": ("grade", "relevance", "rel", "label", "target", "score", "rating"),
+    "score": ("score", "prediction", "pred", "sim", "similarity", "rating"),
+}  # fmt: skip
+
+_KEYS = ("query", "doc", "grade", "score", *(
+    f"{kind.name}.{role}" for kind in (JUDGMENTS, RUN) for role in ("query", "doc", kind.number)
+))  # fmt: skip
+
+
+def read_columns(columns: object) -> dict[str, str]:
+    """Check the names of columns that a caller gives.
+
+    >>> read_columns({"query": "user", "run.doc": "item"})
+    {'query': 'user', 'run.doc': 'item'}
+    """
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise InputError("columns", "a dict such as {'query': 'user'}", f"{columns!r:.60}")
+    for key, name in columns.items():
+        if key not in _KEYS:
+            raise InputError("columns", "a key", f"{key!r}", did_you_mean(str(key), _KEYS))
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            raise InputError(f"columns, {key}", "the name of a column", f"{name!r:.60}")
+    return {key: str(name) for key, name in columns.items()}
+
+
+def looks_like_header(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:
+    """Return whether these are names of columns rather than data."""
+    found = [_find(role, names, kind, given) for role in ("query", "doc", kind.number)]
+    return None not in found[:2] or found.count(None) <= 1
+
+
+def find_columns(
+    names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
+) -> tuple[int, int, int]:
+    """Return the places, from 0, of query, doc and number among the columns of a table.
+
+    >>> find_columns(["query-id", "corpus-id", "score"], JUDGMENTS, {}, "qrels.tsv")
+    (0, 1, 2)
+    """
+    places = []
+    for role in ("query", "doc", kind.number):
+        asked = _given(role, kind, given)
+        place = _find(role, names, kind, given)
+        if place is None:
+            raise InputError(
+                where,
+                f"the column {asked!r} for {role}" if asked else f"a column for {role}",
+                "only " + ", ".join(map(repr, names)),
+                did_you_mean(asked, names)
+                if asked
+                else f"Read are {', '.join(ALIASES[role])}; or name it: columns {role}=….",
+            )
+        places.append(place)
+    query, doc, number = places
+    if len({query, doc, number}) < len(places):
+        raise InputError(where, "three columns", f"{names[query]!r} given for two of them")
+    return query, doc, number
+
+
+def find_rank(names: Sequence[str]) -> int | None:
+    """Return the place of a column of ranks, if there is one."""
+    plain = [_plain(name) for name in names]
+    return plain.index("rank") if "rank" in plain else None
+
+
+def _given(role: str, kind: Kind, given: Mapping[str, str]) -> str | None:
+    return given.get(f"{kind.name}.{role}", given.get(role))
+
+
+def _find(role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> int | None:
+    asked = _given(role, kind, given)
+    if asked is not None:
+        return names.index(asked) if asked in names else None
+    plain = [_plain(name) for name in names]
+    return next((plain.index(alias) for alias in ALIASES[role] if alias in plain), None)
+
+
+def _plain(name: Any) -> str:
+    return str(name).strip().casefold().replace("-", "_").replace(" ", "_")

@@ -1,0 +1,140 @@
+"""Files as plain bytes: opened, unpacked, and what can go wrong with that."""
+
+import gzip
+import os
+import shutil
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gainful.errors import InputError
+from gainful.inputs.engine import Session
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_OTHER_PACKINGS = (b"PK\x03\x04", b"BZh", b"\xfd7zXZ\x00", b"7z\xbc\xaf")
+_CHUNK = 1 << 22
+_MAGIC = 8
+_GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A file without packing: what messages call it, and where it can be read."""
+
+    name: str
+    path: Path
+
+
+def path_of(given: str | os.PathLike[str]) -> str:
+    """Return a path as a string, `-` for standard input."""
+    path: Any = os.fspath(given)
+    return os.fsdecode(path) if isinstance(path, bytes) else str(path)
+
+
+def plain_file(name: str, session: Session) -> Plain:
+    """Return a file that can be read as it is: unpacked, and standard input written down."""
+    if name == "-":
+        if sys.stdin is None:
+            raise InputError("standard input", "something to read", "none: it is closed")
+        target = session.folder / session.name("input")
+        with target.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file, _CHUNK)
+        return _unpacked(Plain("standard input", target), session)
+    with opened(name) as file:
+        file.read(1)  # a directory, or what may not be read, fails here
+        if not Path(name).is_file():  # a pipe cannot be read twice
+            target = session.folder / session.name("input")
+            with opened(name) as source, target.open("wb") as copy:
+                shutil.copyfileobj(source, copy, _CHUNK)
+            return _unpacked(Plain(name, target), session)
+    return _unpacked(Plain(name, Path(name)), session)
+
+
+@contextmanager
+def opened(name: str) -> Iterator[BinaryIO]:
+    """Open a file to read its bytes, or say why it cannot be."""
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123 - a path may be what Path refuses
+            yield file
+    except InputError:
+        raise  # of the content; it is a ValueError too
+    except FileNotFoundError:
+        raise InputError(name or "''", "a file", "none of that name", "Check the path.") from None
+    except IsADirectoryError:
+        raise InputError(name, "a file", "a directory", "Name a file in it.") from None
+    except (OSError, ValueError) as problem:  # ValueError: a path that no system has
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise InputError(name or "''", "a readable file", str(reason)) from None
+
+
+def parts_of(name: str) -> list[Path] | None:
+    """Return the Parquet files of a directory or a pattern; None if it is neither."""
+    path = Path(name)
+    try:
+        if path.is_dir():
+            found = sorted(path.rglob("*.parquet"))
+            if not found:
+                raise InputError(
+                    name, "a file, or a directory with Parquet files", "a directory without any",
+                    "Name a file in it.",
+                )  # fmt: skip
+            return found
+        if _GLOB & set(name) and not path.exists():
+            found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+            if not found:
+                raise InputError(name, "files of that pattern", "none", "Check the pattern.")
+            return found
+    except (OSError, ValueError, IndexError, NotImplementedError):
+        return None  # what is wrong with the name is said when it is opened
+    return None
+
+
+def _unpacked(file: Plain, session: Session) -> Plain:
+    with opened(str(file.path)) as packed:
+        magic = packed.read(_MAGIC)
+    if magic.startswith(_OTHER_PACKINGS):
+        raise InputError(
+            file.name, "a plain file, .gz or .zst", "another kind of archive", "Unpack it first."
+        )
+    if not magic.startswith((_GZIP, _ZSTANDARD)):
+        return file
+    target = session.folder / session.name("unpacked")
+    try:
+        with _unpacking(file.path, magic) as source, target.open("wb") as plain:
+            shutil.copyfileobj(source, plain, _CHUNK)
+    except (EOFError, zlib.error, OSError, ValueError) as problem:
+        if isinstance(problem, OSError) and problem.errno is not None:
+            raise InputError(file.name, "a readable file", f"{problem.strerror}") from None
+        raise InputError(
+            file.name,
+            "a whole packed file",
+            f"one that is cut off or damaged ({str(problem).rstrip('.')})",
+            "Fetch or write it again.",
+        ) from None
+    return Plain(file.name, target)
+
+
+def _unpacking(path: Path, magic: bytes) -> Any:
+    if magic.startswith(_GZIP):
+        return gzip.open(path, "rb")
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    return _whole(zstd.open(path, "rb"), zstd.ZstdError)
+
+
+@contextmanager
+def _whole(file: Any, damaged: type[Exception]) -> Iterator[Any]:
+    try:
+        with file:
+            yield file
+    except damaged as problem:
+        raise ValueError(str(problem)) from None

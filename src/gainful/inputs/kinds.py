@@ -1,0 +1,32 @@
+"""The two kinds of input: judgments and runs."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a file or table holds.
+
+    Attributes:
+        name: how messages call it.
+        number: what its numbers are.
+        fields: those of a line of a TREC file.
+    """
+
+    name: str
+    number: str
+    fields: tuple[str, ...]
+
+    @property
+    def contents(self) -> str:
+        """What it is, in a message."""
+        return "a run of scores" if self.name == "run" else "judgments of grades"
+
+    @property
+    def places(self) -> tuple[int, int, int]:
+        """Where query, doc and number stand in a line of a TREC file, from 0."""
+        return self.fields.index("query"), self.fields.index("doc"), self.fields.index(self.number)
+
+
+JUDGMENTS = Kind("judgments", "grade", ("query", "iteration", "doc", "grade"))
+RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))

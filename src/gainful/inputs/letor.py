@@ -1,0 +1,82 @@
+"""Learning-to-rank data: labels with `qid:` (SVMlight, LETOR), and a file of predictions.
+
+A line of labels is `label qid:ID feature:value …`, with anything after a `#`; a line of
+predictions is a number. The documents have no ids: the lines of both files correspond.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+
+Floats = NDArray[np.float64]
+
+_FIELDS = 3  # the label, the query, and the rest of the line
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The labels (n,) and query ids (n,) of documents without ids."""
+
+    name: str
+    labels: Floats
+    queries: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The scores (n,) of documents without ids."""
+
+    name: str
+    scores: Floats
+
+
+def read_labels(file: Plain) -> Labels:
+    """Read a file of labels."""
+    labels: list[float] = []
+    queries: list[str] = []
+    for number, line in _lines(file):
+        fields = line.split(maxsplit=_FIELDS - 1)
+        if len(fields) < _FIELDS - 1 or not fields[1].startswith(b"qid:"):
+            raise InputError(
+                f"{file.name}:{number}", "label qid:ID feature:value …", f"{_shown(line)}"
+            )
+        labels.append(_number(fields[0], "label", file, number))
+        try:
+            queries.append(fields[1].removeprefix(b"qid:").decode())
+        except UnicodeDecodeError:
+            raise InputError(f"{file.name}:{number}", "UTF-8 text", _shown(line)) from None
+    return Labels(file.name, np.array(labels), queries)
+
+
+def read_predictions(file: Plain) -> Predictions:
+    """Read a file of predictions."""
+    scores = [_number(line.strip(), "score", file, number) for number, line in _lines(file)]
+    return Predictions(file.name, np.array(scores))
+
+
+def _lines(file: Plain) -> Iterator[tuple[int, bytes]]:
+    with opened(str(file.path)) as content:
+        for number, line in enumerate(content, 1):
+            text = line.removeprefix(BYTE_ORDER_MARK).split(b"#", 1)[0]
+            if text.strip():
+                yield number, text
+
+
+def _number(text: bytes, kind: str, file: Plain, line: int) -> float:
+    try:
+        value = float(text) if b"_" not in text else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{file.name}:{line}", f"a finite number as {kind}", _shown(text))
+    return value
+
+
+def _shown(text: bytes) -> str:
+    return repr(text.decode(errors="replace").strip()[:60])

@@ -1,0 +1,95 @@
+"""JSON in one piece: a dict of dicts, as pytrec_eval, ranx and BEIR write it, or a list of records."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.inputs.columns import find_columns
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+from gainful.inputs.identifiers import id_text
+from gainful.inputs.kinds import Kind
+
+
+class _RepeatedError(ValueError):
+    """A key that stands twice in one object; Python would keep the last in silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A list of objects with the same keys."""
+
+    file: Plain
+    kind: Kind
+    records: list[dict[str, Any]]
+
+    def arrays(self, columns: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+        """Return the columns query, doc and number."""
+        names = list(self.records[0])
+        places = find_columns(names, self.kind, columns, self.file.name)
+        keys = [names[place] for place in places]
+        ids: list[list[str]] = [[], []]
+        numbers: list[float] = []
+        for number, record in enumerate(self.records, 1):
+            where = f"{self.file.name}, record {number}"
+            if not isinstance(record, dict) or any(key not in record for key in keys):
+                raise InputError(where, f"the keys {', '.join(keys)}", f"{record!r:.60}")
+            for column, key in zip(ids, keys, strict=False):
+                column.append(id_text(record[key], where=where))
+            numbers.append(_number(record[keys[2]], self.kind, where))
+        query, doc = (np.array(column, object) for column in ids)
+        return {"query": query, "doc": doc, "number": np.array(numbers)}
+
+
+def read_nested(file: Plain, kind: Kind) -> dict[str, dict[str, float]] | Records:
+    """Read a file of one JSON value."""
+    with opened(str(file.path)) as content:
+        text = content.read().removeprefix(BYTE_ORDER_MARK)
+    try:
+        value = json.loads(text, object_pairs_hook=_unique)
+    except json.JSONDecodeError as problem:
+        raise InputError(
+            f"{file.name}:{problem.lineno}",
+            "JSON: {query: {doc: number}}, or an object on each line",
+            f"{problem.msg.lower()} at column {problem.colno}",
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(file.name, "UTF-8 text", "bytes that are none") from None
+    except _RepeatedError as problem:
+        raise InputError(
+            file.name, "each query once, and each document once for a query", f"{problem} again"
+        ) from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(file.name, "JSON that can be read", str(problem)) from None
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return Records(file, kind, value)
+    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+        raise InputError(
+            file.name, f"{{query: {{doc: {kind.number}}}}}", f"{type(value).__name__} {value!r:.50}"
+        )
+    for query, documents in value.items():
+        for doc, number in documents.items():
+            _number(number, kind, f"{file.name}, query {query!r}, document {doc!r}")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedError(next(repr(key) for key in keys if keys.count(key) > 1))
+    return found
+
+
+def _number(value: object, kind: Kind, where: str) -> float:
+    # Bounded like this, NaN and the infinities are out; integers may be large.
+    if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:  # type: ignore[operator]
+        raise InputError(where, f"a finite number as {kind.number}", f"{value!r:.60}")
+    return float(value)  # type: ignore[arg-type]
+
+
+_LARGEST = float(np.finfo(np.float64).max)

@@ -1,0 +1,183 @@
+"""The rows of a text file, one by one, with their lines: slow, and exact about what is wrong.
+
+The engine reads files fast and says little of what it cannot read. Then, and for the
+examples of a lint, these generators go through the file again.
+"""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gainful.errors import InputError
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+from gainful.inputs.formats import Layout, other_kind
+from gainful.inputs.kinds import Kind
+
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row that can be read."""
+
+    line: int
+    query: str
+    doc: str
+    number: float
+    rank: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A row that cannot be read, and why."""
+
+    line: int
+    expected: str
+    found: str
+    remedy: str = ""
+
+    def error(self, file: Plain) -> InputError:
+        """Return it as an error with its place."""
+        return InputError(f"{file.name}:{self.line}", self.expected, self.found, self.remedy)
+
+
+def rows(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+    """Go through the rows of a file."""
+    reader = {"trec": _trec, "table": _table, "jsonl": _jsonl}[layout.format]
+    return reader(file, layout, kind)
+
+
+def first_fault(file: Plain, layout: Layout, kind: Kind) -> Fault | None:
+    """Return the first row that cannot be read."""
+    return next((row for row in rows(file, layout, kind) if isinstance(row, Fault)), None)
+
+
+def again(file: Plain, layout: Layout, kind: Kind, query: str, doc: str) -> int | None:
+    """Return the line on which a document of a query stands for the second time."""
+    lines = (
+        row.line
+        for row in rows(file, layout, kind)
+        if isinstance(row, Row) and row.query == query and row.doc == doc
+    )
+    next(lines, None)
+    return next(lines, None)
+
+
+def _lines(file: Plain) -> Iterator[tuple[int, bytes]]:
+    with opened(str(file.path)) as content:
+        for number, line in enumerate(content, 1):
+            yield number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+
+
+def _trec(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+    query, doc, value = layout.places
+    for number, line in _lines(file):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != len(layout.names):
+            yield Fault(
+                number,
+                f"{len(layout.names)} fields ({' '.join(layout.names)})",
+                f"{len(fields)}: {_quoted(line)}",
+                other_kind(len(fields), kind),
+            )
+            continue
+        try:
+            text = [field.decode() for field in fields]
+        except UnicodeDecodeError:
+            yield Fault(number, "UTF-8 text", _quoted(line), "Convert the file to UTF-8.")
+            continue
+        rank = None if layout.rank is None else text[layout.rank]
+        yield _row(number, text[query], text[doc], text[value], kind, rank)
+
+
+def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+    query, doc, value = layout.places
+    with (
+        opened(str(file.path)) as content,
+        io.TextIOWrapper(content, "utf-8-sig", errors="surrogateescape", newline="") as text,
+    ):
+        reader = csv.reader(text, delimiter=layout.delimiter, strict=True)
+        names = layout.header
+        while True:
+            line = reader.line_num + 1
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as problem:
+                yield Fault(line, "fields in quotes that are closed", str(problem))
+                return
+            if not fields or names:
+                names = names and not fields  # blank lines may stand before the header
+                continue
+            if len(fields) != len(layout.names):
+                yield Fault(
+                    line,
+                    f"{len(layout.names)} fields ({', '.join(layout.names)})",
+                    f"{len(fields)}: {_shown(layout.delimiter.join(fields))}",
+                )
+                continue
+            rank = None if layout.rank is None else fields[layout.rank]
+            yield _row(line, fields[query], fields[doc], fields[value], kind, rank)
+
+
+def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+    query, doc, value = (layout.names[place] for place in layout.places)
+    for number, line in _lines(file):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as problem:
+            yield Fault(number, "a JSON object", f"{_quoted(line)} ({problem})")
+            continue
+        if not isinstance(record, dict) or not {query, doc, value} <= record.keys():
+            names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
+            yield Fault(number, f"the keys {query}, {doc} and {value}", names)
+            continue
+        ids = record[query], record[doc]
+        wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
+        if wrong:
+            yield Fault(number, "a string (or an integer) as id", repr(wrong[0]))
+            continue
+        # A number in quotes is none, as in a dict.
+        found = record[value] if not isinstance(record[value], str) else None
+        yield _row(number, str(ids[0]), str(ids[1]), found, kind)
+
+
+def _row(
+    line: int, query: str, doc: str, value: object, kind: Kind, rank: str | None = None
+) -> Row | Fault:
+    for role, text in (("query", query), ("doc", doc)):
+        if not text:
+            return Fault(line, f"an id as {role}", "an empty field")
+        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+            return Fault(line, "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
+    number = _number(value)
+    if not math.isfinite(number):
+        found = _shown(value) if isinstance(value, str) else repr(value)
+        return Fault(line, f"a finite number as {kind.number}", found if value != "" else "nothing")
+    return Row(line, query, doc, number, rank)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def _quoted(line: bytes) -> str:
+    return _shown(line.decode(errors="replace").strip())
+
+
+def _shown(text: str) -> str:
+    text = text.encode(errors="replace").decode()
+    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}…")

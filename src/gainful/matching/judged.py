@@ -1,0 +1,103 @@
+"""Judgments as a table on the engine, prepared once for any number of runs."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gainful.errors import InputError
+from gainful.inputs.engine import Session
+from gainful.inputs.sources import Source, read, refuse_duplicate, refuse_values
+from gainful.matching.matched import Floats, Ints
+from gainful.measures.policy import Policy
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Judgments on the engine.
+
+    Attributes:
+        session: where they are.
+        source: where they come from.
+        table: with the columns query, code, doc, grade.
+        codes: a table with the columns query and code, the number of the query from 0.
+        queries: (q,) ids, in order of their numbers.
+        lowest: the lowest grade.
+    """
+
+    session: Session
+    source: Source
+    table: str
+    codes: str
+    queries: tuple[str, ...]
+    lowest: float
+
+    @cached_property
+    def pools(self) -> tuple[Ints, Floats]:
+        """How many judged documents each query has (q,), and their grades (m,), descending."""
+        found = self.session.columns(
+            f"SELECT code, grade FROM {self.table} ORDER BY code, grade DESC"
+        )
+        return np.bincount(found["code"], minlength=len(self.queries)), found["grade"]
+
+
+def prepare(session: Session, source: Source, policy: Policy) -> Judged:
+    """Read judgments, check them, and number their queries."""
+    table, codes, named = (session.name(stem) for stem in ("judgments", "queries", "judged"))
+    keep = " WHERE query IS DISTINCT FROM doc" if policy.drop_self == "yes" else ""
+    read(
+        session,
+        source,
+        f"CREATE TEMP TABLE {table} AS SELECT query, doc, number + 0.0 AS grade "
+        f"FROM {{rows}}{keep}",
+    )
+    count, *known, finite, lowest = session.rows(
+        "SELECT count(*), count(query), count(doc), count(grade), bool_and(isfinite(grade)), "
+        f"min(grade) FROM {table}"
+    )[0]
+    if not count:
+        raise InputError(source.name, "at least one judged document", "none")
+    if not finite or min(known) < count:
+        refuse_values(session, source)
+    table = unique(session, source, table, "grade", policy)
+    session.execute(
+        f"CREATE TEMP TABLE {codes} AS SELECT query, "
+        "CAST(row_number() OVER (ORDER BY length(query), query) - 1 AS INTEGER) AS code "
+        f"FROM (SELECT DISTINCT query FROM {table})"
+    )
+    session.execute(
+        f"CREATE TEMP TABLE {named} AS SELECT query, code, doc, grade "
+        f"FROM {table} JOIN {codes} USING (query)"
+    )
+    queries = session.columns(f"SELECT query FROM {codes} ORDER BY code")["query"]
+    return Judged(session, source, named, codes, tuple(queries.tolist()), float(lowest))
+
+
+def unique(session: Session, source: Source, table: str, number: str, policy: Policy) -> str:
+    """Treat documents that a query has twice as the policy says; add the column place."""
+    placed = session.name(table)
+    count, distinct = session.rows(
+        f"SELECT (SELECT count(*) FROM {table}), "
+        f"(SELECT count(*) FROM (SELECT DISTINCT query, doc FROM {table}))"
+    )[0]
+    if count == distinct:
+        session.execute(f"CREATE TEMP VIEW {placed} AS SELECT *, rowid AS place FROM {table}")
+        return placed
+    if policy.duplicates == "error":
+        find_duplicate(session, source, table)
+    choose = f"arg_min({number}, rowid)" if policy.duplicates == "first" else f"max({number})"
+    session.execute(
+        f"CREATE TEMP TABLE {placed} AS SELECT query, doc, {choose} AS {number}, "
+        f"min(rowid) AS place FROM {table} GROUP BY query, doc ORDER BY place"
+    )
+    return placed
+
+
+def find_duplicate(session: Session, source: Source, table: str, among: str = "") -> None:
+    """Refuse the first document that a query has twice, if one has; `among` narrows the search."""
+    found = session.rows(
+        f"SELECT query, doc FROM {table} {among} GROUP BY query, doc HAVING count(*) > 1 "
+        "ORDER BY query, doc LIMIT 1"
+    )
+    if found:
+        refuse_duplicate(source, *found[0])

@@ -1,0 +1,75 @@
+"""Between dicts of dicts and tables: each kind of input can meet the other."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gainful.errors import InputError
+from gainful.inputs.engine import Session
+from gainful.inputs.kinds import Kind
+from gainful.inputs.sources import Source, read, refuse_duplicate, refuse_values
+from gainful.matching.mappings import documents_of, queries_of, sorted_numbers
+from gainful.measures.policy import Policy
+
+Documents = Mapping[Any, Mapping[Any, float]]
+
+
+def table_of(documents: Documents, kind: Kind, policy: Policy, session: Session) -> Source:
+    """Return a dict of dicts as a table."""
+    queries: list[str] = []
+    docs: list[str] = []
+    numbers: list[float] = []
+    for query, found in queries_of(documents, kind.name).items():
+        known = documents_of(found, kind.name, query, policy)
+        sorted_numbers(known, kind.number, kind.name, query)  # says what is no number
+        queries += [query] * len(known)
+        docs += known
+        numbers += known.values()
+    if not docs:
+        thing = "judged" if kind.number == "grade" else "retrieved"
+        raise InputError(kind.name, f"at least one {thing} document", "none")
+    name = session.register(
+        kind.name,
+        {
+            "query": np.array(queries, object),
+            "doc": np.array(docs, object),
+            "number": np.array(numbers, np.float64),
+        },
+    )
+    return Source(kind, kind.name, f"SELECT query, doc, number FROM {name}", strict=True)
+
+
+def documents_in(
+    session: Session, source: Source, policy: Policy, query: str | None = None
+) -> dict[str, dict[str, float]]:
+    """Return a table as a dict of dicts; with `query`, the others stand without documents."""
+    table = session.name(source.kind.name)
+    read(session, source, f"CREATE TEMP TABLE {table} AS SELECT * FROM {{rows}}")
+    count, *known, finite = session.rows(
+        "SELECT count(*), count(query), count(doc), count(number), bool_and(isfinite(number)) "
+        f"FROM {table}"
+    )[0]
+    if not count:
+        raise InputError(source.name, "at least one document", "none")
+    if not finite or min(known) < count:
+        refuse_values(session, source)
+    if query is None:
+        rows = session.columns(f"SELECT query, doc, number FROM {table}")
+    else:
+        rows = session.columns(
+            f"SELECT query, doc, number FROM {table} WHERE query = ? ORDER BY rowid", [query]
+        )
+    documents: dict[str, dict[str, float]] = {}
+    if query is not None:
+        ids = session.rows(f"SELECT DISTINCT query FROM {table}")
+        documents = {row[0]: {} for row in ids}
+    for name, doc, number in zip(*(rows[column].tolist() for column in rows), strict=True):
+        found = documents.setdefault(name, {})
+        if doc not in found:
+            found[doc] = number
+        elif policy.duplicates == "best":
+            found[doc] = max(found[doc], number)
+        elif policy.duplicates == "error":
+            refuse_duplicate(source, name, doc)
+    return documents

@@ -1,0 +1,138 @@
+"""Ranks of a few documents among the scores of their queries, many queries at a time.
+
+The numbers of each query stand together, in any order. They are laid out as matrices, one
+for queries of similar length, sorted, and searched for all wanted documents at once.
+"""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.inputs.parallel import in_parallel
+from gainful.matching.matched import Floats, Ints
+from gainful.matching.sorting import buckets, ranges
+
+Number = TypeVar("Number", bound=np.generic)
+
+_BLOCK = 1 << 16  # numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Where the rows of each query stand.
+
+    Attributes:
+        starts: (q,) first row.
+        lengths: (q,) how many rows.
+    """
+
+    starts: Ints
+    lengths: Ints
+
+
+def count_above(
+    scores: Floats, segments: Segments, owner: Ints, wanted: Floats
+) -> tuple[Ints, Ints]:
+    """Return how many scores of its query are greater than each wanted one, and how many at least.
+
+    Args:
+        scores: (n,) of all documents.
+        segments: the queries.
+        owner: (m,) the query of each wanted score.
+        wanted: (m,) scores that their queries have.
+
+    >>> segments = Segments(np.array([0, 3]), np.array([3, 2]))
+    >>> above, at_least = count_above(
+    ...     np.array([1.0, 3.0, 3.0, 5.0, 4.0]), segments, np.array([0, 1]), np.array([3.0, 4.0])
+    ... )
+    >>> above.tolist(), at_least.tolist()
+    ([0, 1], [2, 2])
+    """
+    above, at_least = np.empty(owner.size, np.int64), np.empty(owner.size, np.int64)
+    order = np.argsort(owner, kind="stable")
+    bounds = np.searchsorted(owner[order], np.arange(segments.lengths.size + 1))
+
+    def work(block: Ints) -> None:
+        counts = bounds[block + 1] - bounds[block]
+        rows = order[ranges(bounds[block], counts)]
+        if not rows.size:
+            return
+        matrix = _ascending(scores, segments, block, np.inf)
+        lengths = np.repeat(segments.lengths[block], counts)
+        base = np.repeat(np.arange(block.size) * matrix.shape[1], counts)
+        flat, values = matrix.ravel(), wanted[rows]
+        upto = _search(flat, base, lengths, values, "right")
+        above[rows] = lengths - upto
+        # The score itself stands last of those up to it; the one before may be equal.
+        tied = flat[base + np.maximum(upto - 2, 0)] == values
+        tied &= upto > 1
+        below = upto - 1
+        if tied.any():
+            below[tied] = _search(flat, base[tied], lengths[tied], values[tied], "left")
+        at_least[rows] = lengths - below
+
+    in_parallel(work, _blocks(segments))
+    return above, at_least
+
+
+def with_repeats(values: NDArray[np.uint64], segments: Segments) -> Ints:
+    """Return the queries in which a value stands more than once.
+
+    >>> with_repeats(np.array([7, 8, 7, 9], np.uint64), Segments(np.array([0, 3]), np.array([3, 1])))
+    array([0])
+    """
+
+    def work(block: Ints) -> Ints:
+        matrix = _ascending(values, segments, block, np.iinfo(np.uint64).max)
+        same = matrix[:, 1:] == matrix[:, :-1]
+        if not same.any():
+            return block[:0]
+        inside = np.arange(1, matrix.shape[1]) < segments.lengths[block][:, None]
+        repeated: Ints = block[(same & inside).any(axis=1)]
+        return repeated
+
+    found = in_parallel(work, _blocks(segments))
+    return np.sort(np.concatenate([np.empty(0, np.int64), *found]))
+
+
+def _blocks(segments: Segments) -> list[Ints]:
+    """Return queries of similar length, as many at a time as fit a core's cache."""
+    blocks: list[Ints] = []
+    for bucket in buckets(segments.lengths):
+        size = max(_BLOCK // int(segments.lengths[bucket[-1]]), 1)
+        blocks += np.split(bucket, np.arange(size, bucket.size, size))
+    return blocks
+
+
+def _ascending(
+    values: NDArray[Number], segments: Segments, block: Ints, padding: float
+) -> NDArray[Number]:
+    """Return the values [query, place] of some queries, ascending, padded to the longest."""
+    starts, lengths = segments.starts[block], segments.lengths[block]
+    shape = block.size, int(lengths.max())
+    if (lengths == shape[1]).all():
+        if (np.diff(starts) == shape[1]).all():
+            matrix = values[starts[0] : starts[0] + block.size * shape[1]].reshape(shape).copy()
+        else:
+            matrix = values[starts[:, None] + np.arange(shape[1])]
+    else:
+        matrix = np.full(shape, padding, values.dtype)
+        matrix[np.arange(shape[1]) < lengths[:, None]] = values[ranges(starts, lengths)]
+    matrix.sort(axis=1)
+    return matrix
+
+
+def _search(flat: Floats, base: Ints, lengths: Ints, wanted: Floats, side: str) -> Ints:
+    """Search each value in its row of a matrix, as `np.searchsorted` does in one row."""
+    low, high = np.zeros(base.size, np.int64), lengths.copy()
+    for _ in range(int(lengths.max(initial=0)).bit_length()):
+        middle = (low + high) >> 1
+        # Where low has met high, the look goes to the last place, and changes nothing.
+        value = flat[base + np.minimum(middle, lengths - 1)]
+        right = (value <= wanted) if side == "right" else (value < wanted)
+        right &= low < high
+        low = np.where(right, middle + 1, low)
+        high = np.where(right, high, middle)
+    return low
