@@ -63,3 +63,25 @@ def trec_files(folder, queries: int, documents: int):
         )
     )
     return qrels, system
+
+
+def parquet_files(folder, rows: int):
+    """Write judgments and a run as Parquet files, 1,000 documents a query, and return their paths."""
+    import duckdb
+
+    judgments, run = folder / "judgments.parquet", folder / "run.parquet"
+    # Every 33rd document of a query is judged, and as many that are not retrieved.
+    doc = "'D' || lpad(CAST(hash({0}) % 5000000 AS VARCHAR), 7, '0')"
+    duckdb.execute(
+        "COPY (SELECT 'q' || lpad(CAST(i // 1000 AS VARCHAR), 6, '0') AS query_id, "
+        f"{doc.format('i')} || '-' || (i % 1000) AS doc_id, "
+        "CAST((hash(i * 31 + 7) % 1000000007) / 1000003.0 AS DOUBLE) AS score "
+        f"FROM range({rows}) t(i)) TO '{run}' (FORMAT parquet)"
+    )
+    duckdb.execute(
+        "COPY (SELECT 'q' || lpad(CAST(i // 1000 AS VARCHAR), 6, '0') AS query_id, "
+        f"CASE WHEN i % 2 = 0 THEN {doc.format('i')} || '-' || (i % 1000) ELSE 'E' || i END AS doc_id, "
+        "CAST(hash(i) % 4 AS INTEGER) AS relevance "
+        f"FROM range(0, {rows}, 33) t(i)) TO '{judgments}' (FORMAT parquet)"
+    )
+    return judgments, run

@@ -6,54 +6,22 @@ numbers.
 """
 
 import argparse
-import gc
+import compileall
 import os
 import platform
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import data
+import files
 import gainful as gf
 from gainful.rendering.table import Table, as_markdown, as_text
-
-_REST = 0.4  # seconds after which the worker threads of a peer stop spinning on a core
-
-
-@dataclass(frozen=True)
-class Result:
-    work: str
-    peer: str
-    theirs: float
-    ours: float
-    goal: str
-
-    @property
-    def ratio(self) -> float:
-        return self.theirs / self.ours
-
-
-def take_turns(
-    theirs: Callable[[], object], ours: Callable[[], object], *, turns: int, ours_each: int
-):
-    """Return the best time of each; ours is short, and so is called more often in its turn."""
-    best = [float("inf"), float("inf")]
-    for _ in range(turns):
-        for place, (call, times) in enumerate(((theirs, 1), (ours, ours_each))):
-            time.sleep(_REST)
-            for _ in range(times):
-                gc.collect()
-                start = time.perf_counter()
-                call()
-                best[place] = min(best[place], time.perf_counter() - start)
-    return best
+from timing import Result, take_turns
 
 
 def dicts(queries: int, turns: int) -> Result:
@@ -147,18 +115,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=5, help="how often each pair takes turns")
     parser.add_argument("--queries", type=int, default=6980, help="queries of the dicts of dicts")
+    parser.add_argument("--rows", type=int, default=100_000_000, help="rows of the Parquet file")
+    parser.add_argument("--only", help="only the works whose name begins so, such as W1")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
 
-    results = [
-        *start_up(options.turns),
-        dense(options.turns, levels=None),
-        dense(options.turns, levels=10),
-        ragged(options.turns),
+    # As an installer does: modules are compiled once, not in the first process that is timed.
+    compileall.compile_dir(Path(gf.__file__).parent, quiet=1)
+    works = {
+        "W9": lambda: start_up(options.turns),
+        "W3": lambda: [dense(options.turns, levels=None), dense(options.turns, levels=10)],
+        "W4": lambda: [ragged(options.turns)],
+        "W1": lambda: files.trec(options.queries, max(options.turns - 2, 1)),
+        "W5": lambda: files.parquet(options.rows, max(options.turns - 3, 1)),
         # Last: millions of objects leave a heap behind that slows everything after it.
-        dicts(options.queries, max(options.turns - 2, 1)),
-    ]
+        "W2": lambda: [dicts(options.queries, max(options.turns - 2, 1))],
+    }
+    results = []
+    for name, work in works.items():
+        if options.only in (None, name):
+            results += work()
     rows = [
         [
             r.work,

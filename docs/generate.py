@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import gainful as gf
+from gainful.inputs.columns import ALIASES
 
 DOCS = Path(__file__).parent
 
@@ -26,7 +27,33 @@ def choices() -> str:
     return "\n".join(lines)
 
 
-PARTS: dict[str, Callable[[], str]] = {"families": families, "choices": choices}
+def rules() -> str:
+    """Every rule of a check, the gravest first."""
+    lines = ["| rule | severity | what is found | what to do |", "|---|---|---|---|"]
+    lines += [
+        f"| `{rule.name}` | {rule.severity} | {rule.what} | {rule.remedy} |"
+        for rule in gf.Findings.rules
+    ]
+    return "\n".join(lines)
+
+
+def columns() -> str:
+    """Return the names of columns that are read, by what they hold."""
+    return (
+        "\n".join(
+            f"- the {role}: {', '.join(f'`{name}`' for name in names)};"
+            for role, names in ALIASES.items()
+        ).removesuffix(";")
+        + "."
+    )
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "families": families,
+    "choices": choices,
+    "rules": rules,
+    "columns": columns,
+}
 
 
 def renewed(text: str) -> str:

@@ -20,12 +20,16 @@ from gainful.evaluation.scores import Scores
 from gainful.explanation.explain import explain, explain_grades
 from gainful.explanation.worked import Explanation
 from gainful.inputs.engine import Engine
+from gainful.linting.check import check
+from gainful.linting.findings import Finding, Findings
 from gainful.measures.families import Family, catalogue
 from gainful.measures.notation import parse as measure
 from gainful.measures.policy import Choice, Policy, choices
 from gainful.measures.spec import Measure
 from gainful.report.render import formats, render
 from gainful.version import VERSION
+from gainful.writing.documents import write_judgments, write_run
+from gainful.writing.replacing import write_text
 
 __version__ = VERSION
 
@@ -35,6 +39,8 @@ __all__ = [
     "Engine",
     "Explanation",
     "Family",
+    "Finding",
+    "Findings",
     "GainfulError",
     "GainfulWarning",
     "InputError",
@@ -46,6 +52,7 @@ __all__ = [
     "Scores",
     "catalogue",
     "cg",
+    "check",
     "choices",
     "dcg",
     "evaluate",
@@ -57,4 +64,7 @@ __all__ = [
     "measure",
     "ndcg",
     "render",
+    "write_judgments",
+    "write_run",
+    "write_text",
 ]

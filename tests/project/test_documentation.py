@@ -38,7 +38,8 @@ def test_examples_in_docstrings(name):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_on_the_page(page):
+def test_python_on_the_page(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # pages may write files
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert failed == 0
     assert tried or not list(blocks(page, "python"))
@@ -61,9 +62,11 @@ def test_commands_on_the_page(command, printed):
         capture_output=True,
         text=True,
         cwd=ROOT,
-        check=True,
+        check=False,
         timeout=60,
     )
+    # A page may also show a check that fails; bad input and usage are never meant.
+    assert done.returncode in ((0, 1) if arguments[0] == "check" else (0,)), done.stderr
     assert done.stdout.rstrip() == printed.rstrip()
 
 

@@ -14,6 +14,8 @@ PUBLIC = [
     "Engine",
     "Explanation",
     "Family",
+    "Finding",
+    "Findings",
     "GainfulError",
     "GainfulWarning",
     "InputError",
@@ -25,6 +27,7 @@ PUBLIC = [
     "Scores",
     "catalogue",
     "cg",
+    "check",
     "choices",
     "dcg",
     "evaluate",
@@ -36,11 +39,15 @@ PUBLIC = [
     "measure",
     "ndcg",
     "render",
+    "write_judgments",
+    "write_run",
+    "write_text",
 ]
 # The data comes first, by place; everything else by keyword.
 BY_PLACE = {
     "catalogue": [],
     "cg": ["grades"],
+    "check": ["judgments", "runs"],
     "choices": [],
     "dcg": ["grades"],
     "evaluate": ["judgments", "run", "measures"],
@@ -52,6 +59,9 @@ BY_PLACE = {
     "measure": ["text"],
     "ndcg": ["grades"],
     "render": ["result", "format"],
+    "write_judgments": ["judgments", "path"],
+    "write_run": ["run", "path"],
+    "write_text": ["text", "path"],
 }
 
 

@@ -1,15 +1,16 @@
 """`gainful evaluate`."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 import gainful as gf
 from gainful.cli.options import (
+    BARE,
     chunks_of,
     folding_options,
     format_option,
+    names_of,
     output_option,
     policy_of,
     policy_options,
@@ -19,8 +20,6 @@ from gainful.cli.options import (
     write,
 )
 from gainful.cli.progress import progress_bar
-
-_BARE = {"csv", "tsv", "jsonl"}
 
 
 @click.command(
@@ -56,7 +55,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     if (judgments, *runs).count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
     refuse_overwriting(options["output"], judgments, *runs)
-    named = dict(zip(_names(runs), runs, strict=True))
+    named = dict(zip(names_of(runs), runs, strict=True))
     with progress_bar() as progress:
         results = gf.evaluate_runs(
             judgments,
@@ -71,18 +70,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         results, options["format_"], per_query=options["per_query"], digits=options["digits"]
     )
     write(text, options["output"])
-    if options["format_"] in _BARE:  # the others carry these themselves
+    if options["format_"] in BARE:  # the others carry these themselves
         click.echo(f"policy: {next(iter(results.values())).policy}", err=True)
         for name, scores in results.items():
             click.echo(f"{name}: {scores.coverage}", err=True)
-
-
-def _names(runs: tuple[str, ...]) -> list[str]:
-    """Name the runs by their files, with as much of the path as tells them apart."""
-    if len(set(runs)) < len(runs):
-        raise click.UsageError("The same run is given twice.")
-    paths = [Path(run) for run in runs]
-    for names in ([path.stem for path in paths], [path.name for path in paths]):
-        if len(set(names)) == len(names):
-            return names
-    return list(runs)

@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 import click
 
 import gainful as gf
+from gainful.cli.check import check
+from gainful.cli.convert import convert
 from gainful.cli.evaluate import evaluate
 from gainful.cli.explain import explain
 from gainful.cli.measures import measures
@@ -29,7 +31,7 @@ def commands() -> None:
     """Measure how good rankings are."""
 
 
-for _command in (evaluate, explain, measures):
+for _command in (evaluate, explain, check, measures, convert):
     commands.add_command(_command)
 
 

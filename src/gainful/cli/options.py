@@ -2,8 +2,8 @@
 
 import os
 import sys
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ import click
 import gainful as gf
 
 Command = Callable[..., None]
+
+BARE = frozenset(["csv", "tsv", "jsonl"])
+"""The formats that have no room for notes: those go to standard error."""
 
 
 def policy_options(command: Command) -> Command:
@@ -151,6 +154,17 @@ def output_option(command: Command) -> Command:
     )(command)
 
 
+def names_of(runs: tuple[str, ...]) -> list[str]:
+    """Name the runs by their files, with as much of the path as tells them apart."""
+    if len(set(runs)) < len(runs):
+        raise click.UsageError("The same run is given twice.")
+    paths = [Path(run) for run in runs]
+    for names in ([path.stem for path in paths], [path.name for path in paths]):
+        if len(set(names)) == len(names):
+            return names
+    return list(runs)
+
+
 def refuse_overwriting(output: str | None, *inputs: str) -> None:
     """Refuse an output that is one of the inputs."""
     if output is None or not Path(output).exists():
@@ -163,47 +177,16 @@ def refuse_overwriting(output: str | None, *inputs: str) -> None:
 def write(text: str, output: str | None) -> None:
     """Write to standard output, or replace a file once the new one is complete."""
     if output is None or output == "-":
-        _print(text)
-        return
-    # Names of files need not be text; they go out as they came in.
-    content = f"{text}\n".encode(errors="surrogateescape")
-    target = Path(output).resolve()  # a link stays, what it leads to is replaced
-    try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(content)  # a device or a pipe is written to, never replaced
-        else:
-            _replace(target, content)
-    except OSError as problem:
-        raise gf.InputError(
-            output or "''", "a file that can be written", f"{problem.strerror}"
-        ) from None
+        with seen_enough():
+            click.echo(text)
+    else:
+        gf.write_text(f"{text}\n", output)
 
 
-def _print(text: str) -> None:
+@contextmanager
+def seen_enough() -> Iterator[None]:
+    """Let the reader of standard output (head, less) stop before the end: nothing is wrong."""
     try:
-        click.echo(text)
+        yield
     except BrokenPipeError:
-        # The reader (head, less) has seen enough; nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _replace(target: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".gainful-")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        temporary.chmod(_mode(target))
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _mode(target: Path) -> int:
-    """Return the permissions of the file, or those that a new one gets."""
-    if target.exists():
-        return target.stat().st_mode & 0o7777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 from gainful.errors import InputError, did_you_mean
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.per_query import PerQuery
-from gainful.matching.matched import Matched
+from gainful.matching.matched import Matched, cut
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.version import VERSION
+from gainful.writing.cells import write_table
 
 _HASH_BYTES = 6
 
@@ -117,7 +119,7 @@ class Scores:
 
     def _hashes(self, cutoff: int | None) -> tuple[str, str]:
         if cutoff not in self._hashed:
-            batches = [_cut(batch, cutoff) for batch in self._batches]
+            batches = [cut(batch, cutoff) for batch in self._batches]
             judgments, run = (_hash(batches, fields) for fields in (_JUDGMENTS, _RUN))
             self._hashed[cutoff] = judgments, run
         return self._hashed[cutoff]
@@ -136,6 +138,27 @@ class Scores:
                 did_you_mean(str(found), names),
             )
         return found
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the vocabulary
+        per_query: bool = True,
+    ) -> None:
+        """Write the scores to a file, which is replaced only when the new one is complete.
+
+        Args:
+            path: of the file; `-` is standard output.
+            format: csv, tsv, json, jsonl or parquet, which keep every digit; markdown, latex,
+                html or table, which round and say policy and coverage. Told by the name if
+                None: .csv, .tsv, .json, .jsonl, .parquet, .md, .tex, .html, .txt. All but
+                Parquet are packed where the name ends in .gz or .zst.
+            per_query: a row for each query; else one for the mean of each measure.
+        """
+        means = self.table()
+        table = replace(self.per_query.table(), notes=means.notes) if per_query else means
+        write_table(table, path, format=format)
 
     def table(self) -> Table:
         """Return the means, with policy and coverage as notes, for rendering."""
@@ -159,18 +182,6 @@ def _mean(values: list[float]) -> float:
         return math.fsum(values) / len(values)
     except OverflowError:  # of the sum; the mean may still be a number
         return math.fsum(value / len(values) for value in values)
-
-
-def _cut(matched: Matched, cutoff: int | None) -> Matched:
-    """Return what a measure with this cutoff sees."""
-    if cutoff is None or (near := matched.rank <= cutoff).all():
-        return matched
-    rows = ("rank_first", "rank_last", "rank", "grade")
-    return replace(
-        matched,
-        offsets=np.concatenate(([0], np.cumsum(near)))[matched.offsets],
-        **{field: getattr(matched, field)[near] for field in rows},
-    )
 
 
 def _hash(batches: Sequence[Matched], fields: tuple[str, ...]) -> str:

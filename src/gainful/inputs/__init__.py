@@ -1,1 +1,1 @@
-"""What people bring: files, ids, and the checks at the boundary. Only this package opens files."""
+"""What people bring: files, ids, and the checks at the boundary. Only this package reads files."""

@@ -12,7 +12,7 @@ _CHUNK = 1 << 24
 _GLANCE = 1 << 18  # bytes that stay in a core's cache
 _BLANKS = b" \t\v\f\r"  # with the line feed, all that separates fields
 _TO_BLANK = bytes.maketrans(_BLANKS, b" " * len(_BLANKS))
-_LINE_FEED, _SPACE = 10, 32
+_LINE_FEED, _RETURN, _SPACE = 10, 13, 32
 
 
 def is_clean(path: Path, delimiter: str) -> bool:
@@ -22,7 +22,10 @@ def is_clean(path: Path, delimiter: str) -> bool:
     """
     size = path.stat().st_size
     with path.open("rb", buffering=0) as file:
-        if ord(file.read(1)) <= _SPACE:
+        edges = file.read(1)
+        file.seek(-1, os.SEEK_END)
+        # A delimiter at the very end leaves the last field empty.
+        if edges[0] <= _SPACE or file.read(1) == delimiter.encode():
             return False
 
         def look(start: int) -> bool:
@@ -43,6 +46,34 @@ def _is_clean_part(file: int, start: int, end: int, delimiter: int) -> bool:
         if np.count_nonzero(blank) != allowed:
             return False
     return True
+
+
+def is_usual(path: Path, delimiter: str) -> bool:
+    """Return whether a table is written as all its readers understand it.
+
+    They differ where a quote stands neither at the edge of a field nor beside another, and
+    where a line ends with a delimiter.
+    """
+    quote, mark = ord('"'), ord(delimiter)
+    edges = (mark, _LINE_FEED, _RETURN, quote)
+
+    def look(start: int) -> bool:
+        chunk = np.fromfile(path, np.uint8, _GLANCE + 2, offset=max(start - 1, 0))
+        here = chunk[:-1]
+        follows = chunk[1:]
+        if ((here == mark) & ((follows == _LINE_FEED) | (follows == _RETURN))).any():
+            return False
+        places = np.flatnonzero(chunk == quote)
+        places = places[(places > 0) & (places < chunk.size - 1)]  # others are seen next door
+        alone = ~np.isin(chunk[places - 1], edges) & ~np.isin(chunk[places + 1], edges)
+        return not alone.any()
+
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read(1)[0] == mark:
+            return False
+    return all(in_parallel(look, range(0, size, _GLANCE)))
 
 
 def clean(path: Path, target: Path) -> None:

@@ -68,6 +68,10 @@ def find_columns(
                 if asked
                 else f"Read are {', '.join(ALIASES[role])}; or name it: columns {role}=….",
             )
+        if names.count(names[place]) > 1:
+            raise InputError(
+                where, f"one column {names[place]!r} for {role}", f"{names.count(names[place])}"
+            )
         places.append(place)
     query, doc, number = places
     if len({query, doc, number}) < len(places):

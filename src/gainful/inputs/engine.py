@@ -5,6 +5,7 @@ when the work is done.
 """
 
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -25,6 +26,8 @@ Columns = dict[str, NDArray[Any]]
 Progress = Callable[[float], None]
 
 _GLOB = frozenset("*?[]{}\\")
+_MOST_THREADS = 1024
+_SIZE = re.compile(r"0*[1-9]\d*(\.\d+)?\s*([KMGT]i?)?B|0?\.\d*[1-9]\d*\s*[KMGT]i?B", re.IGNORECASE)
 _POLL = 0.1  # seconds between two looks at how far a query is
 
 
@@ -47,13 +50,19 @@ class Engine:
     folder: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
-        if self.memory is not None and not isinstance(self.memory, str):
+        if self.memory is not None and not (
+            isinstance(self.memory, str) and _SIZE.fullmatch(self.memory.strip())
+        ):
             raise InputError("engine, memory", "a size such as '4GB'", repr(self.memory))
         threads = self.threads
         if threads is not None and (
-            not isinstance(threads, int) or isinstance(threads, bool) or threads < 1
+            not isinstance(threads, int)
+            or isinstance(threads, bool)
+            or not 1 <= threads <= _MOST_THREADS
         ):
-            raise InputError("engine, threads", "a whole number from 1", repr(threads))
+            raise InputError(
+                "engine, threads", f"a whole number from 1 to {_MOST_THREADS}", repr(threads)
+            )
         if self.folder is not None and not Path(self.folder).is_dir():
             raise InputError("engine, folder", "a directory", repr(os.fspath(self.folder)))
 
@@ -131,6 +140,8 @@ class Session:
                 # Nothing is fetched over the network, and no file decides how it is read.
                 "autoinstall_known_extensions": False,
                 "python_enable_replacements": False,
+                # A column of objects may begin with integers and go on with '007'.
+                "pandas_analyze_sample": 0,
             }
             if self.engine.memory is not None:
                 settings["memory_limit"] = self.engine.memory

@@ -46,12 +46,11 @@ def plain_file(name: str, session: Session) -> Plain:
         with target.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file, _CHUNK)
         return _unpacked(Plain("standard input", target), session)
-    with opened(name) as file:
-        file.read(1)  # a directory, or what may not be read, fails here
+    with opened(name) as file:  # a directory, or what may not be read, fails here
         if not Path(name).is_file():  # a pipe cannot be read twice
             target = session.folder / session.name("input")
-            with opened(name) as source, target.open("wb") as copy:
-                shutil.copyfileobj(source, copy, _CHUNK)
+            with target.open("wb") as copy:
+                shutil.copyfileobj(file, copy, _CHUNK)
             return _unpacked(Plain(name, target), session)
     return _unpacked(Plain(name, Path(name)), session)
 
@@ -90,6 +89,8 @@ def parts_of(name: str) -> list[Path] | None:
             if not found:
                 raise InputError(name, "files of that pattern", "none", "Check the pattern.")
             return found
+    except InputError:
+        raise  # it is a ValueError too
     except (OSError, ValueError, IndexError, NotImplementedError):
         return None  # what is wrong with the name is said when it is opened
     return None

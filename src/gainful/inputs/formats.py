@@ -4,7 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from gainful.errors import InputError
@@ -30,6 +30,7 @@ class Layout:
         names: of the columns, or of the fields.
         places: of query, doc and number among them.
         header: whether the first line names the columns.
+        skip: how many blank lines stand before it.
         rank: the place of a column of ranks.
     """
 
@@ -38,13 +39,14 @@ class Layout:
     names: tuple[str, ...] = ()
     places: tuple[int, int, int] = (0, 0, 0)
     header: bool = False
+    skip: int = 0
     rank: int | None = None
 
 
 def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
     """Tell the format of a file from its beginning and its name."""
     with opened(str(file.path)) as content:
-        head = content.read(_HEAD)
+        head = content.read(_HEAD) + content.readline()  # the first line may be long
     if head.startswith(_PARQUET):
         return Layout("parquet")
     head = head.removeprefix(BYTE_ORDER_MARK)
@@ -56,14 +58,17 @@ def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
     if b"\0" in lines[0] and not _is_text(lines[0]):
         raise InputError(file.name, "text or Parquet", "a binary file", "Check the path.")
     first = lines[0]
-    if first.lstrip().startswith((b"{", b"[")):
+    if first.lstrip().startswith((b"{", b"[")) and not _is_trec(first, kind):
         return Layout("jsonl" if _is_record(first) else "json")
     data = next((line for line in lines if not line.lstrip().startswith(b"#")), first)
     if _LETOR.match(data):
         return Layout("letor")
     if kind is RUN and _NUMBER.fullmatch(first):
         return Layout("predictions")
-    return _delimited(file, first, kind, given)
+    layout = _delimited(file, first, kind, given)
+    if layout.format == "trec":
+        return layout  # blank lines may stand anywhere
+    return replace(layout, skip=head.split(b"\n").index(first))
 
 
 def trec(kind: Kind, delimiter: str) -> Layout:
@@ -85,7 +90,7 @@ def _delimited(file: Plain, first: bytes, kind: Kind, given: Mapping[str, str]) 
             rank = find_rank(names)
             return Layout("table", delimiter, tuple(names), places, header=True, rank=rank)
     delimiter = next((mark for mark in (by_name, *_DELIMITERS) if mark and mark in line), "")
-    fields = line.split()
+    fields = first.split()  # as bytes: only the white space of ASCII separates
     if len(fields) == len(kind.fields) or (delimiter in ("", "\t") and by_name != "\t"):
         return trec(kind, "\t" if line.count("\t") == len(kind.fields) - 1 else " ")
     return _without_header(file, _split(line, delimiter), delimiter, kind, given)
@@ -120,6 +125,18 @@ def _is_text(line: bytes) -> bool:
         return line.decode().isprintable()
     except UnicodeDecodeError:
         return False
+
+
+def _is_trec(line: bytes, kind: Kind) -> bool:
+    """Return whether a line that begins as JSON does is one of a TREC file: ids may begin so."""
+    fields = line.split()
+    if len(fields) != len(kind.fields) or not _NUMBER.fullmatch(fields[kind.places[2]]):
+        return False
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 def _is_record(line: bytes) -> bool:

@@ -15,7 +15,7 @@ from gainful.inputs.identifiers import id_text
 from gainful.inputs.kinds import Kind
 
 
-class _RepeatedError(ValueError):
+class RepeatedError(ValueError):
     """A key that stands twice in one object; Python would keep the last in silence."""
 
 
@@ -50,7 +50,7 @@ def read_nested(file: Plain, kind: Kind) -> dict[str, dict[str, float]] | Record
     with opened(str(file.path)) as content:
         text = content.read().removeprefix(BYTE_ORDER_MARK)
     try:
-        value = json.loads(text, object_pairs_hook=_unique)
+        value = json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError as problem:
         raise InputError(
             f"{file.name}:{problem.lineno}",
@@ -59,7 +59,7 @@ def read_nested(file: Plain, kind: Kind) -> dict[str, dict[str, float]] | Record
         ) from None
     except UnicodeDecodeError:
         raise InputError(file.name, "UTF-8 text", "bytes that are none") from None
-    except _RepeatedError as problem:
+    except RepeatedError as problem:
         raise InputError(
             file.name, "each query once, and each document once for a query", f"{problem} again"
         ) from None
@@ -77,11 +77,12 @@ def read_nested(file: Plain, kind: Kind) -> dict[str, dict[str, float]] | Record
     return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its keys and values, each key once."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise _RepeatedError(next(repr(key) for key in keys if keys.count(key) > 1))
+        raise RepeatedError(next(repr(key) for key in keys if keys.count(key) > 1))
     return found
 
 
@@ -89,6 +90,13 @@ def _number(value: object, kind: Kind, where: str) -> float:
     # Bounded like this, NaN and the infinities are out; integers may be large.
     if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:  # type: ignore[operator]
         raise InputError(where, f"a finite number as {kind.number}", f"{value!r:.60}")
+    if type(value) is int and int(float(value)) != value:
+        raise InputError(
+            where,
+            f"a {kind.number} that a float64 holds exactly",
+            str(value),
+            "Integers above 2^53 may not be told apart: scale them down.",
+        )
     return float(value)  # type: ignore[arg-type]
 
 

@@ -15,6 +15,7 @@ from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.formats import Layout, other_kind
 from gainful.inputs.kinds import Kind
+from gainful.inputs.nested import RepeatedError, unique_keys
 
 _LONGEST = 60
 
@@ -112,8 +113,10 @@ def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
             except csv.Error as problem:
                 yield Fault(line, "fields in quotes that are closed", str(problem))
                 return
-            if not fields or names:
-                names = names and not fields  # blank lines may stand before the header
+            if names:  # blank lines may stand before the header
+                names = not any(field.strip() for field in fields)
+                continue
+            if not fields:
                 continue
             if len(fields) != len(layout.names):
                 yield Fault(
@@ -132,7 +135,10 @@ def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=unique_keys)
+        except RepeatedError as problem:
+            yield Fault(number, "each key once", f"{problem} again")
+            continue
         except (ValueError, RecursionError) as problem:
             yield Fault(number, "a JSON object", f"{_quoted(line)} ({problem})")
             continue
@@ -145,9 +151,10 @@ def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
         if wrong:
             yield Fault(number, "a string (or an integer) as id", repr(wrong[0]))
             continue
-        # A number in quotes is none, as in a dict.
-        found = record[value] if not isinstance(record[value], str) else None
-        yield _row(number, str(ids[0]), str(ids[1]), found, kind)
+        if isinstance(record[value], str):  # a number in quotes is none, as in a dict
+            yield Fault(number, f"a finite number as {kind.number}", _shown(record[value]))
+            continue
+        yield _row(number, str(ids[0]), str(ids[1]), record[value], kind)
 
 
 def _row(
@@ -159,6 +166,8 @@ def _row(
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             return Fault(line, "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
     number = _number(value)
+    if isinstance(value, int) and math.isfinite(number) and int(number) != value:
+        return Fault(line, f"a {kind.number} that a float64 holds exactly", str(value)[:_LONGEST])
     if not math.isfinite(number):
         found = _shown(value) if isinstance(value, str) else repr(value)
         return Fault(line, f"a finite number as {kind.number}", found if value != "" else "nothing")

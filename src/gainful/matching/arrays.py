@@ -4,10 +4,12 @@ Documents have no ids here, every document has a label, and the passed documents
 that are judged.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from gainful.inputs.arrays import Lists
-from gainful.matching.matched import Bools, Floats, Ints, Matched, offsets_of, places_of
+from gainful.matching.matched import Bools, Floats, Ints, Matched, cut, offsets_of, places_of
 from gainful.matching.sorting import ranges, sort_lists
 from gainful.measures.policy import Policy
 
@@ -37,6 +39,15 @@ def match(lists: Lists, policy: Policy) -> Matched:
         found.grade[rows] = _descending_in_blocks(block, found.grade[rows])
     ranks = (first, last, rank if in_order else first)
     return _matched(lists.queries, offsets, ranks, found.grade, found.pool)
+
+
+def match_down_to(lists: Lists, policy: Policy, depth: int | None) -> Matched:
+    """Do the same, and keep what stands down to a depth."""
+    matched = match(lists, policy)
+    if depth is None:
+        return matched
+    near = np.concatenate(([0], np.cumsum(matched.rank_first <= depth)))[matched.offsets]
+    return replace(cut(matched, depth), seen=np.diff(near))
 
 
 def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints, Ints | slice, Ints]:

@@ -12,8 +12,11 @@ from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.inputs.letor import Labels, Predictions
-from gainful.inputs.sources import Source, open_source
-from gainful.matching import arrays, mappings, tables
+from gainful.inputs.lines import Lines, read_lines
+from gainful.inputs.source import Source
+from gainful.inputs.sources import open_source
+from gainful.inputs.texts import ready
+from gainful.matching import arrays, lines, mappings, tables
 from gainful.matching.folding import Chunks, read_chunks
 from gainful.matching.judged import Judged, prepare
 from gainful.matching.mappings import sorted_numbers
@@ -22,6 +25,8 @@ from gainful.matching.records import documents_in, table_of
 from gainful.measures.policy import Policy
 
 Documents = Mapping[Any, Mapping[Any, float]]
+
+_LARGEST_IN_ARRAYS = 1 << 31  # bytes of a file; more is for the engine, which spills
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class Reader:
         if isinstance(opened, Mapping):
             opened = table_of(opened, JUDGMENTS, self.policy, self.session)
         assert isinstance(opened, Source)  # noqa: S101 - lists are matched apart
-        return prepare(self.session, opened, self.policy)
+        return prepare(self.session, ready(opened, self.session), self.policy)
 
     @cached_property
     def _documents(self) -> Documents:
@@ -62,25 +67,49 @@ class Reader:
         if isinstance(opened, Mapping):
             return opened
         assert isinstance(opened, Source)  # noqa: S101 - lists are matched apart
-        return documents_in(self.session, opened, self.policy)
+        return documents_in(self.session, ready(opened, self.session), self.policy)
+
+    @cached_property
+    def _has_empty_queries(self) -> bool:
+        """Whether a dict has queries without documents, which no table can hold."""
+        opened = self._opened
+        return isinstance(opened, Mapping) and not all(opened.values())
 
     def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
-        """Match a run; also return the policy with the rule for ties decided."""
+        """Match a run down to a depth; also return the policy with the rule for ties decided."""
         opened = open_source(run, RUN, self.columns, self.session)
         if isinstance(self._opened, Labels) or isinstance(opened, Labels | Predictions):
-            return self._match_lists(opened)
+            return self._match_lists(opened, depth)
         decided = self.policy.resolved(ids=True)
+        if isinstance(opened, Source) and self._has_empty_queries:
+            opened = documents_in(self.session, ready(opened, self.session), self.policy)
         if isinstance(opened, Mapping):
             return mappings.match(self._documents, opened, decided, depth, self.chunks), decided
         assert isinstance(opened, Source)  # noqa: S101 - all other kinds are above
         if not isinstance(self._opened, Predictions):
-            matched = tables.match(self.session, self._judged, opened, decided, depth, self.chunks)
+            fast = self._match_lines(opened, decided, depth)
+            if fast is not None:
+                return fast, decided
+            table = ready(opened, self.session)
+            matched = tables.match(self.session, self._judged, table, decided, depth, self.chunks)
             return matched, decided
         raise InputError(
             "judgments", "judgments", "predictions", "Judgments come first, then the run."
         )
 
-    def _match_lists(self, run: object) -> tuple[Matched, Policy]:
+    @cached_property
+    def _judged_lines(self) -> Lines | None:
+        return _lines(self._opened, None)
+
+    def _match_lines(self, run: Source, policy: Policy, depth: int | None) -> Matched | None:
+        """Match clean TREC files without the engine; None where it has to."""
+        usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
+        if not usual or self.chunks is not None or self._judged_lines is None:
+            return None
+        found = _lines(run, depth)
+        return None if found is None else lines.match(self._judged_lines, found, policy, depth)
+
+    def _match_lists(self, run: object, depth: int | None) -> tuple[Matched, Policy]:
         labels = self._opened
         if not isinstance(labels, Labels) or not isinstance(run, Predictions):
             raise InputError(
@@ -99,7 +128,7 @@ class Reader:
             raise InputError("chunks", "documents with ids", "labels with qid:")
         decided = self.policy.resolved(ids=False)
         lists = read_lists(labels.labels, run.scores, query=labels.queries)
-        return arrays.match(lists, decided), decided
+        return arrays.match_down_to(lists, decided, depth), decided
 
     def documents(self, run: object, query: str) -> tuple[Documents, Documents]:
         """Return the judgments and the run of one query as dicts, with the ids of all queries.
@@ -118,7 +147,8 @@ class Reader:
                     kind.name, "documents with ids", _named(opened), "Explain the grades instead."
                 )
             if isinstance(opened, Source):
-                opened = documents_in(self.session, opened, self.policy, query)
+                table = ready(opened, self.session)
+                opened = documents_in(self.session, table, self.policy, query)
             found.append(opened)
         return found[0], found[1]
 
@@ -148,6 +178,15 @@ def reading(
     names, folding = read_columns(columns), read_chunks(chunks, policy)
     with Session(engine, progress) as session:
         yield Reader(judgments, policy, session, names, folding)
+
+
+def _lines(opened: object, depth: int | None) -> Lines | None:
+    """Read a source as lines, if it is a clean TREC file that fits the memory."""
+    if not isinstance(opened, Source) or opened.file is None or opened.layout.format != "trec":
+        return None
+    if opened.file.path.stat().st_size > _LARGEST_IN_ARRAYS:
+        return None
+    return read_lines(opened.file.path, opened.kind, opened.layout.delimiter, depth)
 
 
 def _named(opened: object) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
-from gainful.inputs.sources import Source, read, refuse_duplicate, refuse_values
+from gainful.inputs.source import Source
+from gainful.inputs.sources import read, refuse_duplicate, refuse_values
 from gainful.matching.matched import Floats, Ints
 from gainful.measures.policy import Policy
 
@@ -44,12 +45,10 @@ class Judged:
 def prepare(session: Session, source: Source, policy: Policy) -> Judged:
     """Read judgments, check them, and number their queries."""
     table, codes, named = (session.name(stem) for stem in ("judgments", "queries", "judged"))
-    keep = " WHERE query IS DISTINCT FROM doc" if policy.drop_self == "yes" else ""
     read(
         session,
         source,
-        f"CREATE TEMP TABLE {table} AS SELECT query, doc, number + 0.0 AS grade "
-        f"FROM {{rows}}{keep}",
+        f"CREATE TEMP TABLE {table} AS SELECT query, doc, number + 0.0 AS grade FROM {{rows}}",
     )
     count, *known, finite, lowest = session.rows(
         "SELECT count(*), count(query), count(doc), count(grade), bool_and(isfinite(grade)), "
@@ -59,7 +58,11 @@ def prepare(session: Session, source: Source, policy: Policy) -> Judged:
         raise InputError(source.name, "at least one judged document", "none")
     if not finite or min(known) < count:
         refuse_values(session, source)
-    table = unique(session, source, table, "grade", policy)
+    table, _ = unique(session, source, table, "grade", policy)
+    keep = ""
+    if policy.drop_self == "yes":  # its query stays, with the documents that are left
+        keep = " WHERE query <> doc"
+        lowest = session.rows(f"SELECT min(grade) FROM {table}{keep}")[0][0]
     session.execute(
         f"CREATE TEMP TABLE {codes} AS SELECT query, "
         "CAST(row_number() OVER (ORDER BY length(query), query) - 1 AS INTEGER) AS code "
@@ -67,14 +70,23 @@ def prepare(session: Session, source: Source, policy: Policy) -> Judged:
     )
     session.execute(
         f"CREATE TEMP TABLE {named} AS SELECT query, code, doc, grade "
-        f"FROM {table} JOIN {codes} USING (query)"
+        f"FROM {table} JOIN {codes} USING (query){keep}"
     )
     queries = session.columns(f"SELECT query FROM {codes} ORDER BY code")["query"]
-    return Judged(session, source, named, codes, tuple(queries.tolist()), float(lowest))
+    return Judged(session, source, named, codes, tuple(queries.tolist()), _lowest(lowest))
 
 
-def unique(session: Session, source: Source, table: str, number: str, policy: Policy) -> str:
-    """Treat documents that a query has twice as the policy says; add the column place."""
+def _lowest(grade: float | None) -> float:
+    return np.inf if grade is None else float(grade)
+
+
+def unique(
+    session: Session, source: Source, table: str, number: str, policy: Policy
+) -> tuple[str, str]:
+    """Treat documents that a query has twice as the policy says, and add the column place.
+
+    Returns the table, and what numbers its rows without a gap.
+    """
     placed = session.name(table)
     count, distinct = session.rows(
         f"SELECT (SELECT count(*) FROM {table}), "
@@ -82,7 +94,7 @@ def unique(session: Session, source: Source, table: str, number: str, policy: Po
     )[0]
     if count == distinct:
         session.execute(f"CREATE TEMP VIEW {placed} AS SELECT *, rowid AS place FROM {table}")
-        return placed
+        return placed, "place"
     if policy.duplicates == "error":
         find_duplicate(session, source, table)
     choose = f"arg_min({number}, rowid)" if policy.duplicates == "first" else f"max({number})"
@@ -90,7 +102,7 @@ def unique(session: Session, source: Source, table: str, number: str, policy: Po
         f"CREATE TEMP TABLE {placed} AS SELECT query, doc, {choose} AS {number}, "
         f"min(rowid) AS place FROM {table} GROUP BY query, doc ORDER BY place"
     )
-    return placed
+    return placed, "rowid"
 
 
 def find_duplicate(session: Session, source: Source, table: str, among: str = "") -> None:

@@ -4,7 +4,7 @@ Per query: the ranks and grades of the judged documents that were retrieved, how
 documents were retrieved, and the grades of all judged documents.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,18 @@ def places_of(offsets: Ints) -> Ints:
     if lengths.size and (lengths == lengths[0]).all():
         return np.tile(np.arange(1, lengths[0] + 1), lengths.size)
     return np.arange(1, offsets[-1] + 1) - np.repeat(offsets[:-1], lengths)
+
+
+def cut(matched: Matched, depth: int | None) -> Matched:
+    """Return only the rows down to a rank; the counts of documents stay as they are."""
+    if depth is None or (near := matched.rank <= depth).all():
+        return matched
+    rows = ("rank_first", "rank_last", "rank", "grade")
+    return replace(
+        matched,
+        offsets=np.concatenate(([0], np.cumsum(near)))[matched.offsets],
+        **{field: getattr(matched, field)[near] for field in rows},
+    )
 
 
 def by_rank(owner: Ints, rank: Ints, grade: Floats) -> Ints:

@@ -8,7 +8,8 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import Kind
-from gainful.inputs.sources import Source, read, refuse_duplicate, refuse_values
+from gainful.inputs.source import Source
+from gainful.inputs.sources import read, refuse_duplicate, refuse_values
 from gainful.matching.mappings import documents_of, queries_of, sorted_numbers
 from gainful.measures.policy import Policy
 
@@ -40,12 +41,10 @@ def table_of(documents: Documents, kind: Kind, policy: Policy, session: Session)
     return Source(kind, kind.name, f"SELECT query, doc, number FROM {name}", strict=True)
 
 
-def documents_in(
-    session: Session, source: Source, policy: Policy, query: str | None = None
-) -> dict[str, dict[str, float]]:
-    """Return a table as a dict of dicts; with `query`, the others stand without documents."""
+def stored(session: Session, source: Source) -> str:
+    """Read a table whole, check its values, and return the name of the copy on the engine."""
     table = session.name(source.kind.name)
-    read(session, source, f"CREATE TEMP TABLE {table} AS SELECT * FROM {{rows}}")
+    read(session, source, f"CREATE TEMP TABLE {table} AS SELECT query, doc, number FROM {{rows}}")
     count, *known, finite = session.rows(
         "SELECT count(*), count(query), count(doc), count(number), bool_and(isfinite(number)) "
         f"FROM {table}"
@@ -54,6 +53,14 @@ def documents_in(
         raise InputError(source.name, "at least one document", "none")
     if not finite or min(known) < count:
         refuse_values(session, source)
+    return table
+
+
+def documents_in(
+    session: Session, source: Source, policy: Policy, query: str | None = None
+) -> dict[str, dict[str, float]]:
+    """Return a table as a dict of dicts; with `query`, the others stand without documents."""
+    table = stored(session, source)
     if query is None:
         rows = session.columns(f"SELECT query, doc, number FROM {table}")
     else:

@@ -12,12 +12,17 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.sources import Source, guarded, read, refuse_values
+from gainful.inputs.source import Source
+from gainful.inputs.sources import guarded, read, refuse_values
 from gainful.matching.folding import Chunks
 from gainful.matching.judged import Judged, unique
 from gainful.matching.matched import Ints
 from gainful.matching.overlap import refuse_disjoint_queries
 from gainful.measures.policy import Policy
+
+# SQL, with {rows} for the source, of the run's columns. + 0: there is no −0, which the engine
+# would tell from 0.
+ROWS = "SELECT query, doc, number + 0.0 AS score FROM {rows}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +31,24 @@ class Retrieved:
 
     Attributes:
         table: with the columns query, doc, score, and place where the order matters.
-        stored: whether it is a table of its own, whose rows have numbers.
+        row: what numbers its rows without a gap; empty where nothing does.
         codes: (p,) int64, the judged queries that it has, ascending.
         lengths: (p,) int64, how many rows each has in the table.
-        first_row, last_row: (p,) int64, numbers of their first and last row, if stored.
+        first_row, last_row: (p,) int64, numbers of their first and last row, if they have.
         retrieved: (p,) int64, how many documents the run has for each.
         extra: the other queries.
+        queries: a table in which all its queries are.
     """
 
     table: str
-    stored: bool
+    row: str
     codes: Ints
     lengths: Ints
     first_row: Ints
     last_row: Ints
     retrieved: Ints
     extra: tuple[str, ...]
+    queries: str
 
 
 def collect(
@@ -53,34 +60,31 @@ def collect(
     chunks: Chunks | None,
 ) -> Retrieved:
     """Read a run, as deep as it matters."""
-    ordered = policy.ties == "order" or policy.duplicates != "error" or chunks is not None
+    ordered = (
+        policy.ties == "order"
+        or policy.duplicates != "error"
+        or policy.drop_self == "yes"
+        or chunks is not None
+    )
     if depth is not None and not ordered:
-        return _top(session, judged, source, policy, depth)
+        return _top(session, judged, source, depth)
     run = _whole(session, judged, source, policy, chunks, ordered=ordered)
     return run if depth is None else _cut(session, judged, source, run, depth)
 
 
-def rows_of(policy: Policy) -> str:
-    """Return SQL, with {rows} for the source, of the run's columns query, doc and score."""
-    keep = " WHERE query IS DISTINCT FROM doc" if policy.drop_self == "yes" else ""
-    # + 0: there is no −0, which the engine would tell from 0.
-    return f"SELECT query, doc, number + 0.0 AS score FROM {{rows}}{keep}"
-
-
-def _top(session: Session, judged: Judged, source: Source, policy: Policy, depth: int) -> Retrieved:
+def _top(session: Session, judged: Judged, source: Source, depth: int) -> Retrieved:
     """Keep of each query the documents with a score as high as that at a depth.
 
     One more than the depth is asked for: it shows where documents beyond tie with the last.
     """
     top, kept = session.name("top"), session.name("run")
-    rows = rows_of(policy)
     read(
         session,
         source,
         f"CREATE TEMP TABLE {top} AS SELECT query, count(*) AS n, count(doc) AS docs_known, "
         "count(score) AS scores_known, min(score) AS lowest, "
         f"max_by(doc, score, {depth + 1}) AS docs, max(score, {depth + 1}) AS scores "
-        f"FROM ({rows}) GROUP BY query",
+        f"FROM ({ROWS}) GROUP BY query",
     )
     bad = session.rows(
         f"SELECT count(*) FROM {top} WHERE query IS NULL OR n > docs_known OR n > scores_known "
@@ -103,10 +107,10 @@ def _top(session: Session, judged: Judged, source: Source, policy: Policy, depth
         read(
             session,
             source,
-            f"INSERT INTO {kept} SELECT r.query, r.doc, r.score FROM ({rows}) r "
+            f"INSERT INTO {kept} SELECT r.query, r.doc, r.score FROM ({ROWS}) r "
             f"JOIN ({opened}) o ON r.query = o.query AND r.score = o.edge",
         )
-    run = _described(session, judged, source, kept, stored=True, queries=top)
+    run = _described(session, judged, source, kept, row="rowid", queries=top)
     totals = session.columns(
         f"SELECT code, n FROM {top} JOIN {judged.codes} USING (query) ORDER BY code"
     )
@@ -123,24 +127,31 @@ def _whole(
     ordered: bool,
 ) -> Retrieved:
     """Have all rows of a run as a table; what costs little to read again stays where it is."""
-    rows = rows_of(policy)
     table = session.name("run")
     if source.rescans and not ordered:
-        session.execute(f"CREATE TEMP VIEW {table} AS {rows.format(rows=f'({source.select})')}")
-        return _described(session, judged, source, table, stored=False)
-    read(session, source, f"CREATE TEMP TABLE {table} AS {rows}")
-    if ordered:
-        table = unique(session, source, table, "score", policy)
-        if chunks is not None:
-            folded = session.name("run")
-            best = "max(score)" if policy.fold == "max" else "arg_min(score, place)"
-            session.execute(
-                f"CREATE TEMP TABLE {folded} AS SELECT query, document AS doc, {best} AS score, "
-                f"min(place) AS place FROM ({chunks.sql(session, table)}) GROUP BY query, document "
-                "ORDER BY place"
-            )
-            table = folded
-    return _described(session, judged, source, table, stored=True)
+        session.execute(f"CREATE TEMP VIEW {table} AS {ROWS.format(rows=f'({source.select})')}")
+        return _described(session, judged, source, table, row="")
+    read(session, source, f"CREATE TEMP TABLE {table} AS {ROWS}")
+    if not ordered:
+        return _described(session, judged, source, table, row="rowid")
+    whole, row = unique(session, source, table, "score", policy)
+    if chunks is None and policy.drop_self == "no":
+        return _described(session, judged, source, whole, row=row)
+    _described(session, judged, source, whole, row=row)  # says what is no number
+    listed, left = (
+        session.name("run"),
+        f"SELECT * FROM {whole} SEMI JOIN {judged.codes} USING (query)",
+    )
+    if policy.drop_self == "yes":
+        left += " WHERE query <> doc"
+    if chunks is not None:
+        best = "max(score)" if policy.fold == "max" else "arg_min(score, place)"
+        left = (
+            f"SELECT query, document AS doc, {best} AS score, min(place) AS place "
+            f"FROM ({chunks.sql(session, f'({left})')}) GROUP BY query, document"
+        )
+    session.execute(f"CREATE TEMP TABLE {listed} AS {left} ORDER BY place")
+    return _described(session, judged, source, listed, row="rowid", queries=whole)
 
 
 def _cut(session: Session, judged: Judged, source: Source, run: Retrieved, depth: int) -> Retrieved:
@@ -151,7 +162,7 @@ def _cut(session: Session, judged: Judged, source: Source, run: Retrieved, depth
         f"SELECT query, list_min(max(score, {depth})) AS edge FROM {run.table} GROUP BY query) e "
         "ON r.query = e.query AND r.score >= e.edge"
     )
-    cut = _described(session, judged, source, table, stored=True)
+    cut = _described(session, judged, source, table, row="rowid", queries=run.queries)
     return replace(cut, retrieved=run.retrieved, extra=run.extra)
 
 
@@ -161,40 +172,48 @@ def _described(
     source: Source,
     table: str,
     *,
-    stored: bool,
+    row: str,
     queries: str | None = None,
 ) -> Retrieved:
-    """Count the rows of each query; `queries` names a table that has all queries of the run."""
-    span = "min(rowid) AS low, max(rowid) AS high" if stored else "0 AS low, 0 AS high"
+    """Count the rows of each query; `queries` names a table that has all queries of the run.
+
+    A query may be left with no rows.
+    """
+    span = f"min({row}) AS low, max({row}) AS high" if row else "0 AS low, 0 AS high"
     groups = session.name("groups")
     guarded(
         session,
         source,
         f"CREATE TEMP TABLE {groups} AS SELECT query, count(*) AS n, count(doc) AS docs_known, "
-        f"count(score) AS scores_known, {span} FROM {table} GROUP BY query",
+        f"count(score) AS scores_known, bool_and(isfinite(score)) AS finite, {span} "
+        f"FROM {table} GROUP BY query",
     )
     bad = session.rows(
-        f"SELECT count(*) FROM {groups} WHERE query IS NULL OR n > docs_known OR n > scores_known"
+        f"SELECT count(*) FROM {groups} "
+        "WHERE query IS NULL OR n > docs_known OR n > scores_known OR NOT finite"
     )
     if bad[0][0]:
         refuse_values(session, source)
-    found = session.columns(
-        f"SELECT code, n, low, high FROM {groups} JOIN {judged.codes} USING (query) ORDER BY code"
-    )
     everything = queries or groups
+    found = session.columns(
+        "SELECT code, coalesce(n, 0) AS n, coalesce(low, 0) AS low, coalesce(high, -1) AS high "
+        f"FROM (SELECT DISTINCT query FROM {everything}) JOIN {judged.codes} USING (query) "
+        f"LEFT JOIN {groups} USING (query) ORDER BY code"
+    )
     if not found["code"].size:
         _refuse_without_queries(session, judged, source, everything)
-    extra = session.rows(f"SELECT query FROM {everything} ANTI JOIN {judged.codes} USING (query)")
-    codes, n, low, high = (found[name].astype(np.int64) for name in ("code", "n", "low", "high"))
-    return Retrieved(
-        table, stored, codes, n, low, high, n, tuple(in_order(row[0] for row in extra))
+    extra = session.rows(
+        f"SELECT DISTINCT query FROM {everything} ANTI JOIN {judged.codes} USING (query)"
     )
+    codes, n, low, high = (found[name].astype(np.int64) for name in ("code", "n", "low", "high"))
+    others = tuple(in_order(name for (name,) in extra))
+    return Retrieved(table, row, codes, n, low, high, n, others, everything)
 
 
 def _refuse_without_queries(
     session: Session, judged: Judged, source: Source, queries: str
 ) -> NoReturn:
-    returned = [row[0] for row in session.rows(f"SELECT query FROM {queries}")]
+    returned = [row[0] for row in session.rows(f"SELECT DISTINCT query FROM {queries}")]
     if not returned:
         raise InputError(source.name, "at least one retrieved document", "none")
     refuse_disjoint_queries(judged.queries, returned)

@@ -97,6 +97,82 @@ def with_repeats(values: NDArray[np.uint64], segments: Segments) -> Ints:
     return np.sort(np.concatenate([np.empty(0, np.int64), *found]))
 
 
+def locate(
+    keys: NDArray[np.uint64], segments: Segments, owner: Ints, wanted: NDArray[np.uint64]
+) -> Ints | None:
+    """Return the row of each wanted key among those of its query, −1 where it has none.
+
+    Only the highest bits of the keys are compared: a caller looks at the rows again. None
+    where two keys of a query cannot be told apart by them.
+
+    Args:
+        keys: (n,) with bits that are well mixed.
+        segments: the queries.
+        owner: (m,) the query of each wanted key.
+        wanted: (m,) keys.
+
+    >>> keys = np.array([3 << 60, 1 << 60, 2 << 60], np.uint64)
+    >>> segments = Segments(np.array([0]), np.array([3]))
+    >>> wanted = np.array([2 << 60, 5 << 60], np.uint64)
+    >>> locate(keys, segments, np.array([0, 0]), wanted).tolist()
+    [2, -1]
+    """
+    found = np.full(owner.size, -1, np.int64)
+    order = np.argsort(owner, kind="stable")
+    bounds = np.searchsorted(owner[order], np.arange(segments.lengths.size + 1))
+
+    def work(block: Ints) -> bool:
+        # The place of each key stands in its lowest bits, so a bare sort carries it along.
+        packed = _laid_out(keys, segments, block, np.iinfo(np.uint64).max)
+        bits = np.uint64(int(packed.shape[1]).bit_length())
+        high = ~((np.uint64(1) << bits) - np.uint64(1))
+        inside = np.arange(packed.shape[1]) < segments.lengths[block][:, None]
+        packed &= high
+        packed |= np.arange(packed.shape[1], dtype=np.uint64)
+        packed[~inside] = np.iinfo(np.uint64).max
+        packed.sort(axis=1)
+        alike = ((packed[:, 1:] ^ packed[:, :-1]) & high) == 0
+        if (alike & inside[:, 1:]).any():
+            return False
+        counts = bounds[block + 1] - bounds[block]
+        rows = order[ranges(bounds[block], counts)]
+        lengths = np.repeat(segments.lengths[block], counts)
+        base = np.repeat(np.arange(block.size) * packed.shape[1], counts)
+        flat, values = packed.ravel(), wanted[rows] & high
+        place = _search(flat, base, lengths, values, "left")
+        nearest = flat[base + np.minimum(place, lengths - 1)]
+        hit = (place < lengths) & ((nearest & high) == values)
+        place = (nearest & ~high).astype(np.int64)
+        starts = np.repeat(segments.starts[block], counts)
+        found[rows] = np.where(hit, starts + place, -1)
+        return True
+
+    return found if all(in_parallel(work, _blocks(segments))) else None
+
+
+def count_down_to(scores: Floats, segments: Segments, depth: int) -> Ints:
+    """Return how many scores of each query are as high as the one at a depth.
+
+    >>> segments = Segments(np.array([0, 3]), np.array([3, 1]))
+    >>> count_down_to(np.array([1.0, 3.0, 3.0, 5.0]), segments, 1).tolist()
+    [2, 1]
+    """
+    seen = segments.lengths.copy()
+
+    def work(block: Ints) -> None:
+        lengths = segments.lengths[block]
+        if lengths.max() <= depth:
+            return
+        # Padded at the lower end, so that the highest stand in the same columns.
+        matrix = _laid_out(scores, segments, block, -np.inf)
+        matrix.partition(matrix.shape[1] - depth, axis=1)
+        edge = matrix[:, matrix.shape[1] - depth, None]
+        seen[block] = np.where(lengths > depth, (matrix >= edge).sum(axis=1), lengths)
+
+    in_parallel(work, _blocks(segments))
+    return seen
+
+
 def _blocks(segments: Segments) -> list[Ints]:
     """Return queries of similar length, as many at a time as fit a core's cache."""
     blocks: list[Ints] = []
@@ -110,6 +186,15 @@ def _ascending(
     values: NDArray[Number], segments: Segments, block: Ints, padding: float
 ) -> NDArray[Number]:
     """Return the values [query, place] of some queries, ascending, padded to the longest."""
+    matrix = _laid_out(values, segments, block, padding)
+    matrix.sort(axis=1)
+    return matrix
+
+
+def _laid_out(
+    values: NDArray[Number], segments: Segments, block: Ints, padding: float
+) -> NDArray[Number]:
+    """Return a copy of the values [query, place] of some queries, padded to the longest."""
     starts, lengths = segments.starts[block], segments.lengths[block]
     shape = block.size, int(lengths.max())
     if (lengths == shape[1]).all():
@@ -120,11 +205,12 @@ def _ascending(
     else:
         matrix = np.full(shape, padding, values.dtype)
         matrix[np.arange(shape[1]) < lengths[:, None]] = values[ranges(starts, lengths)]
-    matrix.sort(axis=1)
     return matrix
 
 
-def _search(flat: Floats, base: Ints, lengths: Ints, wanted: Floats, side: str) -> Ints:
+def _search(
+    flat: NDArray[Number], base: Ints, lengths: Ints, wanted: NDArray[Number], side: str
+) -> Ints:
     """Search each value in its row of a matrix, as `np.searchsorted` does in one row."""
     low, high = np.zeros(base.size, np.int64), lengths.copy()
     for _ in range(int(lengths.max(initial=0)).bit_length()):

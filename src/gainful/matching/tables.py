@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples
-from gainful.inputs.sources import Source, guarded, refuse_values
+from gainful.inputs.source import Source
+from gainful.inputs.sources import guarded
 from gainful.matching.folding import Chunks
 from gainful.matching.judged import Judged, find_duplicate
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
 from gainful.matching.overlap import warn_of_disjoint_documents
-from gainful.matching.retrieved import Retrieved, collect, rows_of
+from gainful.matching.retrieved import ROWS, Retrieved, collect
 from gainful.matching.segments import Segments, count_above, with_repeats
 from gainful.matching.sorting import ranges
 from gainful.measures.policy import Policy
@@ -117,8 +118,6 @@ def _ranked(
     order = np.argsort(code, kind="stable")
     bounds = np.searchsorted(code[order], np.arange(len(judged.queries) + 1))
     for codes, scores, hashes, segments in _parts(session, judged, source, run):
-        if not np.isfinite(scores).all():
-            refuse_values(session, source)
         suspects = codes[with_repeats(hashes, segments)]
         if suspects.size:  # two ids may share a hash; the ids themselves decide
             chosen = session.register("suspects", {"code": suspects})
@@ -150,7 +149,7 @@ def _parts(
     session: Session, judged: Judged, source: Source, run: Retrieved
 ) -> Iterator[tuple[Ints, Floats, NDArray[np.uint64], Segments]]:
     """Yield the scores and the hashes of the ids, with the queries that they belong to."""
-    together = run.stored and bool((run.last_row - run.first_row + 1 == run.lengths).all())
+    together = run.row != "" and bool((run.last_row - run.first_row + 1 == run.lengths).all())
     by_row = np.argsort(run.first_row) if together else np.arange(run.codes.size)
     part_of = (np.cumsum(run.lengths[by_row]) - 1) // _PART
     for chosen in np.split(by_row, np.flatnonzero(np.diff(part_of)) + 1):
@@ -159,7 +158,7 @@ def _parts(
             low = int(run.first_row[chosen].min())
             found = session.columns(
                 f"SELECT score, hash(doc) AS id FROM {run.table} "
-                f"WHERE rowid BETWEEN {low} AND {int(run.last_row[chosen].max())}"
+                f"WHERE {run.row} BETWEEN {low} AND {int(run.last_row[chosen].max())}"
             )
             yield codes, found["score"], found["id"], Segments(run.first_row[chosen] - low, lengths)
             continue
@@ -241,7 +240,7 @@ def _treat_unjudged(
         condensed_run = replace(
             run,
             table=condensed,
-            stored=True,
+            row="rowid",
             lengths=lengths,
             first_row=ends["low"][run.codes],
             last_row=ends["high"][run.codes],
@@ -279,7 +278,7 @@ def _warn_if_disjoint(
     session: Session, judged: Judged, source: Source, run: Retrieved, policy: Policy
 ) -> None:
     """Warn where no retrieved document is judged, also below the depth."""
-    rows = rows_of(policy).format(rows=f"({source.select})")
+    rows = ROWS.format(rows=f"({source.select})")
     sample = f"SELECT doc FROM {{}} SEMI JOIN {{}} USING (query) ORDER BY doc LIMIT {_EXAMPLES}"
     if run.table.startswith("run") and policy.fold == "none":
         shared = guarded(

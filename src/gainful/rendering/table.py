@@ -78,7 +78,7 @@ class Table:
 
 def as_text(table: Table) -> str:
     """Write for a terminal, as wide as the cells need; nothing is cut off or folded."""
-    rows = [[_printable(cell) for cell in row] for row in (table.columns, *table.written())]
+    rows = [[printable(cell) for cell in row] for row in (table.columns, *table.written())]
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     numeric = table.numeric()
     lines = [
@@ -89,8 +89,8 @@ def as_text(table: Table) -> str:
         for row in rows
     ]
     lines.insert(1, "─" * (sum(widths) + 3 * (len(widths) - 1)))
-    head = [_printable(table.title), ""] if table.title else []
-    notes = ["", *map(_printable, table.notes)] if table.notes else []
+    head = [printable(table.title), ""] if table.title else []
+    notes = ["", *map(printable, table.notes)] if table.notes else []
     return "\n".join([*head, *lines, *notes])
 
 
@@ -108,7 +108,7 @@ def as_latex(table: Table) -> str:
     """Write a LaTeX tabular for the booktabs package."""
     alignment = "".join("r" if numeric else "l" for numeric in table.numeric())
     rows = [" & ".join(map(latex_text, row)) + r" \\" for row in table.written()]
-    comments = [f"% {_printable(line)}" for line in (table.title, *table.notes) if line]
+    comments = [f"% {printable(line)}" for line in (table.title, *table.notes) if line]
     return "\n".join(
         [
             *comments,
@@ -181,7 +181,7 @@ def latex_text(text: str) -> str:
     return text.translate(_LATEX_SPECIAL)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Show what would steer a terminal, or break a line, as an escape."""
     if text.isprintable():
         return text

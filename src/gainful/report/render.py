@@ -1,4 +1,4 @@
-"""`render`: scores, explanations and the catalogue in every format."""
+"""`render`: scores, explanations, findings and the catalogue in every format."""
 
 import json
 import math
@@ -8,13 +8,14 @@ from dataclasses import replace
 from gainful.errors import InputError, did_you_mean
 from gainful.evaluation.scores import Scores
 from gainful.explanation.worked import Explanation
+from gainful.linting.findings import Findings
 from gainful.measures.families import Family
 from gainful.rendering.table import WRITERS, Cell, Table
 from gainful.version import VERSION
 
 _MOST_DIGITS = 17  # more than a float64 has
 
-Renderable = Scores | Mapping[str, Scores] | Explanation | Family | Sequence[Family]
+Renderable = Scores | Mapping[str, Scores] | Explanation | Findings | Family | Sequence[Family]
 
 
 def formats() -> tuple[str, ...]:
@@ -36,7 +37,8 @@ def render(
     """Return a result as text.
 
     Args:
-        result: scores, scores by the name of their run, an explanation, or the catalogue.
+        result: scores, scores by the name of their run, an explanation, the findings of a
+            check, or the catalogue.
         format: one of `formats()`. `table`, `markdown`, `latex` and `html` round numbers,
             `tsv`, `csv`, `json` and `jsonl` keep every digit.
         per_query: for scores, a row for each query instead of the means.
@@ -58,6 +60,8 @@ def render(
     match result:
         case Explanation():
             return _explanation(result, format)
+        case Findings():
+            return _findings(result, format, write)
         case Family():
             return _family(result, format, write)
         case Scores():
@@ -68,7 +72,7 @@ def render(
             return write(_catalogue(result, full=format not in ("table", "markdown", "latex")))
     raise InputError(
         "render",
-        "scores, scores by the name of their run, an explanation, or the catalogue",
+        "scores, scores by the name of their run, an explanation, findings, or the catalogue",
         type(result).__name__,
     )
 
@@ -174,6 +178,17 @@ def _explanation(explanation: Explanation, format: str) -> str:  # noqa: A002
             return "\n\n".join(["\n".join([head, *rest]), *tables, f"% {explanation.conclusion}"])
         case _:
             return WRITERS[format](explanation.table())
+
+
+def _findings(findings: Findings, format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
+    match format:
+        case "table":
+            return str(findings)
+        case "json":
+            plain = {"gainful": VERSION, **findings.to_dict()}
+            return json.dumps(plain, indent=2, ensure_ascii=False)
+        case _:
+            return write(findings.table())
 
 
 def _family(family: Family, format: str, write: Callable[[Table], str]) -> str:  # noqa: A002

@@ -1,0 +1,83 @@
+"""`gainful check`."""
+
+import sys
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import (
+    BARE,
+    format_option,
+    names_of,
+    output_option,
+    reading_of,
+    reading_options,
+    refuse_overwriting,
+    write,
+)
+
+_FAILED = 1
+
+
+def _help() -> str:
+    """Say what the command does, with all the rules."""
+    rules = "\n\n".join(f"{rule.name} ({rule.severity}): {rule.what}" for rule in gf.Findings.rules)
+    return (
+        "Look at JUDGMENTS, and RUNs if any, for what is wrong or probably not meant.\n\n"
+        "The files are those that evaluate reads. Exit 0 if there is nothing graver than a "
+        "warning, 1 if there are errors (with --strict, warnings too), 2 if a file cannot be read "
+        f"at all.\n\nWhat is looked for:\n\n{rules}"
+    )
+
+
+@click.command(
+    help=_help(),
+    short_help="Look for what is wrong in judgments and runs.",
+    epilog="Example: gainful check qrels.txt bm25.run --scale 0..3 --strict",
+)
+@click.argument("judgments")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.option(
+    "--cutoff",
+    "-k",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="The rank down to which the lists matter.",
+)
+@click.option(
+    "--scale", metavar="LOW..HIGH", help="The lowest and the highest grade, such as 0..3."
+)
+@click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
+@format_option
+@output_option
+@reading_options
+def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
+    """Look for what is wrong; the help that is shown comes from the rules."""
+    reading = reading_of(options)
+    if (judgments, *runs).count("-") > 1:
+        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_overwriting(options["output"], judgments, *runs)
+    findings = gf.check(
+        judgments,
+        dict(zip(names_of(runs), runs, strict=True)),
+        cutoff=options["cutoff"],
+        scale=_scale(options["scale"]),
+        **reading,
+    )
+    write(gf.render(findings, options["format_"]), options["output"])
+    if options["format_"] in BARE:  # the others carry it themselves
+        click.echo(findings.summary, err=True)
+    if findings.counts["error"] or (options["strict"] and not findings.clean):
+        sys.exit(_FAILED)
+
+
+def _scale(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    low, _, high = text.partition("..")
+    try:
+        return float(low), float(high)
+    except ValueError:
+        raise click.UsageError(f"--scale takes LOW..HIGH, such as 0..3, not {text!r}.") from None

@@ -1,0 +1,47 @@
+"""`gainful convert`."""
+
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import reading_of, reading_options, refuse_overwriting, seen_enough
+
+
+@click.command(epilog="Example: gainful convert bm25.run bm25.parquet --as run")
+@click.argument("input_", metavar="INPUT")
+@click.argument("output")
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["run", "judgments"]),
+    required=True,
+    help="What INPUT holds.",
+)
+@click.option(
+    "--format",
+    "-f",
+    "format_",
+    metavar="FORMAT",
+    help="trec, csv, tsv, jsonl or parquet.  [default: what the name of OUTPUT tells]",
+)
+@click.option("--tag", metavar="WORD", help="The last field of a TREC run.  [default: gainful]")
+@reading_options
+def convert(input_: str, output: str, kind: str, **options: Any) -> None:
+    """Write a run or judgments in another format.
+
+    INPUT is a file of any format that evaluate reads. OUTPUT is written as its name tells:
+    .run, .qrels, .trec and .txt are TREC, the others .csv, .tsv, .jsonl and .parquet, the text
+    also packed, .gz or .zst. - is standard input and output. OUTPUT is replaced when it is
+    complete; numbers and ids read back as they were.
+    """
+    refuse_overwriting(output, input_)
+    tag, chosen, reading = options["tag"], options["format_"], reading_of(options)
+    with seen_enough():
+        if kind == "run":
+            tagged = {} if tag is None else {"tag": tag}
+            gf.write_run(input_, output, format=chosen, **tagged, **reading)
+        elif tag is None:
+            gf.write_judgments(input_, output, format=chosen, **reading)
+        else:
+            raise click.UsageError("--tag goes with --as run: judgments have none.")

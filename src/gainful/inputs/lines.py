@@ -1,0 +1,272 @@
+"""Clean TREC files, read as whole arrays of bytes.
+
+A file is clean where every line has all its fields, with one delimiter between them and no
+other white space or control. Its fields are then found by one look for blanks, and what is
+needed of them is gathered for all lines of a chunk at a time, on all cores. Anything else
+is for the engine, which gives the same result, and for the rows, which say what is wrong.
+"""
+
+import mmap
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.inputs.decimals import WORD, Bytes, Floats, Ints, Words, read_decimals
+from gainful.inputs.files import BYTE_ORDER_MARK
+from gainful.inputs.kinds import Kind
+from gainful.inputs.parallel import in_parallel
+
+_CHUNK = 1 << 20
+_LONGEST_LINE = 1 << 12
+_LONG_ID = 64  # from there on, ids are compared one by one
+_MARGIN = 16  # zeros around a chunk, so that words may reach over its ends
+_SPACE, _LINE_FEED, _LAST_ASCII = 32, 10, 127
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+# Which bytes of a word the first n of eight characters are.
+_FIRST = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The rows of a clean file; those of a query stand together.
+
+    Attributes:
+        path: the file.
+        queries: (q,) ids, in the order of the file.
+        starts: (q+1,) int64, the rows of each query.
+        retrieved: (q,) int64, how many rows each query has in the file.
+        numbers: (n,) float64.
+        docs: (n,) int64, where the ids of the documents stand in the file.
+        lengths: (n,) int64, how long they are.
+        keys: (n,) uint64: equal for equal ids, and almost never for others.
+    """
+
+    path: Path
+    queries: list[str]
+    starts: Ints
+    retrieved: Ints
+    numbers: Floats
+    docs: Ints
+    lengths: Ints
+    keys: Words
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The rows of a chunk; the first stretch of one query may continue that of the chunk before."""
+
+    queries: list[bytes]
+    counts: Ints
+    kept: Ints
+    numbers: Floats
+    docs: Ints
+    lengths: Ints
+    keys: Words
+
+
+def read_lines(path: Path, kind: Kind, delimiter: str, depth: int | None = None) -> Lines | None:
+    """Read a clean file; None if it is not, or if the rows of a query do not stand together.
+
+    With a depth, rows that cannot be among so many highest of their query may be left out.
+    """
+    size = path.stat().st_size
+    with path.open("rb", buffering=0) as file:
+        if file.read(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
+            return None
+
+        def work(start: int) -> _Part | None:
+            return _part(file.fileno(), start, size, kind, ord(delimiter), depth)
+
+        parts = in_parallel(work, range(0, size, _CHUNK))
+    found = [part for part in parts if part is not None and part.queries]
+    if None in parts or not found:
+        return None
+    return _joined(path, found)
+
+
+def _joined(path: Path, parts: list[_Part]) -> Lines | None:
+    queries: list[bytes] = []
+    counts: list[int] = []
+    kept: list[int] = []
+    for part in parts:
+        again = bool(queries) and part.queries[0] == queries[-1]
+        if again:
+            counts[-1] += int(part.counts[0])
+            kept[-1] += int(part.kept[0])
+        queries += part.queries[again:]
+        counts += part.counts[again:].tolist()
+        kept += part.kept[again:].tolist()
+    if len(set(queries)) < len(queries):
+        return None
+    return Lines(
+        path,
+        [query.decode() for query in queries],
+        np.concatenate(([0], np.cumsum(kept))),
+        np.array(counts),
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("numbers", "docs", "lengths", "keys")
+        ),
+    )
+
+
+def _part(
+    file: int, start: int, size: int, kind: Kind, delimiter: int, depth: int | None
+) -> _Part | None:
+    """Read the lines that begin in a chunk; None if they are not clean."""
+    # One byte before tells whether a line begins with the chunk.
+    first = max(start - 1, 0)
+    last = min(start + _CHUNK, size)
+    text = np.zeros(last - first + _LONGEST_LINE + 2 * _MARGIN, np.uint8)
+    room = text[_MARGIN : text.size - _MARGIN]
+    got = os.preadv(file, [room[: min(size, last + _LONGEST_LINE) - first]], first)
+    text = text[: got + 2 * _MARGIN]
+    if first + got == size and text[_MARGIN + got - 1] != _LINE_FEED:
+        text[_MARGIN + got] = _LINE_FEED  # the last line may lack its end
+        got += 1
+    begin, end = _MARGIN, _MARGIN + got
+    if start:
+        begin = _after_line(text, _MARGIN, end)
+    if first + got < size or last < size:
+        end = _after_line(text, _MARGIN + last - first - 1, end)
+    if begin < 0 or end < 0:
+        return None  # a line longer than any that is read here
+    if begin >= end:
+        nothing = np.empty(0, np.int64)
+        return _Part([], nothing, nothing, np.empty(0), nothing, nothing, np.empty(0, np.uint64))
+    return _fields(text, begin, end, first - _MARGIN, kind, delimiter, depth)
+
+
+def _after_line(text: Bytes, place: int, end: int) -> int:
+    """Return where the line after the one at a place begins; −1 if its end is not in the text."""
+    found = np.flatnonzero(text[place : min(place + _LONGEST_LINE, end)] == _LINE_FEED)
+    return place + int(found[0]) + 1 if found.size else -1
+
+
+def _fields(
+    text: Bytes, begin: int, end: int, offset: int, kind: Kind, delimiter: int, depth: int | None
+) -> _Part | None:
+    count = len(kind.fields)
+    inside = text[begin:end]
+    blank = inside <= _SPACE
+    if blank[0] or (blank[1:] & blank[:-1]).any():
+        return None  # a field is empty
+    places = np.flatnonzero(blank)
+    lines, rest = divmod(places.size, count)
+    if (
+        rest
+        or np.count_nonzero(inside == _LINE_FEED) != lines
+        or np.count_nonzero(inside == delimiter) != lines * (count - 1)
+    ):
+        return None
+    ends: Ints = places.reshape(-1, count) + begin  # [line, field]
+    if (text[ends[:, -1]] != _LINE_FEED).any():
+        return None
+    if inside.max() > _LAST_ASCII and not _is_utf8(inside):
+        return None
+    words = np.ndarray((text.size - WORD + 1,), np.uint64, text, strides=(1,))
+    query, doc, number = kind.places
+    line = np.concatenate(([begin], ends[:-1, -1] + 1))
+    numbers = read_decimals(text, words, ends[:, number - 1] + 1, ends[:, number])
+    if numbers is None:
+        return None
+    numbers += 0.0  # there is no −0
+    opens = _opens(words, line, ends[:, query] - line)
+    stretches = np.flatnonzero(opens)
+    counts = np.diff(stretches, append=line.size)
+    names = [text[line[row] : ends[row, query]].tobytes() for row in stretches.tolist()]
+    docs, doc_ends, kept = ends[:, doc - 1] + 1, ends[:, doc], counts
+    if depth is not None and counts.max() > depth:
+        chosen, kept = _highest(numbers, stretches, counts, depth)
+        numbers, docs, doc_ends = numbers[chosen], docs[chosen], doc_ends[chosen]
+    lengths = doc_ends - docs
+    return _Part(names, counts, kept, numbers, docs + offset, lengths, _keys(words, docs, lengths))
+
+
+def _is_utf8(text: Bytes) -> bool:
+    try:
+        text.tobytes().decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _opens(words: Words, starts: Ints, lengths: Ints) -> NDArray[np.bool_]:
+    """Return whether the field of each row differs from that of the row before."""
+    opens = np.empty(starts.size, np.bool_)
+    opens[0] = True
+    opens[1:] = lengths[1:] != lengths[:-1]
+    for place in range(0, int(lengths.max()), WORD):
+        word = _word(words, starts, lengths, place)
+        opens[1:] |= word[1:] != word[:-1]
+    return opens
+
+
+def _word(words: Words, starts: Ints, lengths: Ints, place: int) -> Words:
+    """Return the characters of each field from a place on, up to eight, 0 where it has no more."""
+    at = starts + place
+    if place:  # of long fields; for shorter ones it may lie beyond the text
+        np.minimum(at, words.size - 1, out=at)
+    word: Words = words[at] & _FIRST[np.clip(lengths - place, 0, WORD)]
+    return word
+
+
+def _keys(words: Words, starts: Ints, lengths: Ints) -> Words:
+    """Return a number for each field that is the same wherever the same field stands."""
+    keys = lengths.astype(np.uint64)
+    for place in range(0, int(lengths.max(initial=0)), WORD):
+        left = lengths - place
+        mixed = (keys ^ _word(words, starts, lengths, place)) * _MULTIPLIER
+        mixed ^= mixed >> np.uint64(29)
+        keys = mixed if left.min() > 0 else np.where(left > 0, mixed, keys)
+    return keys * _MULTIPLIER
+
+
+def _highest(numbers: Floats, starts: Ints, counts: Ints, depth: int) -> tuple[Ints, Ints]:
+    """Return the rows with a number as high as the one at a depth of their stretch, and how many."""
+    edges = np.full(starts.size, -np.inf)
+    long = np.flatnonzero(counts > depth)
+    for length in np.unique(counts[long]).tolist():
+        alike = long[counts[long] == length]
+        matrix = numbers[starts[alike][:, None] + np.arange(length)]
+        matrix.partition(length - depth, axis=1)
+        edges[alike] = matrix[:, length - depth]
+    near = numbers >= np.repeat(edges, counts)
+    kept = np.add.reduceat(near, starts, dtype=np.int64)
+    return np.flatnonzero(near), kept
+
+
+def same_docs(left: Lines, rows: Ints, right: Lines, others: Ints) -> NDArray[np.bool_]:
+    """Return whether the documents at some rows of two files have the same id, byte by byte."""
+    lengths = left.lengths[rows]
+    same: NDArray[np.bool_] = lengths == right.lengths[others]
+    if not rows.size:
+        return same
+    longest = int(lengths.max())
+    if longest > _LONG_ID:
+        ours, theirs = doc_bytes(left, rows), doc_bytes(right, others)
+        return np.array([one == other for one, other in zip(ours, theirs, strict=True)])
+    place = np.arange(longest)
+    inside = place < lengths[:, None]
+    letters = []
+    for lines, at in ((left, rows), (right, others)):
+        text = np.memmap(lines.path, np.uint8, "r")
+        letters.append(text[np.minimum(lines.docs[at][:, None] + place, text.size - 1)])
+    same &= ((letters[0] == letters[1]) | ~inside).all(axis=1)
+    return same
+
+
+def doc_bytes(lines: Lines, rows: Ints) -> list[bytes]:
+    """Return the ids of the documents at some rows."""
+    starts, lengths = lines.docs[rows].tolist(), lines.lengths[rows].tolist()
+    with (
+        lines.path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        return [
+            content[start : start + length] for start, length in zip(starts, lengths, strict=True)
+        ]

@@ -1,0 +1,32 @@
+"""What the engine reads judgments or a run from."""
+
+from dataclasses import dataclass
+
+from gainful.inputs.files import Plain
+from gainful.inputs.formats import Layout
+from gainful.inputs.kinds import Kind
+
+_NONE = Layout("")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table of judgments or of a run.
+
+    Attributes:
+        kind: which of the two.
+        name: what messages call it.
+        select: SQL with the columns query, doc and number, and rank where there is one.
+        rescans: whether it costs little to read it several times.
+        strict: whether reading it fails on missing values; else they come as NULL.
+        file: where its text stands, if it does.
+        layout: how its text is written.
+    """
+
+    kind: Kind
+    name: str
+    select: str
+    rescans: bool = False
+    strict: bool = False
+    file: Plain | None = None
+    layout: Layout = _NONE

@@ -1,0 +1,137 @@
+"""Text as tables: lines of fields, and lines of JSON."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from gainful.inputs.cleaning import clean, is_clean, is_usual
+from gainful.inputs.columns import find_columns
+from gainful.inputs.engine import Session, file_quoted, name_quoted, quoted
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain
+from gainful.inputs.formats import Layout
+from gainful.inputs.kinds import Kind
+from gainful.inputs.rows import Fault, Row, rows
+from gainful.inputs.source import Source
+
+_READ = "read_"  # how the engine's functions for text begin
+
+
+def ready(source: Source, session: Session) -> Source:
+    """Return a source that the engine can read: with its white space in order, if it is a TREC file."""
+    if source.select or source.file is None:
+        return source
+    layout, path = source.layout, source.file.path
+    if layout.format == "trec" and not is_clean(path, layout.delimiter):
+        return cleaned(source, session)
+    if layout.format == "table" and not is_usual(path, layout.delimiter):
+        return row_by_row(source, session)
+    return replace(source, select=_text_select(path, layout, session))
+
+
+def is_read_by_engine(source: Source) -> bool:
+    """Return whether the engine itself reads the lines."""
+    return _READ in source.select
+
+
+def cleaned(source: Source, session: Session) -> Source:
+    """Return a TREC file with its white space in order."""
+    assert source.file is not None  # noqa: S101 - only text is cleaned
+    target = session.folder / session.name("cleaned")
+    clean(source.file.path, target)
+    layout = replace(source.layout, delimiter="")
+    select = _text_select(target, replace(layout, delimiter=" "), session)
+    return replace(source, select=select, layout=layout)
+
+
+def row_by_row(source: Source, session: Session) -> Source:
+    """Read a table with quotes or ends of lines that the engine may take for something else."""
+    assert source.file is not None  # noqa: S101 - only text has lines
+    found: list[Row] = []
+    for row in rows(source.file, source.layout, source.kind):
+        if isinstance(row, Fault):
+            raise row.error(source.file)
+        found.append(row)
+    table = {
+        "query": np.array([row.query for row in found], object),
+        "doc": np.array([row.doc for row in found], object),
+        "number": np.array([row.number for row in found], np.float64),
+    }
+    columns = "query, doc, number"
+    if source.layout.rank is not None:
+        table["rank"] = np.array([row.rank for row in found], object)
+        columns += ", TRY_CAST(rank AS DOUBLE) AS rank"
+    name = session.register(source.kind.name, table)
+    return replace(source, select=f"SELECT {columns} FROM {name}")
+
+
+def _text_select(path: Path, layout: Layout, session: Session) -> str:
+    """Read lines of fields; an empty field is an error, not a value."""
+    number = layout.places[2]
+    types = ", ".join(
+        f"'f{place}': '{'DOUBLE' if place == number else 'VARCHAR'}'"
+        for place in range(len(layout.names))
+    )
+    mark = "'\"'" if layout.format == "table" else "''"
+    # Fields of a clean TREC file cannot be empty.
+    empty = " OR ".join(f"f{place} IS NULL" for place in layout.places)
+    checked = f" WHERE CASE WHEN {empty} THEN error('an empty field') ELSE true END"
+    columns = ", ".join(
+        f"f{place} AS {name}"
+        for place, name in zip(layout.places, ("query", "doc", "number"), strict=True)
+    )
+    if layout.rank is not None:
+        # For the lint; not read where it is not asked for. Of a bare column, the cast would
+        # become one of the reader, which fails on what is no number.
+        columns += f", TRY_CAST(nullif(f{layout.rank}, '') AS DOUBLE) AS rank"
+    return (
+        f"SELECT {columns} FROM {_READ}csv({file_quoted(path, session)}, "
+        f"delim={quoted(layout.delimiter)}, quote={mark}, escape={mark}, "
+        f"header={str(layout.header).lower()}, skip={layout.skip}, auto_detect=false, compression='none', "
+        f"hive_partitioning=false, columns={{{types}}})"
+        f"{checked if layout.format == 'table' else ''}"
+    )
+
+
+def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Session) -> Source:
+    """Read an object on each line; an id or a number of another type is an error."""
+    file = _without_mark(file, session)
+    with file.path.open("rb") as content:
+        first = next(line for line in content if line.strip())
+    names = tuple(json.loads(first))
+    layout = Layout("jsonl", "", names, find_columns(names, kind, columns, f"{file.name}:1"))
+    query, doc, number = (names[place] for place in layout.places)
+    types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, number))
+
+    def text(name: str) -> str:
+        value = name_quoted(name)
+        return (
+            f"CASE WHEN json_type({value}) IN ('VARCHAR', 'BIGINT', 'UBIGINT') "
+            f"AND {value} ->> '$' <> '' THEN {value} ->> '$' ELSE error('no id') END"
+        )
+
+    value = name_quoted(number)
+    select = (
+        f"SELECT {text(query)} AS query, {text(doc)} AS doc, "
+        f"CASE WHEN json_type({value}) = 'DOUBLE' OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
+        f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
+        f"THEN CAST({value} AS DOUBLE) ELSE error('no number') END AS number "
+        f"FROM {_READ}json({file_quoted(file.path, session)}, format='newline_delimited', "
+        "compression='none', hive_partitioning=false, "
+        f"columns={{{types}}}, maximum_object_size=268435456)"
+    )
+    return Source(kind, file.name, select, strict=True, file=file, layout=layout)
+
+
+def _without_mark(file: Plain, session: Session) -> Plain:
+    """Return a file without a byte order mark, which the engine does not expect in JSON."""
+    with file.path.open("rb") as content:
+        if content.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
+            return file
+        target = session.folder / session.name("unmarked")
+        with target.open("wb") as copy:
+            shutil.copyfileobj(content, copy)
+    return Plain(file.name, target)

@@ -1,0 +1,114 @@
+"""Tables whose columns have types: Parquet, data frames, Arrow objects."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gainful.errors import InputError
+from gainful.inputs.columns import find_columns, find_rank
+from gainful.inputs.engine import Session, file_quoted, name_quoted, said
+from gainful.inputs.formats import Layout
+from gainful.inputs.kinds import Kind
+from gainful.inputs.source import Source
+
+Given = Mapping[str, str]
+
+_IDS = frozenset(
+    [
+        "VARCHAR",
+        "UUID",
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "HUGEINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "UHUGEINT",
+    ]
+)
+_LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
+_NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
+
+
+def parquet(
+    parts: Sequence[Path], kind: Kind, columns: Given, session: Session, name: str
+) -> Source:
+    """Read one Parquet file or several with the same columns."""
+    files = ", ".join(file_quoted(part, session) for part in parts)
+    _refuse_mixed_types(files, kind, columns, session, name)
+    relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
+    return replace(typed(relation, kind, columns, session, name), rescans=True)
+
+
+def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str) -> Source:
+    """Read columns that have types; numbers as ids are written as they are."""
+    import duckdb
+
+    try:
+        described = session.rows(f"DESCRIBE SELECT * {relation}")
+    except (duckdb.Error, UnicodeError) as problem:
+        raise InputError(name, "a table that can be read", said(problem)) from None
+    names, types = [row[0] for row in described], [row[1] for row in described]
+    places = find_columns(names, kind, columns, name)
+    query, doc, number = (name_quoted(names[place]) for place in places)
+    for role, place in zip(("query", "doc"), places, strict=False):
+        if types[place].split("(")[0] not in _IDS | {"ENUM"}:
+            raise InputError(
+                f"{name}, column {names[place]!r}",
+                f"strings (or integers) as ids for {role}",
+                f"values of type {types[place]}",
+                "Make the ids strings first.",
+            )
+    found = types[places[2]].split("(")[0]
+    if found not in _NUMBERS:
+        raise InputError(
+            f"{name}, column {names[places[2]]!r}",
+            f"numbers as {kind.number}",
+            f"values of type {types[places[2]]}",
+        )
+    value = f"CAST({number} AS DOUBLE)"
+    if found in _LARGE:  # as in a dict, an integer is never rounded in silence
+        value = (
+            f"CASE WHEN CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
+            "ELSE error('an integer that a float64 does not hold exactly: scale it down') END"
+        )
+    ranks, rank = find_rank(names), ""
+    if ranks is not None:  # by way of text, which every type can be
+        rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
+    select = (
+        f"SELECT CAST({query} AS VARCHAR) AS query, CAST({doc} AS VARCHAR) AS doc, "
+        f"{value} AS number{rank} {relation}"
+    )
+    chosen = tuple(names[place] for place in places)
+    return Source(kind, name, select, layout=Layout("typed", names=chosen))
+
+
+def _refuse_mixed_types(
+    files: str, kind: Kind, columns: Given, session: Session, name: str
+) -> None:
+    """Refuse parts that have another type for a column: one's would be forced on the others."""
+    import duckdb
+
+    try:
+        found = session.rows(
+            "SELECT name, list(DISTINCT type || coalesce(' ' || converted_type, '')) "
+            f"FROM parquet_schema([{files}]) WHERE type IS NOT NULL GROUP BY name "
+            "HAVING count(DISTINCT type || coalesce(converted_type, '')) > 1"
+        )
+    except duckdb.Error as problem:
+        raise InputError(name, "a table that can be read", said(problem)) from None
+    mixed = {row[0]: row[1] for row in found}
+    if not mixed:
+        return
+    known = [row[0] for row in session.rows(f"DESCRIBE FROM read_parquet([{files}])")]
+    for place in find_columns(known, kind, columns, name):
+        if known[place] in mixed:
+            raise InputError(
+                f"{name}, column {known[place]!r}",
+                "the same type in every part",
+                " and ".join(sorted(mixed[known[place]])),
+                "Write the parts with the same types.",
+            )

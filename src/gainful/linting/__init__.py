@@ -1,0 +1,1 @@
+"""What is wrong, or probably not meant, in judgments and runs, before anything is measured."""

@@ -1,0 +1,141 @@
+"""`check`: look at judgments and runs for what is wrong, before anything is measured."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from gainful.errors import InputError
+from gainful.inputs.columns import read_columns
+from gainful.inputs.engine import Engine, Session
+from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.letor import Labels, Predictions
+from gainful.inputs.source import Source
+from gainful.inputs.sources import open_source
+from gainful.linting.drafts import Draft, settled
+from gainful.linting.findings import Findings
+from gainful.linting.grades import Scale, look_at_grades
+from gainful.linting.listed import Listed, list_labels, list_mapping, list_source
+from gainful.linting.lists import look_at_list
+from gainful.linting.meeting import look_at_pair
+from gainful.linting.scores import look_at_scores
+
+_DEEPEST = 100_000  # the engine keeps so many scores of each query at once
+
+
+def check(
+    judgments: object,
+    runs: Mapping[str, object] | None = None,
+    *,
+    cutoff: int = 10,
+    scale: tuple[float, float] | None = None,
+    columns: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> Findings:
+    """Look at judgments and runs for what is wrong, or probably not meant.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        runs: name → run, each `{query: {doc: score}}` or any of the others; None for none.
+        cutoff: the rank down to which the lists matter.
+        scale: the lowest and the highest grade; those outside are errors.
+        columns: names of columns that are not among the usual, as in `evaluate`.
+        engine: what may be used of the machine.
+
+    What cannot be read at all (no file of that name, a binary file) is an exception, not a
+    finding.
+
+    >>> judgments = {"q1": {"a": 3, "b": 9}, "q2": {"c": 0}}
+    >>> findings = check(judgments, {"mine": {"q1": {"a": 0.5, "b": 0.5}}}, scale=(0, 3))
+    >>> for finding in findings:
+    ...     print(finding.severity, finding.rule, finding.input, finding.count)
+    error grade-off-scale judgments 1
+    warning no-relevant-document judgments 1
+    warning missing-query mine 1
+    warning constant-score mine 1
+    note short-list mine 1
+    >>> findings.summary
+    '1 error, 3 warnings, 1 note in judgments, mine'
+    """
+    _check_arguments(runs, cutoff)
+    expected = _read_scale(scale)
+    given = {} if runs is None else runs
+    with Session(engine) as session:
+        names = read_columns(columns)
+        opened = open_source(judgments, JUDGMENTS, names, session)
+        if isinstance(opened, Predictions):
+            raise InputError(
+                opened.name, "judgments", "predictions", "Judgments come first, then the run."
+            )
+        judged, drafts = _listed(session, opened, JUDGMENTS, JUDGMENTS.name, cutoff)
+        if judged.size:
+            drafts += look_at_list(session, judged)
+            drafts += look_at_grades(session, judged, expected)
+        for name, run in given.items():
+            found = _for_labels(opened, open_source(run, RUN, names, session), name)
+            drafts += _look_at_run(session, judged, found, name, cutoff)
+        findings = settled(drafts)
+    return Findings(findings, (JUDGMENTS.name, *given), cutoff, expected)
+
+
+def _look_at_run(
+    session: Session, judged: Listed, opened: Any, name: str, cutoff: int
+) -> list[Draft]:
+    run, drafts = _listed(session, opened, RUN, name, cutoff)
+    if run.size:
+        drafts += look_at_list(session, run)
+        drafts += look_at_scores(session, run, cutoff)
+        if judged.size:
+            drafts += look_at_pair(session, judged, run, cutoff)
+    for table in run.stored:
+        session.drop(table)
+    return drafts
+
+
+def _listed(
+    session: Session, opened: Any, kind: Kind, name: str, cutoff: int
+) -> tuple[Listed, list[Draft]]:
+    if isinstance(opened, Source):
+        return list_source(session, opened, name, cutoff)
+    if isinstance(opened, Labels):
+        return list_labels(session, opened, kind, name, cutoff), []
+    return list_mapping(session, opened, kind, name, cutoff)
+
+
+def _for_labels(judgments: object, run: object, name: str) -> object:
+    """Give predictions the queries of the labels that they belong to."""
+    if not isinstance(judgments, Labels) and not isinstance(run, Labels | Predictions):
+        return run
+    if not isinstance(judgments, Labels) or not isinstance(run, Predictions):
+        raise InputError(
+            f"judgments and run {name!r}",
+            "labels with qid: and a file of predictions, or neither",
+            "one of them" if not isinstance(run, Labels) else "labels as a run",
+            "Documents in labels have no ids: line by line, predictions belong to them.",
+        )
+    if judgments.labels.size != run.scores.size:
+        raise InputError(
+            run.name,
+            f"a prediction for each of the {judgments.labels.size} labels of {judgments.name}",
+            f"{run.scores.size}",
+        )
+    return Labels(run.name, run.scores, judgments.queries)
+
+
+def _check_arguments(runs: object, cutoff: object) -> None:
+    if runs is not None and not (
+        isinstance(runs, Mapping) and all(isinstance(name, str) for name in runs)
+    ):
+        raise InputError("runs", "a dict {name: run}", f"{runs!r:.60}")
+    if not isinstance(cutoff, int) or isinstance(cutoff, bool) or not 1 <= cutoff <= _DEEPEST:
+        raise InputError("cutoff", f"a whole number from 1 to {_DEEPEST}", repr(cutoff))
+
+
+def _read_scale(scale: object) -> Scale | None:
+    if scale is None:
+        return None
+    match scale:
+        case (int() | float() as low, int() | float() as high) if (
+            isfinite(low) and isfinite(high) and low <= high
+        ):
+            return float(low), float(high)
+    raise InputError("scale", "the lowest and the highest grade, such as (0, 3)", f"{scale!r:.60}")

@@ -1,0 +1,144 @@
+"""`Findings`: what a check found, to print, to render, and to decide on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, overload
+
+from gainful.linting.rules import RULES, SEVERITIES, Rule
+from gainful.rendering.table import Table, as_html, printable
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule that does not hold for one of the inputs.
+
+    Attributes:
+        severity: error, warning or note.
+        rule: its name.
+        input: judgments, or the name of the run.
+        count: how many rows, documents or queries it concerns.
+        message: what was found.
+        place: where the first of them stands: file:line in a text file, else query and document.
+        query: of the first of them, if it is about one.
+        doc: of the first of them, if it is about one.
+        example: what was found there.
+        remedy: what to do.
+    """
+
+    severity: str
+    rule: str
+    input: str
+    count: int
+    message: str
+    place: str
+    query: str | None
+    doc: str | None
+    example: str
+    remedy: str
+
+    def __str__(self) -> str:
+        head = f"{self.severity}: {self.input}: {self.message} [{self.rule}]"
+        ids = ids_text(self.query, self.doc)
+        where = [self.place] if ids in (None, self.place) else [self.place, str(ids)]
+        shown = [": ".join(part for part in (*where, self.example) if part)]
+        if ids is None and not self.example:
+            shown = []  # it is about the input as a whole
+        return "\n".join(
+            [printable(head), *(f"  {printable(line)}" for line in (*shown, self.remedy))]
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Findings(Sequence[Finding]):
+    """All findings of a check, the gravest first; a sequence.
+
+    Prints as text, shows as HTML in a notebook; `to_dict()` exports it, and `render` writes
+    every format. `Findings.rules` are the rules that a check looks at.
+
+    Attributes:
+        found: the findings.
+        inputs: what was looked at: judgments, and the names of the runs.
+        cutoff: the rank down to which lists were looked at.
+        scale: the lowest and the highest grade expected, if they were given.
+    """
+
+    found: tuple[Finding, ...]
+    inputs: tuple[str, ...]
+    cutoff: int
+    scale: tuple[float, float] | None = None
+
+    rules: ClassVar[tuple[Rule, ...]] = tuple(RULES.values())
+
+    @overload
+    def __getitem__(self, place: int) -> Finding: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Finding, ...]: ...
+    def __getitem__(self, place: int | slice) -> Finding | tuple[Finding, ...]:
+        return self.found[place]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.found)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each severity."""
+        severities = [finding.severity for finding in self.found]
+        return {severity: severities.count(severity) for severity in SEVERITIES}
+
+    @property
+    def clean(self) -> bool:
+        """Whether there are no errors and no warnings."""
+        counts = self.counts
+        return not counts["error"] and not counts["warning"]
+
+    @property
+    def summary(self) -> str:
+        """The counts in a line.
+
+        >>> Findings((), ("judgments", "bm25"), 10).summary
+        'clean: 0 errors, 0 warnings, 0 notes in judgments, bm25'
+        """
+        counted = ", ".join(
+            f"{count} {severity}{'' if count == 1 else 's'}"
+            for severity, count in self.counts.items()
+        )
+        return f"{'clean: ' if self.clean else ''}{counted} in {', '.join(self.inputs)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "inputs": list(self.inputs),
+            "cutoff": self.cutoff,
+            "scale": None if self.scale is None else list(self.scale),
+            "clean": self.clean,
+            "counts": self.counts,
+            "findings": [asdict(finding) for finding in self.found],
+        }
+
+    def table(self) -> Table:
+        """Return the findings with the summary as note, for rendering."""
+        columns = [field.name for field in fields(Finding)]
+        rows = [[getattr(finding, name) for name in columns] for finding in self.found]
+        return Table(columns, rows, notes=[self.summary])
+
+    def __str__(self) -> str:
+        return "\n\n".join([*map(str, self.found), printable(self.summary)])
+
+    def __repr__(self) -> str:
+        return f"Findings({self.summary})"
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def ids_text(query: str | None, doc: str | None) -> str | None:
+    """Write a query and a document for a message.
+
+    >>> ids_text("q1", "a")
+    "query 'q1', document 'a'"
+    """
+    named = (("query", query), ("document", doc))
+    return ", ".join(f"{word} {text!r}" for word, text in named if text is not None) or None

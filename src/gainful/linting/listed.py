@@ -1,0 +1,285 @@
+"""Judgments and runs as tables on the engine: all that can be read of them, and what cannot."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gainful.errors import InputError
+from gainful.inputs.engine import Session
+from gainful.inputs.files import Plain
+from gainful.inputs.formats import Layout
+from gainful.inputs.kinds import RUN, Kind
+from gainful.inputs.letor import Labels
+from gainful.inputs.rows import Row
+from gainful.inputs.source import Source
+from gainful.inputs.sources import guarded, read
+from gainful.inputs.texts import ready
+from gainful.linting.drafts import Draft, counted
+from gainful.linting.entries import Problem, entries_of_file, entries_of_mapping
+
+_BATCH = 1 << 17
+_TEXT = frozenset(["trec", "table", "jsonl"])
+_KNOWN = "query IS NOT NULL AND doc IS NOT NULL"
+_FINITE = "coalesce(isfinite(number), false)"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The good rows of judgments or of a run.
+
+    Attributes:
+        name: judgments, or the name of the run.
+        kind: which of the two.
+        table: with the columns query, doc, number, rank and row.
+        groups: a table with a row for each query: query, n (rows), low and high (numbers),
+            first (row), and top (the highest numbers, one more than the cutoff).
+        size: how many rows there are.
+        ranked: whether there is a column of ranks.
+        stored: the tables that can be dropped.
+        source: what messages call the file.
+        file: the text, where there is one.
+        layout: how it is written.
+        by_line: whether the rows have the numbers of their lines; else they are counted from 1.
+    """
+
+    name: str
+    kind: Kind
+    table: str
+    groups: str
+    size: int
+    ranked: bool
+    stored: tuple[str, ...]
+    source: str
+    file: Plain | None = None
+    layout: Layout | None = None
+    by_line: bool = False
+
+
+def list_source(
+    session: Session, source: Source, name: str, cutoff: int
+) -> tuple[Listed, list[Draft]]:
+    """Read a file or a table; what the engine cannot read is read row by row."""
+    import duckdb
+
+    if source.file is None or source.layout.format not in _TEXT:
+        return _by_engine(session, source, name, cutoff)
+    raw: str | None = session.name("listed")
+    try:
+        source = ready(source, session)
+        # Not by `read`, which would go through the rows to say where the first bad one stands.
+        select = _select(ranked=_has_ranks(session, source)).format(rows=f"({source.select})")
+        session.execute(f"CREATE TEMP TABLE {raw} AS {select}")
+    except (duckdb.Error, UnicodeError, InputError):
+        assert source.file is not None  # noqa: S101 - it is text
+        entries = entries_of_file(source.file, source.layout, source.kind)
+        listed, drafts = _by_row(session, entries, source.kind, name, cutoff, source=source)
+        if drafts:
+            return listed, drafts
+        raw = None  # it is not the content; the engine is asked once more, and says what it is
+    return _by_engine(session, ready(source, session), name, cutoff, raw)
+
+
+def list_mapping(
+    session: Session, documents: Any, kind: Kind, name: str, cutoff: int
+) -> tuple[Listed, list[Draft]]:
+    """Read a dict of dicts."""
+    entries = entries_of_mapping(documents, kind, name)
+    listed, drafts = _by_row(session, entries, kind, name, cutoff)
+    if not listed.size and not drafts:
+        raise InputError(name, _something(kind), "none")
+    return listed, drafts
+
+
+def list_labels(session: Session, labels: Labels, kind: Kind, name: str, cutoff: int) -> Listed:
+    """Take labels, or predictions in their place; the documents are called by their rows."""
+    table = session.register(
+        "listed",
+        {
+            "query": np.array(labels.queries, object),
+            "doc": np.array([f"row {row}" for row in range(1, labels.labels.size + 1)], object),
+            "number": labels.labels,
+            "row": np.arange(1, labels.labels.size + 1),
+        },
+    )
+    view = session.name("rows")
+    session.execute(
+        f"CREATE TEMP VIEW {view} AS SELECT query, doc, number + 0.0 AS number, "
+        f"CAST(NULL AS DOUBLE) AS rank, row FROM {table}"
+    )
+    groups = _grouped(session, view, cutoff)
+    size = int(labels.labels.size)
+    return Listed(
+        name, kind, view, groups, size, ranked=False, stored=(groups,), source=labels.name
+    )
+
+
+def _has_ranks(session: Session, source: Source) -> bool:
+    return source.kind is RUN and "rank" in guarded(
+        session, source, f"SELECT * FROM ({source.select}) LIMIT 0"
+    )
+
+
+def _select(*, ranked: bool) -> str:
+    rank = "rank" if ranked else "CAST(NULL AS DOUBLE) AS rank"
+    return f"SELECT query, doc, number + 0.0 AS number, {rank} FROM {{rows}}"
+
+
+def _by_engine(
+    session: Session, source: Source, name: str, cutoff: int, raw: str | None = None
+) -> tuple[Listed, list[Draft]]:
+    """Look at a table; `raw` names a copy of it on the engine, if there is one."""
+    view = session.name("rows")
+    ranked = _has_ranks(session, source)
+    select = _select(ranked=ranked)
+    if raw is None:
+        raw = session.name("listed")
+        if source.rescans:
+            # What costs little to read again stays where it is; its rows have no numbers.
+            rows = f"({source.select})"
+            session.execute(f"CREATE TEMP VIEW {raw} AS {select.format(rows=rows)}")
+        else:
+            read(session, source, f"CREATE TEMP TABLE {raw} AS {select}")
+    looked = guarded(
+        session,
+        source,
+        f"SELECT count(*) AS n, count_if({_KNOWN} AND {_FINITE}) AS good FROM {raw}",
+    )
+    size, good = int(looked["n"][0]), int(looked["good"][0])
+    if not size:
+        raise InputError(source.name, _something(source.kind), "none")
+    numbered = f"SELECT *, {0 if source.rescans else 'rowid + 1'} AS row FROM {raw}"
+    keep = f" WHERE {_KNOWN} AND {_FINITE}" if good < size else ""
+    session.execute(f"CREATE TEMP VIEW {view} AS SELECT * FROM ({numbered}){keep}")
+    groups = _grouped(session, view, cutoff)
+    text = source.layout.format in _TEXT
+    listed = Listed(
+        name,
+        source.kind,
+        view,
+        groups,
+        good,
+        ranked,
+        (groups,) if source.rescans else (groups, raw),
+        source.name,
+        source.file if text else None,
+        source.layout if text else None,
+        # Where no white space had to be put in order, each line is a row.
+        by_line=source.layout.format == "trec" and bool(source.layout.delimiter),
+    )
+    return listed, _bad_rows(session, listed, numbered) if good < size else []
+
+
+def _bad_rows(session: Session, listed: Listed, numbered: str) -> list[Draft]:
+    """Describe the rows of a table that have no id, or no finite number."""
+    drafts = []
+    for bad, rule in (
+        (f"NOT ({_KNOWN})", "unreadable-row"),
+        (f"{_KNOWN} AND NOT {_FINITE}", "not-finite"),
+    ):
+        found = session.rows(
+            f"SELECT count(*) OVER (), row, query, doc, number FROM ({numbered}) WHERE {bad} "
+            "ORDER BY row, query, doc LIMIT 1"
+        )
+        for count, row, query, doc, number in found:
+            known = query is not None and doc is not None
+            example = (
+                f"{'nothing' if number is None else number} as {listed.kind.number}"
+                if known
+                else f"no id as {'query' if query is None else 'doc'}"
+            )
+            drafts.append(_unread(listed, rule, count, Problem(rule, row, query, doc, example)))
+    return drafts
+
+
+def _by_row(
+    session: Session,
+    entries: Iterable[Row | Problem],
+    kind: Kind,
+    name: str,
+    cutoff: int,
+    *,
+    source: Source | None = None,
+) -> tuple[Listed, list[Draft]]:
+    """Have what can be read as a table, and tell the rest."""
+    table = session.name("rows")
+    session.execute(
+        f"CREATE TEMP TABLE {table} "
+        "(query VARCHAR, doc VARCHAR, number DOUBLE, rank DOUBLE, row BIGINT)"
+    )
+    first: dict[str, Problem] = {}
+    counts: dict[str, int] = {}
+    batch: list[Row] = []
+    size = 0
+    for entry in entries:
+        if isinstance(entry, Row):
+            batch.append(entry)
+            size += 1
+            if len(batch) == _BATCH:
+                _insert(session, table, batch)
+                batch.clear()
+        else:
+            first.setdefault(entry.rule, entry)
+            counts[entry.rule] = counts.get(entry.rule, 0) + 1
+    if batch:
+        _insert(session, table, batch)
+    ranked = kind is RUN and source is not None and source.layout.rank is not None
+    groups = _grouped(session, table, cutoff)
+    file = None if source is None else source.file
+    listed = Listed(
+        name,
+        kind,
+        table,
+        groups,
+        size,
+        ranked,
+        (groups, table),
+        name if source is None else source.name,
+        file,
+        None if source is None else source.layout,
+        by_line=file is not None,
+    )
+    return listed, [_unread(listed, rule, counts[rule], entry) for rule, entry in first.items()]
+
+
+def _insert(session: Session, table: str, batch: list[Row]) -> None:
+    name = session.register(
+        "batch",
+        {
+            "query": np.array([row.query for row in batch], object),
+            "doc": np.array([row.doc for row in batch], object),
+            "number": np.array([row.number for row in batch], np.float64),
+            "rank": np.array([row.rank or "" for row in batch], object),
+            "row": np.array([row.line for row in batch], np.int64),
+        },
+    )
+    session.execute(
+        f"INSERT INTO {table} SELECT query, doc, number + 0.0, TRY_CAST(rank AS DOUBLE), row "
+        f"FROM {name}"
+    )
+    session.connection.unregister(name)
+
+
+def _grouped(session: Session, table: str, cutoff: int) -> str:
+    groups = session.name("groups")
+    session.execute(
+        f"CREATE TEMP TABLE {groups} AS SELECT query, count(*) AS n, min(number) AS low, "
+        f"max(number) AS high, min(row) AS first, max(number, {cutoff + 1}) AS top "
+        f"FROM {table} GROUP BY query"
+    )
+    return groups
+
+
+def _unread(listed: Listed, rule: str, count: int, entry: Problem) -> Draft:
+    rows = counted(count, "row")
+    message = (
+        f"{rows} cannot be read"
+        if rule == "unreadable-row"
+        else f"{rows} without a finite {listed.kind.number}"
+    )
+    return Draft(rule, listed, count, message, entry.example, entry.query, entry.doc, entry.row)
+
+
+def _something(kind: Kind) -> str:
+    return f"at least one {'retrieved' if kind is RUN else 'judged'} document"

@@ -1,0 +1,87 @@
+"""Rules for a run alone: its scores and ranks, and the length of its lists."""
+
+from collections.abc import Iterator
+
+from gainful.inputs.engine import Session
+from gainful.linting.drafts import Draft, counted
+from gainful.linting.listed import Listed
+
+
+def look_at_scores(session: Session, run: Listed, cutoff: int) -> Iterator[Draft]:
+    """Look at the scores of a run."""
+    if run.ranked:
+        yield from _ranks(session, run)
+    yield from _constant(session, run)
+    yield from _ties(session, run, cutoff)
+    yield from _short(session, run, cutoff)
+
+
+def _ranks(session: Session, run: Listed) -> Iterator[Draft]:
+    """Order each query by rank, and among equal ranks by score: then no score may rise."""
+    if _is_in_order(session, run):
+        return
+    found = session.rows(
+        "WITH climbing AS (SELECT query, doc, number, rank, row, lag(number) OVER w AS before, "
+        f"lag(rank) OVER w AS above FROM {run.table} WHERE rank IS NOT NULL "
+        "WINDOW w AS (PARTITION BY query ORDER BY rank, number DESC)) "
+        "SELECT (SELECT count(DISTINCT query) FROM climbing WHERE number > before), "
+        "row, query, doc, number, rank, before, above FROM climbing WHERE number > before "
+        "ORDER BY row, query, doc LIMIT 1"
+    )
+    for count, row, query, doc, number, rank, before, above in found:
+        message = f"ranks contradict the scores in {counted(count, 'query', 'queries')}"
+        example = f"score {number!r} at rank {rank:g}, after {before!r} at rank {above:g}"
+        yield Draft("rank-against-score", run, count, message, example, query, doc, row)
+
+
+def _is_in_order(session: Session, run: Listed) -> bool:
+    """Return whether each query stands together, its ranks rising and its scores falling.
+
+    Then, as in most files, no rank contradicts a score, and nothing has to be sorted.
+    """
+    return bool(
+        session.rows(
+            f"SELECT count_if(query IS DISTINCT FROM above) = (SELECT count(*) FROM {run.groups}) "
+            "AND count_if(query = above AND NOT (rank > before AND number <= higher)) = 0 "
+            "AND count(rank) = count(*) FROM (SELECT query, number, rank, lag(query) OVER () AS above, "
+            "lag(rank) OVER () AS before, lag(number) OVER () AS higher "
+            f"FROM {run.table})"
+        )[0][0]
+    )
+
+
+def _constant(session: Session, run: Listed) -> Iterator[Draft]:
+    found = session.rows(
+        f"SELECT count(*) OVER (), first, query, n, high FROM {run.groups} "
+        "WHERE n > 1 AND low = high ORDER BY first, query LIMIT 1"
+    )
+    for count, row, query, size, score in found:
+        message = f"all scores are equal in {counted(count, 'query', 'queries')}"
+        example = f"{size:,} documents, all with score {score!r}"
+        yield Draft("constant-score", run, count, message, example, query, None, row)
+
+
+def _ties(session: Session, run: Listed, cutoff: int) -> Iterator[Draft]:
+    found = session.rows(
+        f"SELECT count(*) OVER (), first, query, top[{cutoff}] FROM {run.groups} "
+        f"WHERE n > {cutoff} AND top[{cutoff}] = top[{cutoff + 1}] ORDER BY first, query LIMIT 1"
+    )
+    for count, _, query, score in found:
+        message = f"scores tie across rank {cutoff} in {counted(count, 'query', 'queries')}"
+        row, doc = session.rows(
+            f"SELECT row, doc FROM {run.table} WHERE query = ? AND number = ? "
+            "ORDER BY row, doc LIMIT 1",
+            [query, score],
+        )[0]
+        example = f"score {score!r} at ranks {cutoff} and {cutoff + 1}"
+        yield Draft("tie-at-cutoff", run, count, message, example, query, doc, row)
+
+
+def _short(session: Session, run: Listed, cutoff: int) -> Iterator[Draft]:
+    found = session.rows(
+        f"SELECT count(*) OVER (), first, query, n FROM {run.groups} WHERE n < {cutoff} "
+        "ORDER BY first, query LIMIT 1"
+    )
+    for count, row, query, size in found:
+        message = f"{counted(count, 'query', 'queries')} with fewer than {cutoff} documents"
+        yield Draft("short-list", run, count, message, counted(size, "document"), query, None, row)

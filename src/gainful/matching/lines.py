@@ -1,0 +1,107 @@
+"""A pair of clean TREC files → Matched, on arrays alone.
+
+Ids are compared by keys of 64 bits, and byte by byte where keys agree. What is unusual (ties in
+great number, documents that stand twice, no id in common) is left to the engine.
+"""
+
+import numpy as np
+
+from gainful.inputs.identifiers import in_order
+from gainful.inputs.lines import Lines, doc_bytes, same_docs
+from gainful.matching.matched import Ints, Matched, by_rank, offsets_of
+from gainful.matching.segments import Segments, count_above, count_down_to, locate, with_repeats
+from gainful.matching.sorting import ranges
+from gainful.measures.policy import Policy
+
+_MOST_TIES = 20_000  # judged documents whose ties are settled one by one
+
+
+def match(judged: Lines, run: Lines, policy: Policy, depth: int | None) -> Matched | None:
+    """Match a run with its judgments; None where the engine has to."""
+    queries = in_order(judged.queries)
+    judged_at = {query: place for place, query in enumerate(judged.queries)}
+    run_at = {query: place for place, query in enumerate(run.queries)}
+    pools = _segments(judged, [judged_at[query] for query in queries])
+    common = np.array([code for code, query in enumerate(queries) if query in run_at], np.int64)
+    places = [run_at[queries[code]] for code in common]
+    if not common.size or with_repeats(judged.keys, pools).size:
+        return None
+    lists = _segments(run, places)
+
+    owner = np.repeat(np.arange(common.size), pools.lengths[common])
+    rows = ranges(pools.starts[common], pools.lengths[common])
+    found = locate(run.keys, lists, owner, judged.keys[rows])
+    if found is None:
+        return None
+    hit = np.flatnonzero(found >= 0)
+    hit = hit[same_docs(run, found[hit], judged, rows[hit])]
+    owner, rows, found = owner[hit], rows[hit], found[hit]
+    scores = run.numbers[found]
+    above, last = count_above(run.numbers, lists, owner, scores)
+    first = above + 1
+    seen = lists.lengths
+    if depth is not None:
+        seen = count_down_to(run.numbers, lists, depth)
+        near = first <= depth
+        owner, rows, found, first, last = (each[near] for each in (owner, rows, found, first, last))
+    if not owner.size:
+        return None
+    rank = first
+    if policy.ties in ("doc", "order"):
+        tied = np.flatnonzero(first < last)
+        if tied.size > _MOST_TIES:
+            return None
+        rank = first.copy()
+        rank[tied] += _places(run, lists, owner[tied], found[tied], by_id=policy.ties == "doc")
+
+    retrieved, all_seen, unjudged = (np.zeros(len(queries), np.int64) for _ in range(3))
+    missing = np.ones(len(queries), np.bool_)
+    missing[common] = False
+    retrieved[common] = run.retrieved[places]
+    all_seen[common] = seen
+    unjudged[common] = seen - np.bincount(owner, minlength=common.size)
+    code, grade = common[owner], judged.numbers[rows]
+    order = by_rank(code, rank, grade)
+    if depth is not None:
+        order = order[rank[order] <= depth]
+    pool = judged.numbers[ranges(pools.starts, pools.lengths)]
+    pool_owner = np.repeat(np.arange(len(queries)), pools.lengths)
+    return Matched(
+        queries=tuple(queries),
+        offsets=offsets_of(np.bincount(code[order], minlength=len(queries))),
+        rank_first=first[order],
+        rank_last=last[order],
+        rank=rank[order],
+        grade=grade[order],
+        retrieved=retrieved,
+        seen=all_seen,
+        pool_offsets=offsets_of(pools.lengths),
+        pool_grades=pool[np.lexsort((-pool, pool_owner))],
+        unjudged=unjudged,
+        missing=missing,
+        lowest_grade=float(pool.min()),
+        extra=tuple(in_order(run_at.keys() - judged_at.keys())),
+    )
+
+
+def _segments(lines: Lines, places: list[int]) -> Segments:
+    """Return where the rows of some queries stand."""
+    at = np.array(places, np.int64)
+    return Segments(lines.starts[at], lines.starts[at + 1] - lines.starts[at])
+
+
+def _places(run: Lines, lists: Segments, owner: Ints, rows: Ints, *, by_id: bool) -> Ints:
+    """Return the place (n,) of documents within the blocks that share their score, from 0."""
+    places = np.zeros(rows.size, np.int64)
+    for query in np.unique(owner).tolist():
+        start, length = int(lists.starts[query]), int(lists.lengths[query])
+        scores = run.numbers[start : start + length]
+        for place in np.flatnonzero(owner == query).tolist():
+            block = start + np.flatnonzero(scores == run.numbers[rows[place]])
+            if by_id:
+                ids = doc_bytes(run, block)
+                own = ids[int(np.flatnonzero(block == rows[place])[0])]
+                places[place] = sum(other > own for other in ids)
+            else:
+                places[place] = int(np.flatnonzero(block == rows[place])[0])
+    return places

@@ -1,0 +1,80 @@
+"""The format and the packing of a file, told by its name."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from gainful.errors import InputError, did_you_mean
+from gainful.writing.packing import PACKINGS
+from gainful.writing.replacing import name_of
+
+DOCUMENTS: Mapping[str, str] = {
+    ".run": "trec",
+    ".qrels": "trec",
+    ".trec": "trec",
+    ".txt": "trec",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".parquet": "parquet",
+}
+"""The formats of runs and judgments, by the ending of the name."""
+
+TABLES: Mapping[str, str] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".parquet": "parquet",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".txt": "table",
+}
+"""The formats of tables, by the ending of the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What is written to a file: its format, and the ending that says how it is packed, if any."""
+
+    format: str
+    packing: str | None
+
+
+def read_naming(
+    path: str | os.PathLike[str],
+    format: str | None,  # noqa: A002 - the word of the vocabulary
+    endings: Mapping[str, str],
+) -> Naming:
+    """Return the format that a caller names, or else that of the name of the file.
+
+    >>> read_naming("bm25.run.gz", None, DOCUMENTS)
+    Naming(format='trec', packing='.gz')
+    """
+    name = name_of(path)
+    pure = PurePath(name)
+    packing = pure.suffix.lower() if pure.suffix.lower() in PACKINGS else None
+    ending = (PurePath(pure.stem) if packing else pure).suffix.lower()
+    if format is None:
+        if ending not in endings:
+            raise InputError(
+                name or "''",
+                "a name that tells the format by its ending",
+                repr(ending) if ending else "no ending",
+                f"{did_you_mean(ending, endings)} Or say it: format=….",
+            )
+        chosen = endings[ending]
+    else:
+        chosen = format
+        known = list(dict.fromkeys(endings.values()))
+        if chosen not in known:
+            raise InputError(
+                "format", "one of the formats", repr(format), did_you_mean(str(format), known)
+            )
+    if packing and chosen == "parquet":
+        raise InputError(
+            name, f"Parquet without {packing}", repr(pure.name), "Parquet is packed within."
+        )
+    return Naming(chosen, packing)

@@ -1,0 +1,95 @@
+"""Files that are replaced only when the new one is complete: the one way in which any is written."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gainful.errors import GainfulError, InputError
+from gainful.inputs.files import path_of
+
+_CHUNK = 1 << 22
+_PERMISSIONS = 0o7777
+# Names of what a process has open already: nothing can stand beside them or take their place.
+_OPEN = ("/dev/std", "/dev/fd/", "/proc/")
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield an empty file to write to, which takes the place of the target when the block ends.
+
+    It stands beside the target and keeps its permissions; a link stays, and what it leads to is
+    replaced. Where the block fails, the old file stays and the new one is removed. Devices,
+    pipes and `-`, standard output, are not replaced: what is complete is sent to them.
+    """
+    name = name_of(path)
+    try:
+        with _sent(name) if _is_stream(name) else _beside(Path(name).resolve()) as temporary:
+            yield temporary
+    except (GainfulError, BrokenPipeError):
+        raise  # a reader that has seen enough of a pipe is the caller's affair
+    except (OSError, ValueError) as problem:  # ValueError: a path that no system has
+        where = "standard output" if name == "-" else name or "''"
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise InputError(where, "a file that can be written", str(reason)) from None
+
+
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write text to a file, which is replaced only when the new one is complete.
+
+    Args:
+        text: what to write, as UTF-8. Names of files that are no text, as the system hands
+            them over, go out as they came in.
+        path: of the file; `-` is standard output.
+    """
+    with replacing(path) as file:
+        file.write_bytes(text.encode(errors="surrogateescape"))
+
+
+def name_of(path: object) -> str:
+    """Return a path as a string, `-` for standard output."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise InputError("path", "the path of a file to write", f"{path!r:.60}")
+    return path_of(path)  # type: ignore[arg-type]
+
+
+def _is_stream(name: str) -> bool:
+    path = Path(name)
+    if name != "-" and path.is_dir():
+        raise IsADirectoryError(None, "Is a directory")
+    return name == "-" or name.startswith(_OPEN) or (path.exists() and not path.is_file())
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    temporary = target.with_name(f".gainful-{os.urandom(8).hex()}")
+    # What an old file may keep from others is theirs at no moment; a new one gets what is usual.
+    mode = 0o600 if target.exists() else 0o666
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+    try:
+        yield temporary
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & _PERMISSIONS)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _sent(name: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="gainful-") as folder:
+        temporary = Path(folder) / "output"
+        temporary.touch()
+        yield temporary
+        with temporary.open("rb") as source:
+            if name == "-":
+                sys.stdout.flush()  # what was printed before stands before
+                shutil.copyfileobj(source, sys.stdout.buffer, _CHUNK)
+                sys.stdout.buffer.flush()
+            else:
+                with Path(name).open("wb") as stream:
+                    shutil.copyfileobj(source, stream, _CHUNK)

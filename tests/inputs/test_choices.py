@@ -1,0 +1,196 @@
+"""The choices of a policy that matter to matching, on files and tables, beside plain oracles."""
+
+import random
+
+import pytest
+
+import gainful as gf
+from gainful.matching import mappings
+from gainful.matching.dispatch import reading
+from gainful.matching.folding import read_chunks
+from gainful.measures.policy import Policy
+from input_forms import FORMS, as_dicts
+from same_matched import assert_same
+
+pytestmark = pytest.mark.filterwarnings("ignore:document ids")
+
+# One of each way to the engine; every form is read the same in test_same_from_every_form.py.
+CHOSEN = ("TREC", "CSV", "Parquet folder", "Arrow reader")
+ONE_OF_EACH = [form for form in FORMS if form.name in CHOSEN]
+
+
+def repeated_rows(seed, numbers):
+    rng = random.Random(seed)  # noqa: S311
+    queries, docs = ["q1", "q2", "q3"], [f"d{number}" for number in range(9)]
+    return [(rng.choice(queries), rng.choice(docs), rng.choice(numbers)) for _ in range(40)]
+
+
+def without_repeats(rows, rule):
+    """The oracle: row by row, the first counts or the highest does; each stands where it was first."""
+    found = {}
+    for query, doc, number in rows:
+        known = found.setdefault(query, {})
+        if doc not in known or (rule == "best" and number > known[doc]):
+            known[doc] = number
+    return found
+
+
+def matched(judgments, run, policy, depth=None, chunks=None):
+    with reading(judgments, policy, chunks=chunks) as reader:
+        return reader.match(run, depth)[0]
+
+
+def folder_in(tmp_path, *names):
+    folder = tmp_path / " ".join(map(str, names))
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+@pytest.mark.parametrize("rule", ["first", "best"])
+def test_duplicates(form, rule, tmp_path):
+    judgments = repeated_rows(1, [0.0, 1.0, 2.0, -1.0])
+    run = repeated_rows(2, [0.5, 0.25, 1.0, -0.0, 0.0])
+    for ties in ("order", "worst"):
+        policy = Policy(ties=ties, duplicates=rule)
+        expected = {
+            depth: mappings.match(
+                without_repeats(judgments, rule), without_repeats(run, rule), policy, depth
+            )
+            for depth in (None, 2)
+        }
+        for depth, right in expected.items():
+            folder = folder_in(tmp_path, ties, depth)
+            both = form.make(judgments, "judgments", folder), form.make(run, "run", folder)
+            assert_same(matched(*both, policy, depth), right)
+            mixed = matched(without_repeats(judgments, rule), form.make(
+                run, "run", folder_in(folder, "again")), policy, depth)  # fmt: skip
+            assert_same(mixed, right)
+
+
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+@pytest.mark.parametrize("rule", ["first", "best"])
+def test_a_rule_for_duplicates_where_there_are_none(form, rule, tmp_path):
+    rows = [("q", "a", 1.0), ("q", "b", 2.0), ("p", "a", 0.0)]
+    policy = Policy(ties="doc", duplicates=rule)
+    found = matched(
+        form.make(rows, "judgments", tmp_path), form.make(rows, "run", tmp_path), policy
+    )
+    assert_same(found, mappings.match(as_dicts(rows), as_dicts(rows), policy))
+
+
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+def test_duplicates_are_an_error_wherever_they_matter(form, tmp_path):
+    once = [("q", "a", 3.0), ("q", "b", 2.0), ("q", "c", 1.0)]
+    for place, again in enumerate((("q", "a", 3.0), ("q", "a", 0.5), ("q", "c", 9.0))):
+        for measure in ("nDCG", "nDCG@1"):
+            folder = folder_in(tmp_path, place, measure)
+            run = form.make([*once, again], "run", folder)
+            # With cutoffs alone, the run is looked at no deeper: one below changes no value.
+            seen = {"nDCG": True, "nDCG@1": place == 0, "nDCG@3": place != 1}[measure]
+            if not seen:
+                best = gf.Policy(duplicates="best")
+                found = gf.evaluate(as_dicts(once), run, measure)
+                run = form.make([*once, again], "run", folder_in(folder, "again"))
+                assert found.means == gf.evaluate(as_dicts(once), run, measure, policy=best).means
+                continue
+            with pytest.raises(gf.InputError, match="each document once"):
+                gf.evaluate(as_dicts(once), run, measure)
+            judgments = form.make([*once, again], "judgments", folder)
+            with pytest.raises(gf.InputError, match="each document once"):
+                gf.evaluate(judgments, as_dicts(once), measure)
+            with pytest.raises(gf.InputError, match="each document once"):
+                gf.evaluate(form.make([*once, again], "judgments", folder_in(folder, "x")), form.make(
+                    once, "run", folder_in(folder, "y")), measure)  # fmt: skip
+
+
+FOLDS = ["#", "##", "é", {"a#1": "A", "a#2": "A", "b": "b", "#": "A", "c##1é2": "b", "a#1#3": "x"}]
+
+
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+@pytest.mark.parametrize("fold", ["max", "first"])
+def test_chunks(form, fold, tmp_path):
+    judgments = [("q", "a", 2.0), ("q", "A", 1.0), ("q", "b", 1.0), ("p", "c#", 1.0)]
+    run = [
+        ("q", "a#2", 0.5), ("p", "a#1#3", 1.0), ("q", "b", 0.75), ("q", "a#1", 1.0),
+        ("q", "c##1é2", 0.75), ("p", "#", 1.0), ("q", "a#1#3", 0.1), ("p", "c##1é2", 1.0),
+    ]  # fmt: skip
+    for place, chunks in enumerate(FOLDS):
+        for ties, depth in (("order", None), ("average", 1)):
+            policy = Policy(ties=ties, fold=fold)
+            expected = mappings.match(
+                as_dicts(judgments), as_dicts(run), policy, depth, read_chunks(chunks, policy)
+            )
+            folder = folder_in(tmp_path, place, ties, depth)
+            both = form.make(judgments, "judgments", folder), form.make(run, "run", folder)
+            assert_same(matched(*both, policy, depth, chunks), expected)
+
+
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+def test_a_chunk_of_a_query_without_judgments_needs_no_document(form, tmp_path):
+    run = [("q", "c1", 1.0), ("extra", "c9", 1.0)]
+    scores = [
+        gf.evaluate({"q": {"a": 1}}, given, policy=gf.Policy(fold="max"), chunks={"c1": "a"})
+        for given in (as_dicts(run), form.make(run, "run", tmp_path))
+    ]
+    assert scores[0].coverage == scores[1].coverage
+    with pytest.raises(gf.InputError, match="a document for every chunk"):
+        gf.evaluate(
+            {"q": {"a": 1}},
+            form.make(run, "run", folder_in(tmp_path, "lost")),
+            policy=gf.Policy(fold="max"),
+            chunks={"c9": "a"},
+        )
+
+
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+@pytest.mark.parametrize("depth", [None, 1])
+@pytest.mark.parametrize("only", ["neither", "run", "judgments", "both"])
+def test_queries_that_retrieve_themselves(form, depth, only, tmp_path):
+    """A query of which nothing else is judged, or retrieved, is there all the same."""
+    judgments = [("q", "q", 1.0), ("q", "a", 2.0), ("p", "p", 1.0), ("p", "a", 1.0)]
+    run = [("q", "q", 3.0), ("q", "a", 2.0), ("p", "x", 0.5), ("p", "p", 2.0), ("e", "e", 1.0)]
+    if only in ("judgments", "both"):
+        judgments.pop()
+    if only in ("run", "both"):
+        run.pop(2)
+    policy = Policy(ties="doc", drop_self="yes")
+    expected = mappings.match(as_dicts(judgments), as_dicts(run), policy, depth)
+    found = matched(
+        form.make(judgments, "judgments", tmp_path),
+        form.make(run, "run", tmp_path),
+        policy,
+        depth,
+    )
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+@pytest.mark.parametrize("unjudged", ["condense", 2])
+def test_unjudged(form, unjudged, tmp_path):
+    judgments = [("q", "a", 2.0), ("q", "b", -1.0), ("p", "c", 1.0), ("r", "z", 1.0)]
+    run = [("q", "x", 9.0), ("p", "x", 1.0), ("q", "b", 2.0), ("q", "a", 2.0), ("q", "y", 2.0),
+           ("e", "a", 1.0), ("r", "z", 0.0), ("r", "y", -0.0)]  # fmt: skip
+    for ties in ("doc", "order"):
+        policy = Policy(ties=ties, unjudged=unjudged)
+        folder = folder_in(tmp_path, ties)
+        both = form.make(judgments, "judgments", folder), form.make(run, "run", folder)
+        assert_same(
+            matched(*both, policy), mappings.match(as_dicts(judgments), as_dicts(run), policy)
+        )
+
+
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (gf.Policy(unjudged="error"), "1 unjudged: 'x'"),
+        (gf.Policy(missing="error"), "1 missing: 'p'"),
+        (gf.Policy(extra="error"), "1 without judgments: 'e'"),
+    ],
+)
+def test_policies_that_refuse(form, policy, said, tmp_path):
+    judgments = form.make([("q", "a", 1.0), ("p", "b", 1.0)], "judgments", tmp_path)
+    run = form.make([("q", "a", 1.0), ("q", "x", 2.0), ("e", "a", 1.0)], "run", tmp_path)
+    with pytest.raises(gf.InputError, match=said):
+        gf.evaluate(judgments, run, "nDCG@5", policy=policy)

@@ -1,0 +1,487 @@
+"""Every rule of a check: where it fires, with count and place, and where it does not."""
+
+import math
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import gainful as gf
+from gainful.linting import listed
+
+JUDGMENTS = {"q1": {"a": 3, "b": 1, "c": 0}, "q2": {"d": 1, "e": 0}}
+RUN = {"q1": {"a": 0.9, "b": 0.8, "c": 0.7}, "q2": {"d": 0.6, "e": 0.5}}
+
+
+def check(judgments=JUDGMENTS, run=RUN, **options):
+    runs = None if run is None else {"mine": run}
+    return gf.check(judgments, runs, **{"cutoff": 2, **options})
+
+
+def found(rule, *arguments, **options):
+    """Return the one finding of a rule; None if there is none."""
+    findings = [each for each in check(*arguments, **options) if each.rule == rule]
+    assert len(findings) <= 1
+    for finding in findings:
+        known = {each.name: each for each in gf.Findings.rules}[rule]
+        assert (finding.severity, finding.remedy) == (known.severity, known.remedy)
+    return findings[0] if findings else None
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def qrels(documents):
+    return "".join(f"{q} 0 {d} {n}\n" for q, docs in documents.items() for d, n in docs.items())
+
+
+def trec(documents):
+    return "".join(
+        f"{q} Q0 {d} {rank} {n} t\n"
+        for q, docs in documents.items()
+        for rank, (d, n) in enumerate(docs.items(), 1)
+    )
+
+
+def test_what_is_clean_is_said_to_be():
+    findings = check(scale=(0, 3))
+    assert len(findings) == 0
+    assert findings.clean
+    assert findings.summary == "clean: 0 errors, 0 warnings, 0 notes in judgments, mine"
+    assert str(findings) == findings.summary
+    assert [each.rule for each in check(run=None)] == ["grades"]
+
+
+def test_rules_have_names_that_stay_and_every_field():
+    assert len({rule.name for rule in gf.Findings.rules}) == len(gf.Findings.rules)
+    for rule in gf.Findings.rules:
+        assert rule.name == rule.name.lower().replace(" ", "-")
+        assert rule.severity in ("error", "warning", "note")
+        assert rule.what.endswith(".")
+        assert rule.remedy.endswith(".")
+    order = ["error", "warning", "note"]
+    places = [order.index(rule.severity) for rule in gf.Findings.rules]
+    assert places == sorted(places)
+
+
+# Rows that cannot be read.
+
+
+def test_rows_that_cannot_be_read_are_counted_and_the_others_checked(file):
+    path = file(
+        "run", b"q1 Q0 a 1 0.9 t\nq1 Q0 b\nq1 Q0 c 2 x t\n\nq1 Q0 \xff 3 0.5 t\nq1 Q0 a 4 0.1 t\n"
+    )
+    unread = found("unreadable-row", run=path)
+    assert (unread.count, unread.input, unread.place) == (3, "mine", f"{path}:2")
+    assert "expected 6 fields" in unread.example
+    again = found("duplicate-document", run=path)
+    assert (again.place, again.query, again.doc) == (f"{path}:6", "q1", "a")
+    assert found("unreadable-row", run=file("good", trec(RUN))) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "content"),
+    [
+        ("j.csv", 4, 'query,doc,grade\nq1,a,1\n\nq1,"b\nc",\nq1,d,2\nq1,e,high\n'),
+        ("j.jsonl", 3, '{"query": "q1", "doc": "a", "grade": 1}\n\n{"query": "q1"}\n{"query": "q1", "doc": "d", "grade": 2}\n[\n'),
+    ],
+)  # fmt: skip
+def test_rows_of_other_texts(file, name, line, content):
+    path = file(name, content)
+    unread = found("unreadable-row", path, None)
+    assert (unread.count, unread.input) == (2, "judgments")
+    assert unread.place == f"{path}:{line}"
+    assert "2 grades: 1 (1), 2 (1)" in found("grades", path, None).message
+
+
+def test_nothing_but_rows_that_cannot_be_read(file):
+    findings = check(file("qrels", "q1 0 a\nq2 0\n"))
+    assert [(each.rule, each.count) for each in findings if each.input == "judgments"] == [
+        ("unreadable-row", 2)
+    ]
+
+
+def test_numbers_that_are_not_finite(file):
+    for text in ("nan", "inf", "-inf"):
+        run = trec(RUN).replace("0.8", text).replace("0.5", text)
+        bad = found("not-finite", run=file("run", run))
+        assert (bad.count, bad.place) == (2, f"{file('run', run)}:2")
+    both = file("run", trec(RUN).replace("0.8", "nan") + "q1\n")
+    assert found("not-finite", run=both).place == f"{both}:2"
+    assert found("unreadable-row", run=both).place == f"{both}:6"
+    given = found("not-finite", {"q1": {"a": 1, "b": math.nan, "c": math.inf}})
+    assert (given.count, given.place) == (2, "query 'q1', document 'b'")
+    assert found("not-finite") is None
+
+
+def test_missing_values_of_frames():
+    frame = pd.DataFrame(
+        {"query": ["q1", None, "q1"], "doc": ["a", "b", "c"], "score": [1, 2, None]}
+    )
+    unread, bad = found("unreadable-row", run=frame), found("not-finite", run=frame)
+    assert (unread.count, unread.place) == (1, "run, row 2")
+    assert (bad.count, bad.place) == (1, "query 'q1', document 'c'")
+    assert "nothing as score" in bad.example or "nan as score" in bad.example
+
+
+def test_ids_and_numbers_of_dicts_that_are_none():
+    judgments = {"q1": {"a": 1, 2.5: 1, "\ud800": 1, "b": "high", "c": None, "d": 2**53 + 1}}
+    assert found("unreadable-row", judgments).count == 5
+    assert found("unreadable-row", {1: {2: 3}}, None) is None
+
+
+# Documents twice, and queries that retrieve themselves.
+
+
+def test_documents_twice(file):
+    path = file("qrels", qrels(JUDGMENTS) + "q1 0 b 1\nq1 0 a 0\nq1 0 a 3\n")
+    again = found("duplicate-document", path)
+    assert (again.count, again.place, again.doc) == (2, f"{path}:6", "b")
+    assert "1 of them with different grades" in again.message
+    same = found("duplicate-document", file("same", qrels(JUDGMENTS) + "q1 0 b 1\n"))
+    assert "different" not in same.message
+    assert found("duplicate-document", {"q1": {"1": 1, 1: 2}}).doc == "1"
+    run = file("run", trec(RUN) + trec(RUN))
+    assert found("duplicate-document", run=run).count == 5
+    assert found("duplicate-document", run=run).place == f"{run}:6"
+    assert found("duplicate-document", file("good", qrels(JUDGMENTS))) is None
+
+
+def test_queries_that_retrieve_themselves(file):
+    path = file("run", trec({"q1": {"a": 2, "q1": 1}, "q2": {"q2": 2, "q1": 1}}))
+    own = found("self-match", run=path)
+    assert (own.count, own.place, own.query, own.doc) == (2, f"{path}:2", "q1", "q1")
+    assert found("self-match", {"q": {"q": 1}}, None).input == "judgments"
+    assert found("self-match", {"q": {"p": 1}, "p": {"q": 1}}, None) is None
+
+
+# Grades.
+
+
+def test_grades_outside_the_scale(file):
+    path = file("qrels", qrels({"q1": {"a": 3, "b": 4}, "q2": {"c": -1}}))
+    off = found("grade-off-scale", path, scale=(0, 3))
+    assert (off.count, off.place, off.example) == (2, f"{path}:2", "4")
+    assert found("grade-off-scale", path, scale=(-1, 4)) is None
+    assert found("grade-off-scale", path) is None
+
+
+def test_the_grades_that_occur():
+    note = found("grades")
+    assert (note.count, note.message) == (3, "3 grades: 0 (2), 1 (2), 3 (1)")
+    assert found("grades", scale=(0, 3)) is None
+    many = {"q": {str(grade): grade for grade in range(100)}}
+    assert found("grades", many, None).message.endswith(
+        "5 (1), …, 94 (1), 95 (1), 96 (1), 97 (1), 98 (1), 99 (1)"
+    )
+
+
+def test_grades_that_are_no_whole_numbers(file):
+    path = file("qrels", "q 0 a 1.0\nq 0 b 0.5\nq 0 c 1e-3\n")
+    note = found("fractional-grade", path, None)
+    assert (note.count, note.place, note.example) == (2, f"{path}:2", "0.5")
+    assert found("fractional-grade") is None
+
+
+def test_queries_without_relevant_documents(file):
+    path = file("qrels", "q1 0 a 1\nq2 0 b 0\nq2 0 c -1\nq3 0 d 0\n")
+    none = found("no-relevant-document", path)
+    assert (none.count, none.place, none.query) == (2, f"{path}:2", "q2")
+    assert found("no-relevant-document") is None
+
+
+# Scores.
+
+
+def test_ranks_that_contradict_the_scores(file):
+    path = file(
+        "run", "q1 Q0 a 1 5 t\nq2 Q0 d 2 1 t\nq2 Q0 e 1 2 t\nq1 Q0 b 2 6 t\nq1 Q0 c 3 7 t\n"
+    )
+    wrong = found("rank-against-score", run=path)
+    assert (wrong.count, wrong.place, wrong.doc) == (1, f"{path}:4", "b")
+    assert wrong.example == "score 6.0 at rank 2, after 5.0 at rank 1"
+    # Two documents may share a rank, ties have no order, and what is no number is no rank.
+    for good in (
+        trec(RUN),
+        "q1 Q0 a 1 5 t\nq1 Q0 b 1 6 t\nq1 Q0 c 2 5 t\n",
+        "q1 Q0 a 0 5 t\nq1 Q0 b 1 5 t\n",
+        "q1 Q0 a - 5 t\nq1 Q0 b - 6 t\n",
+        "q1 Q0 b 2 4 t\nq2 Q0 d 1 9 t\nq1 Q0 a 1 5 t\n",
+    ):
+        assert found("rank-against-score", run=file("good", good)) is None
+    table = file("run.csv", 'query,doc,score,rank\n\nq1,a,5,2\nq1,"b",6,3\n')
+    assert found("rank-against-score", run=table).place == f"{table}:4"
+    frame = pd.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "score": [1, 2], "rank": [1, 2]})
+    assert found("rank-against-score", run=frame).place == "query 'q', document 'b'"
+    broken = file("run", path.read_text() + "q1\n")
+    assert found("rank-against-score", run=broken).count == 1
+
+
+def test_constant_scores(file):
+    path = file("run", trec({"q1": {"a": 2, "b": 1}, "q2": {"d": 1, "e": 1}, "q3": {"a": 1}}))
+    constant = found("constant-score", run=path)
+    assert (constant.count, constant.place, constant.query) == (1, f"{path}:3", "q2")
+    assert found("constant-score", run={"q1": {"a": 1}, "q2": {"d": -0.0, "e": 0.0}}).count == 1
+    assert found("constant-score") is None
+
+
+def test_ties_across_the_cutoff(file):
+    run = {"q1": {"a": 3, "b": 2, "c": 2}, "q2": {"d": 2, "e": 2, "f": 1}}
+    path = file("run", trec(run))
+    tie = found("tie-at-cutoff", run=path, cutoff=2)
+    assert (tie.count, tie.place, tie.query, tie.doc) == (1, f"{path}:2", "q1", "b")
+    assert tie.example == "score 2.0 at ranks 2 and 3"
+    assert found("tie-at-cutoff", run=path, cutoff=1).query == "q2"
+    assert found("tie-at-cutoff", run=path, cutoff=3) is None
+
+
+def test_lists_shorter_than_the_cutoff(file):
+    path = file("run", trec(RUN))
+    short = found("short-list", run=path, cutoff=3)
+    assert (short.count, short.place, short.example) == (1, f"{path}:4", "2 documents")
+    assert found("short-list", run=path, cutoff=2) is None
+
+
+# Judgments and run together.
+
+
+def test_no_query_in_common():
+    findings = check(run={"Q1": {"a": 1}, "Q2": {"d": 1}}, scale=(0, 3), cutoff=1)
+    (none,) = findings
+    assert (none.rule, none.severity, none.count) == ("no-shared-queries", "error", 2)
+    assert "in lower case" in none.message
+    assert "judgments have 'q1', 'q2'; the run has 'Q1', 'Q2'" in none.example
+    assert found("no-shared-queries") is None
+
+
+@pytest.mark.parametrize(
+    ("known", "other"),
+    [("q2", "Q2"), ("07", "7"), ("7", "7.0"), ("x y", " x y "), ("Q07", "q07.0")],
+)
+def test_ids_of_another_spelling(known, other):
+    judgments = {"q1": {"a": 1}, known: {known: 1, "b": 0}}
+    query = found("query-spelling", judgments, {"q1": {"a": 1}, other: {"b": 1}})
+    assert (query.count, query.query) == (1, other)
+    assert f"judged as {known!r}" in query.example
+    doc = found("document-spelling", judgments, {"q1": {"a": 1}, known: {other: 1, "b": 0.5}})
+    assert (doc.count, doc.query, doc.doc) == (1, known, other)
+    assert f"judged as {known!r}" in doc.example
+
+
+def test_ids_that_are_not_spellings_of_one():
+    judgments = {"q1": {"web-1": 1, "a": 1}, "topic-2": {"b": 1}}
+    run = {"q1": {"news-1": 2, "a": 1}, "title-2": {"b": 1}}
+    assert found("query-spelling", judgments, run) is None
+    assert found("document-spelling", judgments, run) is None
+    # Where a side has both spellings, they are two documents.
+    both = {"q1": {"a": 1, "A": 0, "b": 1}}
+    assert found("document-spelling", both, {"q1": {"A": 1, "b": 0.5}}) is None
+    assert (
+        found(
+            "document-spelling", {"q1": {"A": 1, "b": 1}}, {"q1": {"a": 2, "b": 1}, "q2": {"A": 1}}
+        )
+        is None
+    )
+    # And in another query it is no help.
+    apart = {"q1": {"a": 1, "x": 1}, "q2": {"b": 1}}
+    assert found("document-spelling", apart, {"q1": {"x": 1}, "q2": {"A": 1, "b": 0.5}}) is None
+
+
+def test_no_document_in_common(file):
+    path = file("run", trec({"q9": {"a": 9}, "q1": {"A": 1, "B": 0.5}}))
+    none = found("no-shared-documents", run=path)
+    assert (none.severity, none.count, none.place) == ("warning", 2, f"{path}:2")
+    assert "in lower case" in none.message
+    rules = [each.rule for each in check(run=path)]
+    assert "document-spelling" not in rules
+    assert "mostly-unjudged" not in rules
+    assert found("no-shared-documents") is None
+
+
+def test_missing_and_extra_queries(file):
+    path = file("run", trec({"q8": {"x": 1}, "q1": RUN["q1"], "q9": {"x": 1}}))
+    missing, extra = found("missing-query", run=path), found("extra-query", run=path)
+    assert (missing.severity, missing.count, missing.place) == ("warning", 1, "query 'q2'")
+    assert (extra.severity, extra.count, extra.place) == ("note", 2, f"{path}:1")
+    assert extra.example == "and 'q9'"
+    assert found("missing-query") is None
+    assert found("extra-query") is None
+
+
+def test_mostly_unjudged_documents():
+    run = {"q1": {"x": 9, "a": 8, "y": 1}, "q2": {"d": 5, "z": 4}, "q9": {"u": 1, "v": 1}}
+    assert found("mostly-unjudged", run=run, cutoff=2) is None  # one half is not more than that
+    most = found("mostly-unjudged", run=run, cutoff=3)
+    assert (most.count, most.query, most.doc) == (3, "q1", "x")
+    assert most.message == "60.0% of 5 documents down to rank 3 unjudged"
+    # Tied documents stand by their id, descending, as a measure sees them.
+    tied = {"q1": {"a": 1, "x": 1}, "q2": {"d": 1}}
+    assert found("mostly-unjudged", {"q1": {"a": 1}, "q2": {"e": 1}}, tied, cutoff=1).count == 2
+    assert found("mostly-unjudged", {"q1": {"x": 1}, "q2": {"d": 1}}, tied, cutoff=1) is None
+
+
+# Every kind of input.
+
+
+def frame_of(documents, number):
+    rows = [(q, d, float(n)) for q, docs in documents.items() for d, n in docs.items()]
+    return pd.DataFrame(rows, columns=["query", "doc", number])
+
+
+FLAWED = (
+    {"q1": {"a": 3, "b": 7.5}, "q2": {"q2": 0}, "q3": {"c": 1}},
+    {"q1": {"B": 0.9, "a": 0.9, "x": 0.9}, "Q2": {"d": 0.1}, "q3": {"y": 2, "c": 1}},
+)
+
+
+def test_the_same_findings_for_every_kind_of_input(file, tmp_path):
+    def seen(judgments, run):
+        return [
+            (each.rule, each.input, each.count, each.message, each.query, each.doc, each.example)
+            for each in check(judgments, run, scale=(0, 3))
+        ]
+
+    expected = seen(*FLAWED)
+    assert len(expected) >= 9
+    frames = frame_of(FLAWED[0], "grade"), frame_of(FLAWED[1], "score")
+    assert seen(*frames) == expected
+    assert seen(*map(pl.from_pandas, frames)) == expected
+    assert seen(*map(pa.Table.from_pandas, frames)) == expected
+    paths = tmp_path / "j.parquet", tmp_path / "r.parquet"
+    for frame, path in zip(frames, paths, strict=True):
+        pq.write_table(pa.Table.from_pandas(frame), path)
+    parquet = seen(*paths)
+    assert [each[:4] for each in parquet] == [each[:4] for each in expected]
+    for ending, written in (
+        ("csv", [frame.to_csv(index=False) for frame in frames]),
+        ("jsonl", [frame.to_json(orient="records", lines=True) for frame in frames]),
+        ("json", [frame.to_json(orient="records") for frame in frames]),
+    ):
+        files = [file(f"{name}.{ending}", text) for name, text in zip("jr", written, strict=True)]
+        assert seen(*files) == expected, ending
+    files = file("j", qrels(FLAWED[0])), file("r", trec(FLAWED[1]))
+    assert seen(*files) == expected
+    ragged = [
+        file(path.name + "2", path.read_text().replace(" ", "\t  ").replace("\n", " \n\n"))
+        for path in files
+    ]
+    assert seen(*ragged) == expected
+    assert seen(FLAWED[0], files[1]) == expected
+
+
+def test_the_same_findings_row_by_row(file, monkeypatch):
+    monkeypatch.setattr(listed, "_BATCH", 2)
+    files = file("j", qrels(FLAWED[0])), file("r", trec(FLAWED[1]))
+    broken = [file(path.name + "x", path.read_text() + "broken\n") for path in files]
+    expected = list(check(*files))
+    names = {str(path): str(other) for path, other in zip(files, broken, strict=True)}
+    found = [each for each in check(*broken) if each.rule != "unreadable-row"]
+    assert len(expected) == len(found)
+    for one, other in zip(expected, found, strict=True):
+        path, colon, line = one.place.partition(":")
+        assert other.place == f"{names.get(path, path)}{colon}{line}"
+        assert (one.rule, one.count, one.example) == (other.rule, other.count, other.example)
+
+
+def test_places_in_texts_with_blank_lines_and_line_breaks(file):
+    path = file("j.csv", 'query,doc,grade\n\nq1,"a\nb",1\n\nq1,c,9\n')
+    assert found("grade-off-scale", path, None, scale=(0, 3)).place == f"{path}:6"
+    path = file("j", "\n\nq1 0 a 1\n\n  q1   0 b 9\n")
+    assert found("grade-off-scale", path, None, scale=(0, 3)).place == f"{path}:5"
+    path = file(
+        "j.jsonl",
+        '{"query": "q", "doc": "a", "grade": 1}\n\n{"query": "q", "doc": "b", "grade": 9}\n',
+    )
+    assert found("grade-off-scale", path, None, scale=(0, 3)).place == f"{path}:3"
+
+
+def test_labels_and_predictions(file):
+    labels = file("labels", "3 qid:1 1:1\n0 qid:1 1:1\n9 qid:1\n0 qid:2 1:1\n0 qid:2 1:1\n")
+    scores = file("scores", "3\n2\n2\n1\n1\n")
+    assert [(each.rule, each.count) for each in check(labels, scores, scale=(0, 3))] == [
+        ("grade-off-scale", 1),
+        ("no-relevant-document", 1),
+        ("constant-score", 1),
+        ("tie-at-cutoff", 1),
+    ]
+    off = found("grade-off-scale", labels, scores, scale=(0, 3))
+    assert off.place == "query '1', document 'row 3'"
+    for judgments, run in ((labels, RUN), (JUDGMENTS, scores), (labels, labels), (scores, scores)):
+        with pytest.raises(gf.InputError):
+            check(judgments, run)
+    with pytest.raises(gf.InputError, match="a prediction for each of the 5 labels"):
+        check(labels, file("few", "1\n2\n"))
+
+
+def test_what_cannot_be_read_at_all(file, tmp_path):
+    for path in (tmp_path / "none", tmp_path, file("binary", b"\x00\x01\xff"), file("empty", "")):
+        with pytest.raises(gf.InputError):
+            check(path)
+        with pytest.raises(gf.InputError):
+            check(run=path)
+    for nothing in (
+        {},
+        {"q": {}},
+        pd.DataFrame({"query": [], "doc": [], "score": []}, dtype=str).astype({"score": float}),
+    ):
+        with pytest.raises(gf.InputError, match="at least one retrieved document"):
+            check(run=nothing)
+    with pytest.raises(gf.InputError, match="memory"):
+        check(engine=gf.Engine(memory="a lot"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cutoff": 0}, {"cutoff": 2.0}, {"cutoff": True}, {"cutoff": 10**9},
+        {"scale": 3}, {"scale": (3, 0)}, {"scale": (0, math.nan)}, {"scale": "03"},
+        {"columns": {"quarry": "x"}}, {"run": 7},
+    ],
+)  # fmt: skip
+def test_arguments_that_are_none(options):
+    with pytest.raises(gf.InputError):
+        check(**options)
+
+
+def test_runs_are_named(file):
+    with pytest.raises(gf.InputError, match=r"a dict \{name: run\}"):
+        gf.check(JUDGMENTS, str(file("run", trec(RUN))))
+    findings = gf.check(JUDGMENTS, {"one": RUN, "two": {"q1": RUN["q1"]}}, cutoff=2)
+    assert findings.inputs == ("judgments", "one", "two")
+    assert [each.input for each in findings if each.rule == "missing-query"] == ["two"]
+
+
+def test_columns_are_named(file):
+    path = file("j.csv", "who,what,worth\nq1,a,1\n")
+    columns = {"query": "who", "doc": "what", "grade": "worth"}
+    assert found("grades", path, None, columns=columns).count == 1
+
+
+def test_findings_are_a_sequence_and_export(file):
+    findings = check(run={"q1": {"a": 1, "b": 1}})
+    assert findings[0] in list(findings)
+    assert findings[:1] == (findings[0],)
+    assert findings.counts == {"error": 0, "warning": 2, "note": 1}
+    plain = findings.to_dict()
+    assert plain["counts"] == findings.counts
+    assert len(plain["findings"]) == len(findings)
+    assert plain["findings"][0]["rule"] == findings[0].rule
+    assert "missing-query" in findings._repr_html_()
+    assert repr(findings) == "Findings(0 errors, 2 warnings, 1 note in judgments, mine)"
+    for name in gf.formats():
+        assert "missing-query" in gf.render(findings, name).replace("\\", "")
+
+
+def test_nothing_that_was_passed_is_changed():
+    judgments, run = {"q1": {"a": 1}}, {"q1": {"a": 1, "b": 2}}
+    check(judgments, run)
+    assert (judgments, run) == ({"q1": {"a": 1}}, {"q1": {"a": 1, "b": 2}})

@@ -1,0 +1,17 @@
+"""When two `Matched` are the same: every field, bit for bit."""
+
+import dataclasses
+
+import numpy as np
+
+
+def assert_same(left, right):
+    for field in dataclasses.fields(left):
+        one, other = getattr(left, field.name), getattr(right, field.name)
+        if isinstance(one, np.ndarray):
+            assert one.dtype == other.dtype, field.name
+            assert one.tobytes() == other.tobytes(), field.name
+            assert not one.flags.writeable
+            assert not other.flags.writeable
+        else:
+            assert one == other, field.name
