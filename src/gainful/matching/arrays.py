@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.inputs.arrays import Lists
 from gainful.matching.matched import Bools, Floats, Ints, Matched, cut, offsets_of, places_of
-from gainful.matching.sorting import ranges, sort_lists
+from gainful.matching.sorting import descending_in_blocks, ranges, sort_lists
 from gainful.measures.policy import Policy
 
 _MANY_TIES = 0.75  # fewer blocks than this share of the documents
@@ -36,7 +36,7 @@ def match(lists: Lists, policy: Policy) -> Matched:
         return _matched(lists.queries, offsets, (rank, rank, rank), found.grade, found.pool)
     first, last, rows, block = _tie_blocks(opens, rank)
     if not (in_order or found.by_grade):
-        found.grade[rows] = _descending_in_blocks(block, found.grade[rows])
+        found.grade[rows] = descending_in_blocks(block, found.grade[rows])
     ranks = (first, last, rank if in_order else first)
     return _matched(lists.queries, offsets, ranks, found.grade, found.pool)
 
@@ -113,17 +113,3 @@ def _matched(
         missing=np.zeros(len(queries), np.bool_),
         lowest_grade=float(pool.min(initial=np.inf)),
     )
-
-
-def _descending_in_blocks(block: Ints, grades: Floats) -> Floats:
-    """Sort grades (n,) descending within their blocks (n,), which are numbered ascending.
-
-    Block and grade make one integer, and a sort of bare integers is the fastest there is.
-    """
-    known: Floats = np.unique(grades)[::-1]
-    base = block * known.size
-    key = base + (known.size - 1 - np.searchsorted(known[::-1], grades))
-    key.sort()
-    key -= base
-    descending: Floats = known[key]
-    return descending

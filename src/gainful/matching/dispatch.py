@@ -26,8 +26,6 @@ from gainful.measures.policy import Policy
 
 Documents = Mapping[Any, Mapping[Any, float]]
 
-_LARGEST_IN_ARRAYS = 1 << 31  # bytes of a file; more is for the engine, which spills
-
 
 @dataclass(frozen=True)
 class Reader:
@@ -181,10 +179,8 @@ def reading(
 
 
 def _lines(opened: object, depth: int | None) -> Lines | None:
-    """Read a source as lines, if it is a clean TREC file that fits the memory."""
+    """Read a source as lines, if it is a clean TREC file that fits arrays."""
     if not isinstance(opened, Source) or opened.file is None or opened.layout.format != "trec":
-        return None
-    if opened.file.path.stat().st_size > _LARGEST_IN_ARRAYS:
         return None
     return read_lines(opened.file.path, opened.kind, opened.layout.delimiter, depth)
 

@@ -10,7 +10,7 @@ from gainful.inputs.identifiers import in_order
 from gainful.inputs.lines import Lines, doc_bytes, same_docs
 from gainful.matching.matched import Ints, Matched, by_rank, offsets_of
 from gainful.matching.segments import Segments, count_above, count_down_to, locate, with_repeats
-from gainful.matching.sorting import ranges
+from gainful.matching.sorting import descending_in_blocks, ranges
 from gainful.measures.policy import Policy
 
 _MOST_TIES = 20_000  # judged documents whose ties are settled one by one
@@ -76,7 +76,7 @@ def match(judged: Lines, run: Lines, policy: Policy, depth: int | None) -> Match
         retrieved=retrieved,
         seen=all_seen,
         pool_offsets=offsets_of(pools.lengths),
-        pool_grades=pool[np.lexsort((-pool, pool_owner))],
+        pool_grades=descending_in_blocks(pool_owner, pool),
         unjudged=unjudged,
         missing=missing,
         lowest_grade=float(pool.min()),
