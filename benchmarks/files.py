@@ -1,6 +1,7 @@
 """Whole processes on files: start, read, match, measure, print."""
 
 import importlib.util
+import os
 import shutil
 import sys
 import tempfile
@@ -45,8 +46,14 @@ TOP = """
 import sys
 import duckdb
 duckdb.execute("SET memory_limit = '4GB'")
-found = duckdb.sql(f"SELECT query_id, max_by(doc_id, score, 10) FROM '{sys.argv[2]}' GROUP BY query_id")
-print(len(found.fetchnumpy()["query_id"]))
+found = duckdb.sql(f'''
+    SELECT query_id, rank, relevance FROM (
+        SELECT query_id, unnest(docs) AS doc_id, unnest(range(1, len(docs) + 1)) AS rank FROM (
+            SELECT query_id, max_by(doc_id, score, 10) AS docs FROM '{sys.argv[2]}' GROUP BY query_id
+        )
+    ) JOIN '{sys.argv[1]}' USING (query_id, doc_id)
+''')
+print(len(found.fetchnumpy()["rank"]))
 """
 
 WINDOW = """
@@ -89,10 +96,21 @@ def trec(queries: int, turns: int) -> list[Result]:
             ),
         ]
         if importlib.util.find_spec("ranx"):
-            (slow,) = best_of(([sys.executable, "-c", RANX, *files],), 1)
-            check(full, slow)
-            results.append(Result(work, "ranx", slow.seconds, full.seconds, "≥ 25×"))
+            results += against_ranx(files, full, work)
     return results
+
+
+def against_ranx(files: list[str], full: Process, work: str) -> list[Result]:
+    """ranx compiles itself at its first call, and keeps what it compiled in a folder."""
+    ranx = [sys.executable, "-c", RANX, *files]
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["NUMBA_CACHE_DIR"] = cache
+        (first,), (second,) = best_of((ranx,), 1), best_of((ranx,), 1)
+    check(full, first)
+    return [
+        Result(work, "ranx, its first call", first.seconds, full.seconds, "≥ 25×"),
+        Result(work, "ranx, compiled before", second.seconds, full.seconds, ""),
+    ]
 
 
 def check(ours: Process, theirs: Process) -> None:

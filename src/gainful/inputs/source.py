@@ -18,7 +18,7 @@ class Source:
         name: what messages call it.
         select: SQL with the columns query, doc and number, and rank where there is one.
         rescans: whether it costs little to read it several times.
-        strict: whether reading it fails on missing values; else they come as NULL.
+        strict: whether no value can be missing: none is, or reading fails; else they are NULL.
         file: where its text stands, if it does.
         layout: how its text is written.
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gainful.errors import InputError
 from gainful.inputs.columns import find_columns, find_rank
-from gainful.inputs.engine import Session, file_quoted, name_quoted, said
+from gainful.inputs.engine import Session, file_quoted, name_quoted, quoted, said
 from gainful.inputs.formats import Layout
 from gainful.inputs.kinds import Kind
 from gainful.inputs.source import Source
@@ -40,7 +40,18 @@ def parquet(
     files = ", ".join(file_quoted(part, session) for part in parts)
     _refuse_mixed_types(files, kind, columns, session, name)
     relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
-    return replace(typed(relation, kind, columns, session, name), rescans=True)
+    source = typed(relation, kind, columns, session, name)
+    return replace(source, rescans=True, strict=_is_complete(files, source, session))
+
+
+def _is_complete(files: str, source: Source, session: Session) -> bool:
+    """Return whether the files themselves say that no value is missing."""
+    chosen = ", ".join(quoted(name) for name in source.layout.names)
+    known, missing = session.rows(
+        "SELECT bool_and(stats_null_count IS NOT NULL), sum(stats_null_count) "
+        f"FROM parquet_metadata([{files}]) WHERE path_in_schema IN ({chosen})"
+    )[0]
+    return bool(known) and missing == 0
 
 
 def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str) -> Source:

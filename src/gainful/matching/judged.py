@@ -10,6 +10,8 @@ from gainful.inputs.engine import Session
 from gainful.inputs.source import Source
 from gainful.inputs.sources import read, refuse_duplicate, refuse_values
 from gainful.matching.matched import Floats, Ints
+from gainful.matching.segments import Segments, with_repeats
+from gainful.matching.sorting import descending_in_blocks
 from gainful.measures.policy import Policy
 
 
@@ -20,7 +22,7 @@ class Judged:
     Attributes:
         session: where they are.
         source: where they come from.
-        table: with the columns query, code, doc, grade.
+        table: a table or a view with the columns query, code, doc, grade.
         codes: a table with the columns query and code, the number of the query from 0.
         queries: (q,) ids, in order of their numbers.
         lowest: the lowest grade.
@@ -36,10 +38,11 @@ class Judged:
     @cached_property
     def pools(self) -> tuple[Ints, Floats]:
         """How many judged documents each query has (q,), and their grades (m,), descending."""
-        found = self.session.columns(
-            f"SELECT code, grade FROM {self.table} ORDER BY code, grade DESC"
-        )
-        return np.bincount(found["code"], minlength=len(self.queries)), found["grade"]
+        found = self.session.columns(f"SELECT code, grade FROM {self.table}")
+        order = np.argsort(found["code"], kind="stable")
+        code, grade = found["code"][order], found["grade"][order]
+        sizes = np.bincount(code, minlength=len(self.queries))
+        return sizes, descending_in_blocks(code.astype(np.int64), grade)
 
 
 def prepare(session: Session, source: Source, policy: Policy) -> Judged:
@@ -58,22 +61,32 @@ def prepare(session: Session, source: Source, policy: Policy) -> Judged:
         raise InputError(source.name, "at least one judged document", "none")
     if not finite or min(known) < count:
         refuse_values(session, source)
-    table, _ = unique(session, source, table, "grade", policy)
-    keep = ""
-    if policy.drop_self == "yes":  # its query stays, with the documents that are left
-        keep = " WHERE query <> doc"
-        lowest = session.rows(f"SELECT min(grade) FROM {table}{keep}")[0][0]
     session.execute(
         f"CREATE TEMP TABLE {codes} AS SELECT query, "
         "CAST(row_number() OVER (ORDER BY length(query), query) - 1 AS INTEGER) AS code "
         f"FROM (SELECT DISTINCT query FROM {table})"
     )
+    if policy.duplicates != "error" or _may_repeat(session, table, codes):
+        table, _ = unique(session, source, table, "grade", policy)
+    keep = ""
+    if policy.drop_self == "yes":  # its query stays, with the documents that are left
+        keep = " WHERE query <> doc"
+        lowest = session.rows(f"SELECT min(grade) FROM {table}{keep}")[0][0]
     session.execute(
-        f"CREATE TEMP TABLE {named} AS SELECT query, code, doc, grade "
+        f"CREATE TEMP VIEW {named} AS SELECT query, code, doc, grade "
         f"FROM {table} JOIN {codes} USING (query){keep}"
     )
     queries = session.columns(f"SELECT query FROM {codes} ORDER BY code")["query"]
     return Judged(session, source, named, codes, tuple(queries.tolist()), _lowest(lowest))
+
+
+def _may_repeat(session: Session, table: str, codes: str) -> bool:
+    """Return whether a query may have a document twice; hashes tell fast that none has."""
+    found = session.columns(f"SELECT code, hash(doc) AS id FROM {table} JOIN {codes} USING (query)")
+    order = np.argsort(found["code"], kind="stable")
+    sizes = np.bincount(found["code"]).astype(np.int64)
+    segments = Segments(np.cumsum(sizes) - sizes, sizes)
+    return with_repeats(found["id"][order], segments).size > 0
 
 
 def _lowest(grade: float | None) -> float:

@@ -20,9 +20,8 @@ from gainful.matching.matched import Ints
 from gainful.matching.overlap import refuse_disjoint_queries
 from gainful.measures.policy import Policy
 
-# SQL, with {rows} for the source, of the run's columns. + 0: there is no −0, which the engine
-# would tell from 0.
-ROWS = "SELECT query, doc, number + 0.0 AS score FROM {rows}"
+# SQL, with {rows} for the source, of the run's columns.
+ROWS = "SELECT query, doc, number AS score FROM {rows}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,88 +59,34 @@ def collect(
     chunks: Chunks | None,
 ) -> Retrieved:
     """Read a run, as deep as it matters."""
-    ordered = (
-        policy.ties == "order"
-        or policy.duplicates != "error"
-        or policy.drop_self == "yes"
-        or chunks is not None
-    )
-    if depth is not None and not ordered:
-        return _top(session, judged, source, depth)
-    run = _whole(session, judged, source, policy, chunks, ordered=ordered)
-    return run if depth is None else _cut(session, judged, source, run, depth)
+    table, row, queries = _listed(session, judged, source, policy, chunks)
+    if depth is None:
+        return _described(session, judged, source, table, row=row, queries=queries)
+    return _top(session, judged, source, table, queries, depth)
 
 
-def _top(session: Session, judged: Judged, source: Source, depth: int) -> Retrieved:
-    """Keep of each query the documents with a score as high as that at a depth.
+def _listed(
+    session: Session, judged: Judged, source: Source, policy: Policy, chunks: Chunks | None
+) -> tuple[str, str, str | None]:
+    """Return a run under the policy: a table, what numbers its rows, a table with all queries.
 
-    One more than the depth is asked for: it shows where documents beyond tie with the last.
+    What costs little to read again stays where it is, if nothing has to be done to it.
     """
-    top, kept = session.name("top"), session.name("run")
-    read(
-        session,
-        source,
-        f"CREATE TEMP TABLE {top} AS SELECT query, count(*) AS n, count(doc) AS docs_known, "
-        "count(score) AS scores_known, min(score) AS lowest, "
-        f"max_by(doc, score, {depth + 1}) AS docs, max(score, {depth + 1}) AS scores "
-        f"FROM ({ROWS}) GROUP BY query",
-    )
-    bad = session.rows(
-        f"SELECT count(*) FROM {top} WHERE query IS NULL OR n > docs_known OR n > scores_known "
-        "OR NOT isfinite(lowest) OR NOT isfinite(scores[1])"
-    )
-    if bad[0][0]:
-        refuse_values(session, source)
-    session.execute(
-        f"CREATE TEMP TABLE {kept} AS SELECT query, doc, score FROM ("
-        "SELECT query, unnest(docs) AS doc, unnest(scores) AS score, "
-        f"scores[{depth}] AS edge, coalesce(scores[{depth}] = scores[{depth + 1}], false) AS open "
-        f"FROM {top} SEMI JOIN {judged.codes} USING (query)) "
-        "WHERE coalesce(score > edge OR score = edge AND NOT open, true)"
-    )
-    opened = (
-        f"SELECT query, scores[{depth}] AS edge FROM {top} SEMI JOIN {judged.codes} USING (query) "
-        f"WHERE scores[{depth}] = scores[{depth + 1}]"
-    )
-    if session.rows(f"SELECT count(*) FROM ({opened})")[0][0]:
-        read(
-            session,
-            source,
-            f"INSERT INTO {kept} SELECT r.query, r.doc, r.score FROM ({ROWS}) r "
-            f"JOIN ({opened}) o ON r.query = o.query AND r.score = o.edge",
-        )
-    run = _described(session, judged, source, kept, row="rowid", queries=top)
-    totals = session.columns(
-        f"SELECT code, n FROM {top} JOIN {judged.codes} USING (query) ORDER BY code"
-    )
-    return replace(run, retrieved=totals["n"].astype(np.int64))
-
-
-def _whole(
-    session: Session,
-    judged: Judged,
-    source: Source,
-    policy: Policy,
-    chunks: Chunks | None,
-    *,
-    ordered: bool,
-) -> Retrieved:
-    """Have all rows of a run as a table; what costs little to read again stays where it is."""
+    plain = policy.drop_self == "no" and chunks is None
     table = session.name("run")
-    if source.rescans and not ordered:
-        session.execute(f"CREATE TEMP VIEW {table} AS {ROWS.format(rows=f'({source.select})')}")
-        return _described(session, judged, source, table, row="")
+    if plain and policy.duplicates == "error" and policy.ties != "order":
+        if source.rescans:
+            rows = ROWS.format(rows=f"({source.select})")
+            session.execute(f"CREATE TEMP VIEW {table} AS {rows}")
+            return table, "", None
+        read(session, source, f"CREATE TEMP TABLE {table} AS {ROWS}")
+        return table, "rowid", None
     read(session, source, f"CREATE TEMP TABLE {table} AS {ROWS}")
-    if not ordered:
-        return _described(session, judged, source, table, row="rowid")
     whole, row = unique(session, source, table, "score", policy)
-    if chunks is None and policy.drop_self == "no":
-        return _described(session, judged, source, whole, row=row)
+    if plain:
+        return whole, row, None
     _described(session, judged, source, whole, row=row)  # says what is no number
-    listed, left = (
-        session.name("run"),
-        f"SELECT * FROM {whole} SEMI JOIN {judged.codes} USING (query)",
-    )
+    left = f"SELECT * FROM {whole} SEMI JOIN {judged.codes} USING (query)"
     if policy.drop_self == "yes":
         left += " WHERE query <> doc"
     if chunks is not None:
@@ -150,20 +95,55 @@ def _whole(
             f"SELECT query, document AS doc, {best} AS score, min(place) AS place "
             f"FROM ({chunks.sql(session, f'({left})')}) GROUP BY query, document"
         )
+    listed = session.name("run")
     session.execute(f"CREATE TEMP TABLE {listed} AS {left} ORDER BY place")
-    return _described(session, judged, source, listed, row="rowid", queries=whole)
+    return listed, "rowid", whole
 
 
-def _cut(session: Session, judged: Judged, source: Source, run: Retrieved, depth: int) -> Retrieved:
-    """Keep of a stored run the documents with a score as high as that at a depth."""
-    table = session.name("run")
-    session.execute(
-        f"CREATE TEMP TABLE {table} AS SELECT r.* FROM {run.table} r JOIN ("
-        f"SELECT query, list_min(max(score, {depth})) AS edge FROM {run.table} GROUP BY query) e "
-        "ON r.query = e.query AND r.score >= e.edge"
+def _top(
+    session: Session,
+    judged: Judged,
+    source: Source,
+    table: str,
+    queries: str | None,
+    depth: int,
+) -> Retrieved:
+    """Keep of each query the documents with a score as high as that at a depth.
+
+    Two looks at the run, the first at scores alone, are faster than one that carries the ids
+    of documents along; and the second finds all that tie with the last. It is + 0 after the
+    comparison, by which the engine can then skip rows: there is no −0.
+    """
+    edges, kept = session.name("edges"), session.name("run")
+    guarded(
+        session,
+        source,
+        f"CREATE TEMP TABLE {edges} AS SELECT query, n, docs_known, scores_known, "
+        "list_min(scores) AS edge, lowest, highest FROM ("
+        f"SELECT query, count(*) AS n, {_known(source)}, max(score, {depth}) AS scores, "
+        "min(score) AS lowest, max(score) AS highest "
+        f"FROM {table} GROUP BY query)",
     )
-    cut = _described(session, judged, source, table, row="rowid", queries=run.queries)
-    return replace(cut, retrieved=run.retrieved, extra=run.extra)
+    bad = session.rows(
+        f"SELECT count(*) FROM {edges} WHERE query IS NULL OR n > docs_known OR n > scores_known "
+        "OR NOT isfinite(lowest) OR NOT isfinite(highest)"
+    )
+    if bad[0][0]:
+        refuse_values(session, source)
+    guarded(
+        session,
+        source,
+        f"CREATE TEMP TABLE {kept} AS SELECT r.* REPLACE (r.score + 0.0 AS score) FROM {table} r "
+        f"JOIN (FROM {edges} SEMI JOIN {judged.codes} USING (query)) e "
+        "ON r.query = e.query AND r.score >= e.edge",
+    )
+    everything = queries or edges
+    run = _described(session, judged, source, kept, row="rowid", queries=everything)
+    totals = session.columns(
+        f"SELECT code, coalesce(n, 0) AS n FROM (SELECT DISTINCT query FROM {everything}) "
+        f"JOIN {judged.codes} USING (query) LEFT JOIN {edges} USING (query) ORDER BY code"
+    )
+    return replace(run, retrieved=totals["n"].astype(np.int64))
 
 
 def _described(
@@ -184,8 +164,8 @@ def _described(
     guarded(
         session,
         source,
-        f"CREATE TEMP TABLE {groups} AS SELECT query, count(*) AS n, count(doc) AS docs_known, "
-        f"count(score) AS scores_known, bool_and(isfinite(score)) AS finite, {span} "
+        f"CREATE TEMP TABLE {groups} AS SELECT query, count(*) AS n, {_known(source)}, "
+        f"bool_and(isfinite(score)) AS finite, {span} "
         f"FROM {table} GROUP BY query",
     )
     bad = session.rows(
@@ -208,6 +188,13 @@ def _described(
     codes, n, low, high = (found[name].astype(np.int64) for name in ("code", "n", "low", "high"))
     others = tuple(in_order(name for (name,) in extra))
     return Retrieved(table, row, codes, n, low, high, n, others, everything)
+
+
+def _known(source: Source) -> str:
+    """Return SQL that counts the values, where some may be missing."""
+    if source.strict:
+        return "count(*) AS docs_known, count(*) AS scores_known"
+    return "count(doc) AS docs_known, count(score) AS scores_known"
 
 
 def _refuse_without_queries(

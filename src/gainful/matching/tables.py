@@ -112,7 +112,7 @@ def _ranked(
         f"SELECT j.code, r.score, j.grade FROM {run.table} r "
         f"JOIN {judged.table} j ON r.query = j.query AND r.doc = j.doc",
     )
-    code, score = found["code"].astype(np.int64), found["score"]
+    code, score = found["code"].astype(np.int64), found["score"] + 0.0  # there is no −0
     above, at_least = np.zeros(code.size, np.int64), np.zeros(code.size, np.int64)
     local = np.full(len(judged.queries), -1, np.int64)  # the number of a query within a part
     order = np.argsort(code, kind="stable")
@@ -200,7 +200,7 @@ def _settled(
         "SELECT r.query, r.doc, t.low, t.high, row_number() OVER "
         f"(PARTITION BY t.code, t.score ORDER BY r.{_ORDERS[policy.ties]}) AS nth "
         f"FROM {run.table} r JOIN {judged.codes} c ON r.query = c.query "
-        f"JOIN {table} t ON t.code = c.code AND t.score = r.score) b "
+        f"JOIN {table} t ON t.code = c.code AND t.score = r.score + 0.0) b "
         f"JOIN {judged.table} j ON b.query = j.query AND b.doc = j.doc",
     )
     code, low, high, rank = (
