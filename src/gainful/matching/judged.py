@@ -26,6 +26,7 @@ class Judged:
         codes: a table with the columns query and code, the number of the query from 0.
         queries: (q,) ids, in order of their numbers.
         lowest: the lowest grade.
+        graded: numbers of queries (m,), ascending, and grades (m,), if they are at hand.
     """
 
     session: Session
@@ -34,13 +35,17 @@ class Judged:
     codes: str
     queries: tuple[str, ...]
     lowest: float
+    graded: tuple[Ints, Floats] | None = None
 
     @cached_property
     def pools(self) -> tuple[Ints, Floats]:
         """How many judged documents each query has (q,), and their grades (m,), descending."""
-        found = self.session.columns(f"SELECT code, grade FROM {self.table}")
-        order = np.argsort(found["code"], kind="stable")
-        code, grade = found["code"][order], found["grade"][order]
+        if self.graded is not None:
+            code, grade = self.graded
+        else:
+            found = self.session.columns(f"SELECT code, grade FROM {self.table}")
+            order = np.argsort(found["code"], kind="stable")
+            code, grade = found["code"][order], found["grade"][order]
         sizes = np.bincount(code, minlength=len(self.queries))
         return sizes, descending_in_blocks(code.astype(np.int64), grade)
 
@@ -66,27 +71,36 @@ def prepare(session: Session, source: Source, policy: Policy) -> Judged:
         "CAST(row_number() OVER (ORDER BY length(query), query) - 1 AS INTEGER) AS code "
         f"FROM (SELECT DISTINCT query FROM {table})"
     )
-    if policy.duplicates != "error" or _may_repeat(session, table, codes):
+    graded = _graded(session, table, codes) if policy.duplicates == "error" else None
+    if graded is None:
         table, _ = unique(session, source, table, "grade", policy)
     keep = ""
     if policy.drop_self == "yes":  # its query stays, with the documents that are left
-        keep = " WHERE query <> doc"
+        keep, graded = " WHERE query <> doc", None
         lowest = session.rows(f"SELECT min(grade) FROM {table}{keep}")[0][0]
     session.execute(
         f"CREATE TEMP VIEW {named} AS SELECT query, code, doc, grade "
         f"FROM {table} JOIN {codes} USING (query){keep}"
     )
     queries = session.columns(f"SELECT query FROM {codes} ORDER BY code")["query"]
-    return Judged(session, source, named, codes, tuple(queries.tolist()), _lowest(lowest))
+    names = tuple(queries.tolist())
+    return Judged(session, source, named, codes, names, _lowest(lowest), graded)
 
 
-def _may_repeat(session: Session, table: str, codes: str) -> bool:
-    """Return whether a query may have a document twice; hashes tell fast that none has."""
-    found = session.columns(f"SELECT code, hash(doc) AS id FROM {table} JOIN {codes} USING (query)")
+def _graded(session: Session, table: str, codes: str) -> tuple[Ints, Floats] | None:
+    """Return the numbers of queries and the grades; None if a query may have a document twice.
+
+    Hashes of the ids tell fast that none has; where two agree, the ids themselves must be seen.
+    """
+    found = session.columns(
+        f"SELECT code, grade, hash(doc) AS id FROM {table} JOIN {codes} USING (query)"
+    )
     order = np.argsort(found["code"], kind="stable")
-    sizes = np.bincount(found["code"]).astype(np.int64)
-    segments = Segments(np.cumsum(sizes) - sizes, sizes)
-    return with_repeats(found["id"][order], segments).size > 0
+    code = found["code"][order].astype(np.int64)
+    sizes = np.bincount(code)
+    if with_repeats(found["id"][order], Segments(np.cumsum(sizes) - sizes, sizes)).size:
+        return None
+    return code, found["grade"][order]
 
 
 def _lowest(grade: float | None) -> float:

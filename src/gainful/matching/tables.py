@@ -256,7 +256,7 @@ def _treat_unjudged(
         f"FROM {run.table} r JOIN {judged.codes} c USING (query) "
         f"ANTI JOIN {judged.table} j ON r.query = j.query AND r.doc = j.doc"
     )
-    return replace(judged, table=graded), run, unjudged
+    return replace(judged, table=graded, graded=None), run, unjudged
 
 
 def _refuse_unjudged(session: Session, judged: Judged, run: Retrieved, unjudged: Ints) -> NoReturn:
