@@ -27,6 +27,7 @@ class _Bar:
 
     def __init__(self) -> None:
         self._begin = time.monotonic()
+        self._share = 0.0
         self._shown: Any = None
         self._task: Any = None
 
@@ -41,7 +42,9 @@ class _Bar:
             self._shown = Progress(console=Console(stderr=True), transient=True)
             self._shown.start()
             self._task = self._shown.add_task(name, total=1.0)
-        self._shown.update(self._task, completed=min(share, 1.0), description=name)
+        # A run takes several steps, each of which begins anew; the bar does not go back.
+        self._share = max(self._share, min(share, 1.0))
+        self._shown.update(self._task, completed=self._share, description=name)
 
     def close(self) -> None:
         """Take the bar away."""

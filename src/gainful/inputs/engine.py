@@ -153,6 +153,10 @@ class Session:
                 raise InputError(
                     "engine, memory", "a size such as '4GB'", repr(self.engine.memory)
                 ) from problem
+            if self._progress is not None:  # without these the engine does not tell how far it is
+                for setting in ("enable_progress_bar=true", "enable_progress_bar_print=false"):
+                    self._connection.execute(f"SET {setting}")
+                self._connection.execute("SET progress_bar_time=0")
         return self._connection
 
     def _run(self, sql: str, values: Sequence[object] = ()) -> "duckdb.DuckDBPyConnection":
