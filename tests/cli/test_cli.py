@@ -327,3 +327,21 @@ def test_help_and_version(cli):
         assert f"--{choice.name.replace('_', '-')}" in told
     assert cli("nonsense").returncode == 2
     assert cli("evaluate").returncode == 2
+
+
+def test_the_name_of_the_output_tells_the_format(cli, pair, tmp_path):
+    for ending, start in (
+        ("csv", "run,nDCG@10"),
+        ("json", "{"),
+        ("md", "| run"),
+        ("other", "run "),
+    ):
+        path = tmp_path / f"out.{ending}"
+        assert cli("evaluate", *pair, "-o", path).returncode == 0
+        assert path.read_text().startswith(start)
+    cli("evaluate", *pair, "-o", tmp_path / "out.csv", "-f", "tsv")
+    assert (tmp_path / "out.csv").read_text().startswith("run\tnDCG@10")
+    for ending in ("parquet", "csv.gz"):
+        done = cli("evaluate", *pair, "-o", tmp_path / f"x.{ending}")
+        assert done.returncode == 2
+        assert "The output is text" in done.stderr

@@ -194,3 +194,20 @@ def test_policies_that_refuse(form, policy, said, tmp_path):
     run = form.make([("q", "a", 1.0), ("q", "x", 2.0), ("e", "a", 1.0)], "run", tmp_path)
     with pytest.raises(gf.InputError, match=said):
         gf.evaluate(judgments, run, "nDCG@5", policy=policy)
+
+
+def test_chunks_of_the_query_itself_are_dropped(tmp_path):
+    judgments = {"q": {"q": 3, "doc7": 1, "doc8": 0}}
+    run = {"q": {"q#1": 7.0, "doc7#1": 0.95, "doc8#1": 0.9}}
+    policy = gf.Policy(fold="max", drop_self=True)
+    path = tmp_path / "run.csv"
+    path.write_text("query,doc,score\n" + "".join(f"q,{d},{s}\n" for d, s in run["q"].items()))
+    for given in (run, path):
+        assert gf.evaluate(judgments, given, "nDCG", policy=policy, chunks="#")["nDCG"] == 1.0
+
+
+def test_columns_of_the_other_kind_are_noticed(tmp_path):
+    path = tmp_path / "judgments.csv"
+    path.write_text("query,doc,grade\nq,a,1\n")
+    with pytest.raises(gf.InputError, match="judgments come first, then the run"):
+        gf.evaluate({"q": {"a": 1}}, path)

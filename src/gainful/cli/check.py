@@ -8,6 +8,7 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     BARE,
+    format_of,
     format_option,
     names_of,
     output_option,
@@ -66,8 +67,8 @@ def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         scale=_scale(options["scale"]),
         **reading,
     )
-    write(gf.render(findings, options["format_"]), options["output"])
-    if options["format_"] in BARE:  # the others carry it themselves
+    write(gf.render(findings, format_of(options)), options["output"])
+    if format_of(options) in BARE:  # the others carry it themselves
         click.echo(findings.summary, err=True)
     if findings.counts["error"] or (options["strict"] and not findings.clean):
         sys.exit(_FAILED)

@@ -9,6 +9,7 @@ from gainful.cli.options import (
     BARE,
     chunks_of,
     folding_options,
+    format_of,
     format_option,
     names_of,
     output_option,
@@ -54,6 +55,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
     if (judgments, *runs).count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
+    format_of(options)  # says what is wrong with it before the work
     refuse_overwriting(options["output"], judgments, *runs)
     named = dict(zip(names_of(runs), runs, strict=True))
     with progress_bar() as progress:
@@ -67,10 +69,10 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
             **reading,
         )
     text = gf.render(
-        results, options["format_"], per_query=options["per_query"], digits=options["digits"]
+        results, format_of(options), per_query=options["per_query"], digits=options["digits"]
     )
     write(text, options["output"])
-    if options["format_"] in BARE:  # the others carry these themselves
+    if format_of(options) in BARE:  # the others carry these themselves
         click.echo(f"policy: {next(iter(results.values())).policy}", err=True)
         for name, scores in results.items():
             click.echo(f"{name}: {scores.coverage}", err=True)

@@ -9,6 +9,7 @@ import gainful as gf
 from gainful.cli.options import (
     chunks_of,
     folding_options,
+    format_of,
     format_option,
     output_option,
     policy_of,
@@ -82,7 +83,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
             )
         case _:
             raise click.UsageError(_misfit(arguments))
-    write(gf.render(explanation, options["format_"]), options["output"])
+    write(gf.render(explanation, format_of(options)), options["output"])
 
 
 def _refuse_idle_choices(policy: gf.Policy) -> None:

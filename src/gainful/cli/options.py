@@ -138,10 +138,26 @@ def format_option(command: Command) -> Command:
         "-f",
         "format_",
         type=click.Choice(gf.formats()),
-        default=gf.formats()[0],
-        show_default=True,
-        help="How the result is written; table, markdown, latex and html round numbers.",
+        help="How the result is written; table, markdown, latex and html round numbers.  "
+        "[default: by the ending of --output; table]",
     )(command)
+
+
+_ENDINGS = {"md": "markdown", "tex": "latex", "txt": "table"}
+_OTHER_WRITERS = {".parquet", ".gz", ".zst"}
+
+
+def format_of(options: dict[str, Any]) -> str:
+    """Return the format that is asked for, or that the name of the output tells."""
+    ending = Path(options["output"] or "").suffix
+    if ending in _OTHER_WRITERS:
+        raise click.UsageError(
+            f"The output is text: {ending} is for scores.write() in Python and gainful convert."
+        )
+    if options["format_"] is not None:
+        return str(options["format_"])
+    told = _ENDINGS.get(ending[1:], ending[1:])
+    return told if told in gf.formats() else gf.formats()[0]
 
 
 def output_option(command: Command) -> Command:

@@ -64,9 +64,7 @@ def find_columns(
                 where,
                 f"the column {asked!r} for {role}" if asked else f"a column for {role}",
                 "only " + ", ".join(map(repr, names)),
-                did_you_mean(asked, names)
-                if asked
-                else f"Read are {', '.join(ALIASES[role])}; or name it: columns {role}=….",
+                did_you_mean(asked, names) if asked else _remedy(role, names),
             )
         if names.count(names[place]) > 1:
             raise InputError(
@@ -77,6 +75,13 @@ def find_columns(
     if len({query, doc, number}) < len(places):
         raise InputError(where, "three columns", f"{names[query]!r} given for two of them")
     return query, doc, number
+
+
+def _remedy(role: str, names: Sequence[str]) -> str:
+    plain = [_plain(name) for name in names]
+    if role == RUN.number and any(alias in plain for alias in ALIASES[JUDGMENTS.number]):
+        return "This looks like judgments: judgments come first, then the run."
+    return f"Read are {', '.join(ALIASES[role])}; or name it: columns {role}=…."
 
 
 def find_rank(names: Sequence[str]) -> int | None:

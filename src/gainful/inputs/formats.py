@@ -63,7 +63,7 @@ def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
     data = next((line for line in lines if not line.lstrip().startswith(b"#")), first)
     if _LETOR.match(data):
         return Layout("letor")
-    if kind is RUN and _NUMBER.fullmatch(first):
+    if _NUMBER.fullmatch(first):
         return Layout("predictions")
     layout = _delimited(file, first, kind, given)
     if layout.format == "trec":

@@ -177,6 +177,8 @@ def _row(
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return math.nan
+    if isinstance(value, str) and not value.isascii():  # Python reads digits of every script
+        return math.nan
     try:
         return float(value)
     except (ValueError, OverflowError):

@@ -35,7 +35,7 @@ def open_source(
         return _open_file(path_of(given), kind, columns, session)
     table = readable(given)
     if table is not None:
-        name = session.register(kind.name, table)
+        name = _registered(session, table, kind)
         if not is_lasting(given):
             stored = session.name(kind.name)
             _store(session, stored, name, kind)
@@ -48,6 +48,15 @@ def open_source(
         f"a dict {{query: {{doc: {kind.number}}}}}, the path of a file, or a data frame",
         type(given).__name__,
     )
+
+
+def _registered(session: Session, table: object, kind: Kind) -> str:
+    import duckdb
+
+    try:
+        return session.register(kind.name, table)
+    except duckdb.Error as problem:
+        raise InputError(kind.name, "a table that can be read", said(problem)) from None
 
 
 def _store(session: Session, stored: str, name: str, kind: Kind) -> None:

@@ -114,7 +114,7 @@ class Reader:
                 "judgments and run",
                 "labels with qid: and a file of predictions, or neither",
                 f"{_named(labels)} and {_named(run)}",
-                "Documents in labels have no ids: line by line, predictions belong to them.",
+                "Labels come first, then the predictions, line by line: documents have no ids.",
             )
         if labels.labels.size != run.scores.size:
             raise InputError(

@@ -172,11 +172,11 @@ def judged_of(grades: Documents, query: str, policy: Policy) -> Documents:
 
 def returned_of(scores: Documents, query: str, policy: Policy, chunks: Chunks | None) -> Documents:
     """Return the retrieved documents of a query that count, folded."""
-    documents = without_self(documents_of(scores, "run", query, policy), query, policy)
-    if chunks is None:
-        return documents
-    sorted_numbers(documents, "score", "run", query)  # says what is no number
-    return fold(documents, policy, chunks)
+    documents = documents_of(scores, "run", query, policy)
+    if chunks is not None:
+        sorted_numbers(documents, "score", "run", query)  # says what is no number
+        documents = fold(documents, policy, chunks)
+    return without_self(documents, query, policy)
 
 
 def queries_of(given: object, what: str) -> dict[str, Documents]:

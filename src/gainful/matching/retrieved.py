@@ -87,14 +87,14 @@ def _listed(
         return whole, row, None
     _described(session, judged, source, whole, row=row)  # says what is no number
     left = f"SELECT * FROM {whole} SEMI JOIN {judged.codes} USING (query)"
-    if policy.drop_self == "yes":
-        left += " WHERE query <> doc"
     if chunks is not None:
         best = "max(score)" if policy.fold == "max" else "arg_min(score, place)"
         left = (
             f"SELECT query, document AS doc, {best} AS score, min(place) AS place "
             f"FROM ({chunks.sql(session, f'({left})')}) GROUP BY query, document"
         )
+    if policy.drop_self == "yes":  # after folding: a chunk of the query is the query too
+        left = f"SELECT * FROM ({left}) WHERE query <> doc"
     listed = session.name("run")
     session.execute(f"CREATE TEMP TABLE {listed} AS {left} ORDER BY place")
     return listed, "rowid", whole
