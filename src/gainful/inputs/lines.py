@@ -86,10 +86,14 @@ def read_lines(path: Path, kind: Kind, delimiter: str, depth: int | None = None)
         if file.read(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
             return None
 
-        def work(start: int) -> _Part | None:
-            return _part(file.fileno(), start, size, kind, ord(delimiter), depth)
+        # Where few rows are kept of each chunk, larger ones cost less.
+        chunk = _CHUNK if depth is None else 2 * _CHUNK
 
-        parts = in_parallel(work, range(0, size, _CHUNK))
+        def work(start: int) -> _Part | None:
+            span = start, min(start + chunk, size)
+            return _part(file.fileno(), span, size, kind, ord(delimiter), depth)
+
+        parts = in_parallel(work, range(0, size, chunk))
     found = [part for part in parts if part is not None and part.queries]
     if None in parts or not found:
         return None
@@ -133,12 +137,12 @@ def _joined(path: Path, parts: list[_Part]) -> Lines | None:
 
 
 def _part(
-    file: int, start: int, size: int, kind: Kind, delimiter: int, depth: int | None
+    file: int, span: tuple[int, int], size: int, kind: Kind, delimiter: int, depth: int | None
 ) -> _Part | None:
     """Read the lines that begin in a chunk; None if they are not clean."""
+    start, last = span
     # One byte before tells whether a line begins with the chunk.
     first = max(start - 1, 0)
-    last = min(start + _CHUNK, size)
     text = np.zeros(last - first + _LONGEST_LINE + 2 * _MARGIN, np.uint8)
     room = text[_MARGIN : text.size - _MARGIN]
     got = os.preadv(file, [room[: min(size, last + _LONGEST_LINE) - first]], first)
