@@ -25,3 +25,15 @@ def cli():
         )
 
     return call
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write files for a test, from text or bytes, and return their paths."""
+
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write

@@ -15,16 +15,6 @@ TWICE = RUN + "q2 Q0 d 3 0.5 t\n"
 
 
 @pytest.fixture
-def files(tmp_path):
-    def write(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
-@pytest.fixture
 def judgments(files):
     return files("qrels.txt", QRELS)
 

@@ -16,16 +16,6 @@ RUN = "q1 Q0 a 1 0.9 t\nq1 Q0 u 2 0.8 t\nq1 Q0 b 3 0.7 t\nq2 Q0 x 1 2 t\nq2 Q0 d
 
 
 @pytest.fixture
-def files(tmp_path):
-    def write(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
-@pytest.fixture
 def pair(files):
     return files("qrels.txt", QRELS), files("system.run", RUN)
 

@@ -1,6 +1,12 @@
 """Progress: told while work goes on, shown on a terminal alone."""
 
+import io
+import sys
+
+import pytest
+
 import gainful as gf
+from gainful.cli import progress
 
 
 def test_progress_is_told_for_every_run(tmp_path):
@@ -18,8 +24,30 @@ def test_progress_is_told_for_every_run(tmp_path):
     assert shares[-1] == 1.0
 
 
-def test_nothing_is_shown_without_a_terminal(cli, tmp_path):
-    qrels, run = tmp_path / "qrels", tmp_path / "run"
-    qrels.write_text("q 0 a 1\n")
-    run.write_text("q Q0 a 1 1 t\n")
-    assert cli("evaluate", qrels, run).stderr == ""
+class Terminal(io.StringIO):
+    """What is written to a terminal, or to what is none."""
+
+    def __init__(self, *, is_one):
+        super().__init__()
+        self.is_one = is_one
+
+    def isatty(self):
+        return self.is_one
+
+
+@pytest.mark.parametrize("patience", [0, 60])
+def test_a_bar_on_a_terminal_after_a_while(monkeypatch, patience):
+    terminal = Terminal(is_one=True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "_PATIENCE", patience)
+    with progress.progress_bar() as tell:
+        for share in (0.25, 0.75, 0.1):  # the bar does not go back
+            tell(share, "mine")
+    assert ("75%" in terminal.getvalue()) == (patience == 0)
+    assert ("mine" in terminal.getvalue()) == (patience == 0)
+
+
+def test_no_bar_without_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal(is_one=False))
+    with progress.progress_bar() as tell:
+        assert tell is None

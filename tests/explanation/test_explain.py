@@ -118,3 +118,10 @@ def test_every_family_can_be_explained():
         assert gf.explain_grades([3, 0, 1], family.name).value == pytest.approx(
             {"CG": 4, "DCG": 3.5, "IDCG": 3.63092975, "nDCG": 3.5 / 3.63092975}[family.name]
         )
+
+
+def test_the_lowest_grade_is_that_of_the_documents_that_count():
+    judgments, run = {"q": {"q": -5, "a": 1}}, {"q": {"a": 1}}
+    policy = gf.Policy(absent="lowest", drop_self=True)
+    value = gf.evaluate(judgments, run, "DCG@2", policy=policy)["DCG@2"]
+    assert gf.explain(judgments, run, "DCG@2", query="q", policy=policy).value == value

@@ -30,16 +30,6 @@ def found(rule, *arguments, **options):
     return findings[0] if findings else None
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
 def qrels(documents):
     return "".join(f"{q} 0 {d} {n}\n" for q, docs in documents.items() for d, n in docs.items())
 
@@ -76,8 +66,8 @@ def test_rules_have_names_that_stay_and_every_field():
 # Rows that cannot be read.
 
 
-def test_rows_that_cannot_be_read_are_counted_and_the_others_checked(file):
-    path = file(
+def test_rows_that_cannot_be_read_are_counted_and_the_others_checked(files):
+    path = files(
         "run", b"q1 Q0 a 1 0.9 t\nq1 Q0 b\nq1 Q0 c 2 x t\n\nq1 Q0 \xff 3 0.5 t\nq1 Q0 a 4 0.1 t\n"
     )
     unread = found("unreadable-row", run=path)
@@ -85,7 +75,7 @@ def test_rows_that_cannot_be_read_are_counted_and_the_others_checked(file):
     assert "expected 6 fields" in unread.example
     again = found("duplicate-document", run=path)
     assert (again.place, again.query, again.doc) == (f"{path}:6", "q1", "a")
-    assert found("unreadable-row", run=file("good", trec(RUN))) is None
+    assert found("unreadable-row", run=files("good", trec(RUN))) is None
 
 
 @pytest.mark.parametrize(
@@ -95,27 +85,27 @@ def test_rows_that_cannot_be_read_are_counted_and_the_others_checked(file):
         ("j.jsonl", 3, '{"query": "q1", "doc": "a", "grade": 1}\n\n{"query": "q1"}\n{"query": "q1", "doc": "d", "grade": 2}\n[\n'),
     ],
 )  # fmt: skip
-def test_rows_of_other_texts(file, name, line, content):
-    path = file(name, content)
+def test_rows_of_other_texts(files, name, line, content):
+    path = files(name, content)
     unread = found("unreadable-row", path, None)
     assert (unread.count, unread.input) == (2, "judgments")
     assert unread.place == f"{path}:{line}"
     assert "2 grades: 1 (1), 2 (1)" in found("grades", path, None).message
 
 
-def test_nothing_but_rows_that_cannot_be_read(file):
-    findings = check(file("qrels", "q1 0 a\nq2 0\n"))
+def test_nothing_but_rows_that_cannot_be_read(files):
+    findings = check(files("qrels", "q1 0 a\nq2 0\n"))
     assert [(each.rule, each.count) for each in findings if each.input == "judgments"] == [
         ("unreadable-row", 2)
     ]
 
 
-def test_numbers_that_are_not_finite(file):
+def test_numbers_that_are_not_finite(files):
     for text in ("nan", "inf", "-inf"):
         run = trec(RUN).replace("0.8", text).replace("0.5", text)
-        bad = found("not-finite", run=file("run", run))
-        assert (bad.count, bad.place) == (2, f"{file('run', run)}:2")
-    both = file("run", trec(RUN).replace("0.8", "nan") + "q1\n")
+        bad = found("not-finite", run=files("run", run))
+        assert (bad.count, bad.place) == (2, f"{files('run', run)}:2")
+    both = files("run", trec(RUN).replace("0.8", "nan") + "q1\n")
     assert found("not-finite", run=both).place == f"{both}:2"
     assert found("unreadable-row", run=both).place == f"{both}:6"
     given = found("not-finite", {"q1": {"a": 1, "b": math.nan, "c": math.inf}})
@@ -142,22 +132,22 @@ def test_ids_and_numbers_of_dicts_that_are_none():
 # Documents twice, and queries that retrieve themselves.
 
 
-def test_documents_twice(file):
-    path = file("qrels", qrels(JUDGMENTS) + "q1 0 b 1\nq1 0 a 0\nq1 0 a 3\n")
+def test_documents_twice(files):
+    path = files("qrels", qrels(JUDGMENTS) + "q1 0 b 1\nq1 0 a 0\nq1 0 a 3\n")
     again = found("duplicate-document", path)
     assert (again.count, again.place, again.doc) == (2, f"{path}:6", "b")
     assert "1 of them with different grades" in again.message
-    same = found("duplicate-document", file("same", qrels(JUDGMENTS) + "q1 0 b 1\n"))
+    same = found("duplicate-document", files("same", qrels(JUDGMENTS) + "q1 0 b 1\n"))
     assert "different" not in same.message
     assert found("duplicate-document", {"q1": {"1": 1, 1: 2}}).doc == "1"
-    run = file("run", trec(RUN) + trec(RUN))
+    run = files("run", trec(RUN) + trec(RUN))
     assert found("duplicate-document", run=run).count == 5
     assert found("duplicate-document", run=run).place == f"{run}:6"
-    assert found("duplicate-document", file("good", qrels(JUDGMENTS))) is None
+    assert found("duplicate-document", files("good", qrels(JUDGMENTS))) is None
 
 
-def test_queries_that_retrieve_themselves(file):
-    path = file("run", trec({"q1": {"a": 2, "q1": 1}, "q2": {"q2": 2, "q1": 1}}))
+def test_queries_that_retrieve_themselves(files):
+    path = files("run", trec({"q1": {"a": 2, "q1": 1}, "q2": {"q2": 2, "q1": 1}}))
     own = found("self-match", run=path)
     assert (own.count, own.place, own.query, own.doc) == (2, f"{path}:2", "q1", "q1")
     assert found("self-match", {"q": {"q": 1}}, None).input == "judgments"
@@ -167,8 +157,8 @@ def test_queries_that_retrieve_themselves(file):
 # Grades.
 
 
-def test_grades_outside_the_scale(file):
-    path = file("qrels", qrels({"q1": {"a": 3, "b": 4}, "q2": {"c": -1}}))
+def test_grades_outside_the_scale(files):
+    path = files("qrels", qrels({"q1": {"a": 3, "b": 4}, "q2": {"c": -1}}))
     off = found("grade-off-scale", path, scale=(0, 3))
     assert (off.count, off.place, off.example) == (2, f"{path}:2", "4")
     assert found("grade-off-scale", path, scale=(-1, 4)) is None
@@ -185,15 +175,15 @@ def test_the_grades_that_occur():
     )
 
 
-def test_grades_that_are_no_whole_numbers(file):
-    path = file("qrels", "q 0 a 1.0\nq 0 b 0.5\nq 0 c 1e-3\n")
+def test_grades_that_are_no_whole_numbers(files):
+    path = files("qrels", "q 0 a 1.0\nq 0 b 0.5\nq 0 c 1e-3\n")
     note = found("fractional-grade", path, None)
     assert (note.count, note.place, note.example) == (2, f"{path}:2", "0.5")
     assert found("fractional-grade") is None
 
 
-def test_queries_without_relevant_documents(file):
-    path = file("qrels", "q1 0 a 1\nq2 0 b 0\nq2 0 c -1\nq3 0 d 0\n")
+def test_queries_without_relevant_documents(files):
+    path = files("qrels", "q1 0 a 1\nq2 0 b 0\nq2 0 c -1\nq3 0 d 0\n")
     none = found("no-relevant-document", path)
     assert (none.count, none.place, none.query) == (2, f"{path}:2", "q2")
     assert found("no-relevant-document") is None
@@ -202,8 +192,8 @@ def test_queries_without_relevant_documents(file):
 # Scores.
 
 
-def test_ranks_that_contradict_the_scores(file):
-    path = file(
+def test_ranks_that_contradict_the_scores(files):
+    path = files(
         "run", "q1 Q0 a 1 5 t\nq2 Q0 d 2 1 t\nq2 Q0 e 1 2 t\nq1 Q0 b 2 6 t\nq1 Q0 c 3 7 t\n"
     )
     wrong = found("rank-against-score", run=path)
@@ -217,26 +207,26 @@ def test_ranks_that_contradict_the_scores(file):
         "q1 Q0 a - 5 t\nq1 Q0 b - 6 t\n",
         "q1 Q0 b 2 4 t\nq2 Q0 d 1 9 t\nq1 Q0 a 1 5 t\n",
     ):
-        assert found("rank-against-score", run=file("good", good)) is None
-    table = file("run.csv", 'query,doc,score,rank\n\nq1,a,5,2\nq1,"b",6,3\n')
+        assert found("rank-against-score", run=files("good", good)) is None
+    table = files("run.csv", 'query,doc,score,rank\n\nq1,a,5,2\nq1,"b",6,3\n')
     assert found("rank-against-score", run=table).place == f"{table}:4"
     frame = pd.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "score": [1, 2], "rank": [1, 2]})
     assert found("rank-against-score", run=frame).place == "query 'q', document 'b'"
-    broken = file("run", path.read_text() + "q1\n")
+    broken = files("run", path.read_text() + "q1\n")
     assert found("rank-against-score", run=broken).count == 1
 
 
-def test_constant_scores(file):
-    path = file("run", trec({"q1": {"a": 2, "b": 1}, "q2": {"d": 1, "e": 1}, "q3": {"a": 1}}))
+def test_constant_scores(files):
+    path = files("run", trec({"q1": {"a": 2, "b": 1}, "q2": {"d": 1, "e": 1}, "q3": {"a": 1}}))
     constant = found("constant-score", run=path)
     assert (constant.count, constant.place, constant.query) == (1, f"{path}:3", "q2")
     assert found("constant-score", run={"q1": {"a": 1}, "q2": {"d": -0.0, "e": 0.0}}).count == 1
     assert found("constant-score") is None
 
 
-def test_ties_across_the_cutoff(file):
+def test_ties_across_the_cutoff(files):
     run = {"q1": {"a": 3, "b": 2, "c": 2}, "q2": {"d": 2, "e": 2, "f": 1}}
-    path = file("run", trec(run))
+    path = files("run", trec(run))
     tie = found("tie-at-cutoff", run=path, cutoff=2)
     assert (tie.count, tie.place, tie.query, tie.doc) == (1, f"{path}:2", "q1", "b")
     assert tie.example == "score 2.0 at ranks 2 and 3"
@@ -244,8 +234,8 @@ def test_ties_across_the_cutoff(file):
     assert found("tie-at-cutoff", run=path, cutoff=3) is None
 
 
-def test_lists_shorter_than_the_cutoff(file):
-    path = file("run", trec(RUN))
+def test_lists_shorter_than_the_cutoff(files):
+    path = files("run", trec(RUN))
     short = found("short-list", run=path, cutoff=3)
     assert (short.count, short.place, short.example) == (1, f"{path}:4", "2 documents")
     assert found("short-list", run=path, cutoff=2) is None
@@ -296,8 +286,8 @@ def test_ids_that_are_not_spellings_of_one():
     assert found("document-spelling", apart, {"q1": {"x": 1}, "q2": {"A": 1, "b": 0.5}}) is None
 
 
-def test_no_document_in_common(file):
-    path = file("run", trec({"q9": {"a": 9}, "q1": {"A": 1, "B": 0.5}}))
+def test_no_document_in_common(files):
+    path = files("run", trec({"q9": {"a": 9}, "q1": {"A": 1, "B": 0.5}}))
     none = found("no-shared-documents", run=path)
     assert (none.severity, none.count, none.place) == ("warning", 2, f"{path}:2")
     assert "in lower case" in none.message
@@ -307,8 +297,8 @@ def test_no_document_in_common(file):
     assert found("no-shared-documents") is None
 
 
-def test_missing_and_extra_queries(file):
-    path = file("run", trec({"q8": {"x": 1}, "q1": RUN["q1"], "q9": {"x": 1}}))
+def test_missing_and_extra_queries(files):
+    path = files("run", trec({"q8": {"x": 1}, "q1": RUN["q1"], "q9": {"x": 1}}))
     missing, extra = found("missing-query", run=path), found("extra-query", run=path)
     assert (missing.severity, missing.count, missing.place) == ("warning", 1, "query 'q2'")
     assert (extra.severity, extra.count, extra.place) == ("note", 2, f"{path}:1")
@@ -343,7 +333,7 @@ FLAWED = (
 )
 
 
-def test_the_same_findings_for_every_kind_of_input(file, tmp_path):
+def test_the_same_findings_for_every_kind_of_input(files, tmp_path):
     def seen(judgments, run):
         return [
             (each.rule, each.input, each.count, each.message, each.query, each.doc, each.example)
@@ -366,24 +356,24 @@ def test_the_same_findings_for_every_kind_of_input(file, tmp_path):
         ("jsonl", [frame.to_json(orient="records", lines=True) for frame in frames]),
         ("json", [frame.to_json(orient="records") for frame in frames]),
     ):
-        files = [file(f"{name}.{ending}", text) for name, text in zip("jr", written, strict=True)]
-        assert seen(*files) == expected, ending
-    files = file("j", qrels(FLAWED[0])), file("r", trec(FLAWED[1]))
-    assert seen(*files) == expected
+        pair = [files(f"{name}.{ending}", text) for name, text in zip("jr", written, strict=True)]
+        assert seen(*pair) == expected, ending
+    pair = files("j", qrels(FLAWED[0])), files("r", trec(FLAWED[1]))
+    assert seen(*pair) == expected
     ragged = [
-        file(path.name + "2", path.read_text().replace(" ", "\t  ").replace("\n", " \n\n"))
-        for path in files
+        files(path.name + "2", path.read_text().replace(" ", "\t  ").replace("\n", " \n\n"))
+        for path in pair
     ]
     assert seen(*ragged) == expected
-    assert seen(FLAWED[0], files[1]) == expected
+    assert seen(FLAWED[0], pair[1]) == expected
 
 
-def test_the_same_findings_row_by_row(file, monkeypatch):
+def test_the_same_findings_row_by_row(files, monkeypatch):
     monkeypatch.setattr(listed, "_BATCH", 2)
-    files = file("j", qrels(FLAWED[0])), file("r", trec(FLAWED[1]))
-    broken = [file(path.name + "x", path.read_text() + "broken\n") for path in files]
-    expected = list(check(*files))
-    names = {str(path): str(other) for path, other in zip(files, broken, strict=True)}
+    pair = files("j", qrels(FLAWED[0])), files("r", trec(FLAWED[1]))
+    broken = [files(path.name + "x", path.read_text() + "broken\n") for path in pair]
+    expected = list(check(*pair))
+    names = {str(path): str(other) for path, other in zip(pair, broken, strict=True)}
     found = [each for each in check(*broken) if each.rule != "unreadable-row"]
     assert len(expected) == len(found)
     for one, other in zip(expected, found, strict=True):
@@ -392,21 +382,21 @@ def test_the_same_findings_row_by_row(file, monkeypatch):
         assert (one.rule, one.count, one.example) == (other.rule, other.count, other.example)
 
 
-def test_places_in_texts_with_blank_lines_and_line_breaks(file):
-    path = file("j.csv", 'query,doc,grade\n\nq1,"a\nb",1\n\nq1,c,9\n')
+def test_places_in_texts_with_blank_lines_and_line_breaks(files):
+    path = files("j.csv", 'query,doc,grade\n\nq1,"a\nb",1\n\nq1,c,9\n')
     assert found("grade-off-scale", path, None, scale=(0, 3)).place == f"{path}:6"
-    path = file("j", "\n\nq1 0 a 1\n\n  q1   0 b 9\n")
+    path = files("j", "\n\nq1 0 a 1\n\n  q1   0 b 9\n")
     assert found("grade-off-scale", path, None, scale=(0, 3)).place == f"{path}:5"
-    path = file(
+    path = files(
         "j.jsonl",
         '{"query": "q", "doc": "a", "grade": 1}\n\n{"query": "q", "doc": "b", "grade": 9}\n',
     )
     assert found("grade-off-scale", path, None, scale=(0, 3)).place == f"{path}:3"
 
 
-def test_labels_and_predictions(file):
-    labels = file("labels", "3 qid:1 1:1\n0 qid:1 1:1\n9 qid:1\n0 qid:2 1:1\n0 qid:2 1:1\n")
-    scores = file("scores", "3\n2\n2\n1\n1\n")
+def test_labels_and_predictions(files):
+    labels = files("labels", "3 qid:1 1:1\n0 qid:1 1:1\n9 qid:1\n0 qid:2 1:1\n0 qid:2 1:1\n")
+    scores = files("scores", "3\n2\n2\n1\n1\n")
     assert [(each.rule, each.count) for each in check(labels, scores, scale=(0, 3))] == [
         ("grade-off-scale", 1),
         ("no-relevant-document", 1),
@@ -419,11 +409,11 @@ def test_labels_and_predictions(file):
         with pytest.raises(gf.InputError):
             check(judgments, run)
     with pytest.raises(gf.InputError, match="a prediction for each of the 5 labels"):
-        check(labels, file("few", "1\n2\n"))
+        check(labels, files("few", "1\n2\n"))
 
 
-def test_what_cannot_be_read_at_all(file, tmp_path):
-    for path in (tmp_path / "none", tmp_path, file("binary", b"\x00\x01\xff"), file("empty", "")):
+def test_what_cannot_be_read_at_all(files, tmp_path):
+    for path in (tmp_path / "none", tmp_path, files("binary", b"\x00\x01\xff"), files("empty", "")):
         with pytest.raises(gf.InputError):
             check(path)
         with pytest.raises(gf.InputError):
@@ -452,21 +442,21 @@ def test_arguments_that_are_none(options):
         check(**options)
 
 
-def test_runs_are_named(file):
+def test_runs_are_named(files):
     with pytest.raises(gf.InputError, match=r"a dict \{name: run\}"):
-        gf.check(JUDGMENTS, str(file("run", trec(RUN))))
+        gf.check(JUDGMENTS, str(files("run", trec(RUN))))
     findings = gf.check(JUDGMENTS, {"one": RUN, "two": {"q1": RUN["q1"]}}, cutoff=2)
     assert findings.inputs == ("judgments", "one", "two")
     assert [each.input for each in findings if each.rule == "missing-query"] == ["two"]
 
 
-def test_columns_are_named(file):
-    path = file("j.csv", "who,what,worth\nq1,a,1\n")
+def test_columns_are_named(files):
+    path = files("j.csv", "who,what,worth\nq1,a,1\n")
     columns = {"query": "who", "doc": "what", "grade": "worth"}
     assert found("grades", path, None, columns=columns).count == 1
 
 
-def test_findings_are_a_sequence_and_export(file):
+def test_findings_are_a_sequence_and_export(files):
     findings = check(run={"q1": {"a": 1, "b": 1}})
     assert findings[0] in list(findings)
     assert findings[:1] == (findings[0],)

@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -228,8 +228,3 @@ def file_quoted(path: Path, session: Session) -> str:
         link.symlink_to(path.resolve())
         path = link
     return quoted(str(path))
-
-
-def settings_table(options: Mapping[str, str]) -> str:
-    """Write named arguments as SQL."""
-    return ", ".join(f"{name}={value}" for name, value in options.items())

@@ -23,6 +23,11 @@ class Kind:
         return "a run of scores" if self.name == "run" else "judgments of grades"
 
     @property
+    def least(self) -> str:
+        """What it must have, in a message."""
+        return f"at least one {'retrieved' if self.name == 'run' else 'judged'} document"
+
+    @property
     def places(self) -> tuple[int, int, int]:
         """Where query, doc and number stand in a line of a TREC file, from 0."""
         return self.fields.index("query"), self.fields.index("doc"), self.fields.index(self.number)

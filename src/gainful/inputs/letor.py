@@ -60,6 +60,16 @@ def read_predictions(file: Plain) -> Predictions:
     return Predictions(file.name, np.array(scores))
 
 
+def refuse_other_length(labels: Labels, predictions: Predictions) -> None:
+    """Refuse predictions that are more or fewer than the labels."""
+    if labels.labels.size != predictions.scores.size:
+        raise InputError(
+            predictions.name,
+            f"a prediction for each of the {labels.labels.size} labels of {labels.name}",
+            f"{predictions.scores.size}",
+        )
+
+
 def _lines(file: Plain) -> Iterator[tuple[int, bytes]]:
     with opened(str(file.path)) as content:
         for number, line in enumerate(content, 1):

@@ -30,3 +30,8 @@ class Source:
     strict: bool = False
     file: Plain | None = None
     layout: Layout = _NONE
+
+    @property
+    def lines(self) -> bool:
+        """Whether its rows stand on lines that a message can name."""
+        return self.file is not None and self.layout.format in ("trec", "table", "jsonl")

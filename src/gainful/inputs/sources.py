@@ -35,11 +35,7 @@ def open_source(
         return _open_file(path_of(given), kind, columns, session)
     table = readable(given)
     if table is not None:
-        name = _registered(session, table, kind)
-        if not is_lasting(given):
-            stored = session.name(kind.name)
-            _store(session, stored, name, kind)
-            name = stored
+        name = _registered(session, given, table, kind)
         source = typed(f"FROM {name}", kind, columns, session, kind.name)
         refuse_odd_ids(given, source.layout.names, kind)
         return source
@@ -50,23 +46,19 @@ def open_source(
     )
 
 
-def _registered(session: Session, table: object, kind: Kind) -> str:
+def _registered(session: Session, given: object, table: object, kind: Kind) -> str:
+    """Have a frame or a stream as a table; what can be read only once is kept."""
     import duckdb
 
     try:
-        return session.register(kind.name, table)
-    except duckdb.Error as problem:
-        raise InputError(kind.name, "a table that can be read", said(problem)) from None
-
-
-def _store(session: Session, stored: str, name: str, kind: Kind) -> None:
-    """Keep what can be read only once."""
-    import duckdb
-
-    try:
+        name = session.register(kind.name, table)
+        if is_lasting(given):
+            return name
+        stored = session.name(kind.name)
         session.execute(f"CREATE TEMP TABLE {stored} AS FROM {name}")
     except duckdb.Error as problem:
         raise InputError(kind.name, "a table that can be read", said(problem)) from None
+    return stored
 
 
 def _open_file(
@@ -125,7 +117,7 @@ def guarded(session: Session, source: Source, sql: str) -> Columns:
 
 def refuse(source: Source, problem: Exception) -> NoReturn:
     """Say where a source cannot be read."""
-    if source.file is not None and source.layout.format in ("trec", "table", "jsonl"):
+    if source.lines and source.file is not None:
         fault = first_fault(source.file, source.layout, source.kind)
         if fault is not None:
             raise fault.error(source.file) from None
@@ -137,7 +129,7 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
 def refuse_duplicate(source: Source, query: str, doc: str) -> NoReturn:
     """Say where a document stands for the second time."""
     where = source.name
-    if source.file is not None and source.layout.format in ("trec", "table", "jsonl"):
+    if source.lines and source.file is not None:
         line = again(source.file, source.layout, source.kind, query, doc)
         where = source.name if line is None else f"{source.name}:{line}"
     raise InputError(
@@ -150,7 +142,7 @@ def refuse_duplicate(source: Source, query: str, doc: str) -> NoReturn:
 
 def refuse_values(session: Session, source: Source) -> NoReturn:
     """Say where a value is missing, or is no finite number."""
-    if source.file is not None and source.layout.format in ("trec", "table", "jsonl"):
+    if source.lines:
         refuse(source, ValueError("a number that is not finite"))
     found = session.rows(
         "SELECT row, query, doc, number FROM "

@@ -8,7 +8,7 @@ from gainful.errors import InputError
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.inputs.letor import Labels, Predictions
+from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.source import Source
 from gainful.inputs.sources import open_source
 from gainful.linting.drafts import Draft, settled
@@ -112,12 +112,7 @@ def _for_labels(judgments: object, run: object, name: str) -> object:
             "one of them" if not isinstance(run, Labels) else "labels as a run",
             "Documents in labels have no ids: line by line, predictions belong to them.",
         )
-    if judgments.labels.size != run.scores.size:
-        raise InputError(
-            run.name,
-            f"a prediction for each of the {judgments.labels.size} labels of {judgments.name}",
-            f"{run.scores.size}",
-        )
+    refuse_other_length(judgments, run)
     return Labels(run.name, run.scores, judgments.queries)
 
 

@@ -20,7 +20,6 @@ from gainful.linting.drafts import Draft, counted
 from gainful.linting.entries import Problem, entries_of_file, entries_of_mapping
 
 _BATCH = 1 << 17
-_TEXT = frozenset(["trec", "table", "jsonl"])
 _KNOWN = "query IS NOT NULL AND doc IS NOT NULL"
 _FINITE = "coalesce(isfinite(number), false)"
 
@@ -63,7 +62,7 @@ def list_source(
     """Read a file or a table; what the engine cannot read is read row by row."""
     import duckdb
 
-    if source.file is None or source.layout.format not in _TEXT:
+    if not source.lines:
         return _by_engine(session, source, name, cutoff)
     raw: str | None = session.name("listed")
     try:
@@ -88,7 +87,7 @@ def list_mapping(
     entries = entries_of_mapping(documents, kind, name)
     listed, drafts = _by_row(session, entries, kind, name, cutoff)
     if not listed.size and not drafts:
-        raise InputError(name, _something(kind), "none")
+        raise InputError(name, kind.least, "none")
     return listed, drafts
 
 
@@ -148,12 +147,12 @@ def _by_engine(
     )
     size, good = int(looked["n"][0]), int(looked["good"][0])
     if not size:
-        raise InputError(source.name, _something(source.kind), "none")
+        raise InputError(source.name, source.kind.least, "none")
     numbered = f"SELECT *, {0 if source.rescans else 'rowid + 1'} AS row FROM {raw}"
     keep = f" WHERE {_KNOWN} AND {_FINITE}" if good < size else ""
     session.execute(f"CREATE TEMP VIEW {view} AS SELECT * FROM ({numbered}){keep}")
     groups = _grouped(session, view, cutoff)
-    text = source.layout.format in _TEXT
+    text = source.lines
     listed = Listed(
         name,
         source.kind,
@@ -279,7 +278,3 @@ def _unread(listed: Listed, rule: str, count: int, entry: Problem) -> Draft:
         else f"{rows} without a finite {listed.kind.number}"
     )
     return Draft(rule, listed, count, message, entry.example, entry.query, entry.doc, entry.row)
-
-
-def _something(kind: Kind) -> str:
-    return f"at least one {'retrieved' if kind is RUN else 'judged'} document"

@@ -11,7 +11,7 @@ from gainful.inputs.arrays import read_lists
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.letor import Labels, Predictions
+from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.lines import Lines, read_lines
 from gainful.inputs.source import Source
 from gainful.inputs.sources import open_source
@@ -19,7 +19,7 @@ from gainful.inputs.texts import ready
 from gainful.matching import arrays, lines, mappings, tables
 from gainful.matching.folding import Chunks, read_chunks
 from gainful.matching.judged import Judged, prepare
-from gainful.matching.mappings import sorted_numbers
+from gainful.matching.mappings import judged_of, sorted_numbers
 from gainful.matching.matched import Matched
 from gainful.matching.records import documents_in, table_of
 from gainful.measures.policy import Policy
@@ -76,7 +76,9 @@ class Reader:
     def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
         """Match a run down to a depth; also return the policy with the rule for ties decided."""
         opened = open_source(run, RUN, self.columns, self.session)
-        if isinstance(self._opened, Labels) or isinstance(opened, Labels | Predictions):
+        if isinstance(self._opened, Labels | Predictions) or isinstance(
+            opened, Labels | Predictions
+        ):
             return self._match_lists(opened, depth)
         decided = self.policy.resolved(ids=True)
         if isinstance(opened, Source) and self._has_empty_queries:
@@ -84,16 +86,11 @@ class Reader:
         if isinstance(opened, Mapping):
             return mappings.match(self._documents, opened, decided, depth, self.chunks), decided
         assert isinstance(opened, Source)  # noqa: S101 - all other kinds are above
-        if not isinstance(self._opened, Predictions):
-            fast = self._match_lines(opened, decided, depth)
-            if fast is not None:
-                return fast, decided
+        matched = self._match_lines(opened, decided, depth)
+        if matched is None:
             table = ready(opened, self.session)
             matched = tables.match(self.session, self._judged, table, decided, depth, self.chunks)
-            return matched, decided
-        raise InputError(
-            "judgments", "judgments", "predictions", "Judgments come first, then the run."
-        )
+        return matched, decided
 
     @cached_property
     def _judged_lines(self) -> Lines | None:
@@ -102,7 +99,9 @@ class Reader:
     def _match_lines(self, run: Source, policy: Policy, depth: int | None) -> Matched | None:
         """Match clean TREC files without the engine; None where it has to."""
         usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
-        if not usual or self.chunks is not None or self._judged_lines is None:
+        if not usual or self.chunks is not None or run.layout.format != "trec":
+            return None
+        if self._judged_lines is None:
             return None
         found = _lines(run, depth)
         return None if found is None else lines.match(self._judged_lines, found, policy, depth)
@@ -116,12 +115,7 @@ class Reader:
                 f"{_named(labels)} and {_named(run)}",
                 "Labels come first, then the predictions, line by line: documents have no ids.",
             )
-        if labels.labels.size != run.scores.size:
-            raise InputError(
-                run.name,
-                f"a prediction for each of the {labels.labels.size} labels of {labels.name}",
-                f"{run.scores.size}",
-            )
+        refuse_other_length(labels, run)
         if self.chunks is not None:
             raise InputError("chunks", "documents with ids", "labels with qid:")
         decided = self.policy.resolved(ids=False)
@@ -154,11 +148,11 @@ class Reader:
     def lowest_grade(self) -> float:
         """The lowest of all grades."""
         if isinstance(self._opened, Mapping):
-            return min(
-                float(sorted_numbers(documents, "grade", "judgments", str(query))[0])
-                for query, documents in self._opened.items()
-                if documents
+            pools = (
+                sorted_numbers(judged_of(found, query, self.policy), "grade", "judgments", query)
+                for query, found in mappings.queries_of(self._opened, "judgments").items()
             )
+            return min(float(pool[0]) for pool in pools if pool.size)
         return self._judged.lowest
 
 

@@ -5,11 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.source import Source
-from gainful.inputs.sources import read, refuse_duplicate, refuse_values
+from gainful.inputs.sources import refuse_duplicate
 from gainful.matching.matched import Floats, Ints
+from gainful.matching.records import stored
 from gainful.matching.segments import Segments, with_repeats
 from gainful.matching.sorting import descending_in_blocks
 from gainful.measures.policy import Policy
@@ -21,7 +21,6 @@ class Judged:
 
     Attributes:
         session: where they are.
-        source: where they come from.
         table: a table or a view with the columns query, code, doc, grade.
         codes: a table with the columns query and code, the number of the query from 0.
         queries: (q,) ids, in order of their numbers.
@@ -30,7 +29,6 @@ class Judged:
     """
 
     session: Session
-    source: Source
     table: str
     codes: str
     queries: tuple[str, ...]
@@ -52,20 +50,8 @@ class Judged:
 
 def prepare(session: Session, source: Source, policy: Policy) -> Judged:
     """Read judgments, check them, and number their queries."""
-    table, codes, named = (session.name(stem) for stem in ("judgments", "queries", "judged"))
-    read(
-        session,
-        source,
-        f"CREATE TEMP TABLE {table} AS SELECT query, doc, number + 0.0 AS grade FROM {{rows}}",
-    )
-    count, *known, finite, lowest = session.rows(
-        "SELECT count(*), count(query), count(doc), count(grade), bool_and(isfinite(grade)), "
-        f"min(grade) FROM {table}"
-    )[0]
-    if not count:
-        raise InputError(source.name, "at least one judged document", "none")
-    if not finite or min(known) < count:
-        refuse_values(session, source)
+    codes, named = session.name("queries"), session.name("judged")
+    table = stored(session, source)
     session.execute(
         f"CREATE TEMP TABLE {codes} AS SELECT query, "
         "CAST(row_number() OVER (ORDER BY length(query), query) - 1 AS INTEGER) AS code "
@@ -73,18 +59,19 @@ def prepare(session: Session, source: Source, policy: Policy) -> Judged:
     )
     graded = _graded(session, table, codes) if policy.duplicates == "error" else None
     if graded is None:
-        table, _ = unique(session, source, table, "grade", policy)
+        table, _ = unique(session, source, table, "number", policy)
     keep = ""
     if policy.drop_self == "yes":  # its query stays, with the documents that are left
         keep, graded = " WHERE query <> doc", None
-        lowest = session.rows(f"SELECT min(grade) FROM {table}{keep}")[0][0]
+    # + 0: there is no −0.
     session.execute(
-        f"CREATE TEMP VIEW {named} AS SELECT query, code, doc, grade "
+        f"CREATE TEMP VIEW {named} AS SELECT query, code, doc, number + 0.0 AS grade "
         f"FROM {table} JOIN {codes} USING (query){keep}"
     )
+    lowest = session.rows(f"SELECT min(number) + 0.0 FROM {table}{keep}")[0][0]
     queries = session.columns(f"SELECT query FROM {codes} ORDER BY code")["query"]
     names = tuple(queries.tolist())
-    return Judged(session, source, named, codes, names, _lowest(lowest), graded)
+    return Judged(session, named, codes, names, np.inf if lowest is None else float(lowest), graded)
 
 
 def _graded(session: Session, table: str, codes: str) -> tuple[Ints, Floats] | None:
@@ -93,7 +80,7 @@ def _graded(session: Session, table: str, codes: str) -> tuple[Ints, Floats] | N
     Hashes of the ids tell fast that none has; where two agree, the ids themselves must be seen.
     """
     found = session.columns(
-        f"SELECT code, grade, hash(doc) AS id FROM {table} JOIN {codes} USING (query)"
+        f"SELECT code, number + 0.0 AS grade, hash(doc) AS id FROM {table} JOIN {codes} USING (query)"
     )
     order = np.argsort(found["code"], kind="stable")
     code = found["code"][order].astype(np.int64)
@@ -101,10 +88,6 @@ def _graded(session: Session, table: str, codes: str) -> tuple[Ints, Floats] | N
     if with_repeats(found["id"][order], Segments(np.cumsum(sizes) - sizes, sizes)).size:
         return None
     return code, found["grade"][order]
-
-
-def _lowest(grade: float | None) -> float:
-    return np.inf if grade is None else float(grade)
 
 
 def unique(
@@ -132,10 +115,10 @@ def unique(
     return placed, "rowid"
 
 
-def find_duplicate(session: Session, source: Source, table: str, among: str = "") -> None:
-    """Refuse the first document that a query has twice, if one has; `among` narrows the search."""
+def find_duplicate(session: Session, source: Source, table: str) -> None:
+    """Refuse the first document that a query has twice, if one has."""
     found = session.rows(
-        f"SELECT query, doc FROM {table} {among} GROUP BY query, doc HAVING count(*) > 1 "
+        f"SELECT query, doc FROM {table} GROUP BY query, doc HAVING count(*) > 1 "
         "ORDER BY query, doc LIMIT 1"
     )
     if found:

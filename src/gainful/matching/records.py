@@ -28,8 +28,7 @@ def table_of(documents: Documents, kind: Kind, policy: Policy, session: Session)
         docs += known
         numbers += known.values()
     if not docs:
-        thing = "judged" if kind.number == "grade" else "retrieved"
-        raise InputError(kind.name, f"at least one {thing} document", "none")
+        raise InputError(kind.name, kind.least, "none")
     name = session.register(
         kind.name,
         {
@@ -50,7 +49,7 @@ def stored(session: Session, source: Source) -> str:
         f"FROM {table}"
     )[0]
     if not count:
-        raise InputError(source.name, "at least one document", "none")
+        raise InputError(source.name, source.kind.least, "none")
     if not finite or min(known) < count:
         refuse_values(session, source)
     return table

@@ -36,7 +36,7 @@ class Retrieved:
         first_row, last_row: (p,) int64, numbers of their first and last row, if they have.
         retrieved: (p,) int64, how many documents the run has for each.
         extra: the other queries.
-        queries: a table in which all its queries are.
+        whole: the table before it was cut at a depth.
     """
 
     table: str
@@ -47,7 +47,7 @@ class Retrieved:
     last_row: Ints
     retrieved: Ints
     extra: tuple[str, ...]
-    queries: str
+    whole: str
 
 
 def collect(
@@ -143,7 +143,7 @@ def _top(
         f"SELECT code, coalesce(n, 0) AS n FROM (SELECT DISTINCT query FROM {everything}) "
         f"JOIN {judged.codes} USING (query) LEFT JOIN {edges} USING (query) ORDER BY code"
     )
-    return replace(run, retrieved=totals["n"].astype(np.int64))
+    return replace(run, retrieved=totals["n"].astype(np.int64), whole=table)
 
 
 def _described(
@@ -187,7 +187,7 @@ def _described(
     )
     codes, n, low, high = (found[name].astype(np.int64) for name in ("code", "n", "low", "high"))
     others = tuple(in_order(name for (name,) in extra))
-    return Retrieved(table, row, codes, n, low, high, n, others, everything)
+    return Retrieved(table, row, codes, n, low, high, n, others, whole=table)
 
 
 def _known(source: Source) -> str:
@@ -202,5 +202,5 @@ def _refuse_without_queries(
 ) -> NoReturn:
     returned = [row[0] for row in session.rows(f"SELECT DISTINCT query FROM {queries}")]
     if not returned:
-        raise InputError(source.name, "at least one retrieved document", "none")
+        raise InputError(source.name, source.kind.least, "none")
     refuse_disjoint_queries(judged.queries, returned)

@@ -20,7 +20,7 @@ from gainful.matching.folding import Chunks
 from gainful.matching.judged import Judged, find_duplicate
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
 from gainful.matching.overlap import warn_of_disjoint_documents
-from gainful.matching.retrieved import ROWS, Retrieved, collect
+from gainful.matching.retrieved import Retrieved, collect
 from gainful.matching.segments import Segments, count_above, with_repeats
 from gainful.matching.sorting import ranges
 from gainful.measures.policy import Policy
@@ -72,7 +72,7 @@ def match(
         judged, run, dropped = _treat_unjudged(session, judged, run, policy)
     pairs = _ranked(session, judged, source, run, policy)
     if not pairs.code.size:
-        _warn_if_disjoint(session, judged, source, run, policy)
+        _warn_if_disjoint(session, judged, source, run)
     missing = np.ones(len(judged.queries), np.bool_)
     missing[run.codes] = False
     retrieved, seen, unjudged = (np.zeros(missing.size, np.int64) for _ in range(3))
@@ -274,22 +274,18 @@ def _refuse_unjudged(session: Session, judged: Judged, run: Retrieved, unjudged:
     )
 
 
-def _warn_if_disjoint(
-    session: Session, judged: Judged, source: Source, run: Retrieved, policy: Policy
-) -> None:
+def _warn_if_disjoint(session: Session, judged: Judged, source: Source, run: Retrieved) -> None:
     """Warn where no retrieved document is judged, also below the depth."""
-    rows = ROWS.format(rows=f"({source.select})")
+    shared = guarded(
+        session,
+        source,
+        f"SELECT 1 AS one FROM {run.whole} r JOIN {judged.table} j "
+        "ON r.query = j.query AND r.doc = j.doc LIMIT 1",
+    )
+    if shared["one"].size:
+        return
     sample = f"SELECT doc FROM {{}} SEMI JOIN {{}} USING (query) ORDER BY doc LIMIT {_EXAMPLES}"
-    if run.table.startswith("run") and policy.fold == "none":
-        shared = guarded(
-            session,
-            source,
-            f"SELECT 1 AS one FROM ({rows}) r JOIN {judged.table} j "
-            "ON r.query = j.query AND r.doc = j.doc LIMIT 1",
-        )
-        if shared["one"].size:
-            return
-    found = [row[0] for row in session.rows(sample.format(run.table, judged.codes))]
-    known = [row[0] for row in session.rows(sample.format(judged.table, run.table))]
+    found = [row[0] for row in session.rows(sample.format(run.whole, judged.codes))]
+    known = [row[0] for row in session.rows(sample.format(judged.table, run.whole))]
     if found:
         warn_of_disjoint_documents(known, found)
