@@ -5,6 +5,9 @@
 0.785
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from gainful.errors import (
     GainfulError,
     GainfulWarning,
@@ -17,19 +20,36 @@ from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import evaluate, evaluate_arrays, evaluate_runs
 from gainful.evaluation.grades import cg, dcg, ndcg
 from gainful.evaluation.scores import Scores
-from gainful.explanation.explain import explain, explain_grades
-from gainful.explanation.worked import Explanation
 from gainful.inputs.engine import Engine
-from gainful.linting.check import check
-from gainful.linting.findings import Finding, Findings
 from gainful.measures.families import Family, catalogue
 from gainful.measures.notation import parse as measure
 from gainful.measures.policy import Choice, Policy, choices
 from gainful.measures.spec import Measure
-from gainful.report.render import formats, render
 from gainful.version import VERSION
-from gainful.writing.documents import write_judgments, write_run
-from gainful.writing.replacing import write_text
+
+if TYPE_CHECKING:
+    from gainful.explanation.explain import explain, explain_grades
+    from gainful.explanation.worked import Explanation
+    from gainful.linting.check import check
+    from gainful.linting.findings import Finding, Findings
+    from gainful.report.render import formats, render
+    from gainful.writing.documents import write_judgments, write_run
+    from gainful.writing.replacing import write_text
+
+# What most programs do not use is imported when it is first asked for.
+_LATE = {
+    "Explanation": "explanation.worked",
+    "Finding": "linting.findings",
+    "Findings": "linting.findings",
+    "check": "linting.check",
+    "explain": "explanation.explain",
+    "explain_grades": "explanation.explain",
+    "formats": "report.render",
+    "render": "report.render",
+    "write_judgments": "writing.documents",
+    "write_run": "writing.documents",
+    "write_text": "writing.replacing",
+}
 
 __version__ = VERSION
 
@@ -68,3 +88,16 @@ __all__ = [
     "write_run",
     "write_text",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    found = getattr(import_module(f"{__name__}.{_LATE[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})

@@ -7,32 +7,42 @@ check failed, 2 bad input or usage.
 import io
 import sys
 import warnings
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 
 import gainful as gf
-from gainful.cli.check import check
-from gainful.cli.convert import convert
-from gainful.cli.evaluate import evaluate
-from gainful.cli.explain import explain
-from gainful.cli.measures import measures
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
 
+_COMMANDS = ("evaluate", "explain", "check", "measures", "convert")
+
+
+class _Commands(click.Group):
+    """Commands, each in a module of its name that is imported when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names in the order of a user's work."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the command of a name, if there is one."""
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), cmd_name)
+        return command
+
 
 @click.group(
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="gainful COMMAND --help tells more of each.",
 )
 @click.version_option(gf.__version__, message="gainful %(version)s")
 def commands() -> None:
     """Measure how good rankings are."""
-
-
-for _command in (evaluate, explain, check, measures, convert):
-    commands.add_command(_command)
 
 
 def main() -> NoReturn:
