@@ -53,15 +53,15 @@ def read_decimals(text: Bytes, words: Words, starts: Ints, ends: Ints) -> Floats
     negative = signs == _MINUS
     starts = starts + (negative | (signs == _PLUS))
     lengths = ends - starts
-    low = _digits(words[ends - WORD], np.minimum(lengths, WORD))
+    low = _digits(words[ends - WORD], lengths)
     if lengths.max() <= WORD:
         value, places, pointed, valid = _one_word(low)
     else:
-        high = _digits(words[ends - _LONGEST], np.clip(lengths - WORD, 0, WORD))
+        high = _digits(words[ends - _LONGEST], lengths - WORD)
         value, places, pointed, valid = _two_words(high, low)
     # A sign or a point alone is no number.
     valid &= (lengths > pointed) & (lengths <= _LONGEST) & (value <= _LARGEST)
-    numbers: Floats = value.astype(np.float64) / _POWERS[places]
+    numbers: Floats = value.view(np.int64) / _POWERS.take(places, mode="clip")
     np.negative(numbers, out=numbers, where=negative)
     if valid.all():
         return numbers
@@ -80,9 +80,9 @@ def read_decimals(text: Bytes, words: Words, starts: Ints, ends: Ints) -> Floats
 
 
 def _digits(word: Words, count: Ints) -> Words:
-    """Put 0 in place of what stands before the last `count` characters."""
-    inside = _LAST[count]
-    return (word & inside) | (_ZEROS & ~inside)
+    """Put 0 in place of what stands before the last `count` characters, of at most eight."""
+    inside = _LAST.take(count, mode="clip")
+    return ((word ^ _ZEROS) & inside) ^ _ZEROS
 
 
 def _one_word(word: Words) -> tuple[Words, Ints, Bools, Bools]:

@@ -174,38 +174,37 @@ def _fields(
 ) -> _Part | None:
     count = len(kind.fields)
     inside = text[begin:end]
-    blank = inside <= _SPACE
-    if blank[0] or (blank[1:] & blank[:-1]).any():
+    blank = np.zeros(end, np.bool_)  # of what stands before, nothing is looked for
+    np.less_equal(inside, _SPACE, out=blank[begin:])
+    if blank[begin] or (blank[1:] & blank[:-1]).any():
         return None  # a field is empty
     places = np.flatnonzero(blank)
     lines, rest = divmod(places.size, count)
-    if (
-        rest
-        or np.count_nonzero(inside == _LINE_FEED) != lines
-        or np.count_nonzero(inside == delimiter) != lines * (count - 1)
-    ):
+    # Each line has so many blanks; the last is its end, and the others are delimiters.
+    if rest or np.count_nonzero(inside == delimiter) != lines * (count - 1):
         return None
-    ends: Ints = np.ascontiguousarray(places.reshape(-1, count).T)  # [field, line]
-    ends += begin
-    if (text[ends[-1]] != _LINE_FEED).any():
+    ends = places.reshape(-1, count)  # [line, field]
+    line_ends = ends[:, -1].copy()
+    if (text[line_ends] != _LINE_FEED).any():
         return None
     if inside.max() > _LAST_ASCII and not _is_utf8(inside):
         return None
     words = np.ndarray((text.size - WORD + 1,), np.uint64, text, strides=(1,))
     query, doc, number = kind.places
-    line = np.concatenate(([begin], ends[-1, :-1] + 1))
-    numbers = read_decimals(text, words, ends[number - 1] + 1, ends[number])
+    numbers = read_decimals(text, words, ends[:, number - 1] + 1, ends[:, number].copy())
     if numbers is None:
         return None
     numbers += 0.0  # there is no −0
-    opens = _opens(words, line, ends[query] - line)
+    line = np.concatenate(([begin], line_ends[:-1] + 1))
+    opens = _opens(words, line, ends[:, query] - line)
     stretches = np.flatnonzero(opens)
     counts = np.diff(stretches, append=line.size)
-    names = [text[line[row] : ends[query, row]].tobytes() for row in stretches.tolist()]
-    docs, doc_ends, kept = ends[doc - 1] + 1, ends[doc], counts
+    names = [text[line[row] : ends[row, query]].tobytes() for row in stretches.tolist()]
+    docs, doc_ends, kept = ends[:, doc - 1], ends[:, doc], counts
     if depth is not None and counts.max() > depth:
         chosen, kept = _highest(numbers, stretches, counts, depth)
         numbers, docs, doc_ends = numbers[chosen], docs[chosen], doc_ends[chosen]
+    docs = docs + 1
     lengths = doc_ends - docs
     keys = _keys(words, docs, lengths)
     stand: Places = (docs + offset).astype(np.int32)
@@ -236,7 +235,12 @@ def _word(words: Words, starts: Ints, lengths: Ints, place: int) -> Words:
     at = starts + place
     if place:  # of long fields; for shorter ones it may lie beyond the text
         np.minimum(at, words.size - 1, out=at)
-    word: Words = words[at] & _FIRST[np.clip(lengths - place, 0, WORD)]
+    length = int(lengths[0])
+    # Ids are often of one length.
+    inside = _FIRST[max(0, min(length - place, WORD))]
+    if (lengths != length).any():
+        inside = _FIRST.take(lengths - place, mode="clip")
+    word: Words = words[at] & inside
     return word
 
 
@@ -255,7 +259,12 @@ def _highest(numbers: Floats, starts: Ints, counts: Ints, depth: int) -> tuple[I
     """Return the rows with a number as high as the one at a depth of their stretch, and how many."""
     edges = np.full(starts.size, -np.inf)
     long = np.flatnonzero(counts > depth)
-    for length in np.unique(counts[long]).tolist():
+    rises = numbers[1:] > numbers[:-1]
+    rises[starts[1:] - 1] = False
+    if not rises.any():  # as runs are usually written
+        edges[long] = numbers[starts[long] + depth - 1]
+        long = long[:0]
+    for length in set(counts[long].tolist()):
         alike = long[counts[long] == length]
         matrix = numbers[starts[alike][:, None] + np.arange(length)]
         matrix.partition(length - depth, axis=1)

@@ -93,7 +93,7 @@ def _segments(lines: Lines, places: list[int]) -> Segments:
 def _places(run: Lines, lists: Segments, owner: Ints, rows: Ints, *, by_id: bool) -> Ints:
     """Return the place (n,) of documents within the blocks that share their score, from 0."""
     places = np.zeros(rows.size, np.int64)
-    for query in np.unique(owner).tolist():
+    for query in sorted(set(owner.tolist())):
         start, length = int(lists.starts[query]), int(lists.lengths[query])
         scores = run.numbers[start : start + length]
         for place in np.flatnonzero(owner == query).tolist():
