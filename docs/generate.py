@@ -16,6 +16,11 @@ def families() -> str:
     return "\n\n".join(sections)
 
 
+def subtopics() -> str:
+    """Every measure for queries with subtopics."""
+    return "\n\n".join(gf.render(family, "markdown") for family in gf.subtopic_catalogue())
+
+
 def choices() -> str:
     """Every choice of a policy with its answers, the default first."""
     lines = ["| choice | question | answers, the default first |", "|---|---|---|"]
@@ -50,6 +55,7 @@ def columns() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "families": families,
+    "subtopics": subtopics,
     "choices": choices,
     "rules": rules,
     "columns": columns,

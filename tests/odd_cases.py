@@ -16,7 +16,11 @@ _FILLED = (" ", " a", "a ", "a b", "\t", "a\tb", "\n", "a\nb", "a\r\nb", "\r", '
 _WHITE = " \t\n\v\f\r"
 
 GRADES = (0, 1, 2, 3, -1, -2, 0.5, -0.25, 0.1, -0.0, 1e-9)
-SCORES = (0.0, -0.0, 1.0, 1.0, 0.5, -1.0, 0.1, 0.30000000000000004, 0.3, 5e-324, -1e300, 1e17)
+SCORES = (
+    0.0, -0.0, 1.0, 1.0, 0.5, -1.0, 0.1, 0.30000000000000004, 0.3, 5e-324, -1e300, 1e17,
+    0.500000001, 1.00000001, -0.999999999, 100000000000000016.0,
+)  # fmt: skip
+BEYOND_SINGLE = 3e38
 
 
 def identifiers(kind):
@@ -76,11 +80,13 @@ def choices(draw, judgments, run):
         for rows in (judgments, run)
         for query, docs in as_dicts(rows).items()
     )  # fmt: skip
+    in_single = all(abs(score) < BEYOND_SINGLE for _, _, score in run)
     policy = Policy(
         ties=draw(st.sampled_from(["doc", "average", "best", "worst", "order"])),
         unjudged=unjudged,
         fold=fold,
         drop_self="no" if alone else draw(st.sampled_from(["no", "yes"])),
+        precision=draw(st.sampled_from(["double", "double", "single"])) if in_single else "double",
     )
     depth = draw(st.sampled_from([None, 1, 2, 3, 100])) if unjudged == "zero" else None
     return policy, chunks, read_chunks(chunks, policy), depth

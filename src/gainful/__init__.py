@@ -21,41 +21,90 @@ from gainful.evaluation.evaluate import evaluate, evaluate_arrays, evaluate_runs
 from gainful.evaluation.grades import cg, dcg, ndcg
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Engine
-from gainful.measures.families import Family, catalogue
+from gainful.measures.families import catalogue
+from gainful.measures.family import Family
+from gainful.measures.notation import family
 from gainful.measures.notation import parse as measure
 from gainful.measures.policy import Choice, Policy, choices
 from gainful.measures.spec import Measure
 from gainful.version import VERSION
 
 if TYPE_CHECKING:
+    from gainful import compat
+    from gainful.evaluation.ties import TieRange
     from gainful.explanation.explain import explain, explain_grades
     from gainful.explanation.worked import Explanation
+    from gainful.judging.bias import PoolBias, pool_bias
+    from gainful.judging.bounds import Bound, Bounds, bounds
+    from gainful.judging.chance import Chance, random_order
+    from gainful.judging.curve import Curve, curve
+    from gainful.judging.pool import next_to_judge, pool
+    from gainful.judging.pooled import Pool
+    from gainful.judging.runs import RunBounds, bounds_of_runs
+    from gainful.judging.sampled import Inferred, inferred_ndcg
     from gainful.linting.check import check
     from gainful.linting.findings import Finding, Findings
     from gainful.report.render import formats, render
+    from gainful.statistics.agreement import kendall_tau, rbo, tau_ap
+    from gainful.subtopics.evaluate import evaluate_subtopics
+    from gainful.subtopics.families import subtopic_catalogue, subtopic_family
+    from gainful.subtopics.judged import read_subtopics
+    from gainful.subtopics.notation import SubtopicMeasure
+    from gainful.subtopics.scores import SubtopicScores
     from gainful.writing.documents import write_judgments, write_run
     from gainful.writing.replacing import write_text
 
 # What most programs do not use is imported when it is first asked for.
 _LATE = {
+    "Bound": "judging.bounds",
+    "Bounds": "judging.bounds",
+    "Chance": "judging.chance",
+    "Curve": "judging.curve",
     "Explanation": "explanation.worked",
     "Finding": "linting.findings",
     "Findings": "linting.findings",
+    "Inferred": "judging.sampled",
+    "Pool": "judging.pooled",
+    "PoolBias": "judging.bias",
+    "RunBounds": "judging.runs",
+    "SubtopicMeasure": "subtopics.notation",
+    "SubtopicScores": "subtopics.scores",
+    "TieRange": "evaluation.ties",
+    "bounds": "judging.bounds",
+    "bounds_of_runs": "judging.runs",
     "check": "linting.check",
+    "curve": "judging.curve",
+    "evaluate_subtopics": "subtopics.evaluate",
     "explain": "explanation.explain",
     "explain_grades": "explanation.explain",
     "formats": "report.render",
+    "inferred_ndcg": "judging.sampled",
+    "kendall_tau": "statistics.agreement",
+    "next_to_judge": "judging.pool",
+    "pool": "judging.pool",
+    "pool_bias": "judging.bias",
+    "random_order": "judging.chance",
+    "rbo": "statistics.agreement",
+    "read_subtopics": "subtopics.judged",
     "render": "report.render",
+    "subtopic_catalogue": "subtopics.families",
+    "subtopic_family": "subtopics.families",
+    "tau_ap": "statistics.agreement",
     "write_judgments": "writing.documents",
     "write_run": "writing.documents",
     "write_text": "writing.replacing",
 }
+_LATE_PACKAGES = ("compat",)
 
 __version__ = VERSION
 
 __all__ = [
+    "Bound",
+    "Bounds",
+    "Chance",
     "Choice",
     "Coverage",
+    "Curve",
     "Engine",
     "Explanation",
     "Family",
@@ -63,27 +112,51 @@ __all__ = [
     "Findings",
     "GainfulError",
     "GainfulWarning",
+    "Inferred",
     "InputError",
     "Measure",
     "MeasureError",
     "MissingDependencyError",
     "Policy",
     "PolicyError",
+    "Pool",
+    "PoolBias",
+    "RunBounds",
     "Scores",
+    "SubtopicMeasure",
+    "SubtopicScores",
+    "TieRange",
+    "bounds",
+    "bounds_of_runs",
     "catalogue",
     "cg",
     "check",
     "choices",
+    "compat",
+    "curve",
     "dcg",
     "evaluate",
     "evaluate_arrays",
     "evaluate_runs",
+    "evaluate_subtopics",
     "explain",
     "explain_grades",
+    "family",
     "formats",
+    "inferred_ndcg",
+    "kendall_tau",
     "measure",
     "ndcg",
+    "next_to_judge",
+    "pool",
+    "pool_bias",
+    "random_order",
+    "rbo",
+    "read_subtopics",
     "render",
+    "subtopic_catalogue",
+    "subtopic_family",
+    "tau_ap",
     "write_judgments",
     "write_run",
     "write_text",
@@ -91,6 +164,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _LATE_PACKAGES:
+        return import_module(f"{__name__}.{name}")
     if name not in _LATE:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
@@ -100,4 +175,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE})
+    return sorted({*globals(), *_LATE, *_LATE_PACKAGES})

@@ -44,6 +44,10 @@ class InputError(GainfulError, ValueError):
     """Judgments, runs, arrays or files that cannot be taken as they are."""
 
 
+class DisjointError(InputError):
+    """A run that has none of the judged queries."""
+
+
 class MissingDependencyError(GainfulError, ImportError):
     """An optional package that is needed for what was asked and is not installed."""
 

@@ -293,21 +293,34 @@ def test_a_list_may_begin_with_a_bad_document(cli):
     assert cli("explain", "-1,2", "-m", "CG").stdout.endswith("CG = 1.000\n")
 
 
+def facts(family):
+    return (
+        family.title,
+        family.definition,
+        family.range,
+        family.citation,
+        str(family.example),
+    )
+
+
 def test_measures(cli):
     listed = cli("measures").stdout
-    for family in gf.catalogue():
+    exported = json.loads(cli("measures", "-f", "json").stdout)
+    assert [row["measure"] for row in exported] == [family.name for family in gf.catalogue()]
+    for family, row in zip(gf.catalogue(), exported, strict=True):
         assert family.name in listed
-        told = cli("measures", family.name.lower()).stdout
-        for fact in (
-            family.title,
-            family.definition,
-            family.range,
-            family.citation,
-            family.example,
-        ):
-            assert fact in told
+        assert set(facts(family)) <= set(row.values())
     assert "Did you mean" in cli("measures", "ndgc").stderr
-    assert len(json.loads(cli("measures", "-f", "json").stdout)) == len(gf.catalogue())
+
+
+@pytest.mark.parametrize("name", ["nDCG", "AP", "Rprec", "SDCG", "Unjudged", "NumQ", "11pt"])
+def test_a_measure_by_its_name(cli, name):
+    """With an optional cutoff, with none, and with one that is always needed."""
+    (family,) = (family for family in gf.catalogue() if family.name == name)
+    done = cli("measures", name.lower())
+    assert done.returncode == 0, done.stderr
+    for fact in facts(family):
+        assert fact in done.stdout
 
 
 def test_help_and_version(cli):

@@ -1,5 +1,6 @@
 """Equality with other evaluators, under their own policies."""
 
+import random
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.metrics import dcg_score, ndcg_score
 import gainful as gf
 from random_runs import random_case
 
-# pytrec_eval reads scores in single precision: these are exact in it, so ties are the same.
+# pytrec_eval compares scores in single precision: these are exact in it, so ties are the same.
 SINGLE = tuple(float(np.float32(number)) for number in (0.1, 0.25, 0.5, 0.7, 3.0, -1.5))
 
 
@@ -44,6 +45,27 @@ def test_pytrec_eval(chunk):
                     seed,
                     query,
                 )
+
+
+def test_pytrec_eval_compares_scores_in_single_precision():
+    """Nearly tied scores: with precision=single every value is its own, with double some are not."""
+    measures = {"nDCG": "ndcg", "nDCG@1": "ndcg_cut_1", "nDCG@3": "ndcg_cut_3"}
+    differ = {"single": 0, "double": 0}
+    for seed in range(200):
+        rng = random.Random(seed)  # noqa: S311
+        docs = [f"d{number}" for number in range(12)]
+        judgments = {"q": {doc: rng.choice((0, 1, 2, 3)) for doc in docs[:9]} | {"d3": 1}}
+        run = {"q": {doc: rng.choice((0.3, 7.1, -2.0)) + rng.randrange(60) * 1e-8 for doc in docs}}
+        theirs = pytrec_eval.RelevanceEvaluator(judgments, {"ndcg", "ndcg_cut.1,3"}).evaluate(run)
+        for precision in differ:
+            policy = gf.Policy(ties="doc", precision=precision)
+            ours = gf.evaluate(judgments, run, list(measures), policy=policy)
+            differ[precision] += sum(
+                ours[measure] != pytest.approx(theirs["q"][name], abs=1e-12)
+                for measure, name in measures.items()
+            )
+    assert differ["single"] == 0
+    assert differ["double"] > 100
 
 
 @pytest.mark.parametrize("k", [None, 1, 3, 10])

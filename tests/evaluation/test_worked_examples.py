@@ -133,3 +133,16 @@ def test_ties_of_three_documents():
 def test_scores_are_compared_in_double_precision():
     judgments = {"q": {"a": 2, "b": 1}}
     assert gf.evaluate(judgments, {"q": {"a": 0.500000001, "b": 0.5}}, "nDCG")["nDCG"] == 1.0
+
+
+@pytest.mark.parametrize("family", gf.catalogue(), ids=lambda family: family.name)
+def test_the_example_of_every_family_gives_the_digits_shown(family):
+    example = family.example
+    run = {"q": {f"d{rank}": -rank for rank in range(len(example.grades))}}
+    judged = {f"d{rank}": grade for rank, grade in enumerate(example.grades) if grade is not None}
+    judged |= {f"u{place}": grade for place, grade in enumerate(example.also)}
+    value = gf.evaluate({"q": judged}, run, example.measure)[example.measure]
+    decimals = len(example.value.partition(".")[2])
+    assert f"{value:.{decimals}f}" == example.value
+    assert gf.measure(example.measure).name == family.name
+    assert str(example).endswith(f" = {example.value}")

@@ -29,6 +29,8 @@ RUN = {"q1": {"a": 0.5, "b": 0.4}, "q2": {"c": 1.0}}
         ({"q1": {"a": None}}, RUN, "document 'a': expected a finite number as grade, found None"),
         ({"q1": {"a": 10**400}}, RUN, "document 'a': expected a finite number as grade"),
         (JUDGMENTS, {"q1": {"a": float("nan")}}, "run, query 'q1', document 'a': expected a finite number as score, found nan"),
+        ({"q1": {"a": 1, "b": float("nan")}}, RUN, "judgments, query 'q1', document 'b': expected a finite number as grade, found nan"),
+        (JUDGMENTS, {"q1": {"a": float("nan"), "b": 1.0}}, "run, query 'q1', document 'a': expected a finite number as score, found nan"),
         (JUDGMENTS, {"q1": {"a": 1.0, "x": float("-inf")}}, "document 'x': expected a finite number as score, found -inf"),
         (JUDGMENTS, {"q1": {"a": "0.5"}}, "document 'a': expected a finite number as score, found '0.5'"),
         (JUDGMENTS, {"q1": {1.5: 1.0}}, "run, query 'q1', document ids: expected a string (or an integer) as id, found 1.5"),

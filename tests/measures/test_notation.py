@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gainful as gf
@@ -15,25 +15,52 @@ gains = st.one_of(
     st.sampled_from(["linear", "exp2", "binary"]), st.dictionaries(finite, finite, min_size=1)
 )
 bases = st.one_of(st.just(math.e), st.floats(min_value=1, exclude_min=True, allow_infinity=False))
+shares = st.floats(0, 1, exclude_min=True, exclude_max=True)
+discounts = st.one_of(
+    st.sampled_from(["log", "jarvelin", "reciprocal", "none"]),
+    positive.map(lambda exponent: f"power({exponent!r})"),
+)
+VALUES = {
+    "gain": gains,
+    "discount": discounts,
+    "norm": st.sampled_from(["ideal", "minmax"]),
+    "base": bases,
+    "denominator": st.sampled_from(["R", "min"]),
+    "recall": st.floats(0, 1),
+    "p": shares,
+    "K": st.integers(1, 10**9),
+    "beta": st.floats(0, 1e100, exclude_min=True),
+    **dict.fromkeys(("mult", "floor", "T", "docs"), positive),
+    **dict.fromkeys(("rel", "a", "b", "c", "d"), finite),
+}
+SCALES = {
+    "number": st.floats(0, 1000, exclude_min=True),
+    "text": st.sampled_from(["none", "query"]) | positive,
+}
 
 
 @st.composite
 def measures(draw):
-    family = draw(st.sampled_from([family.name for family in gf.catalogue()]))
-    parameters = {"gain": draw(gains)}
-    if family != "CG":
-        discount = draw(
-            st.one_of(
-                st.sampled_from(["log", "jarvelin", "reciprocal", "none"]),
-                positive.map(lambda exponent: f"power({exponent!r})"),
-            )
-        )
-        parameters["discount"] = discount
-        if discount in ("log", "jarvelin"):
-            parameters["base"] = draw(bases)
-    return gf.Measure(family, cutoff=draw(st.none() | st.integers(1, 10**9)), **parameters)
+    """Any family, with random values of its own parameters and a cutoff where it has one."""
+    family = draw(st.sampled_from(gf.catalogue()))
+    parameters = {}
+    for parameter in family.parameters:
+        if parameter.name == "max":
+            kind = "text" if parameter.default == "none" else "number"
+            parameters["max"] = draw(SCALES[kind])
+        else:
+            parameters[parameter.name] = draw(VALUES[parameter.name])
+    if "base" in parameters and parameters["discount"] not in ("log", "jarvelin"):
+        del parameters["base"]
+    cutoff = {
+        "never": st.none(),
+        "always": st.integers(1, 10**9),
+        "optional": st.none() | st.integers(1, 10**9),
+    }[family.cutoff]
+    return gf.Measure(family.name, cutoff=draw(cutoff), **parameters)
 
 
+@settings(max_examples=500)
 @given(measures())
 def test_what_is_written_reads_back_as_the_same_measure(measure):
     assert parse(str(measure)) == measure
@@ -55,6 +82,53 @@ def test_what_is_written_reads_back_as_the_same_measure(measure):
         ("ndcg", "nDCG"),
         ("ndcg_cut_10", "nDCG@10"),
         ("ndcg_cut.10", "nDCG@10"),
+        ("map", "AP"),
+        ("map_cut_5", "AP@5"),
+        ("P_5", "P@5"),
+        ("recall_10", "R@10"),
+        ("recip_rank", "RR"),
+        ("success_5", "Success@5"),
+        ("set_P", "P"),
+        ("set_recall", "R"),
+        ("set_F", "F"),
+        ("set_map", "SetAP"),
+        ("set_relative_P", "RelP"),
+        ("relative_P_10", "RelP@10"),
+        ("Rprec_mult_1.20", "Rprec(mult=1.2)"),
+        ("iprec_at_recall_0.10", "iprec(recall=0.1)"),
+        ("11pt_avg", "11pt"),
+        ("gm_map", "GMAP"),
+        ("gm_bpref", "GMbpref"),
+        ("bpref", "bpref"),
+        ("infAP", "infAP"),
+        ("G", "G"),
+        ("binG", "binG"),
+        ("ndcg_rel", "nDCGrel"),
+        ("Rndcg", "RnDCG"),
+        ("num_q", "NumQ"),
+        ("num_ret", "NumRet"),
+        ("num_rel", "NumRel"),
+        ("num_rel_ret", "NumRelRet"),
+        ("num_nonrel_judged_ret", "NumNonrelRet"),
+        ("unj_5", "Unjudged@5"),
+        ("rbp", "RBP(p=0.9, max=query)"),
+        ("rbp_resid", "RBPres(p=0.9)"),
+        ("relative_P", "RelP"),
+        ("success", "Success"),
+        ("utility", "Utility"),
+        # ranx
+        ("precision@5", "P@5"),
+        ("recall@5", "R@5"),
+        ("mrr@10", "RR@10"),
+        ("mrr", "RR"),
+        ("map@10", "AP@10"),
+        ("hit_rate@3", "Success@3"),
+        ("hits@3", "NumRelRet@3"),
+        ("f1@5", "F@5"),
+        ("f1", "F"),
+        ("r_precision", "Rprec"),
+        ("rbp.95", "RBP(p=0.95)"),
+        ("rbp.5", "RBP(p=0.5)"),
         # ranx, BEIR, and what people type
         ("ndcg@10", "nDCG@10"),
         ("NDCG@10", "nDCG@10"),
@@ -65,6 +139,24 @@ def test_what_is_written_reads_back_as_the_same_measure(measure):
         ("nDCG(dcg='exp-log2')@10", "nDCG(gain=exp2)@10"),
         ("nDCG(dcg='log2')@10", "nDCG@10"),
         ("nDCG(gains={0:0,1:1,2:10})@10", "nDCG(gain={0: 0, 1: 1, 2: 10})@10"),
+        ("AP(rel=2)@10", "AP(rel=2)@10"),
+        ("IPrec@0.1", "iprec(recall=0.1)"),
+        ("Judged@10", "Judged@10"),
+        ("SetP", "P"),
+        ("SetR", "R"),
+        ("SetF", "F"),
+        ("SetAP", "SetAP"),
+        ("NumRet", "NumRet"),
+        ("Bpref", "bpref"),
+        ("RBP(p=0.8, rel=1)", "RBP"),
+        ("RBP(rel=2, p=0.5)@20", "RBP(p=0.5, rel=2)@20"),
+        ("ERR@20", "ERR@20"),
+        ("Success@5", "Success@5"),
+        ("Compat(p=0.8)", "Compat(p=0.8)"),
+        ("INST", "INST"),
+        ("INSQ", "INSQ"),
+        ("BPM", "BPM"),
+        ("SDCG@10", "SDCG@10"),
     ],
 )
 def test_spellings(text, written):
@@ -77,12 +169,37 @@ def test_spellings(text, written):
         ("ndcg_cut.10,20", [10, 20]),
         ("nDCG@5,10", [5, 10]),
         ("ndcg_cut", [5, 10, 15, 20, 30, 100, 200, 500, 1000]),
+        ("P.5,10", [5, 10]),
+        ("map_cut", [5, 10, 15, 20, 30, 100, 200, 500, 1000]),
     ],
 )
 def test_several_cutoffs(text, cutoffs):
     assert [measure.cutoff for measure in parse_all(text)] == cutoffs
     with pytest.raises(gf.MeasureError, match="one measure"):
         parse(text)
+
+
+def test_several_shares():
+    assert [str(measure) for measure in parse_all("iprec_at_recall.0.1,0.25")] == [
+        "iprec(recall=0.1)",
+        "iprec(recall=0.25)",
+    ]
+
+
+@pytest.mark.parametrize("family", gf.catalogue(), ids=lambda family: family.name)
+def test_every_spelling_of_the_catalogue_is_read_as_its_family(family):
+    for name in (family.name, family.name.upper(), *(s.name for s in family.spellings)):
+        for measure in parse_all(f"{name}@7" if family.cutoff != "never" else name):
+            assert measure.name == family.name
+
+
+def test_no_two_families_share_a_spelling():
+    spelled = [
+        name.casefold()
+        for family in gf.catalogue()
+        for name in {family.name.casefold(), *(s.name.casefold() for s in family.spellings)}
+    ]
+    assert len(spelled) == len(set(spelled))
 
 
 def test_a_measure_named_twice_is_kept_once():
@@ -97,7 +214,11 @@ def test_a_measure_named_twice_is_kept_once():
     ("text", "said"),
     [
         ("nDGC@10", "Did you mean 'nDCG'"),
-        ("nDCG@0", "a whole number from 1 as cutoff, found '0'"),
+        ("nDCG@0", "a whole number from 1 to 1,000,000,000 as cutoff, found '0'"),
+        ("P@99999999999999999999", "a whole number from 1 to 1,000,000,000 as cutoff"),
+        ("unj", "a cutoff, such as Unjudged@10"),
+        ("ERR(max=1100)", "at most 1000"),
+        ("F(beta=1e200)", "at most 1e100"),
         ("nDCG@2.5", "found '2.5'"),
         ("nDCG@-1", "found '-1'"),
         ("nDCG@", "found ''"),
@@ -123,6 +244,27 @@ def test_a_measure_named_twice_is_kept_once():
         ("nDCG(gain={1: 1, 1.0: 2})", "each grade once"),
         ("nDCG(gain=exp2", "a name such as"),
         ("CG(discount=log)", "a parameter of this measure"),
+        ("Rprec@5", "Rprec: expected no cutoff"),
+        ("infAP@5", "infAP: expected no cutoff"),
+        ("SDCG", "SDCG: expected a cutoff, such as SDCG@10, found none"),
+        ("Unjudged", "a cutoff, such as Unjudged@10"),
+        ("P(rel=x)", "rel: expected a grade.*found 'x'"),
+        ("iprec@2", "recall: expected a share from 0 to 1.*found '2'"),
+        ("iprec(recall=-0.1)", "a share from 0 to 1"),
+        ("RBP(p=1)", "p: expected a number between 0 and 1.*found '1'"),
+        ("RBP(p=0)", "a number between 0 and 1"),
+        ("RBP(max=nothing)", "none, query, or a number above 0"),
+        ("F(beta=-1)", "beta: expected a number from 0"),
+        ("Q(beta=-1)", "beta: expected a number from 0"),
+        ("AP(denominator=max)", "denominator: expected R or min, found 'max'"),
+        ("ERR(max=0)", "max: expected a number above 0"),
+        ("GMAP(floor=0)", "floor: expected a number above 0"),
+        ("INST(T=0)", "T: expected a number above 0"),
+        ("BPM(K=2.5)", "K: expected a whole number from 1"),
+        ("Rprec(mult=0)", "mult: expected a number above 0"),
+        ("Utility(docs=-1)", "docs: expected how many documents"),
+        ("NumQ(rel=1)", "It has none"),
+        ("P_0", "a whole number from 1 to"),
         ("", "a name such as"),
         ("@10", "a name such as"),
     ],

@@ -86,8 +86,34 @@ def test_every_family_says_what_it_is():
             family.definition,
             family.range,
             family.citation,
-            family.example,
+            str(family.example),
         ):
             assert fact
         for parameter in family.parameters:
             assert parameter.read(parameter.write(parameter.default)) == parameter.default
+        assert family.cutoff in ("optional", "never", "always")
+        assert family.aggregate in ("mean", "geometric mean", "sum")
+    names = [family.name for family in gf.catalogue()]
+    assert len(names) == len(set(names))
+
+
+def test_a_cutoff_stands_where_the_family_has_one():
+    for family in gf.catalogue():
+        if family.cutoff == "never":
+            with pytest.raises(gf.MeasureError, match="no cutoff"):
+                gf.Measure(family.name, cutoff=5)
+        else:
+            assert gf.Measure(family.name, cutoff=5).cutoff == 5
+        if family.cutoff == "always":
+            with pytest.raises(gf.MeasureError, match=f"such as {family.name}@10"):
+                gf.Measure(family.name)
+        else:
+            assert gf.Measure(family.name).cutoff is None
+
+
+def test_every_parameter_refuses_what_is_no_value_of_it():
+    for family in gf.catalogue():
+        for parameter in family.parameters:
+            for value in ("nonsense", float("nan"), None, True, [1]):
+                with pytest.raises(gf.MeasureError, match=parameter.name):
+                    parameter.read(value)

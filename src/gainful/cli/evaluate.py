@@ -1,5 +1,6 @@
 """`gainful evaluate`."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -22,6 +23,8 @@ from gainful.cli.options import (
 )
 from gainful.cli.progress import progress_bar
 
+_SUBTOPICS = "alpha_nDCG@20"
+
 
 @click.command(
     epilog="Example: gainful evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'nDCG(gain=exp2)@10'"
@@ -36,6 +39,32 @@ from gainful.cli.progress import progress_bar
     default=["nDCG@10"],
     show_default=True,
     help="What to measure, e.g. nDCG@10 or DCG@5,10; repeat for more.",
+)
+@click.option(
+    "--subtopics",
+    is_flag=True,
+    help="JUDGMENTS tell subtopics of the queries apart (query subtopic doc grade), and the "
+    "measures are those that `gainful measures --subtopics` lists; alpha_nDCG@20 by default.",
+)
+@click.option(
+    "--bounds",
+    is_flag=True,
+    help="Also print the lowest and the highest value, whatever the grades of documents without a "
+    "judgment are, and of differences from the first RUN.",
+)
+@click.option(
+    "--grades",
+    metavar="GRADES",
+    help="With --bounds, the grades that a document may have: all of them, 0,1,2,3, or the ends of a "
+    "range, 0..3.",
+)
+@click.option(
+    "--unseen",
+    metavar="COUNT",
+    default="0",
+    show_default=True,
+    help="With --bounds, how many documents without a judgment there may be besides those "
+    "retrieved; any for any number.",
 )
 @click.option("--per-query", is_flag=True, help="A row for each query instead of the means.")
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
@@ -58,16 +87,29 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     format_of(options)  # says what is wrong with it before the work
     refuse_overwriting(options["output"], judgments, *runs)
     named = dict(zip(names_of(runs), runs, strict=True))
-    with progress_bar() as progress:
-        results = gf.evaluate_runs(
-            judgments,
-            named,
-            list(options["measures"]),
-            policy=policy,
-            chunks=chunks,
-            progress=progress,
-            **reading,
-        )
+    if options["bounds"]:
+        if options["subtopics"] or chunks is not None:
+            raise click.UsageError("--bounds goes neither with --subtopics nor with chunks.")
+        _write_bounds(judgments, named, options, policy, reading)
+        return
+    if options["grades"] is not None:
+        raise click.UsageError("--grades goes with --bounds.")
+    results: Mapping[str, gf.Scores]
+    if options["subtopics"]:
+        if chunks is not None:
+            raise click.UsageError("Chunks are not folded with --subtopics.")
+        results = _evaluate_subtopics(judgments, named, options, policy, reading)
+    else:
+        with progress_bar() as progress:
+            results = gf.evaluate_runs(
+                judgments,
+                named,
+                list(options["measures"]),
+                policy=policy,
+                chunks=chunks,
+                progress=progress,
+                **reading,
+            )
     text = gf.render(
         results, format_of(options), per_query=options["per_query"], digits=options["digits"]
     )
@@ -76,3 +118,57 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         click.echo(f"policy: {next(iter(results.values())).policy}", err=True)
         for name, scores in results.items():
             click.echo(f"{name}: {scores.coverage}", err=True)
+        for note in next(iter(results.values())).aggregates:
+            click.echo(note, err=True)
+
+
+def _evaluate_subtopics(
+    judgments: str,
+    runs: Mapping[str, str],
+    options: dict[str, Any],
+    policy: gf.Policy,
+    reading: dict[str, Any],
+) -> dict[str, gf.Scores]:
+    """Measure runs where queries have subtopics; the judgments are read once."""
+    source = click.get_current_context().get_parameter_source("measures")
+    given = source is not click.core.ParameterSource.DEFAULT
+    measures = list(options["measures"]) if given else _SUBTOPICS
+    judged = gf.read_subtopics(judgments, policy=policy, **reading)
+    return {
+        name: gf.evaluate_subtopics(judged, run, measures, policy=policy, **reading)
+        for name, run in runs.items()
+    }
+
+
+def _write_bounds(
+    judgments: str,
+    runs: Mapping[str, str],
+    options: dict[str, Any],
+    policy: gf.Policy,
+    reading: dict[str, Any],
+) -> None:
+    """Print the bounds of runs instead of their values alone."""
+    if options["grades"] is None:
+        raise click.UsageError("--bounds needs --grades, e.g. --grades 0,1,2,3 or --grades 0..3.")
+    low, dots, high = options["grades"].partition("..")
+    grades = (low, high) if dots else set(options["grades"].split(","))
+    unseen = None if options["unseen"] == "any" else _count(options["unseen"])
+    found = gf.bounds_of_runs(
+        judgments,
+        runs,
+        list(options["measures"]),
+        grades=grades,
+        unseen=unseen,
+        policy=policy,
+        **reading,
+    )
+    text = gf.render(
+        found, format_of(options), per_query=options["per_query"], digits=options["digits"]
+    )
+    write(text, options["output"])
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise click.UsageError("--unseen is a number of documents from 0, or any.")
+    return int(text)

@@ -21,7 +21,9 @@ from gainful.cli.options import (
 )
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
-_OF_RUNS = {"ties", "unjudged", "missing", "duplicates", "extra", "fold", "drop_self"}
+_OF_RUNS = frozenset(
+    ["ties", "unjudged", "missing", "duplicates", "extra", "fold", "drop_self", "precision"]
+)
 _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 
 

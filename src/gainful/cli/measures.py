@@ -10,9 +10,14 @@ from gainful.cli.options import format_of, format_option, output_option, write
 
 @click.command()
 @click.argument("name", required=False)
+@click.option("--subtopics", is_flag=True, help="Those for queries with subtopics.")
 @format_option
 @output_option
-def measures(name: str | None, **options: Any) -> None:
+def measures(name: str | None, subtopics: bool, **options: Any) -> None:
     """List the measures, or define the one that NAME says."""
-    result = gf.catalogue() if name is None else gf.measure(name).family
+    result: gf.Family | tuple[gf.Family, ...]
+    if subtopics:
+        result = gf.subtopic_catalogue() if name is None else gf.subtopic_family(name)
+    else:
+        result = gf.catalogue() if name is None else gf.family(name)
     write(gf.render(result, format_of(options)), options["output"])

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.evaluation.table import compute
+from gainful.evaluation.table import compute, empty_for
 from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.parallel import in_parallel
 from gainful.matching.matched import Matched
@@ -95,7 +95,7 @@ def _measure(matched: Matched, measures: Sequence[Measure], policy: Policy) -> M
     return Measured(
         queries=matched.queries,
         values=compute(sheet, measures),
-        empty=np.stack([sheet.empty(measure.parameters["gain"]) for measure in measures], axis=1),
+        empty=np.stack([empty_for(sheet, measure) for measure in measures], axis=1),
         missing=matched.missing,
         tied=tied,
     )

@@ -1,7 +1,9 @@
 """`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +40,7 @@ def evaluate(
     chunks: str | Mapping[str, str] | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    tie_warning: float | None = None,
 ) -> Scores:
     """Measure a run against judgments.
 
@@ -52,6 +55,8 @@ def evaluate(
             from chunk to document.
         engine: what may be used of the machine for files and tables.
         progress: called with the share of the work that is done, from 0 to 1.
+        tie_warning: warn where the order of tied documents can move the mean of a measure with
+            a cutoff by more than this; the lists are then looked at whole.
 
     >>> judgments = {"q1": {"a": 3, "b": 2, "c": 0}}
     >>> scores = evaluate(judgments, {"q1": {"a": 0.9, "c": 0.8, "b": 0.7}}, ["nDCG@3", "CG"])
@@ -67,6 +72,7 @@ def evaluate(
         chunks=chunks,
         engine=engine,
         progress=None if progress is None else lambda share, _: progress(share),
+        tie_warning=tie_warning,
     )
     return found["run"]
 
@@ -81,6 +87,7 @@ def evaluate_runs(
     chunks: str | Mapping[str, str] | None = None,
     engine: Engine | None = None,
     progress: Callable[[float, str], None] | None = None,
+    tie_warning: float | None = None,
 ) -> dict[str, Scores]:
     """Measure several runs against the same judgments, which are read once.
 
@@ -93,6 +100,7 @@ def evaluate_runs(
         chunks: how to fold chunks to documents, as in `evaluate`.
         engine: what may be used of the machine for files and tables.
         progress: called with the share of the work that is done, and the name of the run.
+        tie_warning: warn of the effect of ties, as in `evaluate`.
 
     >>> runs = {"one": {"q": {"a": 2, "b": 1}}, "two": {"q": {"a": 1, "b": 2}}}
     >>> scores = evaluate_runs({"q": {"a": 1}}, runs, "nDCG@1")
@@ -124,7 +132,20 @@ def evaluate_runs(
             matched, decided = reader.match(run, depth)
             results[name] = measure_matched(matched, asked, decided, depth)
             tell(1.0)
+    if depth is not None:  # what ties can do is not known of lists that were cut
+        for name, run in runs.items():
+            results[name].match_whole = partial(
+                _match_whole, judgments, run, chosen, columns=columns, chunks=chunks, engine=engine
+            )
+    if tie_warning is not None:
+        for scores in results.values():
+            scores.warn_of_ties(tie_warning)
     return results
+
+
+def _match_whole(judgments: object, run: object, policy: Policy, **options: Any) -> list[Matched]:
+    with reading(judgments, policy, **options) as reader:
+        return [reader.match(run)[0]]
 
 
 def evaluate_arrays(
@@ -163,6 +184,14 @@ def evaluate_arrays(
         resolved,
     )
     return _scores(batches, measured, asked, resolved)
+
+
+def measure_matched_batches(
+    matched: Sequence[Matched], measures: tuple[Measure, ...], policy: Policy
+) -> Scores:
+    """Measure what has been matched whole, in one or several batches."""
+    batches, measured = measure_batches(matched, lambda part: part, measures, policy)
+    return _scores(batches, measured, measures, policy)
 
 
 def measure_matched(
@@ -256,7 +285,7 @@ def _apply_empty(
             names = list(compress(measured.queries, empty))
             raise InputError(
                 str(measure),
-                "a positive gain in every query (policy empty=error)",
+                "a positive gain in every query, or a relevant document (policy empty=error)",
                 f"{len(names)} without: {examples(names)}",
             )
         case "skip":

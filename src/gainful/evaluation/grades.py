@@ -72,6 +72,7 @@ def ndcg(
     gain: object = "linear",
     discount: str = "log",
     base: float | str = 2,
+    norm: str = "ideal",
 ) -> Value:
     """Return the normalised discounted cumulated gain, DCG@k / IDCG@k; 0 where IDCG@k is 0.
 
@@ -83,6 +84,7 @@ def ndcg(
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
         discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
         base: of the logarithm, for log and jarvelin.
+        norm: `ideal`, or `minmax` to scale between the worst and the best of negative grades.
 
     Returns:
         A float for one list, an array (batch,) for several.
@@ -92,7 +94,7 @@ def ndcg(
     >>> round(ndcg([3, 2, 3, 0, 1, 2], k=6, judged=[3, 2, 3, 0, 1, 2, 3, 2]), 3)
     0.785
     """
-    measure = Measure("nDCG", cutoff=k, gain=gain, discount=discount, base=base)
+    measure = Measure("nDCG", cutoff=k, gain=gain, discount=discount, base=base, norm=norm)
     return _value(measure, grades, judged)
 
 

@@ -3,9 +3,10 @@
 import hashlib
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,16 @@ from gainful.errors import InputError, did_you_mean
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.per_query import PerQuery
 from gainful.matching.matched import Matched, cut
+from gainful.measures.family import GEOMETRIC, MEAN, SUM
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.version import VERSION
 from gainful.writing.cells import write_table
+
+if TYPE_CHECKING:
+    from gainful.evaluation.ties import TieRange
 
 _HASH_BYTES = 6
 
@@ -63,23 +68,44 @@ class Scores:
         self._empty = empty  # how many queries have no positive gain, for each measure
         self._batches = batches
         self._hashed: dict[int | None, tuple[str, str]] = {}
+        self.match_whole: Callable[[], Sequence[Matched]] | None = None  # where lists were cut
 
     def __getitem__(self, measure: str | Measure) -> float:
-        """Return the mean over queries."""
+        """Return the mean over queries, or what the measure has in its place."""
         return self.means[str(self._measure(measure))]
 
     @cached_property
     def means(self) -> dict[str, float]:
-        """The mean over queries of every measure, by its name.
+        """The mean over queries of every measure, by its name; counts are summed.
 
         Sums are exact before the one rounding at the end, so the order of the queries does
         not matter.
         """
         means = {}
         for column, measure in enumerate(self.measures):
-            values = self.values[self.counted[:, column], column]
-            means[str(measure)] = _mean(values.tolist())
+            values = self.values[self.counted[:, column], column].tolist()
+            means[str(measure)] = _AGGREGATES[measure.family.aggregate](values, measure)
         return means
+
+    @cached_property
+    def ties(self) -> dict[str, "TieRange"]:
+        """How far the order of tied documents moves the mean of every measure, by its name.
+
+        Where all measures have cutoffs, the judgments and the run are read once more, whole.
+        """
+        # Imported here because it measures again, which is a step above.
+        from gainful.evaluation.ties import tie_ranges
+
+        batches = self._batches if self.match_whole is None else self.match_whole()
+        return tie_ranges(batches, self.measures, self.policy)
+
+    def warn_of_ties(self, amount: float) -> None:
+        """Warn where ties move the mean of a measure with a cutoff by more than an amount."""
+        from gainful.evaluation.ties import warn_of_ties
+
+        if isinstance(amount, bool) or not isinstance(amount, int | float) or amount < 0:
+            raise InputError("tie_warning", "an amount from 0", repr(amount))
+        warn_of_ties(self, float(amount))
 
     @property
     def per_query(self) -> PerQuery:
@@ -160,10 +186,27 @@ class Scores:
         table = replace(self.per_query.table(), notes=means.notes) if per_query else means
         write_table(table, path, format=format)
 
+    def cells(self) -> list[Cell]:
+        """Return the means for a table: sums that are whole without a point."""
+        return [
+            int(mean) if measure.family.aggregate == SUM and mean.is_integer() else mean
+            for measure, mean in zip(self.measures, self.means.values(), strict=True)
+        ]
+
+    @property
+    def aggregates(self) -> list[str]:
+        """What is said of measures whose value over all queries is not their mean."""
+        return [
+            f"{measure}: the {measure.family.aggregate} over the queries"
+            for measure in self.measures
+            if measure.family.aggregate != MEAN
+        ]
+
     def table(self) -> Table:
         """Return the means, with policy and coverage as notes, for rendering."""
-        rows: list[list[Cell]] = [[name, mean] for name, mean in self.means.items()]
+        rows = [[name, cell] for name, cell in zip(self.means, self.cells(), strict=True)]
         notes = [f"policy    {self.policy}", f"coverage  {self.coverage}"]
+        notes += [f"          {note}" for note in self.aggregates]
         return Table(["measure", "mean"], rows, notes=notes)
 
     def __str__(self) -> str:
@@ -177,11 +220,25 @@ class Scores:
         return as_html(self.table())
 
 
-def _mean(values: list[float]) -> float:
+def _mean(values: list[float], _: Measure) -> float:
     try:
         return math.fsum(values) / len(values)
     except OverflowError:  # of the sum; the mean may still be a number
         return math.fsum(value / len(values) for value in values)
+
+
+def _geometric_mean(values: list[float], measure: Measure) -> float:
+    floor = measure.parameters["floor"]
+    if any(math.isnan(value) for value in values):
+        return math.nan
+    return math.exp(math.fsum(math.log(max(value, floor)) for value in values) / len(values))
+
+
+def _sum(values: list[float], _: Measure) -> float:
+    return math.fsum(values)
+
+
+_AGGREGATES = {MEAN: _mean, GEOMETRIC: _geometric_mean, SUM: _sum}
 
 
 def _hash(batches: Sequence[Matched], fields: tuple[str, ...]) -> str:

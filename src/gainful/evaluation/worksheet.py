@@ -1,6 +1,7 @@
 """What the measures of one evaluation share: gains, ideals and ranks under the policy."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ class Worksheet:
         self._listed: dict[Gain, tuple[Floats, Ints, Ints]] = {}
         self._ideal: dict[Gain, Floats] = {}
         self._discounts: dict[tuple[Discount, float, int], Floats] = {}
+        self.measuring: object = ""  # what messages name
+        self.kept: dict[tuple[object, ...], Any] = {}  # what else measures share
 
     @cached_property
     def owner(self) -> Ints:
@@ -69,24 +72,63 @@ class Worksheet:
     def listed(self, gain: Gain) -> tuple[Floats, Ints, Ints]:
         """Return gain, first and last possible rank (n,) of the judged documents retrieved."""
         if gain not in self._listed:
-            matched = self.matched
-            worth = self._gains(gain, matched.grade)
-            match self.policy.ties:
-                case "average":
-                    listed = worth, matched.rank_first, matched.rank_last
-                case "best" | "worst":
-                    worth, rank = extreme_order(
-                        worth,
-                        matched.rank_first,
-                        matched.rank_last,
-                        self.owner,
-                        best=self.policy.ties == "best",
-                    )
-                    listed = worth, rank, rank
-                case _:
-                    listed = worth, matched.rank, matched.rank
-            self._listed[gain] = listed
+            self._listed[gain] = self._in_order(self._gains(gain, self.matched.grade))
         return self._listed[gain]
+
+    def graded(self) -> tuple[Floats, Ints, Ints]:
+        """Return grade, first and last possible rank (n,) of the judged documents retrieved."""
+        return self._graded
+
+    @cached_property
+    def _graded(self) -> tuple[Floats, Ints, Ints]:
+        return self._in_order(self.matched.grade)
+
+    @cached_property
+    def ties_matter(self) -> bool:
+        """Whether the order of some judged documents is left open, to be averaged over."""
+        matched = self.matched
+        if self.policy.ties != "average" or self.certain:
+            return False
+        return bool((matched.rank_first < matched.rank_last).any())
+
+    def certain_grades(self) -> tuple[Floats, Ints]:
+        """Return grade and rank (n,) of the judged documents retrieved, in a certain order."""
+        grades, rank, _ = self.graded()
+        self._refuse_open_order()
+        return grades, rank
+
+    def certain_order(self, gain: Gain) -> tuple[Floats, Ints]:
+        """Return gain and rank (n,) of the judged documents retrieved, in a certain order."""
+        gains, rank, _ = self.listed(gain)
+        self._refuse_open_order()
+        return gains, rank
+
+    def _refuse_open_order(self) -> None:
+        if self.ties_matter:
+            raise InputError(
+                f"{self.measuring} under ties=average",
+                "no tied documents: its mean over all orders has no closed form",
+                "tied documents",
+                "Choose ties=order, best or worst, or doc where documents have ids.",
+            )
+
+    def _in_order(self, worth: Floats) -> tuple[Floats, Ints, Ints]:
+        """Apply the policy on ties: worth, first and last possible rank (n,) of each document."""
+        matched = self.matched
+        match self.policy.ties:
+            case "average":
+                return worth, matched.rank_first, matched.rank_last
+            case "best" | "worst":
+                ordered, rank = extreme_order(
+                    worth,
+                    matched.rank_first,
+                    matched.rank_last,
+                    self.owner,
+                    best=self.policy.ties == "best",
+                )
+                return ordered, rank, rank
+            case _:
+                return worth, matched.rank, matched.rank
 
     def ideal(self, gain: Gain) -> Floats:
         """Return the gains (m,) of all judged documents by query, descending, negative ones as 0."""
@@ -98,6 +140,12 @@ class Worksheet:
             self._ideal[gain] = np.maximum(worth, 0.0) if (worth < 0).any() else worth
         return self._ideal[gain]
 
+    def losses(self, gain: Gain) -> Floats:
+        """Return the negative gains (m,) as losses by query, descending, all others as 0."""
+        worth = self._gains(gain, self.matched.pool_grades)
+        lost = np.maximum(-worth, 0.0)
+        return lost[np.lexsort((-lost, owners(self.matched.pool_offsets)))]
+
     def absent_gain(self, gain: Gain) -> float:
         """Return the gain of what a list shorter than the cutoff lacks."""
         if self.absent_grade is None:
@@ -106,7 +154,8 @@ class Worksheet:
 
     def gain_of(self, gain: Gain, grade: float) -> float:
         """Return the gain of one grade under the policy."""
-        return float(self._gains(gain, np.array([grade]))[0])
+        grades = np.array([grade])
+        return float(self._gains(gain, grades, grades)[0])
 
     def empty(self, gain: Gain) -> Bools:
         """Return where (q,) no judged document has a positive gain."""
@@ -123,8 +172,10 @@ class Worksheet:
             self._discounts[key] = discounts_of(discount, base, depth)
         return self._discounts[key]
 
-    def _gains(self, gain: Gain, grades: Floats) -> Floats:
-        known = self._known if gain.form in ("table", "function") else grades
+    def _gains(self, gain: Gain, grades: Floats, known: Floats | None = None) -> Floats:
+        """Return the gains (n,) of grades (n,), which are among the known: all there are if None."""
+        if known is None:
+            known = self._known if gain.form in ("table", "function") else grades
         worth = gains_of(gain, grades, known)
         if self.policy.negative == "keep" or not (worth < 0).any():
             return worth

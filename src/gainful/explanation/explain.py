@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, MeasureError, did_you_mean
 from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.evaluation.grades import Grades, match_grades
 from gainful.evaluation.worksheet import Worksheet
@@ -68,7 +68,7 @@ def explain(
     >>> print(explain({"q": {"a": 2, "b": 1}}, {"q": {"b": 9, "a": 8}}, "nDCG", query="q").conclusion)
     nDCG = DCG / IDCG = 2.262 / 2.631 = 0.860
     """
-    asked = measure if isinstance(measure, Measure) else parse(measure)
+    asked = _explained(measure)
     chosen = read_policy(policy).resolved(ids=True)
     name = id_text(query, where="query")
     with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
@@ -121,7 +121,7 @@ def explain_grades(
     >>> print(explain_grades([3, 2, 3, 0, 1, 2], judged=[3, 2, 3, 0, 1, 2, 3, 2]).conclusion)
     nDCG = DCG / IDCG = 6.861 / 9.074 = 0.756
     """
-    asked = measure if isinstance(measure, Measure) else parse(measure)
+    asked = _explained(measure)
     matched, single = match_grades(grades, judged, asked.parameters["gain"])
     if not single:
         raise InputError("grades", "one list of grades", "several", "Explain them one by one.")
@@ -132,6 +132,19 @@ def explain_grades(
     pool = [(None, grade) for grade in matched.pool_grades.tolist()]
     chosen = dataclasses.replace(read_policy(policy), ties="order")  # the list says the order
     return _worked(asked, None, matched, chosen, lambda _: entries, pool)
+
+
+def _explained(measure: str | Measure) -> Measure:
+    """Read a measure that has a worked table."""
+    asked = measure if isinstance(measure, Measure) else parse(measure)
+    if asked.name not in _PARTS or asked.parameters.get("norm") == "minmax":
+        raise MeasureError(
+            "explain",
+            f"one of {', '.join(_PARTS)}, which have a worked table (nDCG with norm=ideal)",
+            f"'{asked}'",
+            f"See `gainful measures {asked.name}` for its definition and an example.",
+        )
+    return asked
 
 
 def _worked(
@@ -158,7 +171,9 @@ def _worked(
         )
     parts = []
     for family in _PARTS[measure.name]:
-        part = Measure(family, cutoff=measure.cutoff, **measure.parameters)
+        known = {p.name for p in Measure(family).family.parameters}
+        shared = {name: value for name, value in measure.parameters.items() if name in known}
+        part = Measure(family, cutoff=measure.cutoff, **shared)
         total = float(measure_matched(matched, (part,), policy).values[0, 0])
         if family == _IDEAL:
             floor = 0.0 if part.cutoff is None else max(0.0, sheet.absent_gain(gain))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError, did_you_mean
-from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.kinds import JUDGMENTS, RUN, SUBTOPICS, Kind
 
 # The names in use, the surest first: a table may have the text of a query beside its id.
 # They are compared in lower case, with _ for blanks and hyphens.
@@ -16,15 +16,17 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     ),
     "grade": ("grade", "relevance", "rel", "label", "target", "score", "rating"),
     "score": ("score", "prediction", "pred", "sim", "similarity", "rating"),
+    "subtopic": ("subtopic_id", "subtopic", "intent_id", "intent", "facet_id", "facet", "iteration"),
 }  # fmt: skip
 
 _KEYS = ("query", "doc", "grade", "score", *(
     f"{kind.name}.{role}" for kind in (JUDGMENTS, RUN) for role in ("query", "doc", kind.number)
 ))  # fmt: skip
+_PARTS = (f"{SUBTOPICS.part}", f"{SUBTOPICS.name}.{SUBTOPICS.part}")
 
 
-def read_columns(columns: object) -> dict[str, str]:
-    """Check the names of columns that a caller gives.
+def read_columns(columns: object, *, parts: bool = False) -> dict[str, str]:
+    """Check the names of columns that a caller gives; with `parts`, of subtopics too.
 
     >>> read_columns({"query": "user", "run.doc": "item"})
     {'query': 'user', 'run.doc': 'item'}
@@ -33,9 +35,10 @@ def read_columns(columns: object) -> dict[str, str]:
         return {}
     if not isinstance(columns, Mapping):
         raise InputError("columns", "a dict such as {'query': 'user'}", f"{columns!r:.60}")
+    keys = (*_KEYS, *_PARTS) if parts else _KEYS
     for key, name in columns.items():
-        if key not in _KEYS:
-            raise InputError("columns", "a key", f"{key!r}", did_you_mean(str(key), _KEYS))
+        if key not in keys:
+            raise InputError("columns", "a key", f"{key!r}", did_you_mean(str(key), keys))
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise InputError(f"columns, {key}", "the name of a column", f"{name!r:.60}")
     return {key: str(name) for key, name in columns.items()}
@@ -55,26 +58,45 @@ def find_columns(
     >>> find_columns(["query-id", "corpus-id", "score"], JUDGMENTS, {}, "qrels.tsv")
     (0, 1, 2)
     """
-    places = []
-    for role in ("query", "doc", kind.number):
-        asked = _given(role, kind, given)
-        place = _find(role, names, kind, given)
-        if place is None:
-            raise InputError(
-                where,
-                f"the column {asked!r} for {role}" if asked else f"a column for {role}",
-                "only " + ", ".join(map(repr, names)),
-                did_you_mean(asked, names) if asked else _remedy(role, names),
-            )
-        if names.count(names[place]) > 1:
-            raise InputError(
-                where, f"one column {names[place]!r} for {role}", f"{names.count(names[place])}"
-            )
-        places.append(place)
-    query, doc, number = places
-    if len({query, doc, number}) < len(places):
+    query, doc, number = (
+        _place(role, names, kind, given, where) for role in ("query", "doc", kind.number)
+    )
+    if len({query, doc, number}) < len(kind.places):
         raise InputError(where, "three columns", f"{names[query]!r} given for two of them")
     return query, doc, number
+
+
+def find_part(names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str) -> int | None:
+    """Return the place, from 0, of the part of a query that a row belongs to, if rows do.
+
+    >>> find_part(["query", "intent", "doc", "grade"], SUBTOPICS, {}, "qrels.tsv")
+    1
+    """
+    if kind.part is None:
+        return None
+    place = _place(kind.part, names, kind, given, where)
+    if place in find_columns(names, kind, given, where):
+        raise InputError(where, "four columns", f"{names[place]!r} given for two of them")
+    return place
+
+
+def _place(
+    role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
+) -> int:
+    asked = _given(role, kind, given)
+    place = _find(role, names, kind, given)
+    if place is None:
+        raise InputError(
+            where,
+            f"the column {asked!r} for {role}" if asked else f"a column for {role}",
+            "only " + ", ".join(map(repr, names)),
+            did_you_mean(asked, names) if asked else _remedy(role, names),
+        )
+    if names.count(names[place]) > 1:
+        raise InputError(
+            where, f"one column {names[place]!r} for {role}", f"{names.count(names[place])}"
+        )
+    return place
 
 
 def _remedy(role: str, names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from gainful.errors import InputError
-from gainful.inputs.columns import find_columns, find_rank, looks_like_header
+from gainful.inputs.columns import find_columns, find_part, find_rank, looks_like_header
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 
@@ -32,6 +32,7 @@ class Layout:
         header: whether the first line names the columns.
         skip: how many blank lines stand before it.
         rank: the place of a column of ranks.
+        part: the place of a column of subtopics, where rows belong to one.
     """
 
     format: str
@@ -41,6 +42,7 @@ class Layout:
     header: bool = False
     skip: int = 0
     rank: int | None = None
+    part: int | None = None
 
 
 def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
@@ -74,7 +76,8 @@ def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
 def trec(kind: Kind, delimiter: str) -> Layout:
     """Return the layout of a TREC file."""
     rank = kind.fields.index("rank") if "rank" in kind.fields else None
-    return Layout("trec", delimiter, kind.fields, kind.places, rank=rank)
+    part = None if kind.part is None else kind.fields.index(kind.part)
+    return Layout("trec", delimiter, kind.fields, kind.places, rank=rank, part=part)
 
 
 def _delimited(file: Plain, first: bytes, kind: Kind, given: Mapping[str, str]) -> Layout:
@@ -87,8 +90,10 @@ def _delimited(file: Plain, first: bytes, kind: Kind, given: Mapping[str, str]) 
         names = _split(line, delimiter)
         if len(names) > 1 and looks_like_header(names, kind, given):
             places = find_columns(names, kind, given, f"{file.name}:1")
-            rank = find_rank(names)
-            return Layout("table", delimiter, tuple(names), places, header=True, rank=rank)
+            rank, part = find_rank(names), find_part(names, kind, given, f"{file.name}:1")
+            return Layout(
+                "table", delimiter, tuple(names), places, header=True, rank=rank, part=part
+            )
     delimiter = next((mark for mark in (by_name, *_DELIMITERS) if mark and mark in line), "")
     fields = first.split()  # as bytes: only the white space of ASCII separates
     if len(fields) == len(kind.fields) or (delimiter in ("", "\t") and by_name != "\t"):
@@ -103,7 +108,8 @@ def _without_header(
     names = tuple(str(number) for number in range(1, len(fields) + 1))
     if looks_like_header(names, kind, given):
         places = find_columns(names, kind, given, file.name)
-        return Layout("table", delimiter, names, places)
+        part = find_part(names, kind, given, file.name)
+        return Layout("table", delimiter, names, places, part=part)
     raise InputError(
         f"{file.name}:1",
         f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}",

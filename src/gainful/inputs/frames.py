@@ -56,7 +56,7 @@ def refuse_odd_ids(given: Any, columns: Sequence[str], kind: Kind) -> None:
     if pandas is None or not isinstance(given, pandas.DataFrame):
         return
     for name in given.columns:
-        if str(name) not in columns[:2] or given[name].dtype != object:
+        if str(name) not in (*columns[:2], *columns[3:]) or given[name].dtype != object:
             continue
         if {*map(type, given[name])} <= {str, int}:  # much faster than a look at each
             continue

@@ -49,7 +49,7 @@ def in_order(ids: Iterable[str]) -> list[str]:
     return sorted(sorted(ids), key=len)  # code points order strings as their UTF-8 bytes do
 
 
-def examples(ids: Iterable[str]) -> str:
+def examples(ids: Iterable[object]) -> str:
     """Quote a few ids for a message.
 
     >>> examples(["q1", "q2", "q3", "q4"])

@@ -1,4 +1,4 @@
-"""The two kinds of input: judgments and runs."""
+"""The kinds of input: judgments, runs, and judgments of the subtopics of queries."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,13 @@ class Kind:
         name: how messages call it.
         number: what its numbers are.
         fields: those of a line of a TREC file.
+        part: what a row belongs to within its query, where rows do.
     """
 
     name: str
     number: str
     fields: tuple[str, ...]
+    part: str | None = None
 
     @property
     def contents(self) -> str:
@@ -35,3 +37,4 @@ class Kind:
 
 JUDGMENTS = Kind("judgments", "grade", ("query", "iteration", "doc", "grade"))
 RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))
+SUBTOPICS = Kind("judgments", "grade", ("query", "subtopic", "doc", "grade"), part="subtopic")

@@ -19,6 +19,7 @@ from gainful.inputs.decimals import WORD, Bytes, Floats, Ints, Words, read_decim
 from gainful.inputs.files import BYTE_ORDER_MARK
 from gainful.inputs.kinds import Kind
 from gainful.inputs.parallel import in_parallel
+from gainful.inputs.precision import in_single
 
 Places = NDArray[np.int32]
 
@@ -73,10 +74,13 @@ class _Part:
     keys: Words
 
 
-def read_lines(path: Path, kind: Kind, delimiter: str, depth: int | None = None) -> Lines | None:
+def read_lines(
+    path: Path, kind: Kind, delimiter: str, depth: int | None = None, *, single: bool = False
+) -> Lines | None:
     """Read a clean file; None if it is not, or if the rows of a query do not stand together.
 
-    With a depth, rows that cannot be among so many highest of their query may be left out.
+    With a depth, rows that cannot be among so many highest of their query may be left out. With
+    `single`, numbers are rounded to float32 before; None if it cannot hold one.
     """
     size = path.stat().st_size
     if size > LARGEST:
@@ -91,7 +95,7 @@ def read_lines(path: Path, kind: Kind, delimiter: str, depth: int | None = None)
 
         def work(start: int) -> _Part | None:
             span = start, min(start + chunk, size)
-            return _part(file.fileno(), span, size, kind, ord(delimiter), depth)
+            return _part(file.fileno(), span, size, kind, ord(delimiter), depth, single=single)
 
         parts = in_parallel(work, range(0, size, chunk))
     found = [part for part in parts if part is not None and part.queries]
@@ -137,7 +141,14 @@ def _joined(path: Path, parts: list[_Part]) -> Lines | None:
 
 
 def _part(
-    file: int, span: tuple[int, int], size: int, kind: Kind, delimiter: int, depth: int | None
+    file: int,
+    span: tuple[int, int],
+    size: int,
+    kind: Kind,
+    delimiter: int,
+    depth: int | None,
+    *,
+    single: bool,
 ) -> _Part | None:
     """Read the lines that begin in a chunk; None if they are not clean."""
     start, last = span
@@ -160,7 +171,7 @@ def _part(
     if begin >= end:
         none, nowhere = np.empty(0, np.int64), np.empty(0, np.int32)
         return _Part([], none, none, np.empty(0), nowhere, nowhere, np.empty(0, np.uint64))
-    return _fields(text, begin, end, first - _MARGIN, kind, delimiter, depth)
+    return _fields(text, begin, end, first - _MARGIN, kind, delimiter, depth, single=single)
 
 
 def _after_line(text: Bytes, place: int, end: int) -> int:
@@ -170,7 +181,15 @@ def _after_line(text: Bytes, place: int, end: int) -> int:
 
 
 def _fields(
-    text: Bytes, begin: int, end: int, offset: int, kind: Kind, delimiter: int, depth: int | None
+    text: Bytes,
+    begin: int,
+    end: int,
+    offset: int,
+    kind: Kind,
+    delimiter: int,
+    depth: int | None,
+    *,
+    single: bool,
 ) -> _Part | None:
     count = len(kind.fields)
     inside = text[begin:end]
@@ -192,7 +211,9 @@ def _fields(
     words = np.ndarray((text.size - WORD + 1,), np.uint64, text, strides=(1,))
     query, doc, number = kind.places
     numbers = read_decimals(text, words, ends[:, number - 1] + 1, ends[:, number].copy())
-    if numbers is None:
+    if numbers is not None and single:  # before rows are left out by their numbers
+        numbers = in_single(numbers)
+    if numbers is None or (single and np.isinf(numbers).any()):
         return None
     numbers += 0.0  # there is no −0
     line = np.concatenate(([begin], line_ends[:-1] + 1))

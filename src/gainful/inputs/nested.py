@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError
-from gainful.inputs.columns import find_columns
+from gainful.inputs.columns import find_columns, find_part
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.kinds import Kind
@@ -28,21 +28,23 @@ class Records:
     records: list[dict[str, Any]]
 
     def arrays(self, columns: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-        """Return the columns query, doc and number."""
+        """Return the columns query, doc and number, and part where rows belong to one."""
         names = list(self.records[0])
         places = find_columns(names, self.kind, columns, self.file.name)
-        keys = [names[place] for place in places]
-        ids: list[list[str]] = [[], []]
+        part = find_part(names, self.kind, columns, self.file.name)
+        value = names[places[2]]
+        keys = [names[place] for place in (*places[:2], *([] if part is None else [part]))]
+        ids: dict[str, list[str]] = {name: [] for name in ("query", "doc", "part")[: len(keys)]}
         numbers: list[float] = []
         for number, record in enumerate(self.records, 1):
             where = f"{self.file.name}, record {number}"
-            if not isinstance(record, dict) or any(key not in record for key in keys):
-                raise InputError(where, f"the keys {', '.join(keys)}", f"{record!r:.60}")
-            for column, key in zip(ids, keys, strict=False):
+            if not isinstance(record, dict) or any(key not in record for key in (*keys, value)):
+                raise InputError(where, f"the keys {', '.join([*keys, value])}", f"{record!r:.60}")
+            for column, key in zip(ids.values(), keys, strict=True):
                 column.append(id_text(record[key], where=where))
-            numbers.append(_number(record[keys[2]], self.kind, where))
-        query, doc = (np.array(column, object) for column in ids)
-        return {"query": query, "doc": doc, "number": np.array(numbers)}
+            numbers.append(_number(record[value], self.kind, where))
+        read = {name: np.array(column, object) for name, column in ids.items()}
+        return {**read, "number": np.array(numbers)}
 
 
 def read_nested(file: Plain, kind: Kind) -> dict[str, dict[str, float]] | Records:
@@ -67,6 +69,8 @@ def read_nested(file: Plain, kind: Kind) -> dict[str, dict[str, float]] | Record
         raise InputError(file.name, "JSON that can be read", str(problem)) from None
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         return Records(file, kind, value)
+    if isinstance(value, dict) and kind.part is not None:
+        return value  # what is in it is checked as in any dict
     if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
         raise InputError(
             file.name, f"{{query: {{doc: {kind.number}}}}}", f"{type(value).__name__} {value!r:.50}"

@@ -29,6 +29,7 @@ class Row:
     doc: str
     number: float
     rank: str | None = None
+    part: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ def _trec(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
             yield Fault(number, "UTF-8 text", _quoted(line), "Convert the file to UTF-8.")
             continue
         rank = None if layout.rank is None else text[layout.rank]
-        yield _row(number, text[query], text[doc], text[value], kind, rank)
+        part = None if layout.part is None else text[layout.part]
+        yield _row(number, text[query], text[doc], text[value], kind, rank, part)
 
 
 def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
@@ -126,11 +128,13 @@ def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
                 )
                 continue
             rank = None if layout.rank is None else fields[layout.rank]
-            yield _row(line, fields[query], fields[doc], fields[value], kind, rank)
+            part = None if layout.part is None else fields[layout.part]
+            yield _row(line, fields[query], fields[doc], fields[value], kind, rank, part)
 
 
 def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     query, doc, value = (layout.names[place] for place in layout.places)
+    keys = [query, doc, *([] if layout.part is None else [layout.names[layout.part]])]
     for number, line in _lines(file):
         if not line.strip():
             continue
@@ -142,11 +146,11 @@ def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
         except (ValueError, RecursionError) as problem:
             yield Fault(number, "a JSON object", f"{_quoted(line)} ({problem})")
             continue
-        if not isinstance(record, dict) or not {query, doc, value} <= record.keys():
+        if not isinstance(record, dict) or not {*keys, value} <= record.keys():
             names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
-            yield Fault(number, f"the keys {query}, {doc} and {value}", names)
+            yield Fault(number, f"the keys {', '.join(keys)} and {value}", names)
             continue
-        ids = record[query], record[doc]
+        ids = [record[key] for key in keys]
         wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
         if wrong:
             yield Fault(number, "a string (or an integer) as id", repr(wrong[0]))
@@ -154,13 +158,22 @@ def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
         if isinstance(record[value], str):  # a number in quotes is none, as in a dict
             yield Fault(number, f"a finite number as {kind.number}", _shown(record[value]))
             continue
-        yield _row(number, str(ids[0]), str(ids[1]), record[value], kind)
+        part = None if layout.part is None else str(ids[2])
+        yield _row(number, str(ids[0]), str(ids[1]), record[value], kind, part=part)
 
 
 def _row(
-    line: int, query: str, doc: str, value: object, kind: Kind, rank: str | None = None
+    line: int,
+    query: str,
+    doc: str,
+    value: object,
+    kind: Kind,
+    rank: str | None = None,
+    part: str | None = None,
 ) -> Row | Fault:
-    for role, text in (("query", query), ("doc", doc)):
+    for role, text in (("query", query), ("doc", doc), (kind.part, part)):
+        if text is None:
+            continue
         if not text:
             return Fault(line, f"an id as {role}", "an empty field")
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
@@ -171,7 +184,7 @@ def _row(
     if not math.isfinite(number):
         found = _shown(value) if isinstance(value, str) else repr(value)
         return Fault(line, f"a finite number as {kind.number}", found if value != "" else "nothing")
-    return Row(line, query, doc, number, rank)
+    return Row(line, query, doc, number, rank, part)
 
 
 def _number(value: object) -> float:

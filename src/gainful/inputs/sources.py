@@ -16,7 +16,8 @@ from gainful.inputs.frames import is_lasting, readable, refuse_odd_ids
 from gainful.inputs.kinds import Kind
 from gainful.inputs.letor import Labels, Predictions, read_labels, read_predictions
 from gainful.inputs.nested import read_nested
-from gainful.inputs.rows import again, first_fault
+from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
+from gainful.inputs.rows import Row, again, first_fault, rows
 from gainful.inputs.source import Source
 from gainful.inputs.texts import cleaned, is_read_by_engine, json_lines, row_by_row
 from gainful.inputs.typed import parquet, typed
@@ -80,8 +81,9 @@ def _open_file(
             found = read_nested(file, kind)
             if isinstance(found, Mapping):
                 return found
-            table = session.register(kind.name, found.arrays(columns))
-            return Source(kind, file.name, f"SELECT query, doc, number FROM {table}", strict=True)
+            arrays = found.arrays(columns)
+            table = session.register(kind.name, arrays)
+            return Source(kind, file.name, f"SELECT {', '.join(arrays)} FROM {table}", strict=True)
         case "jsonl":
             return json_lines(file, kind, columns, session)
     return Source(kind, file.name, "", strict=True, file=file, layout=layout)
@@ -144,12 +146,9 @@ def refuse_values(session: Session, source: Source) -> NoReturn:
     """Say where a value is missing, or is no finite number."""
     if source.lines:
         refuse(source, ValueError("a number that is not finite"))
-    found = session.rows(
-        "SELECT row, query, doc, number FROM "
-        f"(SELECT row_number() OVER () AS row, * FROM ({source.select})) "
-        "WHERE query IS NULL OR doc IS NULL OR number IS NULL OR NOT isfinite(number) LIMIT 1"
-    )
-    row, query, doc, number = found[0] if found else (0, "", "", None)
+    bad = "query IS NULL OR doc IS NULL OR number IS NULL OR NOT isfinite(number)"
+    found = _first_row(session, source, bad)
+    row, query, doc, number = found or (0, "", "", None)
     where = f"{source.name}, row {row}"
     if query is None or doc is None:
         raise InputError(where, f"an id as {'query' if query is None else 'doc'}", "nothing")
@@ -158,3 +157,25 @@ def refuse_values(session: Session, source: Source) -> NoReturn:
         f"a finite number as {source.kind.number}",
         "nothing" if number is None else str(number),
     )
+
+
+def refuse_beyond_single(session: Session, source: Source) -> None:
+    """Say where a score is finite and a float32 cannot hold it, if one is."""
+    if source.lines and source.file is not None:
+        for row in rows(source.file, source.layout, source.kind):
+            if isinstance(row, Row) and abs(row.number) >= BEYOND_SINGLE:
+                raise beyond_single(f"{source.name}:{row.line}", row.number)
+        return
+    found = _first_row(session, source, f"isfinite(number) AND abs(number) >= {BEYOND_SINGLE!r}")
+    if found:
+        row, query, doc, number = found
+        raise beyond_single(f"{source.name}, row {row}, query {query!r}, document {doc!r}", number)
+
+
+def _first_row(session: Session, source: Source, condition: str) -> tuple[Any, ...] | None:
+    """Return the first row under a condition: its place from 1, query, doc and number."""
+    found = session.rows(
+        "SELECT row, query, doc, number FROM "
+        f"(SELECT row_number() OVER () AS row, * FROM ({source.select})) WHERE {condition} LIMIT 1"
+    )
+    return found[0] if found else None

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gainful.inputs.cleaning import clean, is_clean, is_usual
-from gainful.inputs.columns import find_columns
+from gainful.inputs.columns import find_columns, find_part
 from gainful.inputs.engine import Session, file_quoted, name_quoted, quoted
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain
 from gainful.inputs.formats import Layout
@@ -102,7 +102,9 @@ def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Ses
     with file.path.open("rb") as content:
         first = next(line for line in content if line.strip())
     names = tuple(json.loads(first))
-    layout = Layout("jsonl", "", names, find_columns(names, kind, columns, f"{file.name}:1"))
+    where = f"{file.name}:1"
+    places, part = find_columns(names, kind, columns, where), find_part(names, kind, columns, where)
+    layout = Layout("jsonl", "", names, places, part=part)
     query, doc, number = (names[place] for place in layout.places)
     types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, number))
 

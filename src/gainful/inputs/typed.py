@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gainful.errors import InputError
-from gainful.inputs.columns import find_columns, find_rank
+from gainful.inputs.columns import find_columns, find_part, find_rank
 from gainful.inputs.engine import Session, file_quoted, name_quoted, quoted, said
 from gainful.inputs.formats import Layout
 from gainful.inputs.kinds import Kind
@@ -65,7 +65,11 @@ def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str
     names, types = [row[0] for row in described], [row[1] for row in described]
     places = find_columns(names, kind, columns, name)
     query, doc, number = (name_quoted(names[place]) for place in places)
-    for role, place in zip(("query", "doc"), places, strict=False):
+    ids = dict(zip(("query", "doc"), places, strict=False))
+    belongs = find_part(names, kind, columns, name)
+    if belongs is not None:
+        ids[f"{kind.part}"] = belongs
+    for role, place in ids.items():
         if types[place].split("(")[0] not in _IDS | {"ENUM"}:
             raise InputError(
                 f"{name}, column {names[place]!r}",
@@ -83,17 +87,20 @@ def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str
     value = f"CAST({number} AS DOUBLE)"
     if found in _LARGE:  # as in a dict, an integer is never rounded in silence
         value = (
-            f"CASE WHEN CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
+            f"CASE WHEN {number} IS NULL OR CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
             "ELSE error('an integer that a float64 does not hold exactly: scale it down') END"
         )
     ranks, rank = find_rank(names), ""
     if ranks is not None:  # by way of text, which every type can be
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
+    part = ""
+    if belongs is not None:
+        part = f", CAST({name_quoted(names[belongs])} AS VARCHAR) AS part"
     select = (
         f"SELECT CAST({query} AS VARCHAR) AS query, CAST({doc} AS VARCHAR) AS doc, "
-        f"{value} AS number{rank} {relation}"
+        f"{value} AS number{rank}{part} {relation}"
     )
-    chosen = tuple(names[place] for place in places)
+    chosen = tuple(names[place] for place in (*places, *([] if belongs is None else [belongs])))
     return Source(kind, name, select, layout=Layout("typed", names=chosen))
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from gainful.inputs.arrays import Lists
+from gainful.inputs.precision import beyond_single, in_single
 from gainful.matching.matched import Bools, Floats, Ints, Matched, cut, offsets_of, places_of
 from gainful.matching.sorting import descending_in_blocks, ranges, sort_lists
 from gainful.measures.policy import Policy
@@ -24,6 +25,8 @@ def match(lists: Lists, policy: Policy) -> Matched:
     >>> matched.rank_first.tolist(), matched.rank_last.tolist(), matched.grade.tolist()
     ([1, 2, 2], [1, 3, 3], [2.0, 1.0, 0.0])
     """
+    if policy.precision == "single":
+        lists = _rounded(lists)
     offsets = offsets_of(lists.lengths)
     in_order = policy.ties == "order"
     found = sort_lists(lists, offsets, by_grade=not in_order)
@@ -48,6 +51,22 @@ def match_down_to(lists: Lists, policy: Policy, depth: int | None) -> Matched:
         return matched
     near = np.concatenate(([0], np.cumsum(matched.rank_first <= depth)))[matched.offsets]
     return replace(cut(matched, depth), seen=np.diff(near))
+
+
+def _rounded(lists: Lists) -> Lists:
+    """Return lists with their scores in single precision.
+
+    The arrays may hold the documents of other lists too, which are left out.
+    """
+    rows = ranges(lists.starts, lists.lengths)
+    given = lists.scores[rows].astype(np.float64)
+    scores = in_single(given)
+    ends = np.cumsum(lists.lengths)
+    beyond = np.flatnonzero(np.isinf(scores))
+    if beyond.size:
+        query = lists.queries[int(ends.searchsorted(beyond[0], "right"))]
+        raise beyond_single(f"scores, query {query!r}", given[beyond[0]])
+    return replace(lists, starts=ends - lists.lengths, labels=lists.labels[rows], scores=scores)
 
 
 def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints, Ints | slice, Ints]:

@@ -19,8 +19,9 @@ from gainful.inputs.texts import ready
 from gainful.matching import arrays, lines, mappings, tables
 from gainful.matching.folding import Chunks, read_chunks
 from gainful.matching.judged import Judged, prepare
-from gainful.matching.mappings import judged_of, sorted_numbers
+from gainful.matching.mappings import judged_of, returned_of, sorted_numbers
 from gainful.matching.matched import Matched
+from gainful.matching.ranking import by_score
 from gainful.matching.records import documents_in, table_of
 from gainful.measures.policy import Policy
 
@@ -59,12 +60,13 @@ class Reader:
         return prepare(self.session, ready(opened, self.session), self.policy)
 
     @cached_property
-    def _documents(self) -> Documents:
+    def all_judged(self) -> Documents:
         """The judgments as a dict of dicts."""
         opened = self._opened
         if isinstance(opened, Mapping):
             return opened
-        assert isinstance(opened, Source)  # noqa: S101 - lists are matched apart
+        if isinstance(opened, Labels | Predictions):
+            raise InputError("judgments", "documents with ids", _named(opened))
         return documents_in(self.session, ready(opened, self.session), self.policy)
 
     @cached_property
@@ -84,7 +86,7 @@ class Reader:
         if isinstance(opened, Source) and self._has_empty_queries:
             opened = documents_in(self.session, ready(opened, self.session), self.policy)
         if isinstance(opened, Mapping):
-            return mappings.match(self._documents, opened, decided, depth, self.chunks), decided
+            return mappings.match(self.all_judged, opened, decided, depth, self.chunks), decided
         assert isinstance(opened, Source)  # noqa: S101 - all other kinds are above
         matched = self._match_lines(opened, decided, depth)
         if matched is None:
@@ -94,7 +96,7 @@ class Reader:
 
     @cached_property
     def _judged_lines(self) -> Lines | None:
-        return _lines(self._opened, None)
+        return _lines(self._opened)
 
     def _match_lines(self, run: Source, policy: Policy, depth: int | None) -> Matched | None:
         """Match clean TREC files without the engine; None where it has to."""
@@ -103,7 +105,7 @@ class Reader:
             return None
         if self._judged_lines is None:
             return None
-        found = _lines(run, depth)
+        found = _lines(run, depth, single=policy.precision == "single")
         return None if found is None else lines.match(self._judged_lines, found, policy, depth)
 
     def _match_lists(self, run: object, depth: int | None) -> tuple[Matched, Policy]:
@@ -144,6 +146,42 @@ class Reader:
             found.append(opened)
         return found[0], found[1]
 
+    def returned(self, run: object, depth: int | None = None) -> dict[str, Mapping[str, float]]:
+        """Return the scores of every query's documents, as the policy has them.
+
+        With a depth, those that stand below it may be left out.
+        """
+        opened = open_source(run, RUN, self.columns, self.session)
+        if isinstance(opened, Labels | Predictions):
+            raise InputError("run", "documents with ids", _named(opened))
+        if isinstance(opened, Source):
+            table = ready(opened, self.session)
+            cut = None if self._changes_scores else depth
+            opened = documents_in(self.session, table, self.policy, depth=cut)
+        decided = self.policy.resolved(ids=True)
+        scores = {}
+        for query, found in mappings.queries_of(opened, "run").items():
+            scores[query] = returned_of(found, query, decided, self.chunks)
+            sorted_numbers(scores[query], "score", "run", query)  # says what is no number
+        return scores
+
+    @property
+    def _changes_scores(self) -> bool:
+        """Whether who stands above a depth is known only when all documents were read."""
+        policy = self.policy
+        usual = (policy.duplicates, policy.drop_self, policy.precision) == ("error", "no", "double")
+        # The engine hands over what it has cut in any order.
+        return not usual or policy.ties == "order" or self.chunks is not None
+
+    def lists(self, run: object, depth: int | None = None) -> dict[str, list[str]]:
+        """Return the documents of every query of a run in rank order, down to a depth.
+
+        Documents with equal scores stand by id, descending.
+        """
+        return {
+            query: by_score(scores, depth) for query, scores in self.returned(run, depth).items()
+        }
+
     @property
     def lowest_grade(self) -> float:
         """The lowest of all grades."""
@@ -172,11 +210,12 @@ def reading(
         yield Reader(judgments, policy, session, names, folding)
 
 
-def _lines(opened: object, depth: int | None) -> Lines | None:
+def _lines(opened: object, depth: int | None = None, *, single: bool = False) -> Lines | None:
     """Read a source as lines, if it is a clean TREC file that fits arrays."""
     if not isinstance(opened, Source) or opened.file is None or opened.layout.format != "trec":
         return None
-    return read_lines(opened.file.path, opened.kind, opened.layout.delimiter, depth)
+    path, delimiter = opened.file.path, opened.layout.delimiter
+    return read_lines(path, opened.kind, delimiter, depth, single=single)
 
 
 def _named(opened: object) -> str:

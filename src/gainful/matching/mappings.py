@@ -15,6 +15,7 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import examples, id_text, in_order
+from gainful.inputs.precision import beyond_single, in_single
 from gainful.matching.folding import Chunks, fold, without_self
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
 from gainful.matching.overlap import refuse_disjoint_queries, warn_of_disjoint_documents
@@ -93,7 +94,8 @@ class _Rows:
         """Match one query; `scores` is None where the run lacks it."""
         judged = judged_of(grades, query, self.policy)
         returned: Documents = {} if scores is None else scores
-        if self.chunks is not None or self.policy.drop_self == "yes":
+        plain = (self.policy.drop_self, self.policy.precision) == ("no", "double")
+        if self.chunks is not None or not plain:
             returned = returned_of(returned, query, self.policy, self.chunks)
         elif _has_other_ids(returned, judged):
             returned = documents_of(returned, "run", query, self.policy)
@@ -171,12 +173,25 @@ def judged_of(grades: Documents, query: str, policy: Policy) -> Documents:
 
 
 def returned_of(scores: Documents, query: str, policy: Policy, chunks: Chunks | None) -> Documents:
-    """Return the retrieved documents of a query that count, folded."""
+    """Return the retrieved documents of a query that count, their scores rounded, and folded."""
     documents = documents_of(scores, "run", query, policy)
+    if policy.precision == "single":
+        documents = _rounded(documents, query)
     if chunks is not None:
         sorted_numbers(documents, "score", "run", query)  # says what is no number
         documents = fold(documents, policy, chunks)
     return without_self(documents, query, policy)
+
+
+def _rounded(scores: Documents, query: str) -> Documents:
+    """Return the scores of a query in single precision."""
+    sorted_numbers(scores, "score", "run", query)  # says what is no number
+    numbers = in_single(np.array([*scores.values()], np.float64))
+    rounded = dict(zip(scores, numbers.tolist(), strict=True))
+    if np.isinf(numbers).any():
+        doc = next(doc for doc, score in rounded.items() if math.isinf(score))
+        raise beyond_single(f"run, query {query!r}, document {doc!r}", scores[doc])
+    return rounded
 
 
 def queries_of(given: object, what: str) -> dict[str, Documents]:
@@ -259,7 +274,7 @@ def sorted_numbers(documents: Documents, kind: str, what: str, query: str) -> Fl
     numbers.sort()
     # A sort puts NaN and infinities at the ends.
     if numbers.size:
-        largest = max(-numbers[0], numbers[-1])
+        largest = max(numbers[-1], -numbers[0])  # NaN first: nothing is larger than it
         if not largest < LARGEST_EXACT:
             _check_large(documents, kind, what, query)
     return numbers

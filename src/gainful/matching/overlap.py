@@ -4,13 +4,13 @@ import warnings
 from collections.abc import Collection
 from typing import NoReturn
 
-from gainful.errors import GainfulWarning, InputError
+from gainful.errors import DisjointError, GainfulWarning
 from gainful.inputs.identifiers import examples, in_order, overlap_hint
 
 
 def refuse_disjoint_queries(judged: Collection[str], returned: Collection[str]) -> NoReturn:
     """Refuse a run that has none of the judged queries."""
-    raise InputError(
+    raise DisjointError(
         "query ids",
         "judgments and run to share some",
         f"none in common: judgments have {examples(in_order(judged))}; "

@@ -41,6 +41,16 @@ def rank_documents(
     return placed
 
 
+def by_score(scores: Mapping[str, float], depth: int | None = None) -> list[str]:
+    """Order the documents of a query by score, equal scores by id, descending; down to a depth.
+
+    >>> by_score({"a": 1, "b": 1, "c": 2}, 2)
+    ['c', 'b']
+    """
+    order = sorted(scores, key=lambda doc: (float(scores[doc]), doc), reverse=True)
+    return order if depth is None else order[:depth]
+
+
 def _order(block: list[str], ties: str, worth: Callable[[str], float]) -> list[str]:
     if ties == "order":
         return block

@@ -56,12 +56,21 @@ def stored(session: Session, source: Source) -> str:
 
 
 def documents_in(
-    session: Session, source: Source, policy: Policy, query: str | None = None
+    session: Session,
+    source: Source,
+    policy: Policy,
+    query: str | None = None,
+    depth: int | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Return a table as a dict of dicts; with `query`, the others stand without documents."""
+    """Return a table as a dict of dicts; with `query`, the others stand without documents.
+
+    With a depth, only the documents of a query with a number as high as the one there.
+    """
     table = stored(session, source)
     if query is None:
-        rows = session.columns(f"SELECT query, doc, number FROM {table}")
+        near = "rank() OVER (PARTITION BY query ORDER BY number DESC)"
+        cut = "" if depth is None else f" QUALIFY {near} <= {depth}"
+        rows = session.columns(f"SELECT query, doc, number FROM {table}{cut}")
     else:
         rows = session.columns(
             f"SELECT query, doc, number FROM {table} WHERE query = ? ORDER BY rowid", [query]

@@ -12,16 +12,20 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import in_order
+from gainful.inputs.precision import IN_SINGLE
 from gainful.inputs.source import Source
-from gainful.inputs.sources import guarded, read, refuse_values
+from gainful.inputs.sources import guarded, read, refuse_beyond_single, refuse_values
 from gainful.matching.folding import Chunks
 from gainful.matching.judged import Judged, unique
 from gainful.matching.matched import Ints
 from gainful.matching.overlap import refuse_disjoint_queries
 from gainful.measures.policy import Policy
 
-# SQL, with {rows} for the source, of the run's columns.
-ROWS = "SELECT query, doc, number AS score FROM {rows}"
+# SQL, with {rows} for the source, of the run's columns in either precision.
+ROWS = {
+    "double": "SELECT query, doc, number AS score FROM {rows}",
+    "single": f"SELECT query, doc, {IN_SINGLE} AS score FROM {{rows}}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,8 @@ def collect(
     """Read a run, as deep as it matters."""
     table, row, queries = _listed(session, judged, source, policy, chunks)
     if depth is None:
-        return _described(session, judged, source, table, row=row, queries=queries)
-    return _top(session, judged, source, table, queries, depth)
+        return _described(session, judged, source, table, policy, row=row, queries=queries)
+    return _top(session, judged, source, table, policy, queries, depth)
 
 
 def _listed(
@@ -73,19 +77,19 @@ def _listed(
     What costs little to read again stays where it is, if nothing has to be done to it.
     """
     plain = policy.drop_self == "no" and chunks is None
-    table = session.name("run")
+    table, columns = session.name("run"), ROWS[policy.precision]
     if plain and policy.duplicates == "error" and policy.ties != "order":
         if source.rescans:
-            rows = ROWS.format(rows=f"({source.select})")
+            rows = columns.format(rows=f"({source.select})")
             session.execute(f"CREATE TEMP VIEW {table} AS {rows}")
             return table, "", None
-        read(session, source, f"CREATE TEMP TABLE {table} AS {ROWS}")
+        read(session, source, f"CREATE TEMP TABLE {table} AS {columns}")
         return table, "rowid", None
-    read(session, source, f"CREATE TEMP TABLE {table} AS {ROWS}")
+    read(session, source, f"CREATE TEMP TABLE {table} AS {columns}")
     whole, row = unique(session, source, table, "score", policy)
     if plain:
         return whole, row, None
-    _described(session, judged, source, whole, row=row)  # says what is no number
+    _described(session, judged, source, whole, policy, row=row)  # says what is no number
     left = f"SELECT * FROM {whole} SEMI JOIN {judged.codes} USING (query)"
     if chunks is not None:
         best = "max(score)" if policy.fold == "max" else "arg_min(score, place)"
@@ -105,6 +109,7 @@ def _top(
     judged: Judged,
     source: Source,
     table: str,
+    policy: Policy,
     queries: str | None,
     depth: int,
 ) -> Retrieved:
@@ -129,7 +134,7 @@ def _top(
         "OR NOT isfinite(lowest) OR NOT isfinite(highest)"
     )
     if bad[0][0]:
-        refuse_values(session, source)
+        _refuse_values(session, source, policy)
     guarded(
         session,
         source,
@@ -138,7 +143,7 @@ def _top(
         "ON r.query = e.query AND r.score >= e.edge",
     )
     everything = queries or edges
-    run = _described(session, judged, source, kept, row="rowid", queries=everything)
+    run = _described(session, judged, source, kept, policy, row="rowid", queries=everything)
     totals = session.columns(
         f"SELECT code, coalesce(n, 0) AS n FROM (SELECT DISTINCT query FROM {everything}) "
         f"JOIN {judged.codes} USING (query) LEFT JOIN {edges} USING (query) ORDER BY code"
@@ -151,6 +156,7 @@ def _described(
     judged: Judged,
     source: Source,
     table: str,
+    policy: Policy,
     *,
     row: str,
     queries: str | None = None,
@@ -173,7 +179,7 @@ def _described(
         "WHERE query IS NULL OR n > docs_known OR n > scores_known OR NOT finite"
     )
     if bad[0][0]:
-        refuse_values(session, source)
+        _refuse_values(session, source, policy)
     everything = queries or groups
     found = session.columns(
         "SELECT code, coalesce(n, 0) AS n, coalesce(low, 0) AS low, coalesce(high, -1) AS high "
@@ -195,6 +201,12 @@ def _known(source: Source) -> str:
     if source.strict:
         return "count(*) AS docs_known, count(*) AS scores_known"
     return "count(doc) AS docs_known, count(score) AS scores_known"
+
+
+def _refuse_values(session: Session, source: Source, policy: Policy) -> NoReturn:
+    if policy.precision == "single":
+        refuse_beyond_single(session, source)
+    refuse_values(session, source)
 
 
 def _refuse_without_queries(

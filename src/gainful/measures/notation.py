@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from gainful.errors import MeasureError, did_you_mean
-from gainful.measures.families import CATALOGUE, Family, Spelling
+from gainful.measures.families import CATALOGUE
+from gainful.measures.family import NEVER, Family, Spelling
 from gainful.measures.spec import Measure, read_cutoff
 
 _NOTATION = re.compile(
-    r"(?P<name>[^\W\d]\w*?)"
+    r"(?P<name>\w+?)"
     r"(?:\s*\((?P<arguments>.*)\))?"
-    r"(?:\s*(?:@|_at_|_cut_|(?<=_cut)\.|_(?=\d))\s*(?P<cutoffs>[^@()]*))?",
+    r"(?:\s*(?P<mark>@|_at_(?=\d)|_cut_|\.(?=[\d.])|_(?=\d))\s*(?P<cutoffs>[^@()]*))?",
     re.DOTALL,
 )
 _OPENING, _CLOSING = "({", ")}"
@@ -54,7 +55,7 @@ def parse_all(text: str) -> tuple[Measure, ...]:
     found = _NOTATION.fullmatch(text.strip())
     if found is None:
         raise MeasureError("measure", "a name such as nDCG, nDCG(gain=exp2) or nDCG@10", repr(text))
-    family, spelling = _look_up(found["name"], cut=found["cutoffs"] is not None)
+    family, spelling = _look_up(found["name"])
     parameters: dict[str, Any] = {**spelling.settings}
     for key, value in _read_arguments(found["arguments"], where=text):
         if key in ("cutoff", "k"):
@@ -62,12 +63,23 @@ def parse_all(text: str) -> tuple[Measure, ...]:
         if key in parameters:
             raise MeasureError(f"measure {text!r}", "each parameter once", f"{key} twice")
         parameters[key] = value
-    if found["cutoffs"] is not None:
-        cutoffs: Iterable[int] = [read_cutoff(cutoff) for cutoff in found["cutoffs"].split(",")]
-    else:
-        cutoffs = spelling.cutoffs
-    whole = Measure(family.name, **parameters)
-    return tuple(whole.at(cutoff) for cutoff in cutoffs) or (whole,)
+    if found["cutoffs"] is None:
+        return _at(family, parameters, spelling.cutoffs or [None])
+    numbers = found["cutoffs"].split(",")
+    if spelling.suffix and (found["mark"] != "@" or family.cutoff == NEVER):
+        # What is written takes the place of what the tool means without.
+        given = {key: value for key, value in parameters.items() if key not in spelling.settings}
+        return tuple(
+            Measure(family.name, **{**given, spelling.suffix: spelling.read(number)})
+            for number in numbers
+        )
+    return _at(family, parameters, [read_cutoff(number) for number in numbers])
+
+
+def _at(
+    family: Family, parameters: dict[str, Any], cutoffs: Iterable[int | None]
+) -> tuple[Measure, ...]:
+    return tuple(Measure(family.name, cutoff=cutoff, **parameters) for cutoff in cutoffs)
 
 
 def read_measures(measures: object) -> tuple[Measure, ...]:
@@ -97,21 +109,39 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
     return tuple(read)
 
 
-def _look_up(name: str, *, cut: bool) -> tuple[Family, Spelling]:
-    names: dict[str, tuple[Family, Spelling]] = {}
+def family(name: str) -> Family:
+    """Return the catalogue entry that a name or a spelling stands for.
+
+    >>> family("map").title
+    'Average precision'
+    """
+    if not isinstance(name, str):
+        raise MeasureError("measure", "a name such as 'nDCG'", repr(name))
+    found = _NOTATION.fullmatch(name.strip())
+    return _look_up(found["name"] if found else name)[0]
+
+
+def _look_up(name: str) -> tuple[Family, Spelling]:
+    spelled: dict[str, tuple[Family, Spelling]] = {}
     for family in CATALOGUE:
-        for spelling in (*family.spellings, Spelling(family.name)):
-            names[spelling.name.casefold()] = (family, spelling)
-    found = names.get(name.casefold())
+        if family.name == name:  # what is printed reads back as the same, whoever else writes it
+            suffix = next((s.suffix for s in family.spellings if _same(s.name, name)), None)
+            return family, Spelling(name, suffix=suffix)
+        for spelling in (Spelling(family.name), *family.spellings):
+            spelled[spelling.name.casefold()] = family, spelling
+    found = spelled.get(name.casefold())
     if found is None:
-        raise MeasureError(
-            "measure",
-            "a measure of the catalogue",
-            repr(name),
-            did_you_mean(name, [family.name for family in CATALOGUE]),
-        )
-    family, spelling = found
-    return (family, Spelling(spelling.name, spelling.settings)) if cut else found
+        names = [family.name for family in CATALOGUE]
+        hint = did_you_mean(name, names)
+        if not hint.startswith("Did"):
+            others = [spelling.name for _, spelling in spelled.values()]
+            hint = did_you_mean(name, [*names, *others])
+        raise MeasureError("measure", "a measure of the catalogue", repr(name), hint)
+    return found
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold() == other.casefold()
 
 
 def _read_arguments(arguments: str | None, *, where: str) -> list[tuple[str, str]]:

@@ -53,8 +53,9 @@ CHOICES: tuple[Choice, ...] = (
             "auto": "doc where documents have ids, average where they have none",
             "doc": "by document id, descending, compared as bytes",
             "average": "the exact expectation over all orders of the tied documents",
-            "best": "the order that gives the highest value",
-            "worst": "the order that gives the lowest value",
+            "best": "the best grades first, which gives the highest value of measures that rise "
+            "with the grades",
+            "worst": "the worst grades first, which gives the lowest value of such measures",
             "order": "as they come in the input",
         },
     ),
@@ -70,7 +71,7 @@ CHOICES: tuple[Choice, ...] = (
     ),
     Choice(
         "absent",
-        "What stands at the ranks up to the cutoff that a shorter list leaves open?",
+        "What stands, for CG, DCG, IDCG and nDCG, at the ranks up to the cutoff that a shorter list leaves open?",
         {
             "zero": "gain 0",
             "lowest": "a document of the lowest grade in the judgments",
@@ -140,6 +141,15 @@ CHOICES: tuple[Choice, ...] = (
             "yes": "yes: the query is in the collection, and does not retrieve itself",
         },
     ),
+    Choice(
+        "precision",
+        "In which precision are the scores of a run compared?",
+        {
+            "double": "as float64, the way they are written",
+            "single": "rounded to float32 first, as trec_eval up to version 9 does: scores that "
+            "differ by less become ties",
+        },
+    ),
 )
 
 
@@ -173,6 +183,7 @@ class Policy:
     extra: str = "ignore"
     fold: str = "none"
     drop_self: str = "no"
+    precision: str = "double"
 
     def __post_init__(self) -> None:
         for choice in CHOICES:

@@ -8,8 +8,10 @@ from typing import Any
 
 from gainful.errors import MeasureError
 from gainful.measures.discount import WITH_BASE
-from gainful.measures.families import Family, family
+from gainful.measures.families import family
+from gainful.measures.family import ALWAYS, NEVER, Family
 
+_DEEPEST = 10**9  # no list is longer, and no table of discounts should be
 _DIGITS = re.compile(r"[0-9]{1,1000}")  # Python reads no integer of thousands of digits
 
 
@@ -36,6 +38,7 @@ class Measure:
         given = {name: entry.parameter(name).read(value) for name, value in parameters.items()}
         settings = tuple((p.name, given.get(p.name, p.default)) for p in entry.parameters)
         _reject_idle_base(entry, dict(settings))
+        _check_cutoff(entry, cutoff)
         # The class is frozen for everyone but its own constructor.
         object.__setattr__(self, "name", entry.name)
         object.__setattr__(self, "settings", settings)
@@ -78,7 +81,7 @@ def read_cutoff(value: object) -> int:
     >>> read_cutoff("10")
     10
     """
-    expected = "a whole number from 1 as cutoff"
+    expected = f"a whole number from 1 to {_DEEPEST:,} as cutoff"
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         cutoff = int(value)
     elif isinstance(value, bool | str):
@@ -88,7 +91,7 @@ def read_cutoff(value: object) -> int:
             cutoff = operator.index(value)  # type: ignore[arg-type]
         except TypeError:
             raise MeasureError("cutoff", expected, repr(value)) from None
-    if cutoff < 1:
+    if not 1 <= cutoff <= _DEEPEST:
         raise MeasureError("cutoff", expected, repr(value))
     return cutoff
 
@@ -104,3 +107,10 @@ def _reject_idle_base(entry: Family, settings: dict[str, Any]) -> None:
             entry.parameter("base").write(settings["base"]),
             "Only the discounts log and jarvelin have a base.",
         )
+
+
+def _check_cutoff(entry: Family, cutoff: int | None) -> None:
+    if cutoff is not None and entry.cutoff == NEVER:
+        raise MeasureError(entry.name, "no cutoff, which this measure does not have", f"@{cutoff}")
+    if cutoff is None and entry.cutoff == ALWAYS:
+        raise MeasureError(entry.name, f"a cutoff, such as {entry.name}@10", "none")

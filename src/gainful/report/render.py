@@ -4,18 +4,29 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Protocol
 
 from gainful.errors import InputError, did_you_mean
 from gainful.evaluation.scores import Scores
 from gainful.explanation.worked import Explanation
 from gainful.linting.findings import Findings
-from gainful.measures.families import Family
+from gainful.measures.family import ALWAYS, MEAN, NEVER, Family
 from gainful.rendering.table import WRITERS, Cell, Table
 from gainful.version import VERSION
 
 _MOST_DIGITS = 17  # more than a float64 has
 
-Renderable = Scores | Mapping[str, Scores] | Explanation | Findings | Family | Sequence[Family]
+
+class Tabular(Protocol):
+    """A result that is one table: bounds, curves, pools and the like."""
+
+    def table(self) -> Table:
+        """Return the table."""
+
+
+Renderable = (
+    Scores | Mapping[str, Scores] | Explanation | Findings | Family | Sequence[Family] | Tabular
+)
 
 
 def formats() -> tuple[str, ...]:
@@ -38,7 +49,7 @@ def render(
 
     Args:
         result: scores, scores by the name of their run, an explanation, the findings of a
-            check, or the catalogue.
+            check, the catalogue, or any other result that has a table.
         format: one of `formats()`. `table`, `markdown`, `latex` and `html` round numbers,
             `tsv`, `csv`, `json` and `jsonl` keep every digit.
         per_query: for scores, a row for each query instead of the means.
@@ -70,11 +81,20 @@ def render(
             return _scores(result, format, write, per_query=per_query, digits=digits)
         case list() | tuple() if all(isinstance(item, Family) for item in result):
             return write(_catalogue(result, full=format not in ("table", "markdown", "latex")))
+        case _ if callable(getattr(result, "table", None)):
+            return _tabular(result, write, per_query=per_query, digits=digits)
     raise InputError(
         "render",
         "scores, scores by the name of their run, an explanation, findings, or the catalogue",
         type(result).__name__,
     )
+
+
+def _tabular(
+    result: Any, write: Callable[[Table], str], *, per_query: bool, digits: int | None
+) -> str:
+    table: Table = result.table(per_query=True) if per_query else result.table()
+    return write(table if digits is None else replace(table, digits=digits))
 
 
 def _scores(
@@ -115,7 +135,7 @@ def _check_alike(runs: Mapping[str, Scores]) -> None:
 def _means(runs: Mapping[str, Scores]) -> Table:
     scores = next(iter(runs.values()))
     columns = ["run", *(str(measure) for measure in scores.measures)]
-    rows: list[list[Cell]] = [[name, *each.means.values()] for name, each in runs.items()]
+    rows: list[list[Cell]] = [[name, *each.cells()] for name, each in runs.items()]
     return Table(columns, rows, notes=_notes(runs))
 
 
@@ -128,10 +148,10 @@ def _per_query(runs: Mapping[str, Scores]) -> Table:
 
 
 def _notes(runs: Mapping[str, Scores]) -> list[str]:
-    policy = next(iter(runs.values())).policy
+    first = next(iter(runs.values()))
     width = max(map(len, runs))
     covered = [f"{name:<{width}}  {scores.coverage}" for name, scores in runs.items()]
-    return [f"policy: {policy}", *covered]
+    return [f"policy: {first.policy}", *covered, *first.aggregates]
 
 
 def _document(runs: Mapping[str, Scores], *, per_query: bool) -> dict[str, object]:
@@ -197,14 +217,25 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
     facts = [
         ("definition", family.definition),
         ("range", family.range),
-        ("example", family.example),
+        ("example", str(family.example)),
         ("citation", family.citation),
-        ("also read as", ", ".join(spelling.name for spelling in family.spellings)),
+        *([("also read as", _spellings(family))] if family.spellings else []),
         *(
             (parameter.name, f"{parameter.values} (default {parameter.write(parameter.default)})")
             for parameter in family.parameters
         ),
-        ("cutoff", f"a whole number from 1, written {family.name}@10; none by default"),
+        ("cutoff", _cutoff(family)),
+        *(
+            [
+                (
+                    "empty",
+                    "a query without relevant documents has none: the policy `empty` says what it counts",
+                )
+            ]
+            if family.normalised
+            else []
+        ),
+        *([("over queries", f"the {family.aggregate}")] if family.aggregate != MEAN else []),
     ]
     if format == "markdown":
         lines = [f"- **{name}**: {text}" for name, text in facts]
@@ -212,6 +243,17 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {text}" for name, text in facts]
     return "\n".join([f"{family.name}: {family.title}", "", *lines])
+
+
+def _cutoff(family: Family) -> str:
+    if family.cutoff == NEVER:
+        return "none"
+    written = f"a whole number from 1, written {family.name}@10"
+    return f"{written}; always needed" if family.cutoff == ALWAYS else f"{written}; none by default"
+
+
+def _spellings(family: Family) -> str:
+    return ", ".join(spelling.name for spelling in family.spellings)
 
 
 def _catalogue(families: Sequence[Family], *, full: bool) -> Table:
@@ -230,7 +272,7 @@ def _catalogue(families: Sequence[Family], *, full: bool) -> Table:
                 family.definition,
                 family.range,
                 "; ".join(f"{p.name}={p.write(p.default)}" for p in family.parameters),
-                family.example,
+                str(family.example),
                 family.citation,
             ]
             for family in families

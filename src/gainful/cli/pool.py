@@ -1,0 +1,110 @@
+"""`gainful pool`."""
+
+from pathlib import PurePath
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import (
+    BARE,
+    names_of,
+    output_option,
+    policy_of,
+    policy_options,
+    reading_of,
+    reading_options,
+    refuse_overwriting,
+    seen_enough,
+)
+
+_FORMATS = ("table", "trec", "csv", "jsonl")
+_ENDINGS = {".qrels": "trec", ".trec": "trec", ".csv": "csv", ".jsonl": "jsonl"}
+_OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
+
+
+@click.command(
+    short_help="Say which documents to judge, and which first.",
+    epilog="Example: gainful pool bm25.run dense.run --judgments qrels.txt -m nDCG@10 --budget 50",
+)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    metavar="RANK",
+    help="Take documents down to this rank.  [default: 100; with --judgments the cutoff of the "
+    "measure, if it has one]",
+)
+@click.option(
+    "--judgments",
+    metavar="FILE",
+    help="Show what has no judgment yet, what could move the measure most first.",
+)
+@click.option(
+    "--measure", "-m", help="With --judgments: the measure to settle.  [default: nDCG@10]"
+)
+@click.option(
+    "--budget",
+    type=int,
+    metavar="NUMBER",
+    help="With --judgments: the most documents to show.  [default: 50]",
+)
+@click.option(
+    "--grades",
+    metavar="GRADES",
+    help="With --judgments: the grades that a document may get, such as 0,1,2,3.  "
+    "[default: 0, and the lowest and the highest that occur]",
+)
+@click.option(
+    "--compare",
+    nargs=2,
+    metavar="NAME NAME",
+    help="With --judgments: settle the difference of two runs, called by their files without "
+    "the ending.",
+)
+@click.option(
+    "--format",
+    "-f",
+    "format_",
+    type=click.Choice(_FORMATS),
+    help="How the documents are written; trec: query 0 doc grade, −1 where there is no judgment.  "
+    "[default: by the ending of --output; table]",
+)
+@output_option
+@reading_options
+@policy_options
+def pool(runs: tuple[str, ...], **options: Any) -> None:
+    """List the documents to judge: those that any of the RUNs has near the top.
+
+    With --judgments only those that have none yet, in the order of how far their grade could move
+    the measure: the width of its mean, over the possible grades of this one document.
+    """
+    policy, reading = policy_of(options), reading_of(options)
+    judgments, output = options["judgments"], options["output"]
+    given = (*runs, *([] if judgments is None else [judgments]))
+    if given.count("-") > 1:
+        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_overwriting(output, *given)
+    named = dict(zip(names_of(runs), runs, strict=True))
+    asked = {name: options[name] for name in (*_OF_JUDGMENTS, "depth") if options[name] is not None}
+    if "grades" in asked:
+        asked["grades"] = _grades(asked["grades"])
+    if judgments is not None:
+        found = gf.next_to_judge(judgments, named, policy=policy, **asked, **reading)
+    else:
+        for name in _OF_JUDGMENTS:
+            if name in asked:
+                raise click.UsageError(f"--{name} goes with --judgments.")
+        found = gf.pool(named, policy=policy, **asked, **reading)
+    chosen = options["format_"] or _ENDINGS.get(PurePath(output or "").suffix, _FORMATS[0])
+    with seen_enough():
+        found.write("-" if output is None else output, format=chosen)
+    if chosen in (*BARE, "trec"):  # the table carries it itself
+        click.echo(found.summary, err=True)
+
+
+def _grades(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(number) for number in text.split(","))
+    except ValueError:
+        raise click.UsageError(f"--grades takes numbers such as 0,1,2,3, not {text!r}.") from None

@@ -1,0 +1,169 @@
+"""pytrec_eval's evaluator on gainful's kernels."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from gainful.compat.trec_eval.columns import Asked, columns
+from gainful.compat.trec_eval.entries import BY_NAME, CUTOFFS, NICKNAMES, SHARES, Settings, names_of
+from gainful.compat.trec_eval.lists import chosen_queries, judged_documents
+from gainful.compat.trec_eval.options import StoppedError, read_measures
+from gainful.errors import DisjointError, InputError, MeasureError, did_you_mean
+from gainful.matching.dispatch import reading
+from gainful.measures.policy import Policy
+
+_TEXTS = frozenset({"runid", "relstring"})
+_VERSION = 9
+
+supported_measures = frozenset(BY_NAME) - _TEXTS
+"""trec_eval's measures that are numbers."""
+
+
+supported_nicknames = {
+    nickname: frozenset(names_of(nickname, _VERSION)) - _TEXTS for nickname in NICKNAMES
+}
+"""What a nickname stands for."""
+
+
+class RelevanceEvaluator:
+    """Evaluate runs as pytrec_eval does: scores compared as float32, query by query.
+
+    Args:
+        query_relevance: `{query: {doc: grade}}`, or any other kind of judgments.
+        measures: trec_eval's names, with parameters after a point or an underscore: `map`,
+            `ndcg_cut.10,20`, `P_5`; nicknames such as `official` and `all_trec` too.
+        relevance_level: the lowest grade of a relevant document.
+        judged_docs_only_flag: drop documents without a judgment before anything else.
+
+    >>> judgments = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
+    >>> evaluator = RelevanceEvaluator(judgments, {"map", "ndcg_cut.5"})
+    >>> evaluator.evaluate({"q1": {"d1": 0.5, "d2": 0.9}})
+    {'q1': {'map': 0.5, 'ndcg_cut_5': 0.6309297535714575}}
+    """
+
+    def __init__(
+        self,
+        query_relevance: object,
+        measures: Iterable[str],
+        relevance_level: int = 1,
+        judged_docs_only_flag: bool = False,  # noqa: FBT001, FBT002 - as it is elsewhere
+    ) -> None:
+        self._judgments = query_relevance
+        self._asked = _read(measures)
+        self._settings = Settings(float(relevance_level))
+        self._judged_only = judged_docs_only_flag
+
+    def evaluate(self, run: object) -> dict[str, dict[str, float]]:
+        """Return the values of every query that is judged and in the run.
+
+        Args:
+            run: `{query: {doc: score}}`, or any other kind of run.
+        """
+        if isinstance(run, Mapping) and not run:
+            return {}
+        try:
+            with reading(self._judgments, Policy(ties="doc", precision="single")) as reader:
+                matched, _ = reader.match(run)
+        except DisjointError:  # no query of the run is judged
+            return {}
+        if self._judged_only:
+            matched = judged_documents(matched)
+        matched = chosen_queries(matched, [p for p, lost in enumerate(matched.missing) if not lost])
+        values = columns(matched, self._asked, self._settings, _VERSION)
+        names = list(values)
+        if not names:
+            return {query: {} for query in matched.queries}
+        rows = zip(*(values[name].tolist() for name in names), strict=True)
+        return {
+            query: dict(zip(names, row, strict=True))
+            for query, row in zip(matched.queries, rows, strict=True)
+        }
+
+
+def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
+    """Return what trec_eval would print for all queries: a mean, a sum, a geometric mean.
+
+    >>> compute_aggregated_measure("num_ret", [3, 4]), compute_aggregated_measure("map", [0.5, 1])
+    (7.0, 0.75)
+    """
+    listed = [float(value) for value in values]
+    if not listed:
+        raise InputError("values", "the values of at least one query", "none")
+    entry = next(
+        (
+            BY_NAME[name]
+            for name in sorted(BY_NAME, key=len, reverse=True)
+            if measure.startswith(name)
+        ),
+        None,
+    )
+    if entry is not None and entry.count:
+        return math.fsum(listed)
+    mean = math.fsum(listed) / len(listed)
+    return math.exp(mean) if entry is not None and entry.logarithm else mean
+
+
+def _read(measures: Iterable[str]) -> tuple[Asked, ...]:
+    if isinstance(measures, str):
+        measures = [measures]
+    written = []
+    for measure in measures:
+        name = str(measure)
+        for known, entry in BY_NAME.items():
+            rest = name.removeprefix(f"{known}_")
+            if entry.takes in (CUTOFFS, SHARES) and rest != name and rest[:1].isdigit():
+                name = f"{known}.{rest}"
+                break
+        written.append((name.partition(".")[0], name))
+    for name, text in written:
+        if name not in BY_NAME and name not in NICKNAMES:
+            raise MeasureError(
+                "measures", "one of trec_eval's", repr(text), did_you_mean(name, BY_NAME)
+            )
+    together: dict[str, list[str]] = {}
+    for name, text in written:
+        together.setdefault(name, []).extend(part for part in [text.partition(".")[2]] if part)
+    texts = [f"{name}.{','.join(parts)}" if parts else name for name, parts in together.items()]
+    try:
+        asked = read_measures(texts, _VERSION)
+    except StoppedError as problem:
+        raise MeasureError("measures", "parameters that fit", str(problem)) from None
+    return tuple(each for each in asked if each.entry.name not in _TEXTS)
+
+
+def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Read judgments from the lines of an open file: query, iteration, doc, grade.
+
+    >>> parse_qrel(["q1 0 d1 2"])
+    {'q1': {'d1': 2.0}}
+    """
+    return _parsed(lines, 4, 3, "judgments")
+
+
+def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Read a run from the lines of an open file: query, Q0, doc, rank, score, tag.
+
+    >>> parse_run(["q1 Q0 d1 1 0.5 tag"])
+    {'q1': {'d1': 0.5}}
+    """
+    return _parsed(lines, 6, 4, "run")
+
+
+def _parsed(
+    lines: Iterable[str], fields: int, number: int, what: str
+) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for place, line in enumerate(lines, 1):
+        parts = line.split()
+        if not parts:
+            continue
+        where = f"{what}, line {place}"
+        if len(parts) != fields:
+            raise InputError(where, f"{fields} fields", str(len(parts)))
+        docs = found.setdefault(parts[0], {})
+        if parts[2] in docs:
+            raise InputError(where, "each document of a query once", f"{parts[2]!r} again")
+        try:
+            docs[parts[2]] = float(parts[number])
+        except ValueError:
+            raise InputError(where, "a number", repr(parts[number])) from None
+    return found

@@ -1,0 +1,1 @@
+"""trec_eval: its measures by its names, its options, and what it prints."""

@@ -1,0 +1,1 @@
+"""How each family is computed from a worksheet, by kind of measure."""

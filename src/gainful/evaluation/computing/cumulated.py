@@ -1,0 +1,168 @@
+"""CG, DCG, IDCG, nDCG, and the measures that average or scale them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.evaluation.computing.shared import Compute, Cutoffs, depths, repeated, worth_of
+from gainful.evaluation.worksheet import Worksheet
+from gainful.kernels.cumulation import absent, cumulated, normalised
+from gainful.kernels.graded import mean_at_changes, mean_at_relevant, normalised_gain
+from gainful.measures.discount import Discount
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Parameters = Mapping[str, Any]
+
+_UNDISCOUNTED, _LOG = Discount("none"), Discount("log")
+_LARGEST_FIXED_SIZE = 10_000_000
+
+
+def _cumulated_gain(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    undiscounted = {**parameters, "discount": _UNDISCOUNTED, "base": 2.0}
+    return _discounted(sheet, undiscounted, cutoffs)
+
+
+def _discounted(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    gains, first, last = sheet.listed(parameters["gain"])
+    sums = cumulated(
+        gains,
+        first,
+        last,
+        sheet.matched.offsets,
+        _discounts(sheet, parameters, sheet.depth),
+        depths(cutoffs, sheet),
+    )
+    absent_gain = sheet.absent_gain(parameters["gain"])
+    return sums + _beyond(sheet, parameters, cutoffs, sheet.matched.retrieved, absent_gain)
+
+
+def _ideal(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    floor = max(0.0, sheet.absent_gain(parameters["gain"]))
+    return _in_order(sheet, parameters, cutoffs, sheet.ideal(parameters["gain"]), floor)
+
+
+def _worst(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    """Return the lowest DCG of any list: the ideal of the losses."""
+    floor = max(0.0, -sheet.absent_gain(parameters["gain"]))
+    return -_in_order(sheet, parameters, cutoffs, sheet.losses(parameters["gain"]), floor)
+
+
+def _in_order(
+    sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs, gains: Floats, floor: float
+) -> Floats:
+    """Return the DCG of pools by gain descending, with absent documents of the gain `floor`."""
+    sums = np.empty((len(sheet.matched.queries), len(cutoffs)))
+    # At a fixed size an absent document stands before any that is worth less.
+    for fixed in (False, True):
+        columns = [place for place, cutoff in enumerate(cutoffs) if (cutoff is not None) == fixed]
+        if not columns:
+            continue
+        sums[:, columns] = cumulated(
+            np.maximum(gains, floor) if fixed and floor else gains,
+            sheet.pool_rank,
+            sheet.pool_rank,
+            sheet.matched.pool_offsets,
+            _discounts(sheet, parameters, sheet.depth),
+            depths([cutoffs[place] for place in columns], sheet),
+        )
+    judged = np.diff(sheet.matched.pool_offsets)
+    return sums + _beyond(sheet, parameters, cutoffs, judged, floor)
+
+
+def _normalised(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    found, best = _discounted(sheet, parameters, cutoffs), _ideal(sheet, parameters, cutoffs)
+    if parameters["norm"] == "ideal":
+        return normalised(found, best)
+    worst = _worst(sheet, parameters, cutoffs)
+    return normalised(found - worst, best - worst)
+
+
+def _terms(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Floats, Ints, Floats, Floats]:
+    """Return gains (n,), their terms (n,) and ranks (n,); gains (m,) and terms (m,) of the ideal."""
+    gains, rank = sheet.certain_order(parameters["gain"])
+    pool = sheet.ideal(parameters["gain"])
+    discount = sheet.discounts(_LOG, 2.0, sheet.depth)
+    return gains, gains * discount[rank], rank, pool, pool * discount[sheet.pool_rank]
+
+
+def _at_relevant(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    gains, terms, rank, pool, ideal = _terms(sheet, parameters)
+    matched = sheet.matched
+    values = mean_at_relevant(
+        terms, gains, rank, matched.offsets, ideal, pool, matched.pool_offsets
+    )
+    return repeated(values, cutoffs)
+
+
+def _at_changes(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    _, terms, rank, pool, ideal = _terms(sheet, parameters)
+    matched = sheet.matched
+    values = mean_at_changes(
+        terms, rank, matched.offsets, matched.retrieved, ideal, pool, matched.pool_offsets
+    )
+    return repeated(values, cutoffs)
+
+
+def _gain(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    gains, rank = sheet.certain_order(parameters["gain"])
+    pool = sheet.ideal(parameters["gain"])
+    matched = sheet.matched
+    values = normalised_gain(gains, rank, matched.offsets, pool, matched.pool_offsets)
+    return repeated(values, cutoffs)
+
+
+def _scaled(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    worth, first, last = worth_of(sheet, parameters)
+    discount = sheet.discounts(_LOG, 2.0, sheet.depth)
+    sizes = np.array([cutoff for cutoff in cutoffs if cutoff is not None], np.int64)
+    _refuse_too_deep(int(sizes.max()), "in a sum of discounts")
+    found = cumulated(worth, first, last, sheet.matched.offsets, discount, depths(cutoffs, sheet))
+    whole = np.cumsum(sheet.discounts(_LOG, 2.0, int(sizes.max())))
+    return found / whole[sizes]
+
+
+KERNELS: Mapping[str, Compute] = {
+    "CG": _cumulated_gain,
+    "DCG": _discounted,
+    "IDCG": _ideal,
+    "nDCG": _normalised,
+    "nDCGrel": _at_relevant,
+    "RnDCG": _at_changes,
+    "G": _gain,
+    "SDCG": _scaled,
+}
+
+
+def _discounts(sheet: Worksheet, parameters: Parameters, depth: int) -> Floats:
+    return sheet.discounts(parameters["discount"], parameters["base"], depth)
+
+
+def _beyond(
+    sheet: Worksheet,
+    parameters: Parameters,
+    cutoffs: Cutoffs,
+    lengths: Ints,
+    gain: float,
+) -> Floats | float:
+    """Sum what stands at the ranks that lists of these lengths leave open (policy `absent`)."""
+    sizes = [0 if cutoff is None else cutoff for cutoff in cutoffs]  # without one, nothing is open
+    if gain == 0 or not any(sizes):
+        return 0.0
+    _refuse_too_deep(max(sizes), "where absent documents have a gain")
+    table = _discounts(sheet, parameters, max(sizes))
+    return gain * absent(lengths, np.array(sizes, np.int64), table)
+
+
+def _refuse_too_deep(cutoff: int, where: str) -> None:
+    """Refuse a cutoff whose table of discounts would fill the memory."""
+    if cutoff > _LARGEST_FIXED_SIZE:
+        raise InputError(
+            "cutoff",
+            f"at most {_LARGEST_FIXED_SIZE:,} {where}",
+            f"{cutoff:,}",
+            "Lower the cutoff, or leave the policy absent at zero.",
+        )

@@ -1,0 +1,133 @@
+"""Graded measures and models of users."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gainful.evaluation.computing.shared import (
+    Compute,
+    Cutoffs,
+    Floats,
+    Ints,
+    Parameters,
+    deepest,
+    refuse_above,
+    repeated,
+    worth_of,
+)
+from gainful.evaluation.worksheet import Worksheet
+from gainful.kernels import graded, users
+from gainful.kernels.cumulation import cumulated, normalised, owners
+from gainful.kernels.relevance import ratio
+from gainful.kernels.segments import counts
+
+
+def _chances(grades: Floats, highest: float) -> Floats:
+    chances: Floats = (np.exp2(np.maximum(grades, 0.0)) - 1.0) / 2.0**highest
+    return chances
+
+
+def _cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    refuse_above(sheet, parameters["max"])
+    grades, rank = sheet.certain_grades()
+    chances = _chances(grades, parameters["max"])
+    return graded.cascade(chances, rank, sheet.matched.offsets, deepest(cutoffs, sheet))
+
+
+def _normalised_cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    matched = sheet.matched
+    chances = _chances(matched.pool_grades, parameters["max"])
+    found = _cascade(sheet, parameters, cutoffs)
+    ideal = graded.cascade(chances, sheet.pool_rank, matched.pool_offsets, deepest(cutoffs, sheet))
+    return normalised(found, ideal)
+
+
+def _rank_biased(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    worth, first, last = worth_of(sheet, parameters)
+    matched, p = sheet.matched, parameters["p"]
+    if not sheet.ties_matter:
+        return users.geometric(
+            worth, first, sheet.owner, len(matched.queries), p, deepest(cutoffs, sheet)
+        )
+    discount = p ** (np.arange(sheet.depth + 1) - 1.0)
+    deep = np.minimum(deepest(cutoffs, sheet), sheet.depth)
+    found: Floats = (1.0 - p) * cumulated(worth, first, last, matched.offsets, discount, deep)
+    return found
+
+
+def _residual(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    grades, rank = sheet.certain_grades()
+    judged = grades >= 0
+    return users.geometric_residual(
+        rank[judged],
+        sheet.owner[judged],
+        sheet.matched.retrieved,
+        parameters["p"],
+        deepest(cutoffs, sheet),
+    )
+
+
+def _blended(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    gains, rank = sheet.certain_order(parameters["gain"])
+    pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
+    deep = deepest(cutoffs, sheet)
+    found = graded.blended(
+        gains, rank, matched.offsets, pool, matched.pool_offsets, parameters["beta"], deep
+    )
+    total = counts(pool > 0, owners(matched.pool_offsets), len(matched.queries))[:, None]
+    if parameters["denominator"] == "min":
+        total = np.minimum(total, deep)
+    return ratio(found, total)
+
+
+def _graded_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    gains, rank = sheet.certain_order(parameters["gain"])
+    pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
+    values = graded.graded_precision(gains, rank, matched.offsets, pool, matched.pool_offsets)
+    return repeated(values, cutoffs)
+
+
+def _certain_worth(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Ints]:
+    _, rank = sheet.certain_grades()
+    return worth_of(sheet, parameters)[0], rank
+
+
+def _adaptive(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    worth, rank = _certain_worth(sheet, parameters)
+    values = users.adaptive(worth, rank, sheet.matched.offsets, parameters["T"])
+    return repeated(values, cutoffs)
+
+
+def _squared(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    worth, rank = _certain_worth(sheet, parameters)
+    queries = len(sheet.matched.queries)
+    return repeated(users.squared(worth, rank, sheet.owner, queries, parameters["T"]), cutoffs)
+
+
+def _player(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    worth, rank = _certain_worth(sheet, parameters)
+    values = users.player(worth, rank, sheet.matched.offsets, parameters["T"], int(parameters["K"]))
+    return repeated(values, cutoffs)
+
+
+def _compatible(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    grades, rank = sheet.certain_grades()
+    matched = sheet.matched
+    values = users.compatible(
+        grades, rank, matched.offsets, matched.pool_grades, matched.pool_offsets, parameters["p"]
+    )
+    return repeated(values, cutoffs)
+
+
+KERNELS: Mapping[str, Compute] = {
+    "ERR": _cascade,
+    "nERR": _normalised_cascade,
+    "RBP": _rank_biased,
+    "RBPres": _residual,
+    "Q": _blended,
+    "GAP": _graded_precision,
+    "INST": _adaptive,
+    "INSQ": _squared,
+    "BPM": _player,
+    "Compat": _compatible,
+}

@@ -1,0 +1,74 @@
+"""Samples of a pool: documents with their stratum, and a grade where they were judged."""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gainful.errors import InputError
+from gainful.inputs.files import opened, path_of
+from gainful.inputs.identifiers import id_text
+
+_FIELDS = 5  # query iteration doc stratum grade
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A document of a pool: its stratum, and its grade, negative where it was not judged."""
+
+    stratum: object
+    grade: float
+
+
+def read_samples(given: object) -> dict[str, dict[str, Sampled]]:
+    """Read `{query: {doc: (stratum, grade)}}` or the path of a file."""
+    if isinstance(given, str | os.PathLike):
+        return _read_file(path_of(given))
+    if not isinstance(given, Mapping) or not given:
+        raise InputError(
+            "samples", "a dict {query: {doc: (stratum, grade)}} or a path", repr(given)[:60]
+        )
+    found: dict[str, dict[str, Sampled]] = {}
+    for query, pool in given.items():
+        name = id_text(query, where="samples, query ids")
+        where = f"samples, query {name!r}"
+        if not isinstance(pool, Mapping):
+            raise InputError(where, "a dict {doc: (stratum, grade)}", repr(pool)[:60])
+        found[name] = {}
+        for doc, pair in pool.items():
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise InputError(f"{where}, doc {doc!r}", "(stratum, grade)", repr(pair)[:60])
+            found[name][id_text(doc, where=where)] = Sampled(pair[0], _grade(pair[1], where))
+    return found
+
+
+def _read_file(name: str) -> dict[str, dict[str, Sampled]]:
+    found: dict[str, dict[str, Sampled]] = {}
+    with opened(name) as file:
+        for number, line in enumerate(file, 1):
+            fields = line.decode(errors="surrogateescape").split()
+            if not fields:
+                continue
+            where = f"{name}:{number}"
+            if len(fields) != _FIELDS:
+                raise InputError(
+                    where, "5 fields (query iteration doc stratum grade)", str(len(fields))
+                )
+            query, _, doc, stratum, grade = fields
+            pool = found.setdefault(query, {})
+            if doc in pool:
+                raise InputError(where, "each document of a query once", f"{doc!r} again")
+            pool[doc] = Sampled(stratum, _grade(grade, where))
+    if not found:
+        raise InputError(name, "at least one sampled document", "none")
+    return found
+
+
+def _grade(value: object, where: str) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, bool) or not math.isfinite(number):
+        raise InputError(where, "a finite number as grade", repr(value))
+    return number

@@ -1,0 +1,1 @@
+"""What incomplete judgments allow: bounds, pools, what to judge next."""

@@ -1,0 +1,248 @@
+"""`pool_bias`: what judgments cost a run that had no part in choosing them."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, overload
+
+from gainful.errors import InputError
+from gainful.evaluation.evaluate import evaluate, evaluate_runs, read_policy
+from gainful.inputs.engine import Engine
+from gainful.judging.gathering import (
+    Gathered,
+    Judged,
+    gather,
+    reach_of,
+    read_measure,
+    read_runs,
+    read_whole,
+    warn_of_unmet,
+    without_warnings,
+)
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.statistics.agreement import kendall_tau
+from gainful.writing.cells import write_table
+
+_FEWEST = 2  # runs: what only one of one has is everything
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A run, measured with and without the judgments that only it has brought about.
+
+    Attributes:
+        run: its name.
+        value: with all judgments.
+        without: with those left that other runs contributed, or none of the runs.
+        change: without − value.
+        place: of the run among all by value, from 1; runs with equal values share one.
+        place_without: the same by the values without.
+        unique: how many judged documents only this run has, down to the depth of the pool.
+        relevant: how many of them are relevant.
+    """
+
+    run: str
+    value: float
+    without: float
+    change: float
+    place: int
+    place_without: int
+    unique: int
+    relevant: int
+
+
+@dataclass(frozen=True, repr=False)
+class PoolBias(Sequence[LeftOut]):
+    """Each run without the judgments that only it contributed; a sequence, the best run first.
+
+    Prints as a table, shows as HTML in a notebook; `to_dict()` exports it, `write` writes files.
+
+    Attributes:
+        rows: a row for each run.
+        measure: what was measured.
+        depth: of the pool.
+        tau: Kendall's τ between the orders of the runs with and without; None where all runs tie.
+    """
+
+    rows: tuple[LeftOut, ...]
+    measure: str
+    depth: int
+    tau: float | None
+
+    @overload
+    def __getitem__(self, place: int) -> LeftOut: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[LeftOut, ...]: ...
+    def __getitem__(self, place: int | slice) -> LeftOut | tuple[LeftOut, ...]:
+        return self.rows[place]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[LeftOut]:
+        return iter(self.rows)
+
+    @property
+    def summary(self) -> str:
+        """What becomes of the order, in a line."""
+        moved = sum(row.place != row.place_without for row in self.rows)
+        agreement = "undefined" if self.tau is None else f"{self.tau:.4f}"
+        return (
+            f"{self.measure}; each run without the judgments that it alone contributed down to "
+            f"rank {self.depth}: {moved} of {len(self)} change their place, Kendall's τ {agreement}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "measure": self.measure,
+            "depth": self.depth,
+            "tau": self.tau,
+            "runs": [asdict(row) for row in self.rows],
+        }
+
+    def table(self) -> Table:
+        """Return the rows, with the summary as note, for rendering."""
+        columns = ["run", self.measure, "without", "change", "place", "place without"]
+        columns += ["unique", "relevant"]
+        rows: list[list[Cell]] = [list(asdict(row).values()) for row in self.rows]
+        return Table(columns, rows, notes=[self.summary])
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    ) -> None:
+        """Write the rows to a file, in the formats of `Scores.write`."""
+        write_table(self.table(), path, format=format)
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def __repr__(self) -> str:
+        return f"PoolBias({self.summary})"
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def pool_bias(
+    judgments: object,
+    runs: Mapping[str, object] | Sequence[object],
+    measure: str | Measure = "nDCG@10",
+    *,
+    depth: int = 100,
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> PoolBias:
+    """Measure each run without the judgments that only it contributed to the pool.
+
+    A run that took part in a pool has all its best documents judged; one that comes later has
+    not. So each run in turn is treated as one that comes later: the documents that it alone has
+    down to the depth of the pool lose their judgments, and it is measured again. Judged documents
+    that none of the runs has stay; a query that loses all its judgments counts as one without
+    positive gain.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        runs: name → run, or a list of runs, called 1, 2, 3 …; at least two, each
+            `{query: {doc: score}}` or any of the others.
+        measure: any that has a mean or a sum over the queries, in the notation or as a value.
+        depth: of the pool: the rank down to which documents of the runs were judged.
+        policy: the choices that are not the measure's; the defaults if None.
+        columns: names of columns that are not among the usual, as in `evaluate`.
+        engine: what may be used of the machine for files and tables.
+
+    A document is relevant if its grade is as high as the parameter `rel` of the measure, or above
+    0 where it has none.
+
+    >>> judgments = {"q": {"a": 1, "b": 1, "c": 1}}
+    >>> runs = {"old": {"q": {"a": 2, "b": 1}}, "new": {"q": {"c": 2, "a": 1}}}
+    >>> for row in pool_bias(judgments, runs, "P@2", depth=2):
+    ...     print(row.run, row.value, row.without, row.unique, row.relevant)
+    old 1.0 0.5 1 1
+    new 1.0 0.5 1 1
+    """
+    named = read_runs(runs, least=_FEWEST)
+    asked = read_measure(measure)
+    deep = read_whole(depth, "depth")
+    chosen = read_policy(policy)
+    gathered = gather(
+        named,
+        judgments,
+        depth=deep,
+        reach=reach_of(asked, chosen, deep),
+        policy=chosen,
+        columns=columns,
+        engine=engine,
+    )
+    warn_of_unmet(gathered)
+    with without_warnings():
+        found = evaluate_runs(gathered.judged, gathered.scores, asked, policy=chosen)
+    values = {name: scores[asked] for name, scores in found.items()}
+    alone = {name: _alone(gathered, name) for name in named}
+    without = {
+        name: _measured_without(gathered, name, alone[name], asked, chosen) for name in named
+    }
+    least = asked.parameters.get("rel")
+    rows = []
+    for name, grades in alone.items():
+        unique = [grade for known in grades.values() for grade in known.values()]
+        relevant = sum(grade > 0 if least is None else grade >= least for grade in unique)
+        rows.append(
+            LeftOut(
+                name,
+                values[name],
+                without[name],
+                without[name] - values[name],
+                _place(name, values),
+                _place(name, without),
+                len(unique),
+                relevant,
+            )
+        )
+    rows.sort(key=lambda row: row.place)
+    return PoolBias(tuple(rows), str(asked), deep, _agreement(values, without))
+
+
+def _alone(gathered: Gathered, name: str) -> Judged:
+    """Return the judged documents that only one run has in the pool."""
+    others = [lists for other, lists in gathered.tops.items() if other != name]
+    found = {}
+    for query, docs in gathered.tops[name].items():
+        known = gathered.judged.get(query, {})
+        theirs = {doc for lists in others for doc in lists.get(query, ())}
+        found[query] = {doc: known[doc] for doc in docs if doc in known and doc not in theirs}
+    return found
+
+
+def _measured_without(
+    gathered: Gathered, name: str, alone: Judged, measure: Measure, policy: Policy
+) -> float:
+    left = {
+        query: {doc: grade for doc, grade in known.items() if doc not in alone.get(query, ())}
+        for query, known in gathered.judged.items()
+    }
+    if not any(left.values()):
+        raise InputError(
+            f"judgments without those that run {name!r} alone contributed",
+            "at least one judged document",
+            "none",
+            "Leave the run out, or give more runs of the pool.",
+        )
+    with without_warnings():  # it may lose every judged document that it has
+        return evaluate(left, gathered.scores[name], measure, policy=policy)[measure]
+
+
+def _place(name: str, values: Mapping[str, float]) -> int:
+    return 1 + sum(value > values[name] for value in values.values())
+
+
+def _agreement(values: Mapping[str, float], without: Mapping[str, float]) -> float | None:
+    if min(len(set(values.values())), len(set(without.values()))) < _FEWEST:
+        return None
+    return kendall_tau(dict(values), dict(without))

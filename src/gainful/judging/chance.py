@@ -1,0 +1,136 @@
+"""`random_order`: what a measure would be if the order of the list were left to chance."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.evaluation.evaluate import measure_matched, read_policy
+from gainful.evaluation.worksheet import Worksheet
+from gainful.inputs.engine import Engine
+from gainful.kernels.chance import mean_and_variance
+from gainful.kernels.relevance import ratio
+from gainful.matching.dispatch import reading
+from gainful.measures.notation import parse
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+from gainful.rendering.table import Cell, Table, as_html, as_text
+
+Floats = NDArray[np.float64]
+
+SUMS = ("CG", "DCG", "nDCG")
+"""The families whose expectation over all orders is known in closed form."""
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A measure beside its expectation over all orders of each list.
+
+    Attributes:
+        measure: the measure.
+        queries: (q,) ids.
+        value: (q,) of the run.
+        expected: (q,) over all orders of the documents of the list, each as likely.
+        variance: (q,) over the same.
+    """
+
+    measure: Measure
+    queries: tuple[str, ...]
+    value: Floats
+    expected: Floats
+    variance: Floats
+
+    @property
+    def corrected(self) -> Floats:
+        """(q,) the value corrected for chance: (value − expected) / (1 − expected).
+
+        0 is what chance gives and 1 the best; 0 where chance gives the best already. For nDCG,
+        whose best is 1.
+        """
+        if self.measure.name != "nDCG":
+            raise InputError("chance", "nDCG, whose best value is 1", f"'{self.measure}'")
+        return np.where(
+            self.expected < 1, ratio(self.value - self.expected, 1 - self.expected), 0.0
+        )
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The means over the queries of value, expectation and, for nDCG, corrected value."""
+        found = {"value": _mean(self.value), "expected": _mean(self.expected)}
+        if self.measure.name == "nDCG":
+            found["corrected"] = _mean(self.corrected)
+        return found
+
+    def table(self) -> Table:
+        """Return the means for rendering."""
+        means = self.means
+        cells: list[Cell] = [str(self.measure), *means.values()]
+        return Table(["measure", *means], [cells])
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def random_order(
+    judgments: object,
+    run: object,
+    measure: str | Measure = "nDCG@10",
+    *,
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> Chance:
+    """Return a measure beside its mean and variance over all orders of each list.
+
+    With n documents of gains g, discounts d (0 beyond the cutoff) and ideal I, the mean of nDCG
+    is ḡ·Σd / I, and its variance Σ(d−d̄)²·Σ(g−ḡ)² / ((n−1)·I²).
+
+    Args:
+        judgments: of any kind that `evaluate` takes.
+        run: of any kind that `evaluate` takes; documents without a judgment have gain 0.
+        measure: CG, DCG or nDCG with any gain, discount and cutoff.
+        policy: the choices that are not the measure's.
+        columns: names of columns that are not among the usual.
+        engine: what may be used of the machine.
+
+    >>> grades = {"a": 3, "b": 2, "c": 2, "d": 1, "e": 0, "f": 0, "g": 0}
+    >>> found = random_order({"q": grades}, {"q": dict.fromkeys(grades, 1)}, "nDCG@4")
+    >>> round(float(found.expected[0]), 7), round(float(found.variance[0]), 7)
+    (0.5142787, 0.0408237)
+    """
+    asked = measure if isinstance(measure, Measure) else parse(measure)
+    if asked.name not in SUMS or asked.parameters.get("norm") == "minmax":
+        raise InputError("random_order", f"one of {', '.join(SUMS)}", f"'{asked}'")
+    with reading(judgments, read_policy(policy), columns=columns, engine=engine) as reader:
+        matched, decided = reader.match(run)
+    value = measure_matched(matched, (asked,), decided).values[:, 0]
+    sheet = Worksheet(matched, decided)
+    parameters = asked.parameters
+    gains, _, _ = sheet.listed(parameters["gain"])
+    discount = (
+        np.concatenate(([0.0], np.ones(sheet.depth)))
+        if asked.name == "CG"
+        else sheet.discounts(parameters["discount"], parameters["base"], sheet.depth)
+    ).copy()
+    if asked.cutoff is not None:
+        discount[asked.cutoff + 1 :] = 0.0
+    expected, variance = mean_and_variance(gains, sheet.owner, matched.retrieved, discount)
+    if asked.name == "nDCG":
+        ideal = Measure("IDCG", cutoff=asked.cutoff, **_without(parameters, "norm"))
+        best = measure_matched(matched, (ideal,), decided).values[:, 0]
+        expected, variance = ratio(expected, best), ratio(variance, best**2)
+    return Chance(asked, matched.queries, value, expected, variance)
+
+
+def _without(parameters: Mapping[str, object], name: str) -> dict[str, object]:
+    return {key: value for key, value in parameters.items() if key != name}
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values.tolist()) / values.size

@@ -1,0 +1,110 @@
+"""The bounds of the difference of two runs, document by document."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.evaluation.worksheet import Worksheet
+from gainful.judging.ratios import Lists, bounds_of
+from gainful.judging.scale import Scale, possible_gains
+from gainful.judging.simple import linear, relevance_ends
+from gainful.matching.dispatch import Reader
+from gainful.measures.spec import Measure
+
+Floats = NDArray[np.float64]
+
+COMPARED = ("nDCG", "DCG", "CG", "P")
+"""The families whose difference has exact bounds."""
+
+
+def difference_of(
+    reader: Reader,
+    runs: tuple[object, object],
+    sheet: Worksheet,
+    measure: Measure,
+    scale: Scale,
+    unseen: float,
+) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest difference (q,) of two runs.
+
+    A document at rank i of one and rank j of the other counts with d_i − d_j, so its grade moves
+    both values at once: bounds of the two apart would be too wide.
+    """
+    if measure.name not in COMPARED:
+        raise InputError("bounds of a difference", f"one of {', '.join(COMPARED)}", f"'{measure}'")
+    judged = {str(query): docs for query, docs in reader.all_judged.items()}
+    pools = [len(docs) for docs in judged.values()]
+    # Deep enough to know of as many documents without a judgment as an ideal can hold.
+    depth = None if measure.cutoff is None else 2 * measure.cutoff + max(pools, default=0)
+    ranked = [reader.lists(run, depth) for run in runs]
+    gains = _Gains(sheet, measure)
+    rows, constants, free = [], [], []
+    for query in sheet.matched.queries:
+        known = {str(doc): float(grade) for doc, grade in judged[query].items()}
+        coefficients: dict[str, float] = {}
+        for sign, lists in zip((1.0, -1.0), ranked, strict=True):
+            for rank, doc in enumerate(lists.get(query, []), 1):
+                weight = gains.weight(rank)
+                coefficients[doc] = coefficients.get(doc, 0.0) + sign * weight
+        constants.append(
+            sum(c * gains.of(known[doc]) for doc, c in coefficients.items() if doc in known)
+        )
+        unknown = [c for doc, c in coefficients.items() if doc not in known]
+        rows.append([c for c in unknown if c != 0])
+        free.append(unseen + sum(c == 0 for c in unknown))
+    width = max(map(len, rows), default=0)
+    padded = np.full((len(rows), width), np.nan)
+    for place, row in enumerate(rows):
+        padded[place, : len(row)] = row
+    lists_of = Lists(np.array(constants), padded, np.array(free, np.float64))
+    if measure.name == "nDCG":
+        return bounds_of(lists_of, sheet, measure, scale)
+    low, high = gains.ends(scale)
+    return linear(lists_of, low, high)
+
+
+class _Gains:
+    """Gains and weights of a measure that is a sum over the ranks."""
+
+    def __init__(self, sheet: Worksheet, measure: Measure) -> None:
+        self.sheet, self.measure = sheet, measure
+        self.known: dict[float, float] = {}
+        self.gain = measure.parameters.get("gain")
+        self.weights = self._table(measure.cutoff or sheet.depth)
+
+    def _table(self, depth: int) -> Floats:
+        """Return what the ranks down to a depth count, by rank."""
+        parameters, cutoff = self.measure.parameters, self.measure.cutoff
+        if self.measure.name == "P":
+            if cutoff is None:
+                raise InputError("bounds of a difference", "P with a cutoff", "P", "Write P@10.")
+            return np.full(depth + 1, 1.0 / cutoff)
+        if self.measure.name == "CG":
+            return np.ones(depth + 1)
+        return self.sheet.discounts(parameters["discount"], parameters["base"], depth)
+
+    def weight(self, rank: int) -> float:
+        """Return what a rank counts."""
+        if self.measure.cutoff is not None and rank > self.measure.cutoff:
+            return 0.0
+        if rank >= self.weights.size:  # of a second run that is longer
+            self.weights = self._table(2 * rank)
+        return float(self.weights[rank])
+
+    def of(self, grade: float) -> float:
+        """Return the gain of a grade."""
+        if grade not in self.known:
+            self.known[grade] = (
+                float(grade >= self.measure.parameters["rel"])
+                if self.gain is None
+                else self.sheet.gain_of(self.gain, grade)
+            )
+        return self.known[grade]
+
+    def ends(self, scale: Scale) -> tuple[float, float]:
+        """Return the lowest and the highest gain of a document without a judgment."""
+        if self.gain is None:
+            low, high = relevance_ends(scale, self.measure.parameters["rel"])
+            return float(low), float(high)
+        possible = possible_gains(scale, self.gain, self.sheet)
+        return float(possible[0]), float(possible[-1])

@@ -1,0 +1,162 @@
+"""Runs and judgments of any kind, read once, as dicts of strings and numbers."""
+
+import operator
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from gainful.errors import GainfulWarning, InputError, MeasureError
+from gainful.inputs.engine import Engine
+from gainful.matching.dispatch import Reader, reading
+from gainful.matching.mappings import judged_of, queries_of, sorted_numbers
+from gainful.matching.overlap import warn_of_disjoint_documents
+from gainful.matching.ranking import by_score
+from gainful.measures.family import GEOMETRIC
+from gainful.measures.notation import parse
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+
+Judged = dict[str, dict[str, float]]
+Scores = dict[str, Mapping[str, float]]
+Lists = dict[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What was read.
+
+    Attributes:
+        scores: run → query → document → score, as deep as it was asked for at least.
+        tops: run → query → documents in rank order, down to the depth of the pool.
+        judged: query → document → grade; empty without judgments.
+        lowest: the lowest grade; None without judgments.
+    """
+
+    scores: dict[str, Scores]
+    tops: dict[str, Lists]
+    judged: Judged
+    lowest: float | None
+
+
+def gather(
+    runs: Mapping[str, object],
+    judgments: object,
+    *,
+    depth: int,
+    reach: int | None,
+    policy: Policy,
+    columns: Mapping[str, str] | None,
+    engine: Engine | None,
+) -> Gathered:
+    """Read runs and judgments, each once: a stream cannot be read again.
+
+    Args:
+        runs: name → run of any kind.
+        judgments: of any kind; None where there are none.
+        depth: of the pool.
+        reach: the rank down to which scores matter; None for all.
+        policy: as the caller gives it.
+        columns: names of columns.
+        engine: what may be used of the machine.
+    """
+    scores: dict[str, Scores] = {}
+    tops: dict[str, Lists] = {}
+    with reading(judgments, policy, columns=columns, engine=engine) as reader:
+        judged = {} if judgments is None else _judged(reader)
+        for name, run in runs.items():
+            found = reader.returned(run, reach)
+            tops[name] = {query: by_score(known, depth) for query, known in found.items()}
+            scores[name] = {query: _near(known, reach) for query, known in found.items()}
+    grades = [grade for known in judged.values() for grade in known.values()]
+    return Gathered(scores, tops, judged, min(grades, default=None))
+
+
+def _judged(reader: Reader) -> Judged:
+    found: Judged = {}
+    for query, given in queries_of(reader.all_judged, "judgments").items():
+        known = judged_of(given, query, reader.policy)
+        sorted_numbers(known, "grade", "judgments", query)  # says what is no number
+        found[query] = {doc: float(grade) + 0.0 for doc, grade in known.items()}  # no −0
+    return found
+
+
+def _near(scores: Mapping[str, float], reach: int | None) -> Mapping[str, float]:
+    """Leave out what stands below a rank whatever becomes of ties."""
+    if reach is None or len(scores) <= reach:
+        return scores
+    edge = sorted(scores.values(), reverse=True)[reach - 1]
+    return {doc: score for doc, score in scores.items() if score >= edge}
+
+
+def warn_of_unmet(gathered: Gathered) -> None:
+    """Warn where no document of any run is judged: ids may be spelled in different ways.
+
+    That one run alone has no judged document near the top is nothing odd here.
+    """
+    known: set[str] = set()
+    found: set[str] = set()
+    for scores in gathered.scores.values():
+        for query in scores.keys() & gathered.judged.keys():
+            if not gathered.judged[query].keys().isdisjoint(scores[query]):
+                return
+            known.update(gathered.judged[query])
+            found.update(scores[query])
+    if known and found:
+        warn_of_disjoint_documents(known, found)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Let measures be computed of what is looked at on purpose, unjudged or not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GainfulWarning)
+        yield
+
+
+def reach_of(measure: Measure, policy: Policy, depth: int) -> int | None:
+    """Return the rank down to which a run matters for a measure and a pool; None for all of it."""
+    if measure.cutoff is None or policy.unjudged != "zero":
+        return None
+    return max(measure.cutoff, depth)
+
+
+def read_runs(runs: object, *, least: int = 1) -> dict[str, object]:
+    """Return the runs by name; those of a list are called 1, 2, 3 …."""
+    if isinstance(runs, list | tuple):
+        runs = {str(place): run for place, run in enumerate(runs, 1)}
+    expected = f"a dict {{name: run}}, or a list, of at least {least} run{'s' * (least > 1)}"
+    if not isinstance(runs, Mapping):
+        raise InputError("runs", expected, f"{type(runs).__name__} {runs!r:.60}")
+    if len(runs) < least:
+        raise InputError("runs", expected, str(len(runs)))
+    for name in runs:
+        if not isinstance(name, str):
+            raise InputError("runs", "a string as name of each run", f"{name!r:.60}")
+    return dict(runs)
+
+
+def read_measure(measure: object) -> Measure:
+    """Read a measure that is the mean, or the sum, of what a run is worth for each query."""
+    found = measure if isinstance(measure, Measure) else parse(measure)  # type: ignore[arg-type]
+    if not found.family.needs_run or found.family.aggregate == GEOMETRIC:
+        kind = "measure of judgments alone" if not found.family.needs_run else "geometric mean"
+        raise MeasureError(
+            "measure",
+            "a mean of the values of a run's queries",
+            f"'{found}', a {kind}",
+            "Try 'nDCG@10'.",
+        )
+    return found
+
+
+def read_whole(value: object, what: str) -> int:
+    """Read a whole number from 1."""
+    if not isinstance(value, bool):
+        try:
+            number = operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            number = 0
+        if number >= 1:
+            return number
+    raise InputError(what, "a whole number from 1", f"{value!r:.60}")

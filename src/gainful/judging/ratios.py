@@ -1,0 +1,147 @@
+"""The lowest and highest nDCG, of a run or of the difference of two."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.evaluation.worksheet import Worksheet
+from gainful.judging.scale import Scale, possible_gains
+from gainful.kernels.bounds import Unknown, highest
+from gainful.kernels.cumulation import owners
+from gainful.kernels.segments import sums
+from gainful.measures.spec import Measure
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_ELEMENTS = 1 << 20  # of a matrix [query, rank] that is worked on at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What is known of each list, or of the difference of two.
+
+    Attributes:
+        constant: (q,) what the judged documents contribute.
+        coefficients: [query, unknown] of the documents without a judgment, in any order; NaN where
+            a query has fewer.
+        free: (q,) how many documents without a judgment only the ideal can hold.
+    """
+
+    constant: Floats
+    coefficients: Floats
+    free: Floats
+
+
+def single_list(sheet: Worksheet, measure: Measure, unseen: float) -> Lists:
+    """Return the unknown of a run: the ranks down to the cutoff that no judged document has."""
+    gains, rank = sheet.certain_order(measure.parameters["gain"])
+    matched, cutoff = sheet.matched, measure.cutoff
+    queries = len(matched.queries)
+    depth = sheet.depth if cutoff is None else min(cutoff, sheet.depth)
+    discount = sheet.discounts(
+        measure.parameters["discount"], measure.parameters["base"], sheet.depth
+    )
+    near = rank <= depth
+    constant = sums((gains * discount[rank])[near], sheet.owner[near], queries)
+    coefficients = np.broadcast_to(discount[1 : depth + 1], (queries, depth)).copy()
+    beyond = np.arange(1, depth + 1) > matched.retrieved[:, None]
+    coefficients[beyond] = np.nan
+    coefficients[sheet.owner[near], rank[near] - 1] = np.nan
+    judged = np.diff(matched.offsets)
+    deeper = matched.retrieved - judged - (~np.isnan(coefficients)).sum(axis=1)
+    return Lists(constant, coefficients, deeper + unseen)
+
+
+def bounds_of(
+    lists: Lists, sheet: Worksheet, measure: Measure, scale: Scale
+) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest value (q,)."""
+    gain = measure.parameters["gain"]
+    possible = possible_gains(scale, gain, sheet)
+    pool = sheet.ideal(gain)
+    known = pool[pool > 0]
+    within = known if scale.between else known[:0]
+    within = within[(within > possible[0]) & (within < possible[-1])]
+    middle = [0.0] if scale.between and possible[0] < 0 < possible[-1] else []
+    allowed = np.unique(np.concatenate((possible, within, middle)))
+    levels = np.unique(np.concatenate((allowed, known)))[::-1]
+    matched = sheet.matched
+    queries = len(matched.queries)
+    counts = np.zeros((queries, levels.size), np.int64)
+    owner = owners(matched.pool_offsets)[pool > 0]
+    np.add.at(counts, (owner, levels.size - 1 - np.searchsorted(levels[::-1], known)), 1)
+    cumulated = _cumulated(lists, sheet, measure, counts)
+    low, high = np.empty(queries), np.empty(queries)
+    step = max(1, _ELEMENTS // max(lists.coefficients.shape[1], 1))
+    for start in range(0, queries, step):
+        rows = slice(start, start + step)
+        for values, sign in ((high, 1.0), (low, -1.0)):
+            unknown = _unknown(lists, rows, sign, counts, levels, allowed, cumulated)
+            values[rows] = sign * highest(unknown)
+    if scale.between and possible[0] < 0:
+        _unbounded(low, high, lists, counts, float(possible[0]))
+    return low, high
+
+
+def _cumulated(lists: Lists, sheet: Worksheet, measure: Measure, counts: Ints) -> Floats:
+    """Return the sums of the discounts down to each rank that the ideal can have."""
+    cutoff = measure.cutoff
+    if cutoff is None:
+        if np.isinf(lists.free).any():
+            raise InputError(
+                str(measure),
+                "a cutoff, where the documents not seen have no number",
+                "none",
+                f"Write {measure.name}@10, or say how many there may be.",
+            )
+        some = (~np.isnan(lists.coefficients)).sum(axis=1)
+        cutoff = int((counts.sum(axis=1) + some + lists.free).max(initial=1))
+    parameters = measure.parameters
+    table: Floats = np.cumsum(sheet.discounts(parameters["discount"], parameters["base"], cutoff))
+    return table[: cutoff + 1]
+
+
+def _unknown(
+    lists: Lists,
+    rows: slice,
+    sign: float,
+    counts: Ints,
+    levels: Floats,
+    allowed: Floats,
+    cumulated: Floats,
+) -> Unknown:
+    coefficients = sign * lists.coefficients[rows]
+    some = ~np.isnan(coefficients) & (coefficients != 0)
+    # Documents whose grade only the ideal feels are as good as not retrieved.
+    idle = (coefficients == 0).sum(axis=1)
+    order = np.argsort(np.where(some, -coefficients, np.inf), axis=1, kind="stable")
+    ordered = np.take_along_axis(np.where(some, coefficients, 0.0), order, axis=1)
+    sizes = some.sum(axis=1)
+    deepest = cumulated.size - 1
+    return Unknown(
+        sign * lists.constant[rows],
+        ordered[:, : int(sizes.max(initial=0))],
+        sizes,
+        np.minimum(lists.free[rows] + idle, deepest).astype(np.int64),
+        counts[rows],
+        levels,
+        np.isin(levels, allowed),
+        cumulated,
+    )
+
+
+def _unbounded(low: Floats, high: Floats, lists: Lists, counts: Ints, lowest: float) -> None:
+    """Where nothing is known to be good, an ideal may be as small as one likes.
+
+    What the list has then is what its bad documents cost.
+    """
+    coefficients = lists.coefficients
+    worst = lists.constant + lowest * np.nansum(np.maximum(coefficients, 0.0), axis=1)
+    best = lists.constant + lowest * np.nansum(np.minimum(coefficients, 0.0), axis=1)
+    open_ = (~np.isnan(coefficients)).any(axis=1) | (lists.free > 0)
+    open_ &= counts.sum(axis=1) == 0
+    low[open_ & (worst < 0)] = -np.inf
+    high[open_ & (best > 0)] = np.inf

@@ -1,0 +1,160 @@
+"""`inferred_ndcg`: nDCG estimated from a pool of which only a sample was judged."""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.worth import discounts_of, gains_of
+from gainful.inputs.engine import Engine
+from gainful.inputs.samples import Sampled, read_samples
+from gainful.kernels.relevance import ratio
+from gainful.matching.dispatch import reading
+from gainful.measures.notation import parse
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+from gainful.rendering.table import Table, as_html, as_text
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """An estimate of nDCG, with its two parts.
+
+    Attributes:
+        measure: nDCG with its gain, discount and cutoff.
+        queries: (q,) ids.
+        dcg, idcg: (q,) estimates of the DCG of the list and of the ideal.
+    """
+
+    measure: Measure
+    queries: tuple[str, ...]
+    dcg: Floats
+    idcg: Floats
+
+    @property
+    def values(self) -> Floats:
+        """(q,) the estimates of nDCG; 0 where the ideal is 0."""
+        return ratio(self.dcg, self.idcg)
+
+    @property
+    def mean(self) -> float:
+        """The mean over the queries."""
+        return math.fsum(self.values.tolist()) / self.values.size
+
+    def table(self) -> Table:
+        """Return the mean for rendering."""
+        return Table(["measure", "inferred"], [[str(self.measure), self.mean]])
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def inferred_ndcg(
+    samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
+    run: object,
+    measure: str | Measure = "nDCG",
+    *,
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> Inferred:
+    """Estimate nDCG from judgments that were sampled from the strata of a pool.
+
+    Each document of a pool belongs to a stratum, and was drawn and judged, or not (grade −1). In
+    a stratum of which the list has n documents, m of them judged, the judged ones contribute n/m
+    times what they are; the ideal has N/M times as many documents of each grade as were judged
+    in a stratum of N documents, M of them judged. With every document judged it is nDCG.
+
+    E. Yilmaz, E. Kanoulas and J. Aslam, A simple and efficient sampling method for estimating AP
+    and NDCG, SIGIR 2008.
+
+    Args:
+        samples: `{query: {doc: (stratum, grade)}}`, or the path of a file of lines
+            `query iteration doc stratum grade`; a negative grade marks a document not judged.
+        run: of any kind that `evaluate` takes.
+        measure: nDCG with any gain, discount and cutoff.
+        policy: the choices that are not the measure's.
+        columns: names of columns of the run that are not among the usual.
+        engine: what may be used of the machine.
+
+    >>> pool = {"q": {"a": (1, 2), "b": (1, 0), "c": (2, -1), "d": (2, 1)}}
+    >>> round(inferred_ndcg(pool, {"q": {"a": 3, "c": 2, "d": 1}}).mean, 4)
+    0.9582
+    """
+    asked = measure if isinstance(measure, Measure) else parse(measure)
+    if asked.name != "nDCG" or asked.parameters["norm"] != "ideal":
+        raise InputError("inferred_ndcg", "nDCG", f"'{asked}'")
+    pools = read_samples(samples)
+    grades = {
+        query: {doc: each.grade for doc, each in pool.items()} for query, pool in pools.items()
+    }
+    with reading(grades, read_policy(policy), columns=columns, engine=engine) as reader:
+        lists = reader.lists(run, asked.cutoff)
+    queries = tuple(sorted(pools, key=lambda query: (len(query), query)))
+    if not set(queries) & set(lists):
+        raise InputError("run", "a query of the samples", "none")
+    dcg = np.array([_found(lists.get(query, []), pools[query], asked) for query in queries])
+    idcg = np.array([_ideal(pools[query], asked) for query in queries])
+    return Inferred(asked, queries, dcg, idcg)
+
+
+def _gains(grades: list[float], measure: Measure) -> Floats:
+    known = np.unique(grades) if grades else np.empty(0)
+    return gains_of(measure.parameters["gain"], np.array(grades, np.float64), known)
+
+
+def _found(listed: list[str], pool: Mapping[str, Sampled], measure: Measure) -> float:
+    """Estimate the DCG of a list, stratum by stratum."""
+    parameters = measure.parameters
+    discount = discounts_of(parameters["discount"], parameters["base"], len(listed))
+    retrieved: dict[object, int] = {}
+    judged: dict[object, list[tuple[int, float]]] = {}
+    for rank, doc in enumerate(listed, 1):
+        if doc not in pool:
+            continue
+        stratum = pool[doc].stratum
+        retrieved[stratum] = retrieved.get(stratum, 0) + 1
+        if pool[doc].grade >= 0:
+            judged.setdefault(stratum, []).append((rank, pool[doc].grade))
+    total = 0.0
+    for stratum, rows in judged.items():
+        gains = _gains([grade for _, grade in rows], measure)
+        terms = gains * discount[[rank for rank, _ in rows]]
+        total += retrieved[stratum] * math.fsum(terms.tolist()) / len(rows)
+    return total
+
+
+def _ideal(pool: Mapping[str, Sampled], measure: Measure) -> float:
+    """Estimate the DCG of the ideal from how many documents there are of each gain."""
+    sizes: dict[object, int] = {}
+    judged: dict[object, list[float]] = {}
+    for each in pool.values():
+        sizes[each.stratum] = sizes.get(each.stratum, 0) + 1
+        if each.grade >= 0:
+            judged.setdefault(each.stratum, []).append(each.grade)
+    numbers: dict[float, float] = {}
+    for stratum, grades in judged.items():
+        for gain in _gains(grades, measure).tolist():
+            numbers[gain] = numbers.get(gain, 0.0) + sizes[stratum] / len(grades)
+    parameters = measure.parameters
+    deepest = measure.cutoff or math.ceil(sum(numbers.values())) + 1
+    upto = np.cumsum(discounts_of(parameters["discount"], parameters["base"], deepest))
+    ranks = np.arange(upto.size)
+    total, above = 0.0, 0.0
+    for gain in sorted((gain for gain in numbers if gain > 0), reverse=True):
+        # A part of a document gets that part of the discount of its rank.
+        below = above + numbers[gain]
+        start, end = np.interp([above, below], ranks, upto)
+        total += gain * float(end - start)
+        above = below
+    return total

@@ -1,0 +1,69 @@
+"""Which grades a document without a judgment may have."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError, MeasureError
+from gainful.evaluation.worksheet import Worksheet
+from gainful.evaluation.worth import RISING
+from gainful.measures.gain import Gain
+from gainful.measures.number import read_number
+
+_ENDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The grades that are possible, ascending: these alone, or all between the first and last."""
+
+    grades: tuple[float, ...]
+    between: bool
+
+    @property
+    def lowest(self) -> float:
+        """The lowest grade."""
+        return self.grades[0]
+
+    @property
+    def highest(self) -> float:
+        """The highest grade."""
+        return self.grades[-1]
+
+    @property
+    def has_zero(self) -> bool:
+        """Whether a document may have grade 0."""
+        return 0.0 in self.grades or (self.between and self.lowest < 0 < self.highest)
+
+
+def read_scale(grades: object) -> Scale:
+    """Read the possible grades: two are the ends of a range, more, or a set, are all there are.
+
+    >>> read_scale((0, 3)), read_scale([0, 1, 3])
+    (Scale(grades=(0.0, 3.0), between=True), Scale(grades=(0.0, 1.0, 3.0), between=False))
+    """
+    expected = "two ends such as (0, 3), or all grades such as (0, 1, 2, 3)"
+    if isinstance(grades, str) or not isinstance(grades, Iterable):
+        raise InputError("grades", expected, repr(grades))
+    try:
+        numbers = sorted({read_number(grade, where="grades") for grade in grades})
+    except MeasureError as problem:
+        raise InputError("grades", expected, problem.found) from None
+    if not numbers:
+        raise InputError("grades", expected, "none")
+    listed = isinstance(grades, set | frozenset) or len(numbers) != _ENDS
+    return Scale(tuple(numbers), between=not listed)
+
+
+def possible_gains(scale: Scale, gain: Gain, sheet: Worksheet) -> NDArray[np.float64]:
+    """Return the gains of the possible grades, ascending; the ends alone of a range."""
+    if scale.between and gain.form not in RISING:
+        raise InputError(
+            "grades",
+            f"all possible grades, for gain {gain}",
+            f"the ends {scale.lowest:g} and {scale.highest:g}",
+            "Such a gain need not rise with the grade: list the grades, e.g. {0, 1, 3}.",
+        )
+    return np.sort([sheet.gain_of(gain, grade) for grade in scale.grades])

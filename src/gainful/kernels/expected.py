@@ -1,0 +1,79 @@
+"""Expectations over all orders of tied documents, where the measure is not a plain sum.
+
+Rows are the relevant documents that were retrieved, by query and rank: `first` and `last` (n,)
+bound the block of ranks that each shares with the documents of its score, `owner` (n,) is the
+query. A block of t documents, r of them relevant, begins after s documents, b of them relevant.
+
+F. McSherry and M. Najork, Computing information retrieval performance measures efficiently in
+the presence of tied scores, ECIR 2008.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.kernels.segments import Floats, Ints, sums
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The blocks that hold a relevant document; each field (m,)."""
+
+    owner: Ints
+    before: Ints  # s, documents above the block
+    size: Ints  # t
+    relevant: Ints  # r
+    relevant_before: Ints  # b
+
+
+def blocks(first: Ints, last: Ints, owner: Ints) -> Blocks:
+    """Group the rows by block."""
+    opens = np.ones(first.size, np.bool_)
+    opens[1:] = (first[1:] != first[:-1]) | (owner[1:] != owner[:-1])
+    starts = np.flatnonzero(opens)
+    query = owner[starts]
+    rows_before = np.searchsorted(owner, query)
+    return Blocks(
+        query,
+        first[starts] - 1,
+        last[starts] - first[starts] + 1,
+        np.diff(starts, append=first.size),
+        starts - rows_before,
+    )
+
+
+def precision_sums(of: Blocks, queries: int, cutoffs: Ints) -> Floats:
+    """Return the expectation (q, c) of Σ P@i over the ranks i of the relevant documents."""
+    block = np.repeat(np.arange(of.size.size), of.size)
+    step = np.arange(block.size) - np.repeat(np.cumsum(of.size) - of.size, of.size)  # from 0
+    rank = of.before[block] + step + 1
+    size, relevant = of.size[block], of.relevant[block]
+    # Of the others in the block, a share (r−1)/(t−1) is relevant.
+    above = of.relevant_before[block] + step * (relevant - 1) / np.maximum(size - 1, 1)
+    terms = relevant / size * (above + 1.0) / rank
+    return np.stack(
+        [
+            sums(np.where(rank <= cutoff, terms, 0.0), of.owner[block], queries)
+            for cutoff in cutoffs.tolist()
+        ],
+        axis=1,
+    )
+
+
+def first_relevant(of: Blocks, queries: int, cutoffs: Ints) -> tuple[Floats, Floats]:
+    """Return the expectations (q, c) of 1/rank of the first relevant document, and of success."""
+    first = of.relevant_before == 0
+    owner, before, size, relevant = (
+        array[first] for array in (of.owner, of.before, of.size, of.relevant)
+    )
+    reciprocal, success = np.zeros((2, queries, cutoffs.size))
+    none_yet = np.ones(owner.size)  # the chance that no relevant document stands so far
+    for step in range(int((size - relevant).max(initial=-1)) + 1):
+        going = step <= size - relevant
+        chance = np.where(going, none_yet * relevant / np.maximum(size - step, 1), 0.0)
+        rank = before + step + 1
+        near = rank[:, None] <= cutoffs
+        reciprocal[owner] += np.where(near, (chance / rank)[:, None], 0.0)
+        success[owner] += np.where(near, chance[:, None], 0.0)
+        none_yet = none_yet - chance
+    return reciprocal, np.minimum(success, 1.0)

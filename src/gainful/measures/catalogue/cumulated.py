@@ -1,0 +1,150 @@
+"""Cumulated gain: CG, DCG, their ideal, nDCG, and the forms that average or scale it."""
+
+from gainful.measures.family import ALWAYS, NEVER, Example, Family, Spelling
+from gainful.measures.parameters import BASE, DISCOUNT, GAIN, NORM, REL, SCALE
+
+TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+
+_CUMULATED = (
+    "K. Järvelin and J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, "
+    "ACM Transactions on Information Systems 20(4), 2002"
+)
+_LOG_DISCOUNT = (
+    "C. Burges and others, Learning to rank using gradient descent, ICML 2005, "
+    "for the discount 1/log2(i+1) and the gain 2^g − 1"
+)
+_TREC_EVAL = "C. Buckley, trec_eval 9, 2008 (experimental there)"
+_LIST = (3, 2, 3, 0, 1, 2)
+
+FAMILIES = (
+    Family(
+        name="CG",
+        title="Cumulated gain",
+        definition="CG@k = Σ_{i=1..k} g_i, the sum of the gains of the first k documents",
+        range="any real number; 0 or more without negative grades",
+        citation=_CUMULATED,
+        example=Example("CG@6", _LIST, "3+2+3+0+1+2", "11"),
+        parameters=(GAIN,),
+        spellings=(Spelling("cg"),),
+    ),
+    Family(
+        name="DCG",
+        title="Discounted cumulated gain",
+        definition="DCG@k = Σ_{i=1..k} g_i · d_i, each gain times the discount of its rank",
+        range="any real number; 0 or more without negative grades",
+        citation=f"{_CUMULATED}; {_LOG_DISCOUNT}",
+        example=Example("DCG@6", _LIST, "3 + 1.262 + 1.5 + 0 + 0.387 + 0.712", "6.861"),
+        parameters=(GAIN, DISCOUNT, BASE),
+        spellings=(
+            Spelling("dcg"),
+            Spelling("dcg_cut"),
+            Spelling("dcg_burges", {"gain": "exp2"}),
+        ),
+    ),
+    Family(
+        name="IDCG",
+        title="Ideal discounted cumulated gain",
+        definition=(
+            "IDCG@k = the DCG@k of the ideal: all judged documents of the query, retrieved or "
+            "not, by gain descending, cut at k, negative gains left out"
+        ),
+        range="0 or more",
+        citation=_CUMULATED,
+        example=Example("IDCG@6", _LIST, "the DCG@6 of 3,3,3,2,2,2", "8.740", also=(3, 2)),
+        parameters=(GAIN, DISCOUNT, BASE),
+        spellings=(Spelling("idcg"),),
+        needs_run=False,
+    ),
+    Family(
+        name="nDCG",
+        title="Normalised discounted cumulated gain",
+        definition="nDCG@k = DCG@k / IDCG@k; 1 for a perfect order",
+        range="at most 1; 0 or more without negative grades, and with norm=minmax",
+        citation=f"{_CUMULATED}; {_LOG_DISCOUNT}",
+        example=Example("nDCG@6", _LIST, "6.861 / 8.740", "0.785", also=(3, 2)),
+        parameters=(GAIN, DISCOUNT, BASE, NORM),
+        spellings=(
+            Spelling("ndcg"),
+            Spelling("ndcg_cut", cutoffs=TREC_EVAL_CUTOFFS),
+            Spelling("ndcg_burges", {"gain": "exp2"}),
+        ),
+        normalised=True,
+    ),
+    Family(
+        name="nDCGrel",
+        title="nDCG averaged over the relevant documents",
+        definition=(
+            "nDCGrel = the mean, over all documents with a positive gain, of nDCG@r at their rank "
+            "r; for one that was not retrieved, the DCG of the whole list over the whole ideal"
+        ),
+        range="0 to 1 without negative grades",
+        citation=_TREC_EVAL,
+        example=Example("nDCGrel", (1, 0, 1), "(1 + 1.5/1.631) / 2", "0.9599"),
+        parameters=(GAIN,),
+        spellings=(Spelling("ndcg_rel"),),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="RnDCG",
+        title="nDCG averaged at the ranks where the ideal changes",
+        definition=(
+            "RnDCG = the mean of nDCG@r at the ranks r where the gain of the ideal falls: after "
+            "all documents of the highest gain, after those and the next, down to the last "
+            "positive gain; and of the whole list where it goes two ranks deeper than that. A "
+            "query without a relevant document has none"
+        ),
+        range="0 to 1 without negative grades",
+        citation=_TREC_EVAL,
+        example=Example("RnDCG", (1, 2), "(1/2 + 2.262/2.631) / 2", "0.680"),
+        parameters=(GAIN, REL),
+        spellings=(Spelling("Rndcg"),),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="G",
+        title="Normalised gain",
+        definition=(
+            "G = Σ_i g_i / log2(2 + c_i − s_i) / Σ_j ideal_j: s_i is the gain down to rank i, and "
+            "c_i what the ideal has gained there, each rank at least 1"
+        ),
+        range="0 to 1 without negative grades",
+        citation=_TREC_EVAL,
+        example=Example("G", (0, 2), "2/log2(2+3−2) / 2", "0.6309"),
+        parameters=(GAIN,),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="binG",
+        title="Normalised gain of relevant documents",
+        definition=(
+            "binG = (1/R) Σ 1/log2(2 + n) over the relevant documents retrieved, n the number of "
+            "others above it"
+        ),
+        range="0 to 1",
+        citation=_TREC_EVAL,
+        example=Example("binG", (1, 0, 1), "(1/log2 2 + 1/log2 3) / 2", "0.8155"),
+        parameters=(REL,),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="SDCG",
+        title="Scaled discounted cumulated gain",
+        definition=(
+            "SDCG@k = Σ_{i=1..k} w_i/log2(i+1) / Σ_{i=1..k} 1/log2(i+1): the DCG over that of k "
+            "documents that are each worth 1; w_i is what the document at rank i is worth"
+        ),
+        range="0 to 1",
+        citation=(
+            "A. Moffat, P. Bailey, F. Scholer and P. Thomas, Incorporating user expectations and "
+            "behavior into the measurement of search effectiveness, ACM Transactions on "
+            "Information Systems 35(3), 2017"
+        ),
+        example=Example("SDCG@2", (0, 1), "0.6309 / 1.6309", "0.3869"),
+        parameters=(REL, SCALE),
+        cutoff=ALWAYS,
+    ),
+)

@@ -1,0 +1,171 @@
+"""Where the relevant documents stand: average precision and its kin."""
+
+from gainful.measures.catalogue.cumulated import TREC_EVAL_CUTOFFS
+from gainful.measures.family import GEOMETRIC, NEVER, Example, Family, Spelling
+from gainful.measures.parameters import DENOMINATOR, FLOOR, MULT, RECALL, REL
+
+_TREC_EVAL = "C. Buckley and E. Voorhees, Retrieval system evaluation, in TREC: Experiment and evaluation in information retrieval, MIT Press, 2005"
+_ROBERTSON = "S. Robertson, On GMAP: and other transformations, CIKM 2006; the floor of 0.00001 is trec_eval's"
+_BPREF = "C. Buckley and E. Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004"
+
+FAMILIES = (
+    Family(
+        name="AP",
+        title="Average precision",
+        definition=(
+            "AP@k = (1/R) Σ P@i over the ranks i ≤ k of the relevant documents; the denominator "
+            "is R, the number of all relevant documents, or min(k, R)"
+        ),
+        range="0 to 1",
+        citation=_TREC_EVAL,
+        example=Example("AP", (1, 0, 1), "(1/1 + 2/3) / 2", "0.8333"),
+        parameters=(DENOMINATOR, REL),
+        spellings=(
+            Spelling("map"),
+            Spelling("map_cut", cutoffs=TREC_EVAL_CUTOFFS),
+        ),
+        normalised=True,
+    ),
+    Family(
+        name="GMAP",
+        title="Geometric mean average precision",
+        definition=(
+            "GMAP = the geometric mean over the queries of AP, values below the floor counting as "
+            "the floor; the value of a query is its AP"
+        ),
+        range="the floor to 1",
+        citation=_ROBERTSON,
+        example=Example("GMAP", (1, 0, 1), "(1/1 + 2/3) / 2", "0.8333"),
+        parameters=(FLOOR, REL),
+        spellings=(Spelling("gm_map"),),
+        normalised=True,
+        cutoff=NEVER,
+        aggregate=GEOMETRIC,
+    ),
+    Family(
+        name="RR",
+        title="Reciprocal rank",
+        definition=(
+            "RR@k = 1 / the rank of the first relevant document; 0 if there is none down to k. "
+            "Its mean over the queries is known as MRR"
+        ),
+        range="0 to 1",
+        citation=(
+            "P. Kantor and E. Voorhees, The TREC-5 confusion track, Information Retrieval 2, 2000"
+        ),
+        example=Example("RR", (0, 0, 1), "1/3", "0.3333"),
+        parameters=(REL,),
+        spellings=(Spelling("recip_rank"), Spelling("mrr")),
+    ),
+    Family(
+        name="Rprec",
+        title="R-precision",
+        definition=(
+            "Rprec = the precision of the first R documents, R the number of relevant documents; "
+            "with mult=m, of the first ⌊m·R + 0.9⌋, m·R rounded up as trec_eval does"
+        ),
+        range="0 to 1",
+        citation=_TREC_EVAL,
+        example=Example("Rprec", (1, 0, 1), "1 / 2", "0.5"),
+        parameters=(MULT, REL),
+        spellings=(
+            Spelling("R_prec"),
+            Spelling("r_precision"),
+            Spelling("Rprec_mult", suffix="mult"),
+        ),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="iprec",
+        title="Interpolated precision at a recall",
+        definition=(
+            "iprec(recall=r) = the highest P@i at any rank i from which on ⌊r·R + 0.9⌋ relevant "
+            "documents are found, r·R rounded up as trec_eval 9 does; 0 if so many never are"
+        ),
+        range="0 to 1",
+        citation=_TREC_EVAL,
+        example=Example("iprec(recall=1)", (1, 0, 1), "2 / 3", "0.6667"),
+        parameters=(RECALL, REL),
+        spellings=(
+            Spelling("iprec_at_recall", suffix="recall"),
+            Spelling("IPrec", suffix="recall"),
+        ),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="11pt",
+        title="Eleven-point average precision",
+        definition="11pt = the mean of iprec(recall=r) for r = 0, 0.1, …, 1",
+        range="0 to 1",
+        citation=_TREC_EVAL,
+        example=Example("11pt", (1, 0, 1), "(6·1 + 5·2/3) / 11", "0.8485"),
+        parameters=(REL,),
+        spellings=(Spelling("11pt_avg"),),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="bpref",
+        title="Binary preference",
+        definition=(
+            "bpref = (1/R) Σ 1 − min(n, R)/min(N, R) over the relevant documents retrieved: n of "
+            "the N documents judged not relevant stand above it; a term is 1 where n = 0. A "
+            "negative grade marks a document that was not judged"
+        ),
+        range="0 to 1",
+        citation=_BPREF,
+        example=Example("bpref", (0, None, 1), "(1 − min(1,2)/min(2,2)) / 2", "0.25", also=(1, 0)),
+        parameters=(REL,),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="GMbpref",
+        title="Geometric mean binary preference",
+        definition=(
+            "GMbpref = the geometric mean over the queries of bpref, values below the floor "
+            "counting as the floor; the value of a query is its bpref"
+        ),
+        range="the floor to 1",
+        citation=f"{_BPREF}; {_ROBERTSON}",
+        example=Example("GMbpref", (0, None, 1), "(1 − 1/2) / 2", "0.25", also=(1, 0)),
+        parameters=(FLOOR, REL),
+        spellings=(Spelling("gm_bpref"),),
+        normalised=True,
+        cutoff=NEVER,
+        aggregate=GEOMETRIC,
+    ),
+    Family(
+        name="infAP",
+        title="Inferred average precision",
+        definition=(
+            "infAP = (1/R) Σ (1/i + (b/i)·(r+ε)/(r+n+2ε)) over the relevant documents retrieved at "
+            "rank i: of the documents above, r are relevant, n judged not relevant, b in the pool "
+            "(a negative grade marks one that was not judged); ε = 0.00001. A term at rank 1 is 1"
+        ),
+        range="0 to 1",
+        citation=(
+            "E. Yilmaz and J. Aslam, Estimating average precision with incomplete and imperfect "
+            "judgments, CIKM 2006"
+        ),
+        example=Example("infAP", (1, None, 1), "(1 + 1/3 + 1/3·1) / 2", "0.8333"),
+        parameters=(REL,),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="yaap",
+        title="Yet another average precision",
+        definition=(
+            "yaap = ln((1+s) / (1+R−s)), s the sum of P@i over the ranks i of the relevant "
+            "documents"
+        ),
+        range="−ln(1+R) to ln(1+R)",
+        citation="S. Robertson, On smoothing average precision, ECIR 2012",
+        example=Example("yaap", (1, 0, 1), "ln(2.667 / 1.333)", "0.693"),
+        parameters=(REL,),
+        cutoff=NEVER,
+    ),
+)

@@ -1,0 +1,236 @@
+"""What is in the list, whatever its order: precision, recall, and counts."""
+
+import math
+
+from gainful.measures.family import ALWAYS, NEVER, SUM, Example, Family, Spelling
+from gainful.measures.parameters import BASE, BETA, DISCOUNT, REL, UTILITY
+
+_TREC_EVAL = "C. Buckley and E. Voorhees, Retrieval system evaluation, in TREC: Experiment and evaluation in information retrieval, MIT Press, 2005"
+_RIJSBERGEN = "C. J. van Rijsbergen, Information retrieval, 2nd edition, Butterworths, 1979"
+_BINARY = (1, 0, 1)
+
+
+def _root(written: str) -> str:
+    """Return the root of a number, or what is written if it has none, for the parameter to refuse."""
+    try:
+        return repr(math.sqrt(float(written)))
+    except ValueError:
+        return written
+
+
+FAMILIES = (
+    Family(
+        name="P",
+        title="Precision",
+        definition=(
+            "P@k = the number of relevant documents among the first k, divided by k, also where "
+            "the list is shorter; without a cutoff, k is the length of the list"
+        ),
+        range="0 to 1",
+        citation=_RIJSBERGEN,
+        example=Example("P@5", _BINARY, "2 / 5", "0.4"),
+        parameters=(REL,),
+        spellings=(Spelling("precision"), Spelling("set_P"), Spelling("SetP")),
+    ),
+    Family(
+        name="R",
+        title="Recall",
+        definition=(
+            "R@k = the number of relevant documents among the first k, divided by R, the number "
+            "of all relevant documents"
+        ),
+        range="0 to 1",
+        citation=_RIJSBERGEN,
+        example=Example("R@2", _BINARY, "1 / 4", "0.25", also=(1, 1)),
+        parameters=(REL,),
+        spellings=(
+            Spelling("recall"),
+            Spelling("set_recall"),
+            Spelling("SetR"),
+        ),
+        normalised=True,
+    ),
+    Family(
+        name="F",
+        title="F-measure",
+        definition=(
+            "F@k = (1+β²)·P@k·R@k / (β²·P@k + R@k), the weighted harmonic mean of precision and "
+            "recall"
+        ),
+        range="0 to 1",
+        citation=_RIJSBERGEN,
+        example=Example("F@3", _BINARY, "2·2 / (3+4)", "0.5714", also=(1, 1)),
+        parameters=(BETA, REL),
+        spellings=(
+            Spelling("F1", {"beta": "1"}),
+            Spelling("set_F", suffix="beta", read=_root),  # trec_eval takes the square
+            Spelling("SetF"),
+        ),
+        normalised=True,
+    ),
+    Family(
+        name="RelP",
+        title="Relative precision",
+        definition=(
+            "RelP@k = the number of relevant documents among the first k, divided by the most "
+            "there could be, min(k, R)"
+        ),
+        range="0 to 1",
+        citation=_TREC_EVAL,
+        example=Example("RelP@5", _BINARY, "2 / min(5, 4)", "0.5", also=(1, 1)),
+        parameters=(REL,),
+        spellings=(
+            Spelling("relative_P"),
+            Spelling("set_relative_P"),
+            Spelling("SetRelP"),
+        ),
+        normalised=True,
+    ),
+    Family(
+        name="SetAP",
+        title="Unranked average precision",
+        definition="SetAP = P · R of the whole list",
+        range="0 to 1",
+        citation=_TREC_EVAL,
+        example=Example("SetAP", _BINARY, "2/3 · 2/4", "0.3333", also=(1, 1)),
+        parameters=(REL,),
+        spellings=(Spelling("set_map"),),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="Success",
+        title="Success, or hit rate",
+        definition="Success@k = 1 if a relevant document is among the first k, else 0",
+        range="0 or 1",
+        citation=("N. Craswell and D. Hawking, Overview of the TREC-2004 Web track, TREC 2004"),
+        example=Example("Success@2", (0, 1), "", "1"),
+        parameters=(REL,),
+        spellings=(
+            Spelling("success"),
+            Spelling("hit_rate"),
+            Spelling("HR"),
+        ),
+    ),
+    Family(
+        name="Utility",
+        title="Linear utility",
+        definition=(
+            "Utility = a·(relevant and retrieved) + b·(other and retrieved) + c·(relevant, not "
+            "retrieved) + d·(other, not retrieved)"
+        ),
+        range="any real number",
+        citation=("D. Hull and S. Robertson, The TREC-8 filtering track final report, TREC 1999"),
+        example=Example("Utility", _BINARY, "2 − 1", "1"),
+        parameters=(*UTILITY, REL),
+        spellings=(Spelling("utility"),),
+        cutoff=NEVER,
+    ),
+    Family(
+        name="Judged",
+        title="Share of judged documents",
+        definition=(
+            "Judged@k = the number of judged documents among the first k, divided by k, or by the "
+            "length of a shorter list; a negative grade marks a document that was not judged"
+        ),
+        range="0 to 1",
+        citation="S. MacAvaney, C. Macdonald and I. Ounis, Streamlining evaluation with ir-measures, ECIR 2022",
+        example=Example("Judged@5", (1, None, 0), "2 / 3", "0.6667"),
+        parameters=(),
+    ),
+    Family(
+        name="Unjudged",
+        title="Unjudged documents at a cutoff",
+        definition=(
+            "Unjudged@k = the number of documents among the first k without a judgment, divided "
+            "by k, also where the list is shorter; a negative grade marks a document that was "
+            "not judged"
+        ),
+        range="0 to 1",
+        citation="I. Soboroff, trec_eval 10, 2023",
+        example=Example("Unjudged@5", (1, None, 0), "1 / 5", "0.2"),
+        parameters=(),
+        spellings=(Spelling("unj"),),
+        cutoff=ALWAYS,
+    ),
+    Family(
+        name="UnjudgedMass",
+        title="Share of the discount at unjudged documents",
+        definition=(
+            "UnjudgedMass@k = Σ d_i over the ranks i ≤ k of documents without a judgment / Σ d_i over "
+            "all of the list: how much of a DCG is not known. A negative grade marks a document "
+            "that was not judged"
+        ),
+        range="0 to 1",
+        citation=(
+            "the residual of A. Moffat and J. Zobel, Rank-biased precision, 2008, for any discount"
+        ),
+        example=Example("UnjudgedMass@2", (1, None, 0), "0.6309 / 1.6309", "0.3869"),
+        parameters=(DISCOUNT, BASE),
+    ),
+    Family(
+        name="NumQ",
+        title="Number of queries",
+        definition="NumQ = 1 for every query, summed",
+        range="0 or more",
+        citation=_TREC_EVAL,
+        example=Example("NumQ", _BINARY, "", "1"),
+        parameters=(),
+        spellings=(Spelling("num_q"),),
+        needs_run=False,
+        cutoff=NEVER,
+        aggregate=SUM,
+    ),
+    Family(
+        name="NumRet",
+        title="Number of documents retrieved",
+        definition="NumRet@k = how many documents the list has, at most k, summed over the queries",
+        range="0 or more",
+        citation=_TREC_EVAL,
+        example=Example("NumRet", _BINARY, "", "3"),
+        parameters=(),
+        spellings=(Spelling("num_ret"),),
+        aggregate=SUM,
+    ),
+    Family(
+        name="NumRel",
+        title="Number of relevant documents",
+        definition="NumRel = R, the number of relevant documents, summed over the queries",
+        range="0 or more",
+        citation=_TREC_EVAL,
+        example=Example("NumRel", _BINARY, "2 + 1", "3", also=(1,)),
+        parameters=(REL,),
+        spellings=(Spelling("num_rel"),),
+        needs_run=False,
+        cutoff=NEVER,
+        aggregate=SUM,
+    ),
+    Family(
+        name="NumRelRet",
+        title="Number of relevant documents retrieved",
+        definition=(
+            "NumRelRet@k = the number of relevant documents among the first k, summed over the "
+            "queries"
+        ),
+        range="0 or more",
+        citation=_TREC_EVAL,
+        example=Example("NumRelRet", _BINARY, "", "2", also=(1,)),
+        parameters=(REL,),
+        spellings=(Spelling("num_rel_ret"), Spelling("hits")),
+        aggregate=SUM,
+    ),
+    Family(
+        name="NumNonrelRet",
+        title="Number of documents retrieved that were judged not relevant",
+        definition=(
+            "NumNonrelRet@k = the number of documents among the first k with a grade from 0 up "
+            "that are not relevant, summed over the queries"
+        ),
+        range="0 or more",
+        citation=_TREC_EVAL,
+        example=Example("NumNonrelRet", (1, 0, None), "", "1"),
+        parameters=(REL,),
+        spellings=(Spelling("num_nonrel_judged_ret"),),
+        aggregate=SUM,
+    ),
+)

@@ -1,0 +1,187 @@
+"""Graded measures and models of users who stop reading."""
+
+from gainful.measures.family import NEVER, Example, Family, Spelling
+from gainful.measures.parameters import (
+    COMPAT_P,
+    DENOMINATOR,
+    ERR_MAX,
+    GAIN,
+    PATIENCE,
+    PERSISTENCE,
+    Q_BETA,
+    REL,
+    SCALE,
+    TARGET,
+)
+
+_ERR = (
+    "O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan, Expected reciprocal rank for graded "
+    "relevance, CIKM 2009"
+)
+_RBP = (
+    "A. Moffat and J. Zobel, Rank-biased precision for measurement of retrieval effectiveness, "
+    "ACM Transactions on Information Systems 27(1), 2008"
+)
+_INST = (
+    "A. Moffat, P. Bailey, F. Scholer and P. Thomas, Incorporating user expectations and behavior "
+    "into the measurement of search effectiveness, ACM Transactions on Information Systems "
+    "35(3), 2017"
+)
+_INSQ = (
+    "A. Moffat, F. Scholer and P. Thomas, Models and metrics: IR evaluation as a user process, "
+    "ADCS 2012"
+)
+
+
+def _decimals(written: str) -> str:
+    """Read what ranx writes after a point: rbp.95 is p=0.95."""
+    return f"0.{written}" if written.isdecimal() else written
+
+
+FAMILIES = (
+    Family(
+        name="ERR",
+        title="Expected reciprocal rank",
+        definition=(
+            "ERR@k = Σ_{i=1..k} (1/i)·s_i·Π_{j<i} (1 − s_j), s = (2^g − 1) / 2^max the chance that "
+            "a document of grade g satisfies"
+        ),
+        range="0 to 1",
+        citation=_ERR,
+        example=Example("ERR(max=1)", (0, 1, 1), "1/2·1/2 + 1/3·1/2·1/2", "0.3333"),
+        parameters=(ERR_MAX,),
+        spellings=(Spelling("err"),),
+    ),
+    Family(
+        name="nERR",
+        title="Normalised expected reciprocal rank",
+        definition="nERR@k = ERR@k / the ERR@k of all judged documents by grade descending",
+        range="0 to 1",
+        citation=_ERR,
+        example=Example("nERR(max=1)", (0, 1, 1), "0.3333 / (1/2 + 1/2·1/2·1/2)", "0.5333"),
+        parameters=(ERR_MAX,),
+        normalised=True,
+    ),
+    Family(
+        name="RBP",
+        title="Rank-biased precision",
+        definition=(
+            "RBP@k = (1−p) Σ_{i=1..k} w_i·p^(i−1), w_i what the document at rank i is worth, from "
+            "0 to 1"
+        ),
+        range="0 to 1",
+        citation=_RBP,
+        example=Example("RBP(p=0.5)", (1, 0, 1), "0.5·(1 + 0.25)", "0.625"),
+        parameters=(PERSISTENCE, REL, SCALE),
+        spellings=(Spelling("rbp", {"p": "0.9", "max": "query"}, suffix="p", read=_decimals),),
+    ),
+    Family(
+        name="RBPres",
+        title="Residual of rank-biased precision",
+        definition=(
+            "RBPres@k = (1−p) Σ p^(i−1) over the ranks i ≤ k of documents without a judgment, plus "
+            "p^n for what follows the n documents seen: how much higher RBP could be. A negative "
+            "grade marks a document that was not judged"
+        ),
+        range="0 to 1",
+        citation=_RBP,
+        example=Example("RBPres(p=0.5)", (1, None, 1), "0.5·0.5 + 0.125", "0.375"),
+        parameters=(PERSISTENCE,),
+        spellings=(Spelling("rbp_resid", {"p": "0.9"}),),
+    ),
+    Family(
+        name="Q",
+        title="Q-measure",
+        definition=(
+            "Q@k = (1/R) Σ (c_i + β·s_i) / (i + β·t_i) over the ranks i ≤ k of documents with a "
+            "positive gain: c_i of them stand down to i, s_i is the sum of their gains and t_i "
+            "that of the ideal; the denominator is R, how many documents have a positive gain, or "
+            "min(k, R)"
+        ),
+        range="0 to 1",
+        citation=(
+            "T. Sakai, On the reliability of information retrieval metrics based on graded "
+            "relevance, Information Processing and Management 43(2), 2007"
+        ),
+        example=Example("Q", (0, 2, 1), "((1+2)/(2+3) + (2+3)/(3+3)) / 2", "0.7167"),
+        parameters=(GAIN, Q_BETA, DENOMINATOR),
+        spellings=(Spelling("Q_measure"), Spelling("Qmeasure")),
+        normalised=True,
+    ),
+    Family(
+        name="GAP",
+        title="Graded average precision",
+        definition=(
+            "GAP = Σ_n (1/n) Σ_{m≤n} min(g_m, g_n) / Σ g, over the ranks m and n of documents "
+            "with a positive gain, and over the positive gains of all judged documents. With "
+            "linear gain, every threshold of relevance is equally likely"
+        ),
+        range="0 to 1",
+        citation=(
+            "S. Robertson, E. Kanoulas and E. Yilmaz, Extending average precision to graded "
+            "relevance judgments, SIGIR 2010"
+        ),
+        example=Example("GAP", (1, 0, 2), "(1/1 + (1+2)/3) / 3", "0.6667"),
+        parameters=(GAIN,),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="INST",
+        title="Expected rate of gain of a user who adapts",
+        definition=(
+            "INST = Σ w_i·W(i): the user goes on from rank i with chance ((i+T+T_i−1)/(i+T+T_i))², "
+            "T the gain looked for and T_i what of it is still lacking after rank i; W(i) is the "
+            "share of attention that rank i gets, over an endless list"
+        ),
+        range="0 to 1",
+        citation=_INST,
+        example=Example("INST", (1,), "1 / (1 + 1/4 · 4·(π²/6 − 1))", "0.6079"),
+        parameters=(TARGET, REL, SCALE),
+        cutoff=NEVER,
+    ),
+    Family(
+        name="INSQ",
+        title="Expected rate of gain of a user with a goal",
+        definition=(
+            "INSQ = Σ w_i·W(i), W(i) proportional to 1/(i+2T−1)² over an endless list, T the gain "
+            "looked for"
+        ),
+        range="0 to 1",
+        citation=_INSQ,
+        example=Example("INSQ", (1,), "1/4 / (π²/6 − 1)", "0.3876"),
+        parameters=(TARGET, REL, SCALE),
+        cutoff=NEVER,
+    ),
+    Family(
+        name="BPM",
+        title="Bejeweled player model",
+        definition=(
+            "BPM = the mean worth of the documents down to the rank where the user stops: when a "
+            "total worth of T is reached, or at rank K"
+        ),
+        range="0 to 1",
+        citation="F. Zhang and others, Evaluating web search with a bejeweled player model, SIGIR 2017",
+        example=Example("BPM(T=2)", (1, 0, 1, 1), "(1+0+1) / 3", "0.6667"),
+        parameters=(TARGET, PATIENCE, REL, SCALE),
+        cutoff=NEVER,
+    ),
+    Family(
+        name="Compat",
+        title="Compatibility with an ideal list",
+        definition=(
+            "Compat = RBO(list, ideal) / RBO(ideal, ideal), RBO = Σ_{i=1..1000} p^(i−1)·(documents "
+            "that both have down to rank i)/i; the ideal holds all documents with a positive "
+            "grade, best first, those of one grade in the order of the list"
+        ),
+        range="0 to 1",
+        citation=(
+            "C. Clarke, A. Vtyurina and M. Smucker, Assessing top-k preferences, ACM Transactions "
+            "on Information Systems 39(3), 2021"
+        ),
+        example=Example("Compat(p=0.5)", (0, 1), "(2·ln 2 − 1) / (2·ln 2)", "0.2787"),
+        parameters=(COMPAT_P,),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+)

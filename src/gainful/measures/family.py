@@ -1,0 +1,94 @@
+"""What a catalogue entry is: a family of measures with its definition and parameters."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gainful.errors import MeasureError, did_you_mean
+from gainful.measures.number import write_number
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a family: its name, default, values, and how to read and write it."""
+
+    name: str
+    default: Any
+    values: str
+    read: Callable[[object], Any]
+    write: Callable[[Any], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How another tool writes a family: read by the notation, never printed.
+
+    `cutoffs` are the ones that the tool means when it gives none. `suffix` names the parameter
+    that stands where others write a cutoff, and `read` makes its value of what is written.
+    """
+
+    name: str
+    settings: dict[str, str] = field(default_factory=dict)
+    cutoffs: tuple[int, ...] = ()
+    suffix: str | None = None
+    read: Callable[[str], str] = str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A value that a reader can check by hand; a test computes each.
+
+    `grades` are those of the list in rank order, None for a document without a judgment; `also`
+    are the grades of judged documents that were not retrieved; `value` is written with the
+    digits that count.
+    """
+
+    measure: str
+    grades: tuple[float | None, ...]
+    working: str
+    value: str
+    also: tuple[float, ...] = ()
+
+    def __str__(self) -> str:
+        listed = ",".join("–" if grade is None else write_number(grade) for grade in self.grades)
+        others = ",".join(write_number(grade) for grade in self.also)
+        given = f"grades {listed}" + (f", not retrieved {others}" if others else "")
+        worked = f" = {self.working}" if self.working else ""
+        return f"{given}: {self.measure}{worked} = {self.value}"
+
+
+OPTIONAL, NEVER, ALWAYS = "optional", "never", "always"
+MEAN, GEOMETRIC, SUM = "mean", "geometric mean", "sum"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A catalogue entry.
+
+    `needs_run` is False where the value depends on the judgments alone, `normalised` is
+    True where the value is undefined for a query without positive gain (policy `empty`),
+    `cutoff` says whether a measure has one (optional, never, always), and `aggregate` how the
+    values of the queries become one (mean, geometric mean, sum).
+    """
+
+    name: str
+    title: str
+    definition: str
+    range: str
+    citation: str
+    example: Example
+    parameters: tuple[Parameter, ...]
+    spellings: tuple[Spelling, ...] = ()
+    needs_run: bool = True
+    normalised: bool = False
+    cutoff: str = OPTIONAL
+    aggregate: str = MEAN
+
+    def parameter(self, name: str) -> Parameter:
+        """Return the parameter of that name, or say what there is."""
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
+        names = [parameter.name for parameter in self.parameters]
+        hint = did_you_mean(name, names) if names else "It has none."
+        raise MeasureError(self.name, "a parameter of this measure", repr(name), hint)

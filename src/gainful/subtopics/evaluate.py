@@ -1,0 +1,215 @@
+"""`evaluate_subtopics`: read, order, measure, then apply the policy to the values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError, PolicyError
+from gainful.evaluation.evaluate import measure_matched, read_policy
+from gainful.inputs.columns import read_columns
+from gainful.inputs.engine import Engine, Session
+from gainful.inputs.identifiers import examples
+from gainful.inputs.kinds import RUN
+from gainful.inputs.source import Source
+from gainful.inputs.sources import open_source
+from gainful.inputs.texts import ready
+from gainful.matching import mappings
+from gainful.matching.matched import Matched
+from gainful.matching.records import documents_in
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+from gainful.subtopics.computing import values_of
+from gainful.subtopics.judged import Judged, read_judged, read_weights
+from gainful.subtopics.notation import SubtopicMeasure, read_measures
+from gainful.subtopics.scores import SubtopicScores
+from gainful.subtopics.topics import Topic
+
+Measures = str | Measure | Sequence[str | Measure]
+Documents = Mapping[Any, Mapping[Any, float]]
+Bools = NDArray[np.bool_]
+
+# What has a meaning where documents belong to several subtopics.
+_ANSWERS = {
+    "ties": ("auto", "doc"),
+    "unjudged": ("zero", "condense", "error"),
+    "absent": ("zero",),
+    "fold": ("none",),
+}
+
+# The value of a query without a relevant document; one that is skipped is not counted.
+_EMPTY = {"zero": 0.0, "skip": 0.0, "one": 1.0, "nan": np.nan}
+
+
+def evaluate_subtopics(
+    judgments: object,
+    run: object,
+    measures: Measures = "alpha_nDCG@20",
+    *,
+    policy: Policy | None = None,
+    weights: Mapping[str, Mapping[str, float]] | None = None,
+    columns: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> SubtopicScores:
+    """Measure a run against judgments that tell subtopics of the queries apart.
+
+    Subtopics without a relevant document are ignored. Judged queries that the run lacks count
+    as 0, and so do queries without a relevant document, unless the policy says otherwise.
+
+    Args:
+        judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file (TREC with the fields
+            query, subtopic, doc and grade; CSV, TSV, JSON, JSON lines, Parquet), a data frame, an
+            Arrow object.
+        run: `{query: {doc: score}}`, higher is better, or any of the others.
+        measures: one measure or several, of `subtopic_catalogue()`.
+        policy: the choices that are not the measure's; the defaults if None.
+        weights: `{query: {subtopic: probability}}`; those of the subtopics with a relevant document are
+            divided by their sum. All subtopics of a query are equally likely if None.
+        columns: names of columns that are not among the usual: query, subtopic, doc, grade, score.
+        engine: what may be used of the machine for files and tables.
+
+    >>> judgments = {"jaguar": {"cat": {"d1": 1, "d2": 1}, "car": {"d3": 1}}}
+    >>> same = evaluate_subtopics(judgments, {"jaguar": {"d1": 2, "d2": 1}}, ["alpha_nDCG@2", "strec@2"])
+    >>> both = evaluate_subtopics(judgments, {"jaguar": {"d1": 2, "d3": 1}}, ["alpha_nDCG@2", "strec@2"])
+    >>> round(same["alpha_nDCG@2"], 4), same["strec@2"], both["alpha_nDCG@2"], both["strec@2"]
+    (0.8066, 0.5, 1.0, 1.0)
+    """
+    asked, chosen = read_measures(measures), read_policy(policy)
+    _refuse_policy(chosen)
+    decided = chosen.resolved(ids=True)
+    names = read_columns(columns, parts=True)
+    with Session(engine) as session:
+        judged = read_judged(judgments, names, chosen, session)
+        returned = _read_run(run, names, chosen, session)
+    likely = read_weights(weights, judged)
+    union = _union(judged)
+    matched = mappings.match(union, returned, decided)
+    lists = _lists(union, returned, decided)
+    topics = [
+        Topic(
+            query,
+            judged[query],
+            lists.get(query, []),
+            query not in lists,
+            None if likely is None else likely[query],
+        )
+        for query in matched.queries
+    ]
+    return _scores(topics, asked, decided, matched)
+
+
+def _refuse_policy(policy: Policy) -> None:
+    for choice, answers in _ANSWERS.items():
+        if getattr(policy, choice) not in answers:
+            raise PolicyError(
+                f"policy {choice}",
+                f"{' or '.join(answers)} for queries with subtopics",
+                repr(getattr(policy, choice)),
+            )
+
+
+def _read_run(
+    run: object, columns: Mapping[str, str], policy: Policy, session: Session
+) -> Documents:
+    opened = open_source(run, RUN, columns, session)
+    if isinstance(opened, Source):
+        return documents_in(session, ready(opened, session), policy)
+    if isinstance(opened, Mapping):
+        return opened
+    raise InputError("run", "documents with ids", "labels or predictions without")
+
+
+def _union(judged: Judged) -> dict[object, dict[object, float]]:
+    """Return the judged documents of each query, with their highest grades."""
+    union: dict[object, dict[object, float]] = {}
+    for query, subtopics in judged.items():
+        best = union.setdefault(query, {})
+        for docs in subtopics.values():
+            for doc, grade in docs.items():
+                best[doc] = max(grade, best.get(doc, grade))
+    return union
+
+
+def _lists(judged: Documents, returned: Documents, policy: Policy) -> dict[str, list[str]]:
+    """Return the documents of the judged queries in rank order, equal scores by id descending."""
+    lists = {}
+    for query, found in mappings.queries_of(returned, "run").items():
+        if query not in judged:
+            continue
+        scores = mappings.returned_of(found, query, policy, None)
+        order = sorted(scores, key=lambda doc: (float(scores[doc]), doc), reverse=True)
+        if policy.unjudged == "condense":
+            order = [doc for doc in order if doc in judged[query]]
+        lists[query] = order
+    return lists
+
+
+def _scores(
+    topics: Sequence[Topic],
+    measures: tuple[SubtopicMeasure, ...],
+    policy: Policy,
+    matched: Matched,
+) -> SubtopicScores:
+    """Apply the policy to the bare values."""
+    # What is counted, missing or too much is so for all measures alike.
+    plain = replace(
+        policy,
+        negative="keep",
+        empty="zero",
+        missing="error" if policy.missing == "error" else "zero",
+    )
+    coverage = measure_matched(matched, (Measure("CG"),), plain).coverage
+    values = np.zeros((len(topics), len(measures)))
+    counted = np.ones(values.shape, np.bool_)
+    empty = np.zeros(values.shape, np.bool_)
+    queries = tuple(topic.query for topic in topics)
+    for column, measure in enumerate(measures):
+        found = values_of(measure, topics, policy)
+        empty[:, column] = [value is None for value in found]
+        if policy.empty == "error" and empty[:, column].any():
+            _refuse_empty(measure, list(compress(queries, empty[:, column])))
+        values[:, column] = [value or 0.0 for value in found]
+        if (measure.inner or measure).family.needs_run:
+            values[matched.missing, column] = 0.0
+        values[empty[:, column], column] = _EMPTY[policy.empty]
+    if policy.empty == "skip":
+        counted[empty] = False
+    if policy.missing == "skip":
+        counted[matched.missing] = False
+    values[~counted] = np.nan
+    _refuse_nothing_counted(counted, measures, policy)
+    kept: Bools = np.logical_or.reduce(counted, axis=1)
+    lacking: Bools = np.logical_or.reduce(empty, axis=1)
+    return SubtopicScores(
+        measures=measures,
+        policy=policy,
+        coverage=replace(coverage, empty=tuple(compress(queries, lacking))),
+        queries=tuple(compress(queries, kept)),
+        values=values[kept],
+        counted=counted[kept],
+        empty=tuple(empty.sum(axis=0).tolist()),
+        topics=topics,
+    )
+
+
+def _refuse_empty(measure: SubtopicMeasure, queries: list[str]) -> NoReturn:
+    raise InputError(
+        str(measure),
+        "a relevant document in every query (policy empty=error)",
+        f"{len(queries)} without: {examples(queries)}",
+    )
+
+
+def _refuse_nothing_counted(
+    counted: Bools, measures: tuple[SubtopicMeasure, ...], policy: Policy
+) -> None:
+    for column, measure in enumerate(measures):
+        if not counted[:, column].any():
+            raise InputError(
+                str(measure),
+                "at least one query to average over",
+                f"none left by the policy missing={policy.missing} empty={policy.empty}",
+            )

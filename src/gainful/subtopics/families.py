@@ -1,0 +1,307 @@
+"""The catalogue of measures for queries with subtopics.
+
+This is the single place for their names, parameters, defaults, definitions, ranges and
+citations: the notation, the command line, the help and the documentation read it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gainful.errors import MeasureError, did_you_mean
+from gainful.measures.family import ALWAYS, MEAN, NEVER, Example, Family, Parameter, Spelling
+from gainful.measures.notation import parse
+from gainful.measures.number import read_number, write_number
+from gainful.measures.parameters import GAIN, REL
+from gainful.measures.spec import Measure
+
+INTENT_AWARE = "IA"
+
+
+@dataclass(frozen=True, slots=True)
+class SubtopicExample(Example):
+    """A value that a reader can check by hand; a test computes each.
+
+    `docs` are the documents of the list in rank order, each as the subtopics that it is
+    relevant to, a letter each; `lost` are judged documents that were not retrieved.
+    """
+
+    docs: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        listed = ", ".join(doc or "–" for doc in self.docs)
+        others = f", not retrieved {', '.join(self.lost)}" if self.lost else ""
+        return f"subtopics {listed}{others}: {self.measure} = {self.working} = {self.value}"
+
+
+def _example(
+    measure: str, docs: tuple[str, ...], working: str, value: str, lost: tuple[str, ...] = ()
+) -> SubtopicExample:
+    return SubtopicExample(measure, (), working, value, docs=docs, lost=lost)
+
+
+def _share(
+    name: str, values: str, holds: Callable[[float], bool] = lambda share: 0 <= share <= 1
+) -> Parameter:
+    def read(value: object) -> float:
+        number = read_number(value, where=name, expected=values)
+        if not holds(number):
+            raise MeasureError(name, values, repr(value))
+        return number
+
+    return Parameter(name, 0.5, values, read, write_number)
+
+
+def _read_inner(value: object) -> Measure:
+    """Read the measure that is taken of each subtopic; it must be one that is averaged."""
+    inner = value if isinstance(value, Measure) else parse(value)  # type: ignore[arg-type]
+    if inner.family.aggregate != MEAN:
+        raise MeasureError(
+            INTENT_AWARE, "a measure that is averaged over queries", f"the {inner.family.aggregate}"
+        )
+    return inner
+
+
+ALPHA = _share("alpha", "a share from 0 to 1: how much a subtopic that was seen is worth less")
+BETA = _share(
+    "beta",
+    "a number between 0 and 1: the chance to look at the next document",
+    lambda share: 0 < share < 1,
+)
+GAMMA = _share("gamma", "a share from 0 to 1: how much subtopic recall counts beside D_nDCG")
+INNER = Parameter(
+    "measure", parse("nDCG"), "any measure that is averaged over queries", _read_inner, str
+)
+
+_NOVELTY = (
+    "C. Clarke, M. Kolla, G. Cormack, O. Vechtomova, A. Ashkan, S. Büttcher and I. MacKinnon, "
+    "Novelty and diversity in information retrieval evaluation, SIGIR 2008"
+)
+_COMPARED = (
+    "C. Clarke, N. Craswell, I. Soboroff and A. Ashkan, A comparative analysis of cascade measures "
+    "for novelty and diversity, WSDM 2011"
+)
+_ERR = (
+    "O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan, Expected reciprocal rank for graded "
+    "relevance, CIKM 2009"
+)
+_NRBP = (
+    "C. Clarke, M. Kolla and O. Vechtomova, An effectiveness measure for ambiguous and "
+    "underspecified queries, ICTIR 2009"
+)
+_INTENTS = (
+    "R. Agrawal, S. Gollapudi, A. Halverson and S. Ieong, Diversifying search results, WSDM 2009"
+)
+_SHARP = (
+    "T. Sakai and R. Song, Evaluating diversified search results using per-intent graded "
+    "relevance, SIGIR 2011"
+)
+_RECALL = (
+    "C. Zhai, W. Cohen and J. Lafferty, Beyond independent relevance: methods and evaluation "
+    "metrics for subtopic retrieval, SIGIR 2003"
+)
+_IDEAL = (
+    "that of the greedy ideal, which takes the judged document with the highest gain at every rank"
+)
+
+CATALOGUE: tuple[Family, ...] = (
+    Family(
+        name="alpha_nDCG",
+        title="Normalised discounted cumulated gain with novelty",
+        definition=(
+            "alpha_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / "
+            f"{_IDEAL}; g_i = Σ_s (1−α)^n over the subtopics s that the document at rank i is "
+            "relevant to, n how many documents above it are relevant to s"
+        ),
+        range="0 or more; at most 1 but where the greedy ideal is not the best order",
+        citation=_NOVELTY,
+        example=_example(
+            "alpha_nDCG@3",
+            ("a", "", "b"),
+            "(1 + 1/2) / (1 + 1/log2(3) + 1/2·1/2)",
+            "0.7975",
+            ("a",),
+        ),
+        parameters=(ALPHA, REL),
+        spellings=(Spelling("andcg"),),
+        normalised=True,
+    ),
+    Family(
+        name="alpha_DCG",
+        title="Discounted cumulated gain with novelty",
+        definition=(
+            "alpha_DCG@k = Σ_{i=1..k} g_i/log2(i+1) / (S·Σ_{i=1..k} (1−α)^(i−1)/log2(i+1)), g_i as "
+            "in alpha_nDCG: divided by the value of k documents that are relevant to all S "
+            "subtopics, which does not depend on what there is"
+        ),
+        range="0 to 1",
+        citation=f"{_NOVELTY}; {_COMPARED}, for the denominator",
+        example=_example(
+            "alpha_DCG@2", ("a", "b"), "(1 + 1/log2(3)) / (2·(1 + 0.5/log2(3)))", "0.6199"
+        ),
+        parameters=(ALPHA, REL),
+        spellings=(Spelling("adcg"),),
+        normalised=True,
+        cutoff=ALWAYS,
+    ),
+    Family(
+        name="ERR_IA",
+        title="Intent-aware expected reciprocal rank",
+        definition=(
+            "ERR_IA@k = Σ_{i=1..k} g_i/i / (S·Σ_{i=1..k} (1−α)^(i−1)/i), g_i as in alpha_nDCG: "
+            "divided by the value of k documents that are relevant to all S subtopics"
+        ),
+        range="0 to 1",
+        citation=f"{_ERR}; {_COMPARED}",
+        example=_example("ERR_IA@2", ("a", "b"), "(1 + 1/2) / (2·(1 + 0.5/2))", "0.6"),
+        parameters=(ALPHA, REL),
+        normalised=True,
+        cutoff=ALWAYS,
+    ),
+    Family(
+        name="nERR_IA",
+        title="Normalised intent-aware expected reciprocal rank",
+        definition=f"nERR_IA@k = Σ_{{i=1..k}} g_i/i / {_IDEAL}; g_i as in alpha_nDCG",
+        range="0 or more; at most 1 but where the greedy ideal is not the best order",
+        citation=_COMPARED,
+        example=_example("nERR_IA@2", ("", "b"), "(1/2) / (1 + 1/2)", "0.3333", ("a",)),
+        parameters=(ALPHA, REL),
+        normalised=True,
+    ),
+    Family(
+        name="NRBP",
+        title="Novelty- and rank-biased precision",
+        definition="NRBP = (1 − (1−α)·β)/S · Σ_i β^(i−1)·g_i, g_i as in alpha_nDCG",
+        range="0 to 1",
+        citation=_NRBP,
+        example=_example("NRBP", ("a", "b"), "0.75/2 · (1 + 0.5)", "0.5625"),
+        parameters=(ALPHA, BETA, REL),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="nNRBP",
+        title="Normalised novelty- and rank-biased precision",
+        definition=f"nNRBP = NRBP / {_IDEAL}",
+        range="0 or more; at most 1 but where the greedy ideal is not the best order",
+        citation=_NRBP,
+        example=_example("nNRBP", ("", "b"), "0.5 / (1 + 0.5)", "0.3333", ("a",)),
+        parameters=(ALPHA, BETA, REL),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="P_IA",
+        title="Intent-aware precision",
+        definition="P_IA@k = Σ_s P(s)·(documents down to rank k that are relevant to s)/k",
+        range="0 to 1",
+        citation=_INTENTS,
+        example=_example("P_IA@2", ("ab", "a"), "1/2·2/2 + 1/2·1/2", "0.75"),
+        parameters=(REL,),
+        normalised=True,
+        cutoff=ALWAYS,
+    ),
+    Family(
+        name="AP_IA",
+        title="Intent-aware average precision",
+        definition="AP_IA = Σ_s P(s)·AP_s, AP_s the average precision for subtopic s alone",
+        range="0 to 1",
+        citation=_INTENTS,
+        example=_example("AP_IA", ("a", "b"), "1/2·1 + 1/2·1/2", "0.75"),
+        parameters=(REL,),
+        spellings=(Spelling("MAP_IA"),),
+        normalised=True,
+        cutoff=NEVER,
+    ),
+    Family(
+        name="strec",
+        title="Subtopic recall",
+        definition="strec@k = the share of the S subtopics that a document down to rank k is relevant to",
+        range="0 to 1",
+        citation=_RECALL,
+        example=_example("strec@2", ("a", "a"), "1/2", "0.5", ("b",)),
+        parameters=(REL,),
+        spellings=(Spelling("Irec"), Spelling("I_rec"), Spelling("StRecall")),
+        normalised=True,
+    ),
+    Family(
+        name="D_nDCG",
+        title="Normalised discounted cumulated gain of the subtopics together",
+        definition=(
+            "D_nDCG@k = Σ_{i=1..k} g_i/log2(i+1) / that of the ideal, all judged documents by g "
+            "descending; g = Σ_s P(s)·g_s, the gain of a document for a subtopic weighted by how "
+            "likely it is"
+        ),
+        range="at most 1; 0 or more without negative grades",
+        citation=_SHARP,
+        example=_example(
+            "D_nDCG@2", ("a", "ab"), "(0.5 + 1/log2(3)) / (1 + 0.5/log2(3))", "0.8597"
+        ),
+        parameters=(GAIN,),
+        normalised=True,
+    ),
+    Family(
+        name="Dsharp_nDCG",
+        title="D_nDCG and subtopic recall",
+        definition=(
+            "Dsharp_nDCG@k = γ·strec@k + (1−γ)·D_nDCG@k, a document relevant to a subtopic where its "
+            "gain is positive; D♯-nDCG in the literature"
+        ),
+        range="at most 1; 0 or more without negative grades",
+        citation=_SHARP,
+        example=_example("Dsharp_nDCG@1", ("a",), "0.5·1/2 + 0.5·0.5/1", "0.5", ("ab",)),
+        parameters=(GAMMA, GAIN),
+        normalised=True,
+    ),
+    Family(
+        name=INTENT_AWARE,
+        title="The intent-aware version of any measure",
+        definition=(
+            "IA(M) = Σ_s P(s)·M_s, M_s the measure with the judgments of subtopic s alone; M is any "
+            "measure that is averaged over queries, with its parameters and its cutoff"
+        ),
+        range="that of the measure",
+        citation=_INTENTS,
+        example=_example("IA(RR)", ("a", "b"), "1/2·1 + 1/2·1/2", "0.75"),
+        parameters=(INNER,),
+        normalised=True,
+        cutoff=NEVER,  # it is the measure's
+    ),
+)
+
+
+def subtopic_catalogue() -> tuple[Family, ...]:
+    """Return every measure for queries with subtopics, with its definition, range and citation.
+
+    >>> [family.name for family in subtopic_catalogue()][:4]
+    ['alpha_nDCG', 'alpha_DCG', 'ERR_IA', 'nERR_IA']
+    """
+    return CATALOGUE
+
+
+def subtopic_family(name: object) -> Family:
+    """Return the entry of a measure, by its name in any case, or as other tools write it.
+
+    >>> subtopic_family("alpha-nDCG").name, subtopic_family("D#-nDCG").name, subtopic_family("MAP-IA").name
+    ('alpha_nDCG', 'Dsharp_nDCG', 'AP_IA')
+    """
+    known = {
+        _plain(spelled): family
+        for family in CATALOGUE
+        for spelled in (family.name, *(spelling.name for spelling in family.spellings))
+    }
+    found = known.get(_plain(str(name)))
+    if found is None:
+        raise MeasureError(
+            "measure",
+            "a measure for queries with subtopics",
+            repr(name),
+            did_you_mean(str(name), [family.name for family in CATALOGUE])
+            + " Any other measure M is written IA(M).",
+        )
+    return found
+
+
+def _plain(name: str) -> str:
+    plain = name.casefold().replace("α", "alpha").replace("♯", "#").replace("#", "sharp")
+    return plain.replace("-", "_")

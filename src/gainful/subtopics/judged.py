@@ -1,0 +1,168 @@
+"""Judgments of subtopics, from any kind of input, as dicts: query → subtopic → document → grade."""
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gainful.errors import InputError
+from gainful.inputs.columns import read_columns
+from gainful.inputs.engine import Engine, Session
+from gainful.inputs.files import path_of
+from gainful.inputs.identifiers import id_text
+from gainful.inputs.kinds import SUBTOPICS
+from gainful.inputs.parts import read_parts
+from gainful.inputs.source import Source
+from gainful.inputs.sources import open_source
+from gainful.matching.folding import without_self
+from gainful.matching.mappings import documents_of, sorted_numbers
+from gainful.measures.policy import Policy
+
+Judged = dict[str, dict[str, dict[str, float]]]
+
+_REMEDY = "Judgments without subtopics are for evaluate."
+
+
+def read_subtopics(
+    judgments: object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    policy: Policy | None = None,
+    engine: Engine | None = None,
+) -> Judged:
+    """Read judgments of subtopics once, to measure several runs with them.
+
+    Args:
+        judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file (TREC with the four fields
+            query, subtopic, doc and grade; CSV, TSV, JSON, JSON lines, Parquet), a data frame, an
+            Arrow object.
+        columns: names of columns that are not among the usual: query, subtopic, doc, grade.
+        policy: of which duplicates and drop_self matter here.
+        engine: what may be used of the machine for files and tables.
+
+    Returns:
+        A dict `{query: {subtopic: {doc: grade}}}`, ids as strings.
+
+    >>> read_subtopics({"jaguar": {"cat": {"d1": 1}, "car": {"d2": 1, 3: 0}}})["jaguar"]["car"]
+    {'d2': 1.0, '3': 0.0}
+    """
+    names = read_columns(columns, parts=True)
+    with Session(engine) as session:
+        return read_judged(judgments, names, Policy() if policy is None else policy, session)
+
+
+def read_judged(
+    given: object, columns: Mapping[str, str], policy: Policy, session: Session
+) -> Judged:
+    """Read what a caller gives as judgments."""
+    opened = open_source(given, SUBTOPICS, columns, session)
+    where = path_of(given) if isinstance(given, str | os.PathLike) else SUBTOPICS.name
+    if isinstance(opened, Mapping):
+        judged = _from_dicts(opened, where, policy)
+    elif isinstance(opened, Source):
+        judged = _from_rows(opened, policy, session)
+    else:
+        raise InputError(where, "judgments with subtopics", "documents without ids", _REMEDY)
+    if not any(docs for subtopics in judged.values() for docs in subtopics.values()):
+        raise InputError(where, SUBTOPICS.least, "none")
+    return {
+        query: {name: dict(without_self(docs, query, policy)) for name, docs in subtopics.items()}
+        for query, subtopics in judged.items()
+    }
+
+
+def _from_dicts(given: Mapping[Any, Any], where: str, policy: Policy) -> Judged:
+    judged: Judged = {}
+    for query, subtopics in _by_id(given, where, "query", "{subtopic: {doc: grade}}"):
+        judged[query] = {}
+        inside = f"{where}, query {query!r}"
+        for subtopic, docs in _by_id(subtopics, inside, "subtopic", "{doc: grade}"):
+            try:
+                known = documents_of(docs, where, query, policy)
+                sorted_numbers(known, SUBTOPICS.number, where, query)
+            except InputError as problem:  # what raises it knows of no subtopics
+                place = f"{inside}, subtopic {subtopic!r}" + problem.where.removeprefix(inside)
+                raise InputError(place, problem.expected, problem.found, problem.remedy) from None
+            judged[query][subtopic] = {doc: float(grade) for doc, grade in known.items()}
+    return judged
+
+
+def _by_id(
+    given: Mapping[Any, Any], where: str, role: str, shape: str
+) -> Iterator[tuple[str, Mapping[Any, Any]]]:
+    """Yield what a dict holds by its id as a string, each of which must be a dict."""
+    seen = set()
+    for key, found in given.items():
+        text = id_text(key, where=f"{where}, {role} ids")
+        if text in seen:
+            raise InputError(where, f"each {role} once", f"{text!r} as a string and as an integer")
+        seen.add(text)
+        if not isinstance(found, Mapping):
+            raise InputError(
+                f"{where}, {role} {text!r}",
+                f"a dict {shape}",
+                f"{type(found).__name__} {found!r:.50}",
+                _REMEDY,
+            )
+        yield text, found
+
+
+def _from_rows(source: Source, policy: Policy, session: Session) -> Judged:
+    judged: Judged = {}
+    for where, query, subtopic, doc, grade in read_parts(source, session):
+        docs = judged.setdefault(query, {}).setdefault(subtopic, {})
+        if doc not in docs:
+            docs[doc] = grade
+        elif policy.duplicates == "best":
+            docs[doc] = max(docs[doc], grade)
+        elif policy.duplicates == "error":
+            raise InputError(
+                where,
+                "each document once for a subtopic of a query",
+                f"document {doc!r} of query {query!r}, subtopic {subtopic!r} again",
+                "Remove one, or set the policy duplicates to first or best.",
+            )
+    return judged
+
+
+def read_weights(given: object, judged: Judged) -> dict[str, dict[str, float]] | None:
+    """Check the weights of the subtopics of every judged query.
+
+    >>> read_weights({"q": {"a": 3, "b": 1}}, {"q": {"a": {}, "b": {}}})
+    {'q': {'a': 3.0, 'b': 1.0}}
+    """
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise InputError(
+            "weights", "a dict {query: {subtopic: probability}}", f"{type(given).__name__}"
+        )
+    weights: dict[str, dict[str, float]] = {}
+    for query, subtopics in _by_id(given, "weights", "query", "{subtopic: probability}"):
+        where = f"weights, query {query!r}"
+        known: dict[str, float] = {}
+        for key, weight in subtopics.items():
+            name = id_text(key, where=f"{where}, subtopic ids")
+            if name in known:
+                raise InputError(
+                    where, "each subtopic once", f"{name!r} as a string and as an integer"
+                )
+            if not _is_weight(weight):
+                raise InputError(
+                    f"{where}, subtopic {name!r}", "a finite number from 0", f"{weight!r:.60}"
+                )
+            known[name] = float(weight)
+        weights[query] = known
+    for query in judged:
+        if query not in weights:
+            raise InputError("weights", "every judged query", f"none for query {query!r}")
+    return weights
+
+
+def _is_weight(value: object) -> bool:
+    if isinstance(value, bool | str):
+        return False
+    try:
+        return 0 <= float(value) < math.inf  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return False

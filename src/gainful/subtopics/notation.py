@@ -1,0 +1,183 @@
+"""A measure for queries with subtopics as a value, and its notation.
+
+The grammar is that of all measures, `name(parameter=value)@cutoff`; `IA` has another measure in
+its brackets. `str(measure)` writes it, defaults left out; `parse` reads it back to the same value.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from gainful.errors import MeasureError
+from gainful.measures import notation
+from gainful.measures.family import ALWAYS, NEVER, Family
+from gainful.measures.spec import Measure, read_cutoff
+from gainful.subtopics.families import INTENT_AWARE, subtopic_family
+
+_NOTATION = re.compile(
+    r"(?P<name>[^\s()@]+?)\s*(?:\((?P<arguments>.*)\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL
+)
+
+
+class SubtopicMeasure(Measure):
+    """What to measure where queries have subtopics: a family, its parameters and a cutoff.
+
+    >>> SubtopicMeasure("alpha_nDCG", cutoff=20, alpha=0.9)
+    SubtopicMeasure('alpha_nDCG(alpha=0.9)@20')
+    >>> SubtopicMeasure("IA", measure="nDCG@10")
+    SubtopicMeasure('IA(nDCG@10)')
+    """
+
+    __slots__ = ()
+
+    def __init__(self, name: str, *, cutoff: int | None = None, **parameters: object) -> None:
+        entry = subtopic_family(name)
+        given = {name: entry.parameter(name).read(value) for name, value in parameters.items()}
+        settings = {p.name: given.get(p.name, p.default) for p in entry.parameters}
+        if entry.name == INTENT_AWARE:
+            if cutoff is not None:
+                settings["measure"] = settings["measure"].at(cutoff)
+            cutoff = settings["measure"].cutoff
+        else:
+            _check_cutoff(entry, cutoff)
+        # The class is frozen for everyone but its own constructor.
+        object.__setattr__(self, "name", entry.name)
+        object.__setattr__(self, "settings", tuple(settings.items()))
+        object.__setattr__(self, "cutoff", None if cutoff is None else read_cutoff(cutoff))
+
+    @property
+    def family(self) -> Family:
+        """The catalogue entry of this measure."""
+        return subtopic_family(self.name)
+
+    @property
+    def inner(self) -> Measure | None:
+        """The measure that is taken of each subtopic, of the intent-aware version of one."""
+        found: Measure | None = self.parameters.get("measure")
+        return found
+
+    def at(self, cutoff: int | None) -> "SubtopicMeasure":
+        """Return the same measure at another cutoff.
+
+        >>> SubtopicMeasure("IA", measure="nDCG").at(5)
+        SubtopicMeasure('IA(nDCG@5)')
+        """
+        if self.inner is not None:
+            return SubtopicMeasure(self.name, measure=self.inner.at(cutoff))
+        return SubtopicMeasure(self.name, cutoff=cutoff, **self.parameters)
+
+    def __str__(self) -> str:
+        return super().__str__() if self.inner is None else f"{self.name}({self.inner})"
+
+    def __repr__(self) -> str:
+        return f"SubtopicMeasure('{self}')"
+
+
+def parse(text: str) -> SubtopicMeasure:
+    """Read one measure.
+
+    >>> parse("alpha-nDCG@20"), parse("D#-nDCG@10")
+    (SubtopicMeasure('alpha_nDCG@20'), SubtopicMeasure('Dsharp_nDCG@10'))
+    """
+    measures = parse_all(text)
+    if len(measures) != 1:
+        raise MeasureError(
+            f"measure {text!r}", "one measure", f"{len(measures)}", "Give one cutoff."
+        )
+    return measures[0]
+
+
+def parse_all(text: str) -> tuple[SubtopicMeasure, ...]:
+    """Read a measure with one or several cutoffs.
+
+    >>> parse_all("ERR_IA@5,10")
+    (SubtopicMeasure('ERR_IA@5'), SubtopicMeasure('ERR_IA@10'))
+    >>> parse_all("IA(nDCG(gain=exp2)@5,10)")
+    (SubtopicMeasure('IA(nDCG(gain=exp2)@5)'), SubtopicMeasure('IA(nDCG(gain=exp2)@10)'))
+    """
+    if not isinstance(text, str):
+        raise MeasureError("measure", "a text such as 'alpha_nDCG@20'", repr(text))
+    found = _NOTATION.fullmatch(text.strip())
+    if found is None:
+        raise MeasureError("measure", "a name such as alpha_nDCG@20 or IA(nDCG@10)", repr(text))
+    family, arguments = subtopic_family(found["name"]), found["arguments"]
+    cutoffs: list[int | None] = [None]
+    if found["cutoffs"] is not None:
+        cutoffs = [read_cutoff(number) for number in found["cutoffs"].split(",")]
+    if family.name == INTENT_AWARE:
+        return _intent_aware(arguments, cutoffs, where=text)
+    parameters = _read_arguments(arguments, where=text)
+    return tuple(SubtopicMeasure(family.name, cutoff=cutoff, **parameters) for cutoff in cutoffs)
+
+
+def _intent_aware(
+    arguments: str | None, cutoffs: list[int | None], *, where: str
+) -> tuple[SubtopicMeasure, ...]:
+    if arguments is None or not arguments.strip():
+        raise MeasureError(
+            f"measure {where!r}", "a measure in the brackets", "none", "IA(nDCG@10)."
+        )
+    inner = notation.parse_all(arguments.strip().removeprefix("measure=").strip())
+    if cutoffs != [None] and any(measure.cutoff is not None for measure in inner):
+        raise MeasureError(f"measure {where!r}", "one cutoff", "one inside and one outside")
+    return tuple(
+        SubtopicMeasure(INTENT_AWARE, measure=measure, cutoff=cutoff)
+        for measure in inner
+        for cutoff in cutoffs
+    )
+
+
+def _read_arguments(arguments: str | None, *, where: str) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
+    for item in _split_outside_braces(arguments or ""):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not (key and equals and value):
+            raise MeasureError(
+                f"measure {where!r}", "parameters written key=value", repr(item.strip())
+            )
+        if key in ("cutoff", "k"):
+            raise MeasureError(f"measure {where!r}", "a cutoff written @10", f"{key}={value}")
+        if key in parameters:
+            raise MeasureError(f"measure {where!r}", "each parameter once", f"{key} twice")
+        parameters[key] = value
+    return parameters
+
+
+def _split_outside_braces(text: str) -> list[str]:
+    """Split `a=1, gain={1: 2, 3: 4}` at its outer commas."""
+    return [item for item in re.split(r",(?![^{}]*\})", text) if text.strip()]
+
+
+def read_measures(measures: object) -> tuple[SubtopicMeasure, ...]:
+    """Read what a caller gives as measures: one, or several, as text or as values.
+
+    A measure that is named twice is kept once, at its first place.
+
+    >>> read_measures(["strec@10", "Irec@10", "IA(AP)"])
+    (SubtopicMeasure('strec@10'), SubtopicMeasure('IA(AP)'))
+    """
+    if isinstance(measures, str | Measure):
+        measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise MeasureError("measures", "a measure or a list of measures", repr(measures))
+    read: dict[SubtopicMeasure, None] = {}
+    for item in measures:
+        if isinstance(item, Measure) and not isinstance(item, SubtopicMeasure):
+            raise MeasureError(
+                "measures",
+                "a measure for queries with subtopics",
+                f"'{item}'",
+                f"Its intent-aware version is IA({item}).",
+            )
+        for measure in (item,) if isinstance(item, SubtopicMeasure) else parse_all(item):
+            read[measure] = None
+    if not read:
+        raise MeasureError("measures", "at least one measure", "none", "Try 'alpha_nDCG@20'.")
+    return tuple(read)
+
+
+def _check_cutoff(entry: Family, cutoff: int | None) -> None:
+    if cutoff is not None and entry.cutoff == NEVER:
+        raise MeasureError(entry.name, "no cutoff, which this measure does not have", f"@{cutoff}")
+    if cutoff is None and entry.cutoff == ALWAYS:
+        raise MeasureError(entry.name, f"a cutoff, such as {entry.name}@20", "none")

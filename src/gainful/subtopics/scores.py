@@ -1,0 +1,105 @@
+"""`SubtopicScores`: the result of an evaluation of queries with subtopics."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError, did_you_mean
+from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.per_query import PerQuery
+from gainful.evaluation.scores import Scores
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+from gainful.rendering.table import Cell
+from gainful.subtopics.notation import SubtopicMeasure, parse
+from gainful.subtopics.topics import Topic
+
+_HASH_BYTES = 6
+
+
+class SubtopicScores(Scores):
+    """Means over queries, the values of each query, and what they rest on, as in `Scores`.
+
+    Measures are those for queries with subtopics, in any of their spellings.
+    """
+
+    def __init__(
+        self,
+        *,
+        measures: tuple[SubtopicMeasure, ...],
+        policy: Policy,
+        coverage: Coverage,
+        queries: tuple[str, ...],
+        values: NDArray[np.float64],
+        counted: NDArray[np.bool_],
+        empty: tuple[int, ...],
+        topics: Sequence[Topic],
+    ) -> None:
+        super().__init__(
+            measures=measures,
+            policy=policy,
+            coverage=coverage,
+            queries=queries,
+            values=values,
+            counted=counted,
+            empty=empty,
+            batches=(),
+        )
+        self._topics = topics
+
+    @property
+    def per_query(self) -> PerQuery:
+        """The values of each query: columns query, and one for each measure."""
+        names = tuple(str(measure) for measure in self.measures)
+        return _PerQuery(self.queries, names, self.values, self.counted)
+
+    def _measure(self, measure: str | Measure) -> Measure:
+        by_name = {str(known): known for known in self.measures}
+        if isinstance(measure, str) and measure in by_name:
+            return by_name[measure]  # a gain that is a function has no notation that reads back
+        found = measure if isinstance(measure, Measure) else parse(measure)
+        if found not in self.measures:
+            raise InputError(
+                "scores",
+                "a measure that was evaluated",
+                f"'{found}'",
+                did_you_mean(str(found), by_name),
+            )
+        return found
+
+    def _hashes(self, cutoff: int | None) -> tuple[str, str]:
+        """Hash what a measure sees: all judgments with their ids, and the lists down to its cutoff."""
+        judgments = (
+            f"{topic.query}\n{name}\n{doc}\n{topic.judged[name][doc] + 0.0!r}\n{weight!r}\n"
+            for topic in self._topics
+            for name in topic.subtopics
+            for weight in ([None] if topic.given is None else [topic.given.get(name)])
+            for doc in sorted(topic.judged[name])
+        )
+        run = (
+            f"{topic.query}\n{topic.missing}\n" + "".join(f"{doc}\n" for doc in listed)
+            for topic in self._topics
+            for listed in (topic.documents[:cutoff],)
+        )
+        return _hash(judgments), _hash(run)
+
+    def __repr__(self) -> str:
+        return f"Subtopic{super().__repr__()}"
+
+
+class _PerQuery(PerQuery):
+    """The same table, whose columns are found by any spelling of their measures."""
+
+    def __getitem__(self, column: str | Measure) -> list[Cell]:
+        if isinstance(column, str) and column not in self.columns:
+            column = str(parse(column))
+        return super().__getitem__(column)
+
+
+def _hash(parts: Iterable[str]) -> str:
+    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
+    for part in parts:
+        digest.update(part.encode(errors="surrogatepass"))
+    return digest.hexdigest()

@@ -1,0 +1,47 @@
+"""`gainful evaluate --bounds`."""
+
+import json
+
+import pytest
+
+import gainful as gf
+
+JUDGMENTS = "q 0 a 1\nq 0 b 0\n"
+RUN = "q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 x 3 1 t\n"
+OTHER = "q Q0 b 1 3 t\nq Q0 a 2 2 t\nq Q0 x 3 1 t\n"
+
+
+def test_bounds(cli, files):
+    paths = files("j", JUDGMENTS), files("one", RUN), files("two", OTHER)
+    done = cli("evaluate", *paths, "-m", "nDCG@3", "--bounds", "--grades", "0,1", "-f", "json")
+    rows = {row["run"]: row for row in json.loads(done.stdout)}
+    assert set(rows) == {"one", "two", "two − one"}
+    expected = gf.bounds(paths[0], paths[1], "nDCG@3", grades={0, 1})["nDCG@3"]
+    assert (rows["one"]["low"], rows["one"]["high"]) == (expected.low, expected.high)
+    difference = gf.bounds(paths[0], paths[2], "nDCG@3", grades={0, 1}, against=paths[1])
+    assert rows["two − one"]["high"] == difference["nDCG@3"].high
+    table = cli(
+        "evaluate", *paths, "-m", "nDCG@3", "--bounds", "--grades", "0..1", "--unseen", "any"
+    )
+    assert "from 0 to 1; any number of more are unseen" in table.stdout
+    assert "two − one" in table.stdout
+    each = cli("evaluate", *paths[:2], "--bounds", "--grades", "0,1", "--per-query", "-f", "csv")
+    assert each.stdout.splitlines()[0] == "run,query,measure,value,low,high"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--bounds"], "--bounds needs --grades"),
+        (["--grades", "0,1"], "--grades goes with --bounds"),
+        (["--bounds", "--grades", "0,x"], "two ends"),
+        (["--bounds", "--grades", "0,1", "--unseen", "-1"], "--unseen is a number"),
+        (["--bounds", "--grades", "0,1", "-m", "bpref"], "one of nDCG"),
+        (["--bounds", "--grades", "0,1", "--subtopics"], "neither with --subtopics"),
+    ],
+)
+def test_failures(options, told, cli, files):
+    done = cli("evaluate", files("j", JUDGMENTS), files("r", RUN), *options)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,88 @@
+"""`gainful pool`, as a user calls it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import gainful as gf
+
+COOKING = Path(__file__).parents[2] / "examples" / "cooking"
+JUDGMENTS, KEYWORD, HYBRID = (
+    str(COOKING / name) for name in ("judgments.qrels", "keyword.run", "hybrid.run")
+)
+
+
+def test_without_judgments_it_lists_the_pool(cli):
+    done = cli("pool", KEYWORD, HYBRID, "--depth", 3, "-f", "csv")
+    assert done.returncode == 0
+    expected = gf.pool({"keyword": KEYWORD, "hybrid": HYBRID}, depth=3)
+    rows = [line.split(",") for line in done.stdout.splitlines()]
+    assert rows[0] == ["query", "doc", "rank", "runs"]
+    assert rows[1:] == [[row.query, row.doc, str(row.rank), str(row.runs)] for row in expected]
+    assert done.stderr.strip() == expected.summary
+
+
+def test_with_judgments_it_lists_what_to_judge_next(cli):
+    arguments = ("-m", "nDCG@5", "--budget", 7, "--grades", "0,1,2,3")
+    done = cli("pool", KEYWORD, HYBRID, "--judgments", JUDGMENTS, *arguments, "-f", "jsonl")
+    assert done.returncode == 0
+    runs = {"keyword": KEYWORD, "hybrid": HYBRID}
+    expected = gf.next_to_judge(JUDGMENTS, runs, "nDCG@5", budget=7, grades=(0, 1, 2, 3))
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [record["doc"] for record in records] == [row.doc for row in expected]
+    assert [record["priority"] for record in records] == [row.priority for row in expected]
+
+
+def test_two_runs_are_compared_by_their_names(cli):
+    done = cli("pool", KEYWORD, HYBRID, "--judgments", JUDGMENTS, "--compare", "keyword", "hybrid")
+    assert done.returncode == 0
+    assert "flips" in done.stdout.splitlines()[0]
+    assert "keyword less hybrid" in done.stdout.splitlines()[-1]
+
+
+def test_a_file_is_written_in_the_format_of_its_name(cli, tmp_path):
+    target = tmp_path / "next.qrels"
+    done = cli("pool", KEYWORD, "--judgments", JUDGMENTS, "--budget", 2, "-o", target)
+    assert (done.returncode, done.stdout) == (0, "")
+    fields = [line.split() for line in target.read_text().splitlines()]
+    assert [(one, last) for _, one, _, last in fields] == [("0", "-1")] * 2
+    assert cli("pool", KEYWORD, "-f", "trec").stdout.splitlines()[0].endswith(" -1")
+
+
+def test_a_run_comes_from_standard_input(cli):
+    done = cli("pool", "-", "-f", "csv", stdin="q Q0 a 1 0.5 t\n")
+    assert (done.returncode, done.stdout) == (0, "query,doc,rank,runs\nq,a,1,1\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "Missing argument"),
+        (("none.run",), "none.run"),
+        ((KEYWORD, "--depth", "0"), "--depth"),
+        ((KEYWORD, "-m", "nDCG@5"), "--measure goes with --judgments"),
+        ((KEYWORD, "--budget", "5"), "--budget goes with --judgments"),
+        ((KEYWORD, "--grades", "0,1"), "--grades goes with --judgments"),
+        ((KEYWORD, "--judgments", JUDGMENTS, "--budget", "0"), "budget: expected a whole number"),
+        ((KEYWORD, "--judgments", JUDGMENTS, "--grades", "low"), "--grades takes numbers"),
+        ((KEYWORD, "--judgments", JUDGMENTS, "-m", "nDGC"), "Did you mean"),
+        ((KEYWORD, "--judgments", JUDGMENTS, "--compare", "keyword", "other"), "'other'"),
+        ((KEYWORD, "-f", "xml"), "xml"),
+        ((KEYWORD, "-o", KEYWORD), "one of the inputs"),
+        (("-", "--judgments", "-"), "Standard input can be read once"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_a_paragraph(cli, arguments, message):
+    done = cli("pool", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_help_says_what_it_does(cli):
+    done = cli("pool", "--help")
+    assert done.returncode == 0
+    for word in ("--judgments", "--budget", "--grades", "--compare", "−1"):
+        assert word in done.stdout
+    assert "pool" in cli("--help").stdout

@@ -1,0 +1,128 @@
+"""Ties: the exact expectation, the best and the worst, against every order of the tied documents."""
+
+import itertools
+import random
+
+import pytest
+
+import gainful as gf
+from gainful.measures.families import family as look_up
+from oracles import ORACLES, PERMUTATIONS, vouched
+from random_measures import expected, per_query, random_parameters
+
+GRADES = (0, 0, 1, 1, 2, 3, 4, 0.5, None, None)
+WITH_NEGATIVE = (*GRADES, -1, -2)
+CUTOFFS = (None, 1, 2, 3, 4, 5, 7)
+
+# Families in which the better of two documents never stands too high, with its parameters.
+BY_GRADE = (
+    *("AP", "RR", "P", "R", "F", "RelP", "Success", "RBP", "ERR", "nERR"),
+    *("CG", "DCG", "nDCG", "SDCG", "NumRelRet", "Rprec", "GMAP", "iprec", "11pt", "binG"),
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+
+
+def random_blocks(rng, grades):
+    """Grades in blocks of one score each, at least one of them a tie, and those not retrieved."""
+    sizes = rng.choice([(2,), (4,), (1, 3), (2, 3), (3, 1, 2), (1, 4, 1), (2, 2, 2), (1, 1, 3)])
+    blocks = [[rng.choice(grades) for _ in range(size)] for size in sizes]
+    unseen = [rng.choice([grade for grade in grades if grade is not None]) for _ in range(2)]
+    return blocks, unseen[: rng.randint(0, 2)] or [1]
+
+
+def orders(blocks):
+    for choice in itertools.product(*(itertools.permutations(block) for block in blocks)):
+        yield [grade for block in choice for grade in block]
+
+
+def tied_run(blocks, unseen, rng):
+    """The judgments and the run of one query in which each block has one score."""
+    documents = [(grade, -place) for place, block in enumerate(blocks) for grade in block]
+    ids = rng.sample(range(100), len(documents))
+    run = {f"d{number}": score for number, (_, score) in zip(ids, documents, strict=True)}
+    judged = {
+        f"d{number}": grade
+        for number, (grade, _) in zip(ids, documents, strict=True)
+        if grade is not None
+    }
+    judged |= {f"u{place}": grade for place, grade in enumerate(unseen)}
+    return {"q": judged}, {"q": run}
+
+
+def cases(name, grades, count):
+    """Random measures of a family with tied lists, and the literal value of every order."""
+    family, rng = look_up(name), random.Random(f"ties {name}")  # noqa: S311
+    for _ in range(count):
+        blocks, unseen = random_blocks(rng, grades)
+        parameters = random_parameters(rng, family)
+        cutoffs = {"never": CUTOFFS[:1], "always": CUTOFFS[1:], "optional": CUTOFFS}
+        k = rng.choice(cutoffs[family.cutoff])
+        values = [expected(name, order, unseen, k=k, **parameters) for order in orders(blocks)]
+        yield gf.Measure(name, cutoff=k, **parameters), blocks, unseen, values, rng
+
+
+@pytest.mark.parametrize("name", vouched(PERMUTATIONS))
+def test_average_is_the_mean_over_all_orders(name):
+    differing = 0
+    for measure, blocks, unseen, values, rng in cases(name, WITH_NEGATIVE, 120):
+        found = per_query(*tied_run(blocks, unseen, rng), measure, ties="average")
+        mean = sum(values) / len(values)
+        assert found["q"][str(measure)] == pytest.approx(mean, rel=1e-10, abs=1e-12), (
+            str(measure),
+            blocks,
+            unseen,
+        )
+        differing += max(values) - min(values) > 1e-9
+    family = look_up(name)
+    ordered = family.needs_run and (family.cutoff != "never" or name == "GMAP")
+    # What has no cutoff and no order is the same in all; NumRet is as long as its list.
+    assert differing > 10 or not ordered or name == "NumRet"
+
+
+@pytest.mark.parametrize("name", [name for name in ORACLES if name not in vouched(PERMUTATIONS)])
+def test_where_no_expectation_is_known_ties_are_refused(name):
+    family = look_up(name)
+    measure = gf.Measure(name, cutoff=2 if family.cutoff == "always" else None)
+    judgments, tied = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1, "b": 1, "c": 0}}
+    average = gf.Policy(ties="average")
+    with pytest.raises(gf.InputError, match=r"ties=average.*tied documents"):
+        gf.evaluate(judgments, tied, measure, policy=average)
+    # Beside a measure that has one, and without ties.
+    with pytest.raises(gf.InputError, match=r"ties=average.*tied documents"):
+        gf.evaluate(judgments, tied, ["AP", measure], policy=average)
+    untied = {"q": {"a": 2, "b": 1, "c": 0}}
+    ours = gf.evaluate(judgments, untied, measure, policy=average)[measure]
+    assert ours == gf.evaluate(judgments, untied, measure, policy=gf.Policy(ties="doc"))[measure]
+
+
+@pytest.mark.parametrize("name", BY_GRADE)
+def test_best_and_worst_are_the_extremes_of_all_orders(name):
+    differing = 0
+    for measure, blocks, unseen, values, rng in cases(name, GRADES, 100):
+        if "{" in str(measure):
+            continue  # a table may turn the grades upside down
+        judgments, run = tied_run(blocks, unseen, rng)
+        for ties, extreme in (("best", max), ("worst", min)):
+            found = per_query(judgments, run, measure, ties=ties)["q"][str(measure)]
+            assert found == pytest.approx(extreme(values), rel=1e-10, abs=1e-12), (
+                str(measure),
+                ties,
+                blocks,
+                unseen,
+            )
+        differing += max(values) - min(values) > 1e-9
+    assert differing > 5
+
+
+@pytest.mark.parametrize("ties", ["doc", "order"])
+@pytest.mark.parametrize("name", ORACLES)
+def test_a_rule_that_settles_ties_gives_the_value_of_its_order(name, ties):
+    for measure, blocks, unseen, values, rng in cases(name, GRADES, 25):
+        judgments, run = tied_run(blocks, unseen, rng)
+        order = sorted(run["q"], reverse=True) if ties == "doc" else list(run["q"])
+        order.sort(key=run["q"].get, reverse=True)
+        settled = {"q": {doc: -rank for rank, doc in enumerate(order)}}
+        found = per_query(judgments, run, measure, ties=ties)["q"][str(measure)]
+        assert found == per_query(judgments, settled, measure, ties=ties)["q"][str(measure)]
+        assert any(found == pytest.approx(value, rel=1e-9, abs=1e-12) for value in values)

@@ -1,0 +1,140 @@
+"""Every family of the catalogue equals its literal formula, on tens of thousands of random lists."""
+
+import math
+import random
+
+import pytest
+
+import gainful as gf
+import literal_measures
+from gainful.measures.families import family as look_up
+from oracles import LITERAL, ORACLES, vouched
+from random_measures import (
+    GRADES,
+    as_dicts,
+    expected,
+    per_query,
+    random_cutoff,
+    random_list,
+    random_parameters,
+)
+
+EMPTY = {"zero": 0.0, "one": 1.0, "nan": math.nan}
+
+# Where a list holds negative gains, the definition leaves open whether they are cumulated.
+WITHOUT_NEGATIVE_GAINS = {"Q"}
+
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+
+
+def random_lists(rng, count):
+    """Lists of queries that have a judgment, one of them without a relevant document."""
+    lists = [random_list(rng) for _ in range(count - 1)] + [random_list(rng, (0, -1))]
+    return [
+        (listed, unseen) if unseen or set(listed) - {None} else (listed, [0])
+        for listed, unseen in lists
+    ]
+
+
+def as_judged(listed, unjudged):
+    """The list that a policy sees, and what an unjudged document of it was given."""
+    if unjudged == "condense":
+        return [grade for grade in listed if grade is not None]
+    if unjudged == "zero":
+        return listed
+    return [unjudged if grade is None else grade for grade in listed]
+
+
+@pytest.mark.parametrize("name", vouched(LITERAL))
+def test_random_lists_parameters_cutoffs_and_policies(name):
+    family, rng, seen = look_up(name), random.Random(name), set()  # noqa: S311
+    for turn in range(70):
+        choices = {
+            "negative": "zero" if name in WITHOUT_NEGATIVE_GAINS else ("keep", "zero")[turn % 2],
+            "empty": rng.choice(tuple(EMPTY)),
+            "unjudged": rng.choice(("zero", "zero", "condense", 1, 0, -1)),
+        }
+        lists = random_lists(rng, 10)
+        judgments, run = as_dicts(lists)
+        drawn = {}
+        for _ in range(3):
+            settings = random_parameters(rng, family) | {"k": random_cutoff(rng, family)}
+            parameters = {key: value for key, value in settings.items() if key != "k"}
+            drawn[gf.Measure(name, cutoff=settings["k"], **parameters)] = settings
+        found = per_query(judgments, run, list(drawn), **choices)
+        for number, (listed, unseen) in enumerate(lists):
+            for measure, settings in drawn.items():
+                value = expected(
+                    name,
+                    as_judged(listed, choices["unjudged"]),
+                    unseen,
+                    EMPTY[choices["empty"]],
+                    negative=choices["negative"],
+                    **settings,
+                )
+                ours = found[f"q{number}"][str(measure)]
+                assert ours == pytest.approx(value, rel=1e-10, abs=1e-12, nan_ok=True), (
+                    str(measure),
+                    choices,
+                    listed,
+                    unseen,
+                )
+                seen.add(round(ours, 6))
+    # What is always the same shows little; one for every query is meant to be.
+    assert len(seen) > 10 or name in ("NumQ", "Success")
+
+
+@pytest.mark.parametrize("name", vouched(LITERAL))
+def test_long_lists(name):
+    """A thousand documents: sums are long, and ranks have four digits."""
+    family, rng = look_up(name), random.Random(f"long {name}")  # noqa: S311
+    for depth in (None, 500, 5000):
+        listed = [None if rng.random() < 0.6 else rng.choice(GRADES) for _ in range(1000)]
+        unseen = [rng.choice(GRADES) for _ in range(300)]
+        k = {"never": None, "always": depth or 1000, "optional": depth}[family.cutoff]
+        parameters = random_parameters(rng, family)
+        measure = gf.Measure(name, cutoff=k, **parameters)
+        run = {"q": {f"d{rank}": -rank for rank in range(1000)}}
+        grades = {f"d{rank}": grade for rank, grade in enumerate(listed) if grade is not None}
+        judgments = {"q": grades | {f"u{place}": grade for place, grade in enumerate(unseen)}}
+        ours = per_query(judgments, run, measure, negative="zero")["q"][str(measure)]
+        value = expected(name, listed, unseen, k=k, negative="zero", **parameters)
+        assert ours == pytest.approx(value, rel=1e-10, abs=1e-12), str(measure)
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_a_query_that_the_run_lacks_counts_as_zero(name):
+    family = look_up(name)
+    measure = gf.Measure(name, cutoff=3 if family.cutoff == "always" else None)
+    judgments = {"q": {"a": 1, "b": 0, "c": 2}, "lacking": {"a": 1, "b": 2}}
+    found = per_query(judgments, {"q": {"a": 2, "x": 1}}, measure)["lacking"][str(measure)]
+    defaults = {parameter.name: parameter.default for parameter in family.parameters}
+    for key, text in (("gain", "linear"), ("discount", "log")):
+        if key in defaults:
+            defaults[key] = text
+    if family.needs_run:
+        assert found == 0.0
+    else:
+        assert found == pytest.approx(literal_measures.value(name, [], [1, 2], **defaults))
+
+
+@pytest.mark.parametrize("name", ["ERR", "nERR", "RBP", "SDCG", "INST", "INSQ", "BPM"])
+def test_a_grade_above_the_scale_is_refused(name):
+    cutoff = 5 if look_up(name).cutoff == "always" else None
+    measure = gf.Measure(name, cutoff=cutoff, max=2)
+    assert per_query({"q": {"a": 2}}, {"q": {"a": 1}}, measure)["q"][str(measure)] > 0
+    for judgments in ({"q": {"a": 3}}, {"q": {"a": 1, "not retrieved": 2.5}}):
+        with pytest.raises(gf.InputError, match=r"grades up to 2 .*max="):
+            gf.evaluate(judgments, {"q": {"a": 1}}, measure)
+
+
+def test_what_is_gained_is_added_without_rounding_before_it_is_compared():
+    """Thirds, tenths: the user of BPM stops where the worth is T, whatever a float makes of it."""
+    tenths = {f"d{rank}": 1 for rank in range(10)}
+    run = {"q": {doc: -rank for rank, doc in enumerate(tenths)} | {f"x{n}": -90 for n in range(3)}}
+    measure = gf.measure("BPM(K=20, max=10)")
+    assert per_query({"q": tenths}, run, measure)["q"][str(measure)] == pytest.approx(0.1)
+    thirds = {"a": 2, "b": 3, "c": 2, "d": 0.5}
+    run = {"q": {"a": 9, "b": 8, "c": 7, "d": 6}}
+    measure = gf.measure("BPM(T=2.5, max=query)")
+    assert per_query({"q": thirds}, run, measure)["q"][str(measure)] == pytest.approx(2.5 / 4)

@@ -1,0 +1,213 @@
+"""Bounds: every assignment of grades to the documents without a judgment, tried one by one."""
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+
+import gainful as gf
+
+SCALES = [{0, 1}, {0, 1, 3}, {0, 1, 2, 3}, {-1, 0, 1}, {-2, 0, 1, 2}, {1, 2}]
+TABLE = "gain={-2: -3, -1: -1, 0: 0, 1: 1, 2: 5, 3: 4}"
+DOCS = [f"d{place}" for place in range(6)]
+
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+
+
+def small_case(rng):
+    """Return a scale, judgments, two runs, how many documents are unseen, and a cutoff."""
+    scale = rng.choice(SCALES)
+    judged = rng.sample(DOCS, rng.randrange(1, 5))
+    judgments = {"q": {doc: rng.choice(sorted(scale)) for doc in judged}}
+    runs = [
+        {"q": {doc: float(rng.randrange(5)) for doc in rng.sample(DOCS, rng.randrange(1, 6))}}
+        for _ in range(2)
+    ]
+    return scale, judgments, runs, rng.choice([0, 0, 1]), rng.choice([None, 1, 2, 3, 5])
+
+
+def all_values(judgments, runs, unseen, scale, measures):
+    """Return the values [run, assignment, measure] under every assignment of grades."""
+    lists = [run["q"] for run in runs]
+    unknown = [
+        doc for doc in DOCS if doc not in judgments["q"] and any(doc in each for each in lists)
+    ]
+    unknown += [f"unseen{place}" for place in range(unseen)]
+    assigned = {
+        str(number): judgments["q"] | dict(zip(unknown, grades, strict=True))
+        for number, grades in enumerate(itertools.product(sorted(scale), repeat=len(unknown)))
+    }
+    return [gf.evaluate(assigned, dict.fromkeys(assigned, each), measures).values for each in lists]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_are_the_ends_of_all_assignments(seed):
+    rng = random.Random(seed)  # noqa: S311 - the same every time
+    for _ in range(75):
+        scale, judgments, runs, unseen, cutoff = small_case(rng)
+        at = "" if cutoff is None else f"@{cutoff}"
+        names = [
+            "nDCG",
+            "nDCG(gain=exp2)",
+            f"nDCG({TABLE})",
+            "nDCG(discount=jarvelin)",
+            "DCG",
+            "CG",
+        ]
+        names += ["P", "P(rel=2)", "R", "AP", "AP(denominator=min)", "RBP(p=0.5)", "ERR(max=3)"]
+        measures = [f"{name}{at}" for name in names]
+        (values,) = all_values(judgments, runs[:1], unseen, scale, measures)
+        found = gf.bounds(judgments, runs[0], measures, grades=scale, unseen=unseen)
+        for column, measure in enumerate(measures):
+            bound = found[measure]
+            assert bound.low == pytest.approx(values[:, column].min(), abs=1e-9), measure
+            assert bound.high == pytest.approx(values[:, column].max(), abs=1e-9), measure
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_of_a_difference(seed):
+    rng = random.Random(100 + seed)  # noqa: S311 - the same every time
+    for _ in range(75):
+        scale, judgments, runs, unseen, cutoff = small_case(rng)
+        at = "" if cutoff is None else f"@{cutoff}"
+        measures = [f"nDCG{at}", f"nDCG({TABLE}){at}", f"DCG{at}", f"CG{at}"]
+        measures += [f"P{at}"] if cutoff else []
+        first, second = all_values(judgments, runs, unseen, scale, measures)
+        found = gf.bounds(
+            judgments, runs[0], measures, grades=scale, unseen=unseen, against=runs[1]
+        )
+        for column, measure in enumerate(measures):
+            bound, differences = found[measure], (first - second)[:, column]
+            assert bound.low == pytest.approx(differences.min(), abs=1e-9), measure
+            assert bound.high == pytest.approx(differences.max(), abs=1e-9), measure
+
+
+def test_unjudged_as_nothing_is_not_the_lowest():
+    judgments, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2, "x": 1}}
+    bound = gf.bounds(judgments, run, "nDCG", grades={0, 1})["nDCG"]
+    assert bound.value == 1.0
+    assert bound.low == pytest.approx(0.91972, abs=5e-6)
+
+
+def test_unjudged_as_the_best_is_not_the_highest():
+    judgments, run = {"q": {"a": 1, "other": 1}}, {"q": {"a": 2, "x": 1}}
+    best = gf.evaluate({"q": {"a": 1, "other": 1, "x": 3}}, run, "nDCG@2")["nDCG@2"]
+    assert best == pytest.approx(0.7967, abs=5e-5)
+    assert gf.bounds(judgments, run, "nDCG@2", grades={0, 1, 3})["nDCG@2"].high == 1.0
+
+
+def test_a_range_has_the_ends_of_all_grades_between():
+    rng = random.Random(5)  # noqa: S311 - the same every time
+    for _ in range(60):
+        judgments = {"q": {doc: rng.choice([0, 1, 2, 2.5]) for doc in rng.sample(DOCS, 3)}}
+        run = {"q": {doc: float(rng.randrange(9)) for doc in rng.sample(DOCS, 5)}}
+        fine = set(np.linspace(0, 3, 13).tolist())
+        ends = gf.bounds(judgments, run, "nDCG@4", grades=(0, 3))["nDCG@4"]
+        listed = gf.bounds(judgments, run, "nDCG@4", grades=fine)["nDCG@4"]
+        assert ends.low <= listed.low + 1e-12
+        assert ends.high >= listed.high - 1e-12
+        assert ends.high - listed.high < 0.02
+        assert listed.low - ends.low < 0.02
+
+
+def test_any_number_of_unseen_documents():
+    judgments, run = {"q": {"a": 1}}, {"q": {"a": 1}}
+    many = gf.bounds(judgments, run, ["nDCG@3", "R"], grades={0, 1}, unseen=None)
+    assert many["nDCG@3"].low == pytest.approx(1 / (1 + 1 / math.log2(3) + 0.5))
+    assert many["R"].low == 0.0
+    same = gf.bounds(judgments, run, "nDCG@3", grades={0, 1}, unseen=2)["nDCG@3"]
+    assert same.low == many["nDCG@3"].low
+    with pytest.raises(gf.InputError, match="a cutoff"):
+        gf.bounds(judgments, run, "nDCG", grades={0, 1}, unseen=None)
+
+
+def test_the_bounds_of_a_mean_are_the_means_of_the_bounds():
+    judgments = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
+    run = {"1": {"a": 1, "x": 2}, "2": {"b": 2, "y": 1}}
+    found = gf.bounds(judgments, run, "nDCG@2", grades=(0, 1))
+    each = [found.query(query, "nDCG@2") for query in judgments]
+    assert found["nDCG@2"].low == pytest.approx(sum(bound.low for bound in each) / 3)
+    assert each[2] == gf.Bound(0.0, 0.0, 0.0)  # missing, which no grade changes
+    scores = gf.evaluate(judgments, run, "nDCG@2")
+    assert found["nDCG@2"].value == scores["nDCG@2"]
+    assert "nDCG@2" in str(found)
+    assert len(found.table(per_query=True).rows) == 3
+
+
+def test_what_is_certain_of_a_difference():
+    judgments = {"q": {"a": 3, "b": 0}}
+    good, bad = {"q": {"a": 2, "x": 1}}, {"q": {"b": 2, "x": 1}}
+    above = gf.bounds(judgments, good, "nDCG@2", grades=(0, 3), against=bad)
+    assert above["nDCG@2"].sign == "above"
+    assert "above the second, whatever" in above.certificate
+    below = gf.bounds(judgments, bad, "nDCG@2", grades=(0, 3), against=good)
+    assert below["nDCG@2"].sign == "below"
+    assert below["nDCG@2"].low == pytest.approx(-above["nDCG@2"].high)
+    either = gf.bounds(judgments, good, "nDCG@2", grades=(0, 9), against={"q": {"y": 2, "z": 1}})
+    assert either["nDCG@2"].sign == "open"
+    # Where both have the same documents at the same ranks, nothing is open.
+    same = gf.bounds(judgments, good, "nDCG@2", grades=(0, 3), against=good)["nDCG@2"]
+    assert (same.low, same.high) == (0.0, 0.0)
+
+
+def test_nothing_known_to_be_good_and_grades_below_nothing():
+    judgments, run = {"q": {"a": -1}}, {"q": {"a": 2, "x": 1}}
+    assert gf.bounds(judgments, run, "nDCG", grades=(-1, 1))["nDCG"].low == -math.inf
+    listed = gf.bounds(judgments, run, "nDCG", grades={-1, 0, 1})["nDCG"]
+    assert listed.low == pytest.approx(-1 + 1 / math.log2(3))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"grades": "03"}, "two ends"),
+        ({"grades": ()}, "none"),
+        ({"grades": (0, "x")}, "two ends"),
+        ({"grades": (0, math.nan)}, "two ends"),
+        ({"grades": (0, 1), "unseen": -1}, "unseen"),
+        ({"grades": (0, 1), "unseen": True}, "unseen"),
+        ({"grades": (0, 1), "measures": "bpref"}, "one of nDCG"),
+        ({"grades": (0, 1), "measures": "nDCG(gain={1: 2})"}, "list the grades"),
+        ({"grades": (0, 5), "measures": "ERR"}, "up to max=4"),
+        ({"grades": (0, 1), "measures": "RBP(max=query)"}, "max=query"),
+        ({"grades": (0, 1), "policy": gf.Policy(unjudged="condense")}, "unjudged=zero"),
+        ({"grades": (0, 1), "measures": "AP", "against": {"q": {"a": 1}}}, "one of nDCG, DCG"),
+        ({"grades": (0, 1), "measures": "P", "against": {"q": {"a": 1}}}, "P with a cutoff"),
+    ],
+)
+def test_bad_input(options, told):
+    with pytest.raises(gf.InputError, match=told):
+        gf.bounds({"q": {"a": 1}}, {"q": {"a": 1, "x": 2}}, **options)
+
+
+def test_tied_documents_need_an_order():
+    judgments, run = {"q": {"a": 1}}, {"q": {"a": 1, "x": 1}}
+    with pytest.raises(gf.InputError, match="ties"):
+        gf.bounds(judgments, run, "nDCG", grades=(0, 1), policy=gf.Policy(ties="average"))
+
+
+def test_files_and_frames_give_the_same(files):
+    rng = random.Random(9)  # noqa: S311 - the same every time
+    judgments = {f"q{n}": {d: rng.randrange(3) for d in rng.sample(DOCS, 4)} for n in range(9)}
+    run = {f"q{n}": {d: float(rng.randrange(5)) for d in DOCS} for n in range(9)}
+    other = {f"q{n}": {d: float(rng.randrange(5)) for d in DOCS} for n in range(9)}
+    paths = [
+        files(
+            "j", "".join(f"{q} 0 {d} {g}\n" for q, row in judgments.items() for d, g in row.items())
+        ),
+        *(
+            files(
+                name,
+                "".join(f"{q} Q0 {d} 0 {s} t\n" for q, r in each.items() for d, s in r.items()),
+            )
+            for name, each in (("a", run), ("b", other))
+        ),
+    ]
+    for measures in ("nDCG@3", "nDCG"):
+        options = {"grades": (0, 1, 2), "against": other}
+        one = gf.bounds(judgments, run, measures, **options)[measures]
+        two = gf.bounds(*paths[:2], measures, grades=(0, 1, 2), against=paths[2])[measures]
+        assert two.low == pytest.approx(one.low, abs=1e-12)
+        assert two.high == pytest.approx(one.high, abs=1e-12)

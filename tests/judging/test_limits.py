@@ -1,0 +1,124 @@
+"""What nDCG does not see: chance, cutoffs, ties, bad documents."""
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+
+import gainful as gf
+
+
+def permutations(grades, measure, judged):
+    """Return the value of every order of a list."""
+    return [
+        gf.explain_grades(list(order), measure, judged=judged).value
+        for order in itertools.permutations(grades)
+    ]
+
+
+def test_the_published_example_of_a_random_order():
+    grades = dict(zip("abcdefg", [3, 2, 2, 1, 0, 0, 0], strict=True))
+    found = gf.random_order({"q": grades}, {"q": dict.fromkeys(grades, 1)}, "nDCG@4")
+    assert found.expected[0] == pytest.approx(0.5142787, abs=5e-8)
+    assert found.variance[0] == pytest.approx(0.0408237, abs=5e-8)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@3", "nDCG", "DCG@2", "nDCG(gain=exp2)@4", "CG@2"])
+def test_closed_forms_equal_all_orders(measure):
+    rng = random.Random(3)  # noqa: S311 - the same every time
+    for _ in range(8):
+        listed = [rng.choice([0, 1, 2, 3, -1]) for _ in range(5)]
+        also = [rng.choice([1, 2]) for _ in range(2)]
+        judgments = {"q": {f"d{n}": grade for n, grade in enumerate(listed + also)}}
+        run = {"q": {f"d{n}": float(n) for n in range(len(listed))}}
+        values = permutations(listed, measure, listed + also)
+        found = gf.random_order(judgments, run, measure)
+        assert found.expected[0] == pytest.approx(np.mean(values))
+        assert found.variance[0] == pytest.approx(np.var(values))
+
+
+def test_corrected_for_chance():
+    judgments = {"q": {"a": 1, "b": 0, "c": 0}}
+    best = gf.random_order(judgments, {"q": {"a": 3, "b": 2, "c": 1}}, "nDCG")
+    assert best.corrected[0] == 1.0
+    worst = gf.random_order(judgments, {"q": {"a": 1, "b": 2, "c": 3}}, "nDCG")
+    expected = (1 + 1 / math.log2(3) + 0.5) / 3
+    assert worst.expected[0] == pytest.approx(expected)
+    assert worst.means["corrected"] == pytest.approx((0.5 - expected) / (1 - expected))
+    alone = gf.random_order({"q": {"a": 1}}, {"q": {"a": 1}}, "nDCG")
+    assert (alone.expected[0], alone.variance[0], alone.corrected[0]) == (1.0, 0.0, 0.0)
+    with pytest.raises(gf.InputError, match="CG, DCG, nDCG"):
+        gf.random_order(judgments, {"q": {"a": 1}}, "AP")
+
+
+def test_a_curve_is_the_measure_at_every_cutoff():
+    judgments = {"1": {"a": 1, "b": 1}, "2": {"c": 2}}
+    run = {"1": {"x": 3, "a": 2, "b": 1}, "2": {"c": 2}}
+    found = gf.curve(judgments, run, "nDCG", upto=5)
+    for cutoff in range(1, 6):
+        assert found[cutoff] == gf.evaluate(judgments, run, f"nDCG@{cutoff}")[f"nDCG@{cutoff}"]
+    assert found.values.shape == (2, 5)
+    assert len(found.table().rows) == 5
+    for bad, told in (("Rprec", "has a cutoff"), ("nDCG@0", "whole number")):
+        with pytest.raises(gf.GainfulError, match=told):
+            gf.curve(judgments, run, bad)
+    with pytest.raises(gf.InputError, match="from 1"):
+        gf.curve(judgments, run, upto=0)
+    with pytest.raises(gf.InputError, match="a cutoff from 1 to 5"):
+        found[6]
+
+
+def test_ties_are_the_ends_and_the_mean_of_all_orders():
+    judgments = {"q": {"a": 2, "b": 1, "c": 0, "d": 3}}
+    run = {"q": {"a": 1, "b": 1, "c": 1, "d": 0}}
+    measures = ["nDCG@1", "nDCG", "AP", "ERR"]
+    scores = gf.evaluate(judgments, run, measures)
+    for measure in measures:
+        values = []
+        for order in itertools.permutations("abc"):
+            ranked = {doc: 10 - place for place, doc in enumerate([*order, "d"])}
+            values.append(gf.evaluate(judgments, {"q": ranked}, measure)[measure])
+        found = scores.ties[measure]
+        assert found.worst == pytest.approx(min(values))
+        assert found.best == pytest.approx(max(values))
+        assert found.spread == pytest.approx(max(values) - min(values))
+        if measure == "ERR":
+            assert found.expected is None
+        else:
+            assert found.expected == pytest.approx(np.mean(values))
+
+
+def test_ties_of_lists_that_were_cut():
+    judgments = {"q": {"a": 1}}
+    run = {"q": {"a": 1, "b": 1, "c": 0}}  # by id b stands first, and a is below the cutoff
+    scores = gf.evaluate(judgments, run, "nDCG@1")
+    assert scores["nDCG@1"] == 0.0
+    assert scores.ties["nDCG@1"] == gf.TieRange(0.0, 0.5, 1.0)
+
+
+def test_a_warning_of_ties():
+    judgments, run = {"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}
+    with pytest.warns(
+        gf.GainfulWarning, match=r"nDCG@1 is 0.0000, and would be from 0.0000 to 1.0000"
+    ):
+        gf.evaluate(judgments, run, "nDCG@1", tie_warning=0.1)
+    gf.evaluate(judgments, run, "nDCG", tie_warning=0.1)  # no cutoff that a tie could straddle
+    gf.evaluate(judgments, {"q": {"a": 1, "b": 2}}, "nDCG@1", tie_warning=0)
+    for amount in (-1, True, "x"):
+        with pytest.raises(gf.InputError, match="tie_warning"):
+            gf.evaluate(judgments, run, "nDCG@1", tie_warning=amount)
+
+
+def test_between_the_worst_and_the_best():
+    assert gf.ndcg([-1, -2], norm="minmax", judged=[-1, -2, 1]) == pytest.approx(
+        (-1 - 2 / math.log2(3) + 2 + 1 / math.log2(3)) / (1 + 2 + 1 / math.log2(3))
+    )
+    assert gf.ndcg([-2, -1], norm="minmax") == 0.0
+    assert gf.ndcg([1], judged=[1, -2], norm="minmax") == 1.0
+    # Without negative grades it is nDCG.
+    assert gf.ndcg([0, 2, 1], norm="minmax") == gf.ndcg([0, 2, 1])
+    # All that is known is bad: a list without it is the best there is.
+    scores = gf.evaluate({"q": {"a": -1}}, {"q": {"x": 2, "a": 1}}, "nDCG(norm=minmax)@1")
+    assert scores["nDCG(norm=minmax)@1"] == 1.0

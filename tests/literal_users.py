@@ -1,0 +1,113 @@
+"""The literal formulas of graded measures and of models of users."""
+
+from fractions import Fraction
+
+from scipy.special import zeta
+
+from literal_query import formula, judged, worths
+
+
+def cascade(grades, depth, highest):
+    total, goes_on = 0.0, 1.0
+    for rank, grade in enumerate(grades[:depth], 1):
+        satisfied = (2.0 ** max(0.0, grade or 0.0) - 1) / 2**highest
+        total += goes_on * satisfied / rank
+        goes_on *= 1 - satisfied
+    return total
+
+
+@formula("ERR")
+def expected_reciprocal_rank(q, max):  # noqa: A002
+    return cascade(q.listed, q.k, max)
+
+
+@formula("nERR")
+def normalised_err(q, max):  # noqa: A002
+    best = cascade(sorted(q.judged, reverse=True), q.k, max)
+    return cascade(q.listed, q.k, max) / best if best else None
+
+
+@formula("RBP")
+def rank_biased(q, p, rel, max):  # noqa: A002
+    gains = worths(q, rel, max)[: q.k]
+    return (1 - p) * sum(float(worth) * p**index for index, worth in enumerate(gains))
+
+
+@formula("RBPres")
+def residual(q, p):
+    unknown = sum(p**index for index, grade in enumerate(q.top) if not judged(grade))
+    return (1 - p) * unknown + p ** len(q.top)
+
+
+@formula("Q")
+def q_measure(q, gain, beta, denominator):
+    gains, ideal = q.gains(gain), q.ideal(gain)
+    if not ideal:
+        return None
+    total = 0.0
+    for rank, worth in enumerate(gains[: q.k], 1):
+        if worth > 0:
+            count = sum(other > 0 for other in gains[:rank])
+            reached, could = sum(gains[:rank]), sum(ideal[:rank])
+            total += (count + beta * reached) / (rank + beta * could)
+    size = len(ideal) if denominator == "R" or q.k is None else min(q.k, len(ideal))
+    return total / size
+
+
+@formula("GAP")
+def graded_average_precision(q, gain):
+    gains, ideal = q.gains(gain), q.ideal(gain)
+    if not ideal:
+        return None
+    total = 0.0
+    for n, worth in enumerate(gains, 1):
+        if worth > 0:
+            total += sum(min(other, worth) for other in gains[:n] if other > 0) / n
+    return total / sum(ideal)
+
+
+@formula("INST")
+def adaptive_user(q, T, rel, max):  # noqa: A002, N803
+    """The tail of the endless list, where nothing more is gained, is Σ 1/i² from its first rank."""
+    gains = worths(q, rel, max)
+    views, view, lacking = [], 1.0, Fraction(T)
+    for rank, worth in enumerate(gains, 1):
+        views.append(view)
+        lacking -= worth
+        view *= float((rank + T + lacking - 1) / (rank + T + lacking)) ** 2
+    beyond = float(len(gains) + T + lacking)
+    total = sum(views) + view * beyond**2 * zeta(2, beyond)
+    return sum(view * float(worth) for view, worth in zip(views, gains, strict=True)) / total
+
+
+@formula("INSQ")
+def user_with_a_goal(q, T, rel, max):  # noqa: A002, N803
+    gains = worths(q, rel, max)
+    found = sum(float(worth) / (rank + 2 * T - 1) ** 2 for rank, worth in enumerate(gains, 1))
+    return found / zeta(2, 2 * T)
+
+
+@formula("BPM")
+def bejeweled(q, T, K, rel, max):  # noqa: A002, N803
+    gains, total = worths(q, rel, max), Fraction(0)
+    for rank in range(1, int(K) + 1):
+        total += gains[rank - 1] if rank <= len(gains) else 0
+        if total >= T:
+            break
+    return float(total / rank)
+
+
+@formula("Compat")
+def compatibility(q, p):
+    documents = [*enumerate(q.listed), *enumerate(q.unseen, len(q.listed))]
+    good = [(doc, grade) for doc, grade in documents if grade is not None and grade > 0]
+    ideal = [doc for doc, _ in sorted(good, key=lambda pair: -pair[1])]
+    if not ideal:
+        return None
+    found, best, seen, wanted = 0.0, 0.0, set(), set()
+    for depth in range(1, 1001):
+        seen |= {depth - 1} if depth <= len(q.listed) else set()
+        wanted |= {ideal[depth - 1]} if depth <= len(ideal) else set()
+        found += p ** (depth - 1) * len(seen & wanted) / depth
+        best += p ** (depth - 1) * len(wanted) / depth
+    return found / best
