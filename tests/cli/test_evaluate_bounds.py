@@ -29,6 +29,15 @@ def test_bounds(cli, files):
     assert each.stdout.splitlines()[0] == "run,query,measure,value,low,high"
 
 
+def test_a_warning_of_ties(cli, files):
+    tied = files("tied", "q Q0 a 1 1 t\nq Q0 x 2 1 t\n")
+    done = cli("evaluate", files("j", JUDGMENTS), tied, "-m", "nDCG@1", "--tie-warning", "0.1")
+    assert done.returncode == 0
+    assert "warning: ties: nDCG@1 is 0.0000, and would be from 0.0000 to 1.0000" in done.stderr
+    quiet = cli("evaluate", files("j", JUDGMENTS), tied, "-m", "nDCG@1")
+    assert "ties:" not in quiet.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

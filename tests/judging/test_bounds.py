@@ -45,7 +45,7 @@ def all_values(judgments, runs, unseen, scale, measures):
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_are_the_ends_of_all_assignments(seed):
     rng = random.Random(seed)  # noqa: S311 - the same every time
-    for _ in range(75):
+    for _ in range(150):
         scale, judgments, runs, unseen, cutoff = small_case(rng)
         at = "" if cutoff is None else f"@{cutoff}"
         names = [
@@ -69,7 +69,7 @@ def test_bounds_are_the_ends_of_all_assignments(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_bounds_of_a_difference(seed):
     rng = random.Random(100 + seed)  # noqa: S311 - the same every time
-    for _ in range(75):
+    for _ in range(150):
         scale, judgments, runs, unseen, cutoff = small_case(rng)
         at = "" if cutoff is None else f"@{cutoff}"
         measures = [f"nDCG{at}", f"nDCG({TABLE}){at}", f"DCG{at}", f"CG{at}"]

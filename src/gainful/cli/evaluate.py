@@ -66,6 +66,13 @@ _SUBTOPICS = "alpha_nDCG@20"
     help="With --bounds, how many documents without a judgment there may be besides those "
     "retrieved; any for any number.",
 )
+@click.option(
+    "--tie-warning",
+    type=click.FloatRange(min=0),
+    metavar="AMOUNT",
+    help="Warn where the order of tied documents can move the mean of a measure with a cutoff by "
+    "more than this; the files are then read twice.",
+)
 @click.option("--per-query", is_flag=True, help="A row for each query instead of the means.")
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
@@ -108,6 +115,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
                 policy=policy,
                 chunks=chunks,
                 progress=progress,
+                tie_warning=options["tie_warning"],
                 **reading,
             )
     text = gf.render(
