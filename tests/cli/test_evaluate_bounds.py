@@ -42,7 +42,8 @@ def test_a_warning_of_ties(cli, files):
     ("options", "told"),
     [
         (["--bounds"], "--bounds needs --grades"),
-        (["--grades", "0,1"], "--grades goes with --bounds"),
+        (["--grades", "0,1"], "go with --bounds"),
+        (["--unseen", "1"], "go with --bounds"),
         (["--bounds", "--grades", "0,x"], "two ends"),
         (["--bounds", "--grades", "0,1", "--unseen", "-1"], "--unseen is a number"),
         (["--bounds", "--grades", "0,1", "-m", "bpref"], "one of nDCG"),

@@ -148,8 +148,13 @@ def test_what_is_certain_of_a_difference():
     either = gf.bounds(judgments, good, "nDCG@2", grades=(0, 9), against={"q": {"y": 2, "z": 1}})
     assert either["nDCG@2"].sign == "open"
     # Where both have the same documents at the same ranks, nothing is open.
-    same = gf.bounds(judgments, good, "nDCG@2", grades=(0, 3), against=good)["nDCG@2"]
-    assert (same.low, same.high) == (0.0, 0.0)
+    same = gf.bounds(judgments, good, "nDCG@2", grades=(0, 3), against=good)
+    assert same["nDCG@2"].sign == "equal"
+    assert "are equal, whatever" in same.certificate
+    one = gf.bounds({"q": {"b": 0}}, {"q": {"x": 1}}, "P@1", grades={0, 1}, against={"q": {"b": 1}})
+    assert one["P@1"].sign == "never below"
+    with pytest.raises(gf.InputError, match="those of one run"):
+        _ = gf.bounds(judgments, good, "nDCG@2", grades=(0, 3)).certificate
 
 
 def test_nothing_known_to_be_good_and_grades_below_nothing():
@@ -172,7 +177,9 @@ def test_nothing_known_to_be_good_and_grades_below_nothing():
         ({"grades": (0, 1), "measures": "nDCG(gain={1: 2})"}, "list the grades"),
         ({"grades": (0, 5), "measures": "ERR"}, "up to max=4"),
         ({"grades": (0, 1), "measures": "RBP(max=query)"}, "max=query"),
-        ({"grades": (0, 1), "policy": gf.Policy(unjudged="condense")}, "unjudged=zero"),
+        ({"grades": (0, 1), "unseen": 1.5}, "unseen"),
+        ({"grades": (0, 3), "measures": "RBP(max=2)"}, "up to max=2"),
+        ({"grades": (0, 1), "measures": "nDCG(norm=minmax)"}, "norm=ideal"),
         ({"grades": (0, 1), "measures": "AP", "against": {"q": {"a": 1}}}, "one of nDCG, DCG"),
         ({"grades": (0, 1), "measures": "P", "against": {"q": {"a": 1}}}, "P with a cutoff"),
     ],
@@ -182,10 +189,62 @@ def test_bad_input(options, told):
         gf.bounds({"q": {"a": 1}}, {"q": {"a": 1, "x": 2}}, **options)
 
 
-def test_tied_documents_need_an_order():
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"ties": "average"},
+        {"ties": "best"},
+        {"empty": "skip"},
+        {"absent": 1},
+        {"unjudged": "condense"},
+    ],
+)
+def test_policies_under_which_a_grade_would_change_more_than_gains(policy):
     judgments, run = {"q": {"a": 1}}, {"q": {"a": 1, "x": 1}}
-    with pytest.raises(gf.InputError, match="ties"):
-        gf.bounds(judgments, run, "nDCG", grades=(0, 1), policy=gf.Policy(ties="average"))
+    with pytest.raises(gf.PolicyError, match=next(iter(policy))):
+        gf.bounds(judgments, run, "nDCG", grades=(0, 1), policy=gf.Policy(**policy))
+    # The lists of two runs are ordered by id.
+    order = gf.Policy(ties="order")
+    assert gf.bounds(judgments, run, "P@1", grades={0, 1}, policy=order)["P@1"].low == 1.0
+    with pytest.raises(gf.PolicyError, match="ties=auto or doc"):
+        gf.bounds(judgments, run, "P@1", grades={0, 1}, policy=order, against=run)
+
+
+def test_queries_that_are_skipped_count_nowhere():
+    judgments = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
+    run, other = {"1": {"x": 2, "a": 1}}, {"1": {"a": 1}, "2": {"b": 1}}
+    skip = gf.Policy(missing="skip")
+    found = gf.bounds(judgments, run, "nDCG", grades={0, 1}, policy=skip)
+    assert found.queries == ("1",)
+    assert found["nDCG"].low == pytest.approx(1 / math.log2(3))
+    assert found["nDCG"].high == 1.0
+    both = gf.bounds(judgments, run, "nDCG", grades={0, 1}, policy=skip, against=other)
+    assert both.queries == ("1",)
+    with pytest.raises(gf.InputError, match="that both have"):
+        gf.bounds(judgments, run, "nDCG", grades={0, 1}, policy=skip, against={"3": {"c": 1}})
+
+
+def test_ranges_without_a_good_grade():
+    judgments, run = {"q": {"a": 0}}, {"q": {"x": 1}}
+    nothing = gf.bounds(judgments, run, "nDCG@2", grades=(-1, 0))["nDCG@2"]
+    assert (nothing.low, nothing.high) == (0.0, 0.0)
+    known = {"q": {"c": 1, "a": 2}}
+    bad = gf.bounds(known, {"q": {"d": 2, "c": 1}}, "nDCG", grades=(-2, -1))["nDCG"]
+    ideal = 2 + 1 / math.log2(3)
+    assert bad.low == pytest.approx((-2 + 1 / math.log2(3)) / ideal)
+    assert bad.high == pytest.approx((-1 + 1 / math.log2(3)) / ideal)
+
+
+def test_a_bad_document_beside_an_ideal_as_small_as_one_likes():
+    judgments, run = {"q": {"a": -1}}, {"q": {"a": 2, "c": 1}}
+    assert gf.bounds(judgments, run, "nDCG@2", grades=(0, 3))["nDCG@2"].low == -math.inf
+    against = gf.bounds(judgments, {"q": {"e": 1}}, "nDCG@2", grades=(0, 3), against=run)
+    assert against["nDCG@2"].high == math.inf
+
+
+def test_a_threshold_that_every_grade_reaches():
+    found = gf.bounds({"q": {"a": 0}}, {"q": {"d": 2, "c": 1}}, "P(rel=0)@2", grades={0, 2})
+    assert (found["P(rel=0)@2"].low, found["P(rel=0)@2"].high) == (1.0, 1.0)
 
 
 def test_files_and_frames_give_the_same(files):

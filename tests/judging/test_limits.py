@@ -53,6 +53,14 @@ def test_corrected_for_chance():
         gf.random_order(judgments, {"q": {"a": 1}}, "AP")
 
 
+def test_chance_under_a_policy():
+    judgments, run = {"q": {"a": 1}, "p": {"b": 1}}, {"q": {"a": 1}}
+    skipped = gf.random_order(judgments, run, "nDCG", policy=gf.Policy(missing="skip"))
+    assert skipped.means == {"value": 1.0, "expected": 1.0, "corrected": 0.0}
+    with pytest.raises(gf.PolicyError, match="empty=zero"):
+        gf.random_order(judgments, run, "nDCG", policy=gf.Policy(empty="one"))
+
+
 def test_a_curve_is_the_measure_at_every_cutoff():
     judgments = {"1": {"a": 1, "b": 1}, "2": {"c": 2}}
     run = {"1": {"x": 3, "a": 2, "b": 1}, "2": {"c": 2}}
@@ -106,7 +114,7 @@ def test_a_warning_of_ties():
         gf.evaluate(judgments, run, "nDCG@1", tie_warning=0.1)
     gf.evaluate(judgments, run, "nDCG", tie_warning=0.1)  # no cutoff that a tie could straddle
     gf.evaluate(judgments, {"q": {"a": 1, "b": 2}}, "nDCG@1", tie_warning=0)
-    for amount in (-1, True, "x"):
+    for amount in (-1, True, "x", math.nan):
         with pytest.raises(gf.InputError, match="tie_warning"):
             gf.evaluate(judgments, run, "nDCG@1", tie_warning=amount)
 

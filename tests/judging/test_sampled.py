@@ -68,6 +68,13 @@ def test_bad_samples(samples, told):
         gf.inferred_ndcg(samples, RUN)
 
 
+def test_a_byte_order_mark_and_the_policy(files):
+    marked = files("marked", "\ufeffq 0 a 1 1\n")
+    assert gf.inferred_ndcg(marked, {"q": {"a": 1}}).mean == 1.0
+    with pytest.raises(gf.PolicyError, match="empty=zero"):
+        gf.inferred_ndcg({"q": POOL}, RUN, policy=gf.Policy(empty="error"))
+
+
 def test_bad_files(files):
     for text, told in (("q 0 a 1\n", ":1: expected 5 fields"), ("", "at least one")):
         with pytest.raises(gf.InputError, match=told):

@@ -61,10 +61,8 @@ _SUBTOPICS = "alpha_nDCG@20"
 @click.option(
     "--unseen",
     metavar="COUNT",
-    default="0",
-    show_default=True,
-    help="With --bounds, how many documents without a judgment there may be besides those "
-    "retrieved; any for any number.",
+    help="With --bounds, how many documents without a judgment there are besides those retrieved, "
+    "0 if not given; any for so many that an ideal can be full of them.",
 )
 @click.option(
     "--tie-warning",
@@ -99,8 +97,8 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
             raise click.UsageError("--bounds goes neither with --subtopics nor with chunks.")
         _write_bounds(judgments, named, options, policy, reading)
         return
-    if options["grades"] is not None:
-        raise click.UsageError("--grades goes with --bounds.")
+    if options["grades"] is not None or options["unseen"] is not None:
+        raise click.UsageError("--grades and --unseen go with --bounds.")
     results: Mapping[str, gf.Scores]
     if options["subtopics"]:
         if chunks is not None:
@@ -160,7 +158,8 @@ def _write_bounds(
         raise click.UsageError("--bounds needs --grades, e.g. --grades 0,1,2,3 or --grades 0..3.")
     low, dots, high = options["grades"].partition("..")
     grades = (low, high) if dots else set(options["grades"].split(","))
-    unseen = None if options["unseen"] == "any" else _count(options["unseen"])
+    given = options["unseen"] or "0"
+    unseen = None if given == "any" else _count(given)
     found = gf.bounds_of_runs(
         judgments,
         runs,

@@ -103,7 +103,7 @@ class Scores:
         """Warn where ties move the mean of a measure with a cutoff by more than an amount."""
         from gainful.evaluation.ties import warn_of_ties
 
-        if isinstance(amount, bool) or not isinstance(amount, int | float) or amount < 0:
+        if isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0:
             raise InputError("tie_warning", "an amount from 0", repr(amount))
         warn_of_ties(self, float(amount))
 

@@ -44,8 +44,10 @@ def tie_ranges(
             expected = mean(measure, "average")
         except InputError:
             expected = None
-        worst, best = mean(measure, "worst"), mean(measure, "best")
-        found[str(measure)] = TieRange(min(worst, best), expected, max(worst, best))
+        # Of a measure that does not rise with the grades, these need not be the ends.
+        ends = [mean(measure, "worst"), mean(measure, "best")]
+        ends += [] if expected is None else [expected]
+        found[str(measure)] = TieRange(min(ends), expected, max(ends))
     return found
 
 
@@ -57,7 +59,7 @@ def warn_of_ties(scores: Scores, amount: float) -> None:
             warnings.warn(
                 f"ties: {measure} is {scores[measure]:.4f}, and would be from {found.worst:.4f} to "
                 f"{found.best:.4f} with documents of equal scores in another order. "
-                "Break the ties, or report ties=average.",
+                "Break the ties, or say how they were broken.",
                 GainfulWarning,
                 stacklevel=3,
             )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gainful.errors import InputError
-from gainful.inputs.files import opened, path_of
+from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
 from gainful.inputs.identifiers import id_text
 
 _FIELDS = 5  # query iteration doc stratum grade
@@ -46,6 +46,8 @@ def _read_file(name: str) -> dict[str, dict[str, Sampled]]:
     found: dict[str, dict[str, Sampled]] = {}
     with opened(name) as file:
         for number, line in enumerate(file, 1):
+            if number == 1:
+                line = line.removeprefix(BYTE_ORDER_MARK)
             fields = line.decode(errors="surrogateescape").split()
             if not fields:
                 continue

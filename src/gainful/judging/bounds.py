@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, PolicyError
+from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import Measures, measure_matched, read_policy
 from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.engine import Engine
@@ -24,6 +25,8 @@ from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 
 Floats = NDArray[np.float64]
+
+_ROUNDING = 1e-9
 
 BOUNDED = ("nDCG", *SIMPLE)
 """The families that have exact bounds."""
@@ -44,10 +47,19 @@ class Bound:
 
     @property
     def sign(self) -> str:
-        """`above` or `below` 0 whatever the missing grades are; else `open`."""
+        """What is certain of a difference.
+
+        `above`, `below` or `equal` to 0, `never below`, `never above`; else `open`.
+        """
         if self.low > 0:
             return "above"
-        return "below" if self.high < 0 else "open"
+        if self.high < 0:
+            return "below"
+        if self.low == self.high == 0:
+            return "equal"
+        if self.low == 0:
+            return "never below"
+        return "never above" if self.high == 0 else "open"
 
 
 @dataclass(frozen=True)
@@ -62,7 +74,7 @@ class Bounds:
         scale: the grades that a document without a judgment may have.
         unseen: how many more documents without a judgment there may be; infinite for any number.
         policy: the policy.
-        difference: whether the values are differences of two runs.
+        coverage: what was counted and what was missing; None for a difference of two runs.
     """
 
     measures: tuple[Measure, ...]
@@ -73,7 +85,12 @@ class Bounds:
     scale: Scale
     unseen: float
     policy: Policy
-    difference: bool = False
+    coverage: Coverage | None = None
+
+    @property
+    def difference(self) -> bool:
+        """Whether the values are differences of two runs."""
+        return self.coverage is None
 
     def __getitem__(self, measure: str | Measure) -> Bound:
         """Return the bounds of the mean: the means of the bounds."""
@@ -100,9 +117,14 @@ class Bounds:
     @property
     def certificate(self) -> str:
         """What is certain of a difference, for each measure."""
+        if not self.difference:
+            raise InputError("certificate", "the bounds of a difference", "those of one run")
         certain = {
             "above": "the first run is above the second, whatever the missing grades are",
             "below": "the first run is below the second, whatever the missing grades are",
+            "equal": "the runs are equal, whatever the missing grades are",
+            "never below": "the first run is never below the second, whatever the missing grades are",
+            "never above": "the first run is never above the second, whatever the missing grades are",
             "open": "either run can be above, depending on the missing grades",
         }
         return "\n".join(f"{measure}: {certain[self[measure].sign]}" for measure in self.measures)
@@ -127,6 +149,8 @@ class Bounds:
             f"policy    {self.policy}",
             f"bounds    documents without a judgment have a grade {grades}; {unseen} more are unseen",
         ]
+        if self.coverage is not None:
+            notes.append(f"coverage  {self.coverage}")
         if self.difference:
             notes += [f"certain   {line}" for line in self.certificate.splitlines()]
         columns = ["measure", "difference" if self.difference else "value", "low", "high"]
@@ -159,10 +183,11 @@ def bounds(
         measures: nDCG, DCG and CG with any gain and discount, P, R, AP, RBP, ERR.
         grades: the grades that a document may have: the two ends of a range, `(0, 3)`, or all
             of them, `(0, 1, 2, 3)` or `{0, 1}`.
-        unseen: how many documents without a judgment there may be besides those retrieved; None
-            for any number.
+        unseen: how many documents without a judgment there are besides those retrieved; None
+            for so many that an ideal can be full of them.
         against: another run; the bounds are then of the difference, first less second.
-        policy: the choices that are not the measure's.
+        policy: the choices that are not the measure's; those by which a grade would change more than
+            gains (unjudged, absent, empty, ties other than doc and order) have to be the default.
         columns: names of columns that are not among the usual.
         engine: what may be used of the machine.
 
@@ -174,30 +199,51 @@ def bounds(
     asked = read_measures(measures)
     for measure in asked:
         if measure.name not in BOUNDED or measure.parameters.get("norm") == "minmax":
-            raise InputError("bounds", f"one of {', '.join(BOUNDED)}", f"'{measure}'")
+            expected = f"one of {', '.join(BOUNDED)}, nDCG with norm=ideal"
+            raise InputError("bounds", expected, f"'{measure}'")
     scale, chosen = read_scale(grades), read_policy(policy)
     more = _read_unseen(unseen)
-    if chosen.unjudged != "zero":
-        raise InputError(
-            "policy",
-            "unjudged=zero, whose value the bounds are around",
-            f"unjudged={chosen.unjudged}",
-        )
+    _refuse_policy(chosen, difference=against is not None)
     with reading(judgments, chosen, columns=columns, engine=engine) as reader:
         if against is not None:
             return _difference(reader, (run, against), asked, scale, more)
         matched, decided = reader.match(run)
-    value = measure_matched(matched, asked, decided).values
-    low, high = _ends(matched, asked, decided, scale, more)
-    if scale.has_zero:  # the value is one that is possible, but may be rounded in another way
-        low, high = np.minimum(low, value), np.maximum(high, value)
-    return Bounds(asked, matched.queries, value, low, high, scale, more, decided)
+    scores = measure_matched(matched, asked, decided)
+    value, kept = scores.values, _kept(matched, decided)
+    low, high = (ends[kept] for ends in _ends(matched, asked, decided, scale, more))
+    # The value may be an end, and rounded in another way.
+    low = np.where((value < low) & (low - value < _ROUNDING), value, low)
+    high = np.where((value > high) & (value - high < _ROUNDING), value, high)
+    return Bounds(asked, scores.queries, value, low, high, scale, more, decided, scores.coverage)
+
+
+def _kept(matched: Matched, policy: Policy) -> NDArray[np.bool_]:
+    """Return which queries (q,) count."""
+    if policy.missing == "skip":
+        return ~matched.missing
+    return np.ones(matched.missing.size, np.bool_)
+
+
+def _refuse_policy(policy: Policy, *, difference: bool) -> None:
+    """Refuse choices under which a grade would change more than the gains."""
+    ties = {"auto", "doc"} if difference else {"auto", "doc", "order"}
+    for name, allowed in (
+        ("unjudged", {"zero"}),
+        ("absent", {"zero"}),
+        ("empty", {"zero"}),
+        ("ties", ties),
+    ):
+        answer = getattr(policy, name)
+        if answer not in allowed:
+            raise PolicyError(
+                "bounds", f"the policy {name}={' or '.join(sorted(allowed))}", f"{name}={answer}"
+            )
 
 
 def _read_unseen(unseen: float | None) -> float:
     if unseen is None:
         return math.inf
-    if isinstance(unseen, bool) or not isinstance(unseen, int | float) or unseen < 0:
+    if isinstance(unseen, bool) or not isinstance(unseen, int) or unseen < 0:
         raise InputError("unseen", "a number of documents from 0, or None for any", repr(unseen))
     return float(unseen)
 
@@ -228,22 +274,23 @@ def _difference(
     found = []
     for run in runs:
         matched, decided = reader.match(run)
-        found.append((matched, measure_matched(matched, measures, decided).values))
-    (matched, first), (_, second) = found
+        # A query that one run lacks is 0 there.
+        values = measure_matched(matched, measures, replace(decided, missing="zero")).values
+        found.append((matched, values))
+    (matched, first), (other, second) = found
+    kept = np.ones(len(matched.queries), np.bool_)
+    if reader.policy.missing == "skip":
+        kept = ~(matched.missing | other.missing)
     low, high = np.empty((2, len(matched.queries), len(measures)))
     sheet = Worksheet(matched, decided)
     for column, measure in enumerate(measures):
         low[:, column], high[:, column] = difference_of(reader, runs, sheet, measure, scale, unseen)
+    queries = tuple(query for query, counts in zip(matched.queries, kept, strict=True) if counts)
+    if not queries:
+        raise InputError("runs", "a judged query that both have", "none")
+    difference = first - second
     return Bounds(
-        measures,
-        matched.queries,
-        first - second,
-        low,
-        high,
-        scale,
-        unseen,
-        decided,
-        difference=True,
+        measures, queries, difference[kept], low[kept], high[kept], scale, unseen, decided
     )
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import measure_matched, read_policy
+from gainful.evaluation.table import compute
 from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.engine import Engine
 from gainful.kernels.chance import mean_and_variance
@@ -106,10 +107,18 @@ def random_order(
     """
     asked = measure if isinstance(measure, Measure) else parse(measure)
     if asked.name not in SUMS or asked.parameters.get("norm") == "minmax":
-        raise InputError("random_order", f"one of {', '.join(SUMS)}", f"'{asked}'")
-    with reading(judgments, read_policy(policy), columns=columns, engine=engine) as reader:
+        expected_one = f"one of {', '.join(SUMS)}, nDCG with norm=ideal"
+        raise InputError("random_order", expected_one, f"'{asked}'")
+    chosen = read_policy(policy)
+    for name in ("absent", "empty"):
+        if getattr(chosen, name) != "zero":
+            raise PolicyError(
+                "random_order", f"the policy {name}=zero", f"{name}={getattr(chosen, name)}"
+            )
+    with reading(judgments, chosen, columns=columns, engine=engine) as reader:
         matched, decided = reader.match(run)
-    value = measure_matched(matched, (asked,), decided).values[:, 0]
+    scores = measure_matched(matched, (asked,), decided)
+    value = scores.values[:, 0]
     sheet = Worksheet(matched, decided)
     parameters = asked.parameters
     gains, _, _ = sheet.listed(parameters["gain"])
@@ -123,9 +132,10 @@ def random_order(
     expected, variance = mean_and_variance(gains, sheet.owner, matched.retrieved, discount)
     if asked.name == "nDCG":
         ideal = Measure("IDCG", cutoff=asked.cutoff, **_without(parameters, "norm"))
-        best = measure_matched(matched, (ideal,), decided).values[:, 0]
+        best = compute(sheet, (ideal,))[:, 0]
         expected, variance = ratio(expected, best), ratio(variance, best**2)
-    return Chance(asked, matched.queries, value, expected, variance)
+    kept = ~matched.missing if decided.missing == "skip" else np.ones_like(matched.missing)
+    return Chance(asked, scores.queries, value, expected[kept], variance[kept])
 
 
 def _without(parameters: Mapping[str, object], name: str) -> dict[str, object]:

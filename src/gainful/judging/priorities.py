@@ -59,6 +59,18 @@ def prioritise(
     """
     if policy.empty == "nan":
         raise PolicyError("policy empty", "an answer with which there is a mean", "'nan'")
+    lacking = [
+        name
+        for name, scores in gathered.scores.items()
+        if any(query not in scores for query in _candidates(gathered, depth))
+    ]
+    if policy.empty in ("one", "skip") and lacking:
+        # A grade that makes a query count would change the run that lacks it, too.
+        raise PolicyError(
+            "policy empty",
+            "zero, where a run lacks a query that others have",
+            f"{policy.empty}; {lacking[0]!r} lacks one",
+        )
     warn_of_unmet(gathered)
     tried = _read_grades(grades, gathered.judged)
     if policy.absent == "lowest":  # of all judgments, not of those that are copied together

@@ -81,7 +81,7 @@ def bounds_of(
         for values, sign in ((high, 1.0), (low, -1.0)):
             unknown = _unknown(lists, rows, sign, counts, levels, allowed, cumulated)
             values[rows] = sign * highest(unknown)
-    if scale.between and possible[0] < 0:
+    if scale.between and possible[0] <= 0 < possible[-1]:
         _unbounded(low, high, lists, counts, float(possible[0]))
     return low, high
 

@@ -29,7 +29,12 @@ class RunBounds:
             table = each.table(per_query=per_query)
             columns = columns or ["run", *table.columns]
             rows += [[name, *row] for row in table.rows]
-            named = [note.replace("certain  ", f"certain   {name}:", 1) for note in table.notes]
+            named = [
+                note.replace("certain  ", f"certain   {name}:", 1).replace(
+                    "coverage  ", f"coverage  {name}: ", 1
+                )
+                for note in table.notes
+            ]
             notes += [note for note in named if note not in notes]
         return Table(columns, rows, notes=notes)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.worth import discounts_of, gains_of
 from gainful.inputs.engine import Engine
@@ -94,11 +94,24 @@ def inferred_ndcg(
     asked = measure if isinstance(measure, Measure) else parse(measure)
     if asked.name != "nDCG" or asked.parameters["norm"] != "ideal":
         raise InputError("inferred_ndcg", "nDCG", f"'{asked}'")
+    chosen = read_policy(policy)
+    for name, usual in (
+        ("unjudged", "zero"),
+        ("absent", "zero"),
+        ("empty", "zero"),
+        ("missing", "zero"),
+    ):
+        if getattr(chosen, name) != usual:
+            raise PolicyError(
+                "inferred_ndcg", f"the policy {name}={usual}", f"{name}={getattr(chosen, name)}"
+            )
+    if chosen.ties not in ("auto", "doc"):
+        raise PolicyError("inferred_ndcg", "the policy ties=doc", f"ties={chosen.ties}")
     pools = read_samples(samples)
     grades = {
         query: {doc: each.grade for doc, each in pool.items()} for query, pool in pools.items()
     }
-    with reading(grades, read_policy(policy), columns=columns, engine=engine) as reader:
+    with reading(grades, chosen, columns=columns, engine=engine) as reader:
         lists = reader.lists(run, asked.cutoff)
     queries = tuple(sorted(pools, key=lambda query: (len(query), query)))
     if not set(queries) & set(lists):

@@ -97,6 +97,8 @@ def _rank_biased(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> 
         raise InputError(
             str(measure), "a scale that unknown grades do not change", "max=query", "Give a number."
         )
+    if not isinstance(parameters["max"], str) and scale.highest > parameters["max"]:
+        raise InputError("grades", f"grades up to max={parameters['max']:g}", f"{scale.highest:g}")
     low, high = (
         _worth(grade, parameters["rel"], parameters["max"])
         for grade in (scale.lowest, scale.highest)

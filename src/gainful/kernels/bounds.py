@@ -58,8 +58,7 @@ def highest(unknown: Unknown) -> Floats:
     lowest, most = _bounds(unknown)
     positive = np.maximum(unknown.coefficients, 0.0).sum(axis=1)
     negative = np.minimum(unknown.coefficients, 0.0).sum(axis=1)
-    reach = unknown.constant + np.where(most > 0, most, 0) * positive + lowest * negative
-    reach = np.maximum(reach, unknown.constant + most * positive + lowest * negative)
+    reach = unknown.constant + most * positive + lowest * negative
     rows = np.flatnonzero(reach > 0)
     if rows.size:
         part = _with_something_to_gain(_rows(unknown, rows))
@@ -196,7 +195,7 @@ def _concave(unknown: Unknown, start: Floats) -> Floats:
         active = active[better]
         if not active.size:
             break
-    return np.maximum(value, start)
+    return np.where(value > 0, value, start)
 
 
 def _programme(unknown: Unknown, rate: Floats) -> tuple[Floats, Floats]:

@@ -10,6 +10,7 @@ from gainful.errors import InputError, did_you_mean
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
+from gainful.evaluation.ties import TieRange
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell
@@ -48,6 +49,11 @@ class SubtopicScores(Scores):
             batches=(),
         )
         self._topics = topics
+
+    @property
+    def ties(self) -> dict[str, TieRange]:
+        """Refuse: documents with equal scores stand by id, and no other order is measured."""
+        raise InputError("ties", "scores of queries without subtopics", "those of subtopics")
 
     @property
     def per_query(self) -> PerQuery:
