@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from gainful.subtopics.judged import read_subtopics
     from gainful.subtopics.notation import SubtopicMeasure
     from gainful.subtopics.scores import SubtopicScores
+    from gainful.tensors import losses, metrics
+    from gainful.tensors.losses.measured import loss
     from gainful.writing.documents import write_judgments, write_run
     from gainful.writing.replacing import write_text
 
@@ -80,6 +82,7 @@ _LATE = {
     "formats": "report.render",
     "inferred_ndcg": "judging.sampled",
     "kendall_tau": "statistics.agreement",
+    "loss": "tensors.losses.measured",
     "next_to_judge": "judging.pool",
     "pool": "judging.pool",
     "pool_bias": "judging.bias",
@@ -94,7 +97,7 @@ _LATE = {
     "write_run": "writing.documents",
     "write_text": "writing.replacing",
 }
-_LATE_PACKAGES = ("compat",)
+_LATE_PACKAGES = {"compat": "compat", "losses": "tensors.losses", "metrics": "tensors.metrics"}
 
 __version__ = VERSION
 
@@ -145,7 +148,10 @@ __all__ = [
     "formats",
     "inferred_ndcg",
     "kendall_tau",
+    "loss",
+    "losses",
     "measure",
+    "metrics",
     "ndcg",
     "next_to_judge",
     "pool",
@@ -165,7 +171,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _LATE_PACKAGES:
-        return import_module(f"{__name__}.{name}")
+        return import_module(f"{__name__}.{_LATE_PACKAGES[name]}")
     if name not in _LATE:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)

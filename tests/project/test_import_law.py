@@ -38,6 +38,7 @@ LAW = {
     },
     "report": {"measures", "rendering", "linting", "evaluation", "explanation", "version"},
     "compat": {"measures", "inputs", "matching", "kernels", "evaluation"},
+    "tensors": {"measures", "kernels"},
     "cli": {"gainful"},
     "__main__": {"cli"},
 }
@@ -54,6 +55,7 @@ OUTSIDE = {
     "judging": {"numpy"},
     "statistics": {"numpy"},
     "subtopics": {"numpy"},
+    "tensors": {"numpy", "array_api_compat", "torch", "jax", "triton"},
     "rendering": {"rich"},
     "cli": {"click", "rich"},
 }
@@ -134,6 +136,7 @@ HEAVY = {
     "polars",
     "pyarrow",
     "torch",
+    "array_api_compat",
     "altair",
     "pyspark",
     "sklearn",

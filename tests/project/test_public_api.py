@@ -55,7 +55,10 @@ PUBLIC = [
     "formats",
     "inferred_ndcg",
     "kendall_tau",
+    "loss",
+    "losses",
     "measure",
+    "metrics",
     "ndcg",
     "next_to_judge",
     "pool",
@@ -92,6 +95,7 @@ BY_PLACE = {
     "family": ["name"],
     "formats": [],
     "kendall_tau": ["first", "second"],
+    "loss": ["measure"],
     "measure": ["text"],
     "ndcg": ["grades"],
     "next_to_judge": ["judgments", "runs", "measure"],
@@ -120,7 +124,8 @@ def test_everything_after_the_data_is_by_keyword():
     assert functions == set(BY_PLACE)
     for name, expected in BY_PLACE.items():
         parameters = inspect.signature(getattr(gf, name)).parameters.values()
-        by_place = [p.name for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+        named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+        by_place = [p.name for p in parameters if p.kind not in named]
         assert by_place == expected, name
 
 

@@ -1,0 +1,1 @@
+"""Arrays on the device where they live: NumPy, PyTorch, JAX, CuPy."""

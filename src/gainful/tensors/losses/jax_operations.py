@@ -1,0 +1,151 @@
+"""The operations of the losses in JAX."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gainful.errors import InputError
+
+
+class JaxOperations:
+    """JAX, wherever its arrays are, traced or not."""
+
+    def exactly(self, like: Any) -> AbstractContextManager[Any]:  # noqa: ARG002
+        """Do nothing: JAX lowers no precision of what the losses use."""
+        return nullcontext()
+
+    def floats(self, values: Any, like: Any) -> Any:
+        """Convert to the floating type of `like`."""
+        return jnp.asarray(values, dtype=like.dtype)
+
+    def booleans(self, values: Any, like: Any) -> Any:  # noqa: ARG002
+        """Convert to booleans."""
+        return jnp.asarray(values, dtype=bool)
+
+    def integers(self, values: Any, like: Any) -> Any:  # noqa: ARG002
+        """Convert to indices."""
+        return jnp.asarray(values, dtype=jnp.int32)
+
+    def accumulating(self, values: Any) -> Any:
+        """Convert half precision to float32."""
+        half = values.dtype in (jnp.float16, jnp.bfloat16)
+        return values.astype(jnp.float32) if half else values
+
+    def lowest(self, like: Any) -> float:
+        """Return the lowest finite number of the type."""
+        return float(np.finfo(like.dtype).min)
+
+    def counting(self, stop: int, like: Any) -> Any:
+        """Return 1, 2, …, stop."""
+        return jnp.arange(1, stop + 1, dtype=like.dtype)
+
+    def constant(self, values: Any) -> Any:
+        """Return the same values without their history."""
+        return jax.lax.stop_gradient(values)
+
+    def where(self, condition: Any, yes: Any, no: Any) -> Any:
+        """Choose elementwise."""
+        return jnp.where(condition, yes, no)
+
+    def exp(self, values: Any) -> Any:
+        """e^x."""
+        return jnp.exp(values)
+
+    def log(self, values: Any) -> Any:
+        """Return the natural logarithm."""
+        return jnp.log(values)
+
+    def erf(self, values: Any) -> Any:
+        """Return the error function."""
+        return jax.scipy.special.erf(values)
+
+    def sigmoid(self, values: Any) -> Any:
+        """1/(1 + e^−x)."""
+        return jax.nn.sigmoid(values)
+
+    def softplus(self, values: Any) -> Any:
+        """ln(1 + e^x)."""
+        return jax.nn.softplus(values)
+
+    def highest(self, values: Any, axis: int) -> Any:
+        """Return the maximum, with its axis kept, without gradient."""
+        return jax.lax.stop_gradient(values).max(axis, keepdims=True)
+
+    def cumulative_logsumexp(self, values: Any) -> Any:
+        """Ln Σ_{j≤i} e^x_j."""
+        return jax.lax.cumlogsumexp(values, axis=values.ndim - 1)
+
+    def flip(self, values: Any) -> Any:
+        """Turn the last axis round."""
+        return jnp.flip(values, -1)
+
+    def descending(self, values: Any) -> Any:
+        """Return the indices from high to low."""
+        return jnp.argsort(-jax.lax.stop_gradient(values), axis=-1, stable=True)
+
+    def take(self, values: Any, indices: Any) -> Any:
+        """Take along the last axis."""
+        return jnp.take_along_axis(values, indices, axis=-1)
+
+    def stack(self, values: Sequence[Any]) -> Any:
+        """Put arrays beside one another along a new first axis."""
+        return jnp.stack(list(values))
+
+    def widen(self, values: Any) -> Any:
+        """Add one 0 at the end of the last axis."""
+        return jnp.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, 1)])
+
+    def uniform(self, shape: tuple[int, ...], like: Any, generator: Any) -> Any:
+        """Draw from (0, 1)."""
+        if generator is None:
+            raise InputError(
+                "generator",
+                "a key, because JAX has no randomness of its own",
+                "none",
+                "Give generator=jax.random.key(seed), and a new key at each step.",
+            )
+        tiny = float(np.finfo(like.dtype).tiny)
+        return jax.random.uniform(generator, shape, dtype=like.dtype, minval=tiny)
+
+    def by_rows(self, rows: Callable[..., Any], size: int, *columns: Any) -> Any:
+        """Apply `rows` to blocks of columns, one after the other."""
+        lists, width = columns[0].shape
+        count = -(-width // size)
+        blocks = tuple(
+            jnp.moveaxis(
+                jnp.pad(column, [(0, 0), (0, count * size - width)]).reshape(lists, count, size),
+                1,
+                0,
+            )
+            for column in columns
+        )
+        found = jax.lax.map(lambda block: rows(*block), blocks)
+        return jnp.moveaxis(found, 0, 1).reshape(lists, count * size)[:, :width]
+
+    def fold(self, step: Callable[[Any, Any], Any], start: Any, over: Any) -> Any:
+        """Apply `step` to the items along the first axis."""
+        return jax.lax.scan(lambda state, item: (step(state, item), None), start, over)[0]
+
+    def fused_ranks(self, *_: Any) -> None:
+        """Return None: XLA fuses the blocks."""
+
+    def fused_pairs(self, *_: Any, **__: Any) -> None:
+        """Return None: XLA fuses the blocks."""
+
+    def with_gradient(
+        self, value: Callable[..., Any], pullback: Callable[..., Any], *arrays: Any
+    ) -> Any:
+        """Return a value with a given gradient by the first array."""
+        found = jax.custom_vjp(value)
+        found.defvjp(
+            lambda *given: (value(*given), given),
+            lambda given, slope: (pullback(slope, *given), *[None] * (len(given) - 1)),
+        )
+        return found(*arrays)
+
+
+JAX = JaxOperations()

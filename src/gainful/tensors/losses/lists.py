@@ -1,0 +1,259 @@
+"""Lists to learn from: scores, labels and masks of any layout, read once for every loss."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import numpy as np
+
+from gainful.errors import InputError, did_you_mean
+from gainful.measures.discount import Discount
+from gainful.measures.discount import base as read_base
+from gainful.measures.discount import discount as read_discount
+from gainful.measures.gain import gain as read_gain
+from gainful.measures.spec import read_cutoff
+from gainful.tensors.losses.operations import BLOCK, Array, Operations, operations_for
+from gainful.tensors.losses.worth import discounts_of, gains_of
+
+REDUCTIONS = ("mean", "sum", "none")
+
+
+class Common(TypedDict, total=False):
+    """What every loss takes by keyword, besides its own parameters.
+
+    Attributes:
+        k: the cutoff of the measure; None, the default, for the whole list.
+        gain: what a label is worth: exp2 (the default), linear, binary, a table or a function
+            of tensors.
+        discount: what a rank is worth: log (the default), jarvelin, reciprocal, power(p) or none.
+        base: of the logarithm in the discount; 2 by default.
+        normalized: divide by the DCG of the best order (the default); if not, losses are −DCG.
+        reduction: mean (the default) of the lists that have items, sum, or none.
+        weight: [...], one for each list; the mean is then weighted.
+        offsets: boundaries 0, …, n of lists that lie one after the other in 1-D tensors.
+    """
+
+    k: int | None
+    gain: Any
+    discount: Any
+    base: Any
+    normalized: bool
+    reduction: str
+    weight: Any
+    offsets: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Lists in one batch, padded: arrays are [list, item], masked items have score and gain 0.
+
+    `ideal` is the DCG of the best order, 1 where there is nothing to divide by; `gainful` says
+    where there was. `arrange` brings another tensor of the caller's layout into this one.
+    """
+
+    ops: Operations
+    scores: Array
+    labels: Array
+    mask: Array
+    gains: Array
+    ideal: Array
+    gainful: Array
+    k: int | None
+    discount: Discount
+    base: float
+    normalized: bool
+    arrange: Callable[[Any], Array]
+
+    @property
+    def width(self) -> int:
+        """The number of items of a list, padding included."""
+        return int(self.scores.shape[1])
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of pairs that are held at a time."""
+        pairs = int(max(1, math.prod(self.scores.shape)))
+        return max(1, min(self.width, BLOCK // pairs))
+
+    @property
+    def counts(self) -> Array:
+        """The number of items of each list, [list], padding left out."""
+        return self.ops.floats(self.mask, self.scores).sum(-1)
+
+    @property
+    def shares(self) -> Array:
+        """The gains, divided by the ideal DCG if normalised; 0 in lists without gain."""
+        if not self.normalized:
+            return self.gains
+        return self.ops.where(self.gainful[:, None], self.gains / self.ideal[:, None], 0.0)
+
+    def worth(self, ranks: Array) -> Array:
+        """Return the discounts at real ranks; the cutoff has no part in it."""
+        return discounts_of(self.ops, ranks, self.discount, self.base)
+
+    def positions(self) -> tuple[Array, Array]:
+        """Return 1, …, width, and their discounts, which are 0 after the cutoff."""
+        places = self.ops.counting(self.width, self.scores)
+        worth = self.worth(places)
+        return places, worth if self.k is None else self.ops.where(places <= self.k, worth, 0.0)
+
+    def order(self) -> Array:
+        """Return the items from high to low scores, padding last."""
+        return self.ops.descending(self.ops.where(self.mask, self.scores, -math.inf))
+
+    def ranks(self) -> Array:
+        """Return the rank of each item, from 1; equal scores in the order given."""
+        return self.ops.floats(self.ops.descending(-self.order()) + 1, self.scores)
+
+    def missed(self, dcg: Array) -> Array:
+        """Return 1 − DCG/ideal if normalised, 0 for lists without gain; else −DCG."""
+        if not self.normalized:
+            return -dcg
+        return self.ops.where(self.gainful, 1 - dcg / self.ideal, 0.0)
+
+    def ndcg(self) -> Array:
+        """Return the measure itself, [list]: nDCG, or DCG if not normalised."""
+        _, worth = self.positions()
+        dcg = (self.ops.take(self.gains, self.order()) * worth).sum(-1)
+        return self.ops.where(self.gainful, dcg / self.ideal, 0.0) if self.normalized else dcg
+
+    def logsumexp(self, values: Array, valid: Array, axis: int = -1) -> Array:
+        """Return ln Σ e^x over what is valid, its axis kept; 0 where nothing is."""
+        ops = self.ops
+        top = ops.highest(ops.where(valid, values, ops.lowest(values)), axis)
+        # The mask comes before the exponential, so that what it hides cannot overflow.
+        terms = ops.where(valid, ops.exp(ops.where(valid, values - top, 0.0)), 0.0)
+        total = terms.sum(axis)[..., None] if axis == -1 else terms.sum(axis)[:, None, :]
+        some = total > 0
+        return ops.where(some, ops.log(ops.where(some, total, 1.0)) + top, 0.0)
+
+
+def reduced(
+    scores: Array,
+    labels: Any,
+    mask: Any,
+    common: Common,
+    formula: Callable[[Lists], Array],
+) -> Any:
+    """Return the loss of each list by a formula, reduced as asked."""
+    reduction = common.get("reduction", "mean")
+    if reduction not in REDUCTIONS:
+        raise InputError(
+            "reduction", "mean, sum or none", repr(reduction), did_you_mean(reduction, REDUCTIONS)
+        )
+    ops = operations_for(scores)
+    with ops.exactly(scores):
+        lists, shape = read_lists(scores, labels, mask, common)
+        occupied = lists.counts > 0
+        values = ops.where(occupied, formula(lists), 0.0)
+        weight = common.get("weight")
+        weights = ops.floats(occupied, lists.scores)
+        if weight is not None:
+            given = ops.floats(weight, lists.scores)
+            if tuple(given.shape) != shape:
+                raise InputError("weight", f"one for each list, {shape}", str(tuple(given.shape)))
+            weights = weights * given.reshape(-1)
+        values = values * weights
+        if reduction == "none":
+            return values.reshape(shape)
+        if reduction == "sum":
+            return values.sum()
+        total = weights.sum()
+        return values.sum() / ops.where(total > 0, total, 1.0)
+
+
+def read_lists(
+    scores: Array, labels: Any, mask: Any, common: Common
+) -> tuple[Lists, tuple[int, ...]]:
+    """Return the lists of tensors in one batch, and the shape that lists had."""
+    unknown = set(common) - set(Common.__annotations__)
+    if unknown:
+        message = f"unexpected keyword argument {min(unknown)!r}"
+        raise TypeError(message)
+    ops = operations_for(scores)
+    given = _floating(ops, scores)
+    marks = ops.booleans(np.ones(given.shape, bool) if mask is None else mask, given)
+    grades = ops.constant(ops.floats(labels, given))
+    for name, array in (("labels", grades), ("mask", marks)):
+        if tuple(array.shape) != tuple(given.shape):
+            expected = f"the shape of the scores, {tuple(given.shape)}"
+            raise InputError(name, expected, str(tuple(array.shape)))
+    arrange, shape, inside = _layout(ops, given, common.get("offsets"))
+    mask = arrange(marks)
+    if inside is not None:
+        mask = mask & ops.booleans(inside, given)
+    # What is masked may be NaN: it goes before anything is computed from it.
+    clean = ops.where(mask, arrange(given), 0.0)
+    grades = ops.where(mask, arrange(grades), 0.0)
+    gains = ops.where(mask, gains_of(ops, grades, read_gain(common.get("gain", "exp2"))), 0.0)
+    k = common.get("k")
+    k = None if k is None else read_cutoff(k)
+    discount = read_discount(common.get("discount", "log"))
+    base = read_base(common.get("base", 2))
+    best = ops.take(gains, ops.descending(ops.where(mask, gains, -math.inf)))
+    places = ops.counting(int(clean.shape[1]), clean)
+    worth = discounts_of(ops, places, discount, base)
+    worth = worth if k is None else ops.where(places <= k, worth, 0.0)
+    ideal = (best * worth).sum(-1)
+    positive = ideal > 0
+    lists = Lists(
+        ops=ops,
+        scores=clean,
+        labels=grades,
+        mask=mask,
+        gains=gains,
+        ideal=ops.where(positive, ideal, 1.0),
+        gainful=positive,
+        k=k,
+        discount=discount,
+        base=base,
+        normalized=common.get("normalized", True),
+        arrange=arrange,
+    )
+    return lists, shape
+
+
+def _floating(ops: Operations, scores: Array) -> Array:
+    if "float" not in str(scores.dtype):
+        raise InputError("scores", "floating-point numbers", str(scores.dtype))
+    if not scores.ndim:
+        raise InputError("scores", "at least one axis, of the items of a list", "a single number")
+    return ops.accumulating(scores)
+
+
+def _layout(
+    ops: Operations, scores: Array, offsets: Any
+) -> tuple[Callable[[Any], Array], tuple[int, ...], np.ndarray[Any, Any] | None]:
+    """Return what brings a tensor into one batch, the shape of the lists, and where items are."""
+    index, inside = (None, None) if offsets is None else _boundaries(offsets, scores)
+    shape = tuple(scores.shape[:-1]) if index is None else (len(index),)
+    width = int(scores.shape[-1]) if index is None else index.shape[1]
+    depth = scores.ndim
+    at = None if index is None else ops.integers(index, scores)
+
+    def arrange(values: Array) -> Array:
+        lead = tuple(values.shape[: values.ndim - depth])
+        # An empty list becomes a masked item, and a maximum of nothing need not be thought of.
+        values = ops.widen(values) if not values.shape[-1] or not width else values
+        values = values if at is None else values[..., at]
+        return values.reshape(*lead, math.prod(shape), max(width, 1))
+
+    if index is None and not width:
+        inside = np.zeros((math.prod(shape), 1), bool)
+    return arrange, shape, inside
+
+
+def _boundaries(offsets: Any, scores: Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return [list, item] indices into flat scores, and which of them are items."""
+    found = np.asarray(offsets.tolist() if hasattr(offsets, "tolist") else list(offsets))
+    if scores.ndim != 1:
+        raise InputError("offsets", "scores with one axis beside them", f"{scores.ndim} axes")
+    total = int(scores.shape[0])
+    rising = found.ndim == 1 and len(found) and found[0] == 0 and found[-1] == total
+    if not rising or found.dtype.kind not in "iu" or (np.diff(found) < 0).any():
+        raise InputError("offsets", f"whole numbers that rise from 0 to {total}", str(found))
+    lengths = np.diff(found)
+    places = np.arange(max(1, lengths.max(initial=0)))
+    inside = places < lengths[:, None]
+    return np.where(inside, found[:-1, None] + places, 0), inside

@@ -1,0 +1,172 @@
+"""Losses from the probability of a choice or of an order; all of them convex in the scores."""
+
+import math
+from typing import Any, Unpack
+
+from gainful.tensors.losses.lists import Common, Lists, reduced
+from gainful.tensors.losses.operations import Array
+
+
+def xe_ndcg(
+    scores: Array,
+    labels: Any,
+    mask: Any = None,
+    *,
+    gamma: Any = None,
+    generator: Any = None,
+    **common: Unpack[Common],
+) -> Any:
+    """Return −Σ φ_i·ln softmax(s)_i with φ_i = (g_i + 1 − γ_i)/Σ_j (g_j + 1 − γ_j).
+
+    With the gain 2^y − 1 that is φ_i ∝ 2^(y_i) − γ_i. With γ = 1 the loss bounds −ln nDCG, and
+    so 1 − nDCG, from above. The cutoff and the discount have no part in it.
+
+    Args:
+        scores: [..., list], higher is better.
+        labels: [..., list], grades.
+        mask: [..., list], True for items, False for padding.
+        gamma: a number, a tensor of the shape of the scores, or None: drawn from (0, 1).
+        generator: a torch.Generator or a key of JAX, which needs one, for gamma=None.
+        **common: see `Common`.
+
+    >>> import torch
+    >>> xe_ndcg(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]), gamma=1.0).item()
+    0.693...
+    """
+
+    def formula(lists: Lists) -> Array:
+        ops = lists.ops
+        if gamma is None:
+            drawn = ops.uniform(tuple(lists.scores.shape), lists.scores, generator)
+        else:
+            drawn = ops.floats(gamma, lists.scores)
+            drawn = lists.arrange(drawn) if drawn.ndim else drawn
+        mass = ops.where(lists.mask, lists.gains + 1 - drawn, 0.0)
+        total = mass.sum(-1)[:, None]
+        some = total > 0
+        shares = ops.where(some, mass / ops.where(some, total, 1.0), 0.0)
+        return _cross_entropy(lists, shares)
+
+    return reduced(scores, labels, mask, common, formula)
+
+
+def softmax(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Common]) -> Any:
+    """Return −Σ g_i·ln p_i with p the softmax of the scores and g the gains as they are.
+
+    The cutoff and the discount have no part in it.
+
+    Args:
+        scores: [..., list], higher is better.
+        labels: [..., list], grades.
+        mask: [..., list], True for items, False for padding.
+        **common: see `Common`.
+
+    >>> import torch
+    >>> softmax(torch.tensor([2.0, 1.0, 3.0]), torch.tensor([1, 0, 0])).item()
+    1.4076...
+    """
+    return reduced(scores, labels, mask, common, lambda lists: _cross_entropy(lists, lists.gains))
+
+
+def listnet(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Common]) -> Any:
+    """Return −Σ softmax(y)_i·ln softmax(s)_i, the cross entropy of the items to come first.
+
+    Gain, cutoff and discount have no part in it.
+
+    Args:
+        scores: [..., list], higher is better.
+        labels: [..., list], grades.
+        mask: [..., list], True for items, False for padding.
+        **common: see `Common`.
+
+    >>> import torch
+    >>> listnet(torch.tensor([0.0, 0.0]), torch.tensor([1, 0])).item()
+    0.693...
+    """
+
+    def formula(lists: Lists) -> Array:
+        ops = lists.ops
+        logs = lists.labels - lists.logsumexp(lists.labels, lists.mask)
+        shares = ops.where(lists.mask, ops.exp(ops.where(lists.mask, logs, 0.0)), 0.0)
+        return _cross_entropy(lists, shares)
+
+    return reduced(scores, labels, mask, common, formula)
+
+
+def list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Common]) -> Any:
+    """Return −ln of the probability of the order by labels under Plackett and Luce.
+
+    That is Σ_i (ln Σ_{j≥i} e^(s_j) − s_i) over the items from high to low labels, up to the
+    cutoff. Items with the same label stand in the order of their scores, the likeliest. Gain and
+    discount have no part in it.
+
+    Args:
+        scores: [..., list], higher is better.
+        labels: [..., list], grades.
+        mask: [..., list], True for items, False for padding.
+        **common: see `Common`.
+
+    >>> import torch
+    >>> list_mle(torch.tensor([0.5, 0.3]), torch.tensor([1, 0])).item()
+    0.5981...
+    """
+
+    def formula(lists: Lists) -> Array:
+        return _likelihood(lists, 0 * lists.counts[:, None] + 1)
+
+    return reduced(scores, labels, mask, common, formula)
+
+
+def p_list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Common]) -> Any:
+    """Return `list_mle` with the step at rank i weighted by 2^(n−i) − 1, normalised.
+
+    The weights sum to 1 over the list, and earlier mistakes cost more. A list of one item has
+    loss 0. Gain and discount have no part in it.
+
+    Args:
+        scores: [..., list], higher is better.
+        labels: [..., list], grades.
+        mask: [..., list], True for items, False for padding.
+        **common: see `Common`.
+
+    >>> import torch
+    >>> p_list_mle(torch.tensor([0.5, 0.3]), torch.tensor([1, 0])).item()
+    0.5981...
+    """
+
+    def formula(lists: Lists) -> Array:
+        ops = lists.ops
+        counts = lists.counts[:, None]
+        places = ops.counting(lists.width, lists.scores)
+        # Both sides are divided by 2^n, which would overflow in lists of a hundred items.
+        last = 2.0**-counts
+        total = 1 - (counts + 1) * last
+        some = total > 0
+        return _likelihood(
+            lists, ops.where(some, (2.0**-places - last) / ops.where(some, total, 1.0), 0.0)
+        )
+
+    return reduced(scores, labels, mask, common, formula)
+
+
+def _cross_entropy(lists: Lists, shares: Array) -> Array:
+    ops = lists.ops
+    surprise = lists.logsumexp(lists.scores, lists.mask) - lists.scores
+    return (shares * ops.where(lists.mask, surprise, 0.0)).sum(-1)
+
+
+def _likelihood(lists: Lists, weights: Array) -> Array:
+    """Return the weighted sum of −ln of the chances of each choice in turn."""
+    ops = lists.ops
+    by_score = lists.order()
+    labels = ops.where(lists.mask, lists.labels, -math.inf)
+    order = ops.take(by_score, ops.descending(ops.take(labels, by_score)))
+    places = ops.counting(lists.width, lists.scores)
+    valid = places <= lists.counts[:, None]
+    scores = ops.where(lists.mask, lists.scores, ops.lowest(lists.scores))
+    s = lists.scores - ops.highest(scores, -1)
+    # Padding comes last and so low that it adds nothing, yet finite: ∞ − ∞ would not be 0.
+    s = ops.where(valid, ops.take(s, order), ops.lowest(s) / 4)
+    rest = ops.flip(ops.cumulative_logsumexp(ops.flip(s)))
+    counted = valid if lists.k is None else valid & (places <= lists.k)
+    return (weights * ops.where(counted, rest - s, 0.0)).sum(-1)

@@ -1,0 +1,38 @@
+"""A loss as a module of PyTorch."""
+
+from typing import Any
+
+import torch
+
+from gainful.measures.spec import Measure
+from gainful.tensors.losses.measured import loss
+
+
+class Loss(torch.nn.Module):
+    """A loss for a measure as a `torch.nn.Module`, without parameters of its own.
+
+    Args:
+        measure: DCG or nDCG with any gain, discount, base and cutoff.
+        method: as in `gainful.loss`.
+        **options: what the method takes besides.
+
+    >>> Loss("nDCG@10", method="lambda", scheme="ndcg2")
+    Loss(nDCG@10, method=lambda)
+    """
+
+    def __init__(
+        self, measure: str | Measure = "nDCG(gain=exp2)", *, method: str = "approx", **options: Any
+    ) -> None:
+        super().__init__()
+        self.surrogate = loss(measure, method=method, **options)
+
+    def forward(
+        self, scores: torch.Tensor, labels: Any, mask: Any = None, **options: Any
+    ) -> torch.Tensor:
+        """Return the loss of scores [..., list]."""
+        found: torch.Tensor = self.surrogate(scores, labels, mask, **options)
+        return found
+
+    def extra_repr(self) -> str:
+        """Return the measure and the method."""
+        return f"{self.surrogate.measure}, method={self.surrogate.method}"

@@ -1,0 +1,131 @@
+"""The few operations that the losses are written in, and who provides them for which tensors."""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from gainful.errors import InputError
+
+Array = Any
+"""A tensor of PyTorch or an array of JAX."""
+
+BLOCK = 2**22
+"""How many pairs are held at a time: 16 MiB of float32 for each temporary."""
+
+
+class Operations(Protocol):
+    """What a framework does for the losses; last axes unless said otherwise."""
+
+    def exactly(self, like: Array) -> AbstractContextManager[Any]:
+        """Switch automatic lower precision off."""
+
+    def floats(self, values: Any, like: Array) -> Array:
+        """Convert to the device and the floating type of `like`."""
+
+    def booleans(self, values: Any, like: Array) -> Array:
+        """Convert to booleans on the device of `like`."""
+
+    def integers(self, values: Any, like: Array) -> Array:
+        """Convert to indices on the device of `like`."""
+
+    def accumulating(self, values: Array) -> Array:
+        """Convert half precision to float32; leave float32 and float64."""
+
+    def lowest(self, like: Array) -> float:
+        """Return the lowest finite number of the type of `like`."""
+
+    def counting(self, stop: int, like: Array) -> Array:
+        """Return 1, 2, …, stop in the type and on the device of `like`."""
+
+    def constant(self, values: Array) -> Array:
+        """Return the same values without their history."""
+
+    def where(self, condition: Array, yes: Any, no: Any) -> Array:
+        """Choose elementwise; what is not chosen has no gradient."""
+
+    def exp(self, values: Array) -> Array:
+        """e^x."""
+
+    def log(self, values: Array) -> Array:
+        """Return the natural logarithm."""
+
+    def erf(self, values: Array) -> Array:
+        """Return the error function."""
+
+    def sigmoid(self, values: Array) -> Array:
+        """1/(1 + e^−x)."""
+
+    def softplus(self, values: Array) -> Array:
+        """ln(1 + e^x), exact at both ends."""
+
+    def highest(self, values: Array, axis: int) -> Array:
+        """Return the maximum, with its axis kept, without gradient."""
+
+    def cumulative_logsumexp(self, values: Array) -> Array:
+        """Ln Σ_{j≤i} e^x_j."""
+
+    def flip(self, values: Array) -> Array:
+        """Turn the last axis round."""
+
+    def descending(self, values: Array) -> Array:
+        """Return the indices from high to low; equal values keep their order."""
+
+    def take(self, values: Array, indices: Array) -> Array:
+        """Take along the last axis, one row of indices for each row."""
+
+    def stack(self, values: Sequence[Array]) -> Array:
+        """Put arrays beside one another along a new first axis."""
+
+    def widen(self, values: Array) -> Array:
+        """Add one 0 at the end of the last axis."""
+
+    def uniform(self, shape: tuple[int, ...], like: Array, generator: Any) -> Array:
+        """Draw from (0, 1)."""
+
+    def by_rows(self, rows: Callable[..., Array], size: int, *columns: Array) -> Array:
+        """Apply `rows` to blocks of `size` columns of [list, n] arrays and join what they give."""
+
+    def fold(self, step: Callable[[Array, Array], Array], start: Array, over: Array) -> Array:
+        """Apply `step(state, item)` to the items along the first axis of `over`."""
+
+    def fused_ranks(self, scores: Array, mask: Array, temperature: float) -> Array | None:
+        """Return approximate ranks by a fused kernel; None where there is none for these."""
+
+    def fused_pairs(
+        self, arrays: Sequence[Array], discounts: Array, **options: Any
+    ) -> Array | None:
+        """Return weighted sums over pairs by a fused kernel; None where there is none for these."""
+
+    def with_gradient(
+        self, value: Callable[..., Array], pullback: Callable[..., Array], *arrays: Array
+    ) -> Array:
+        """Return `value(*arrays)`, whose gradient by the first is `pullback(slope, *arrays)`."""
+
+
+def operations_for(scores: object) -> Operations:
+    """Return the operations of the framework that a tensor belongs to.
+
+    >>> import numpy as np
+    >>> operations_for(np.zeros(3))
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: scores: expected a tensor of PyTorch or JAX, found ndarray. ...
+    """
+    # Whoever has a tensor has imported its framework; nothing is imported to find out.
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    if torch is not None and isinstance(scores, torch.Tensor):
+        from gainful.tensors.losses.torch_operations import TORCH
+
+        return TORCH
+    if jax is not None and isinstance(scores, jax.Array):
+        from gainful.tensors.losses.jax_operations import JAX
+
+        return JAX
+    raise InputError(
+        "scores",
+        "a tensor of PyTorch or JAX",
+        type(scores).__name__,
+        "Use torch.as_tensor(scores) or jax.numpy.asarray(scores); pip install 'gainful[torch]' or "
+        "'gainful[jax]' installs either.",
+    )

@@ -1,0 +1,173 @@
+"""Losses that put a smooth or an expected rank in the place of the rank."""
+
+import math
+from typing import Any, Unpack
+
+from gainful.errors import InputError
+from gainful.tensors.losses.lists import Common, Lists, reduced
+from gainful.tensors.losses.operations import Array, Operations
+
+
+def approx_ndcg(
+    scores: Array,
+    labels: Any,
+    mask: Any = None,
+    *,
+    temperature: float = 1.0,
+    **common: Unpack[Common],
+) -> Any:
+    """Return 1 − nDCG with approximate ranks r̂_i = 1 + Σ_{j≠i} σ((s_j − s_i)/T).
+
+    With a cutoff, an item counts by σ((k + ½ − r̂_i)/T), which is 1 above and 0 below it as
+    T → 0; then the loss tends to 1 − nDCG@k where no scores are equal. Pairs are computed in
+    blocks and never stored.
+
+    Args:
+        scores: [..., list], higher is better.
+        labels: [..., list], grades.
+        mask: [..., list], True for items, False for padding.
+        temperature: T above 0; the lower, the closer to nDCG, and the rougher.
+        **common: see `Common`.
+
+    >>> import torch
+    >>> approx_ndcg(torch.tensor([2.0, 1.0, 0.0]), torch.tensor([0, 0, 1])).item()
+    0.46...
+    """
+    _positive("temperature", temperature)
+    return reduced(scores, labels, mask, common, lambda lists: _approx(lists, temperature))
+
+
+def gumbel_approx_ndcg(
+    scores: Array,
+    labels: Any,
+    mask: Any = None,
+    *,
+    temperature: float = 1.0,
+    samples: int = 8,
+    beta: float = 1.0,
+    generator: Any = None,
+    noise: Any = None,
+    **common: Unpack[Common],
+) -> Any:
+    """Return the mean of `approx_ndcg` over scores with Gumbel noise, s + β·G.
+
+    Args:
+        scores: [..., list], higher is better.
+        labels: [..., list], grades.
+        mask: [..., list], True for items, False for padding.
+        temperature: of the approximate ranks.
+        samples: how many draws of noise.
+        beta: the scale of the noise; 0 gives `approx_ndcg`.
+        generator: a torch.Generator or a key of JAX, which needs one.
+        noise: [sample, ..., list], used in place of draws.
+        **common: see `Common`.
+
+    >>> import torch
+    >>> scores, labels = torch.tensor([2.0, 1.0, 0.0]), torch.tensor([1, 0, 0])
+    >>> gumbel_approx_ndcg(scores, labels, beta=0) == approx_ndcg(scores, labels)
+    tensor(True)
+    """
+    _positive("temperature", temperature)
+    if samples < 1:
+        raise InputError("samples", "at least 1", str(samples))
+
+    def formula(lists: Lists) -> Array:
+        ops = lists.ops
+        if noise is None:
+            drawn = ops.uniform((samples, *lists.scores.shape), lists.scores, generator)
+            drawn = -ops.log(-ops.log(drawn))
+        else:
+            drawn = lists.arrange(ops.floats(noise, lists.scores))
+        found = [_approx(lists, temperature, beta * one) for one in drawn]
+        return ops.stack(found).sum(0) / len(found)
+
+    return reduced(scores, labels, mask, common, formula)
+
+
+def soft_ndcg(
+    scores: Array, labels: Any, mask: Any = None, *, sigma: float = 1.0, **common: Unpack[Common]
+) -> Any:
+    """Return 1 − the expected nDCG when each score has independent normal noise (SoftNDCG).
+
+    Item v stands above j with p = Φ((s_v − s_j)/(√2·σ)); the distribution of the rank of j grows
+    item by item, P_j(r) ← P_j(r−1)·p + P_j(r)·(1 − p). That takes O(n³) time and, with the
+    gradient, O(n³) memory: for lists of tens of items.
+
+    Args:
+        scores: [..., list], higher is better.
+        labels: [..., list], grades.
+        mask: [..., list], True for items, False for padding.
+        sigma: the standard deviation of a score, above 0.
+        **common: see `Common`.
+
+    >>> import torch
+    >>> soft_ndcg(torch.tensor([0.0, 0.0]), torch.tensor([1.0, 0.0])).item()  # either order
+    0.184...
+    """
+    _positive("sigma", sigma)
+
+    def formula(lists: Lists) -> Array:
+        ops = lists.ops
+        s, mask = lists.scores, lists.mask
+        # [v, list, j]: v leads, because items are added one after the other.
+        above = 0.5 * (1 + ops.erf((s.T[:, :, None] - s[None, :, :]) / (2 * sigma)))
+        places = ops.counting(lists.width, s)
+        other = (places[:, None] != places[None, :])[:, None, :]
+        above = ops.where(other & mask.T[:, :, None] & mask[None], above, 0.0)
+        first = ops.floats(places == 1, s)
+        start = first[None, None, :] + 0 * s[:, :, None]
+
+        def add(ranks: Array, p: Array) -> Array:
+            lower = ops.flip(ops.widen(ops.flip(ranks)))[..., :-1]
+            return lower * p[..., None] + ranks * (1 - p[..., None])
+
+        _, worth = lists.positions()
+        expected = (ops.fold(add, start, above) * worth).sum(-1)
+        return lists.missed((lists.gains * expected).sum(-1))
+
+    return reduced(scores, labels, mask, common, formula)
+
+
+def _approx(lists: Lists, temperature: float, shift: Array | None = None) -> Array:
+    ops, mask = lists.ops, lists.mask
+    scores = lists.scores
+    if shift is not None:
+        scores = ops.where(mask, scores + ops.where(mask, shift, 0.0), 0.0)
+    ranks = approximate_ranks(ops, scores, mask, temperature, lists.rows)
+    worth = lists.worth(ranks)
+    if lists.k is not None:
+        worth = worth * ops.sigmoid((lists.k + 0.5 - ranks) / temperature)
+    return lists.missed((lists.gains * worth).sum(-1))
+
+
+def approximate_ranks(
+    ops: Operations, scores: Array, mask: Array, temperature: float, size: int
+) -> Array:
+    """Return 1 + Σ_{j≠i} σ((s_j − s_i)/T), [list, item], differentiable, `size` rows at a time."""
+    fused = ops.fused_ranks(scores, mask, temperature)
+    if fused is not None:
+        return fused
+
+    def value(s: Array, valid: Array) -> Array:
+        def rows(own: Array) -> Array:
+            above = ops.sigmoid((s[:, None, :] - own[:, :, None]) / temperature)
+            return ops.where(valid[:, None, :], above, 0.0).sum(-1)
+
+        # An item counts itself as half above itself: ½ more makes the 1.
+        return ops.where(valid, ops.by_rows(rows, size, s) + 0.5, 1.0)
+
+    def pullback(slopes: Array, s: Array, valid: Array) -> Array:
+        # grad_i = (1/T) Σ_j σ'((s_j − s_i)/T)·(c_j − c_i), c the derivative by the rank.
+        def rows(own: Array, slope: Array) -> Array:
+            above = ops.sigmoid((s[:, None, :] - own[:, :, None]) / temperature)
+            steep = above * (1 - above) * (slopes[:, None, :] - slope[:, :, None])
+            return ops.where(valid[:, None, :], steep, 0.0).sum(-1)
+
+        return ops.where(valid, ops.by_rows(rows, size, s, slopes) / temperature, 0.0)
+
+    return ops.with_gradient(value, pullback, scores, mask)
+
+
+def _positive(name: str, value: float) -> None:
+    if not (value > 0 and math.isfinite(value)):
+        raise InputError(name, "a number above 0", repr(value))

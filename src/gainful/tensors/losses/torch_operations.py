@@ -1,0 +1,201 @@
+"""The operations of the losses in PyTorch."""
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_AXES = 2  # list, item
+
+
+class _WithGradient(torch.autograd.Function):
+    """A value whose gradient by the first array is given, not traced."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(value: Callable[..., Tensor], _: Callable[..., Tensor], *arrays: Tensor) -> Tensor:
+        return value(*arrays)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ARG004
+        ctx.pullback = inputs[1]
+        ctx.save_for_backward(*inputs[2:])
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
+        found = _Once.apply(ctx.pullback, slopes[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
+        return (None, None, found, *[None] * (len(ctx.saved_tensors) - 1))
+
+
+class _Once(torch.autograd.Function):
+    """A gradient that cannot be differentiated again: an error, where zero would be wrong."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(pullback: Callable[..., Tensor], *arrays: Tensor) -> Tensor:
+        return pullback(*arrays)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> Any:
+        message = "this loss has no second derivative"
+        raise NotImplementedError(message)
+
+
+def _fusible(scores: Tensor) -> bool:
+    """Return whether the kernels for a GPU can take these scores."""
+    if not scores.is_cuda or scores.dtype != torch.float32 or scores.dim() != _AXES:
+        return False
+    if torch._C._functorch.is_batchedtensor(scores):  # under vmap  # noqa: SLF001
+        return False
+    return importlib.util.find_spec("triton") is not None
+
+
+class TorchOperations:
+    """PyTorch, on whatever device the scores are."""
+
+    def exactly(self, like: Tensor) -> AbstractContextManager[Any]:
+        """Switch autocast off."""
+        return torch.autocast(like.device.type, enabled=False)
+
+    def floats(self, values: Any, like: Tensor) -> Tensor:
+        """Convert to the device and the floating type of `like`."""
+        return torch.as_tensor(values, dtype=like.dtype, device=like.device)
+
+    def booleans(self, values: Any, like: Tensor) -> Tensor:
+        """Convert to booleans on the device of `like`."""
+        return torch.as_tensor(values, dtype=torch.bool, device=like.device)
+
+    def integers(self, values: Any, like: Tensor) -> Tensor:
+        """Convert to indices on the device of `like`."""
+        return torch.as_tensor(values, dtype=torch.int64, device=like.device)
+
+    def accumulating(self, values: Tensor) -> Tensor:
+        """Convert half precision to float32."""
+        return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+
+    def lowest(self, like: Tensor) -> float:
+        """Return the lowest finite number of the type."""
+        return torch.finfo(like.dtype).min
+
+    def counting(self, stop: int, like: Tensor) -> Tensor:
+        """Return 1, 2, …, stop."""
+        return torch.arange(1, stop + 1, dtype=like.dtype, device=like.device)
+
+    def constant(self, values: Tensor) -> Tensor:
+        """Return the same values without their history."""
+        return values.detach()
+
+    def where(self, condition: Tensor, yes: Any, no: Any) -> Tensor:
+        """Choose elementwise."""
+        return torch.where(condition, yes, no)
+
+    def exp(self, values: Tensor) -> Tensor:
+        """e^x."""
+        return torch.exp(values)
+
+    def log(self, values: Tensor) -> Tensor:
+        """Return the natural logarithm."""
+        return torch.log(values)
+
+    def erf(self, values: Tensor) -> Tensor:
+        """Return the error function."""
+        return torch.erf(values)
+
+    def sigmoid(self, values: Tensor) -> Tensor:
+        """1/(1 + e^−x)."""
+        return torch.sigmoid(values)
+
+    def softplus(self, values: Tensor) -> Tensor:
+        """ln(1 + e^x); PyTorch's own softplus gives up above 20."""
+        return -torch.nn.functional.logsigmoid(-values)
+
+    def highest(self, values: Tensor, axis: int) -> Tensor:
+        """Return the maximum, with its axis kept, without gradient."""
+        return values.detach().amax(axis, keepdim=True)
+
+    def cumulative_logsumexp(self, values: Tensor) -> Tensor:
+        """Ln Σ_{j≤i} e^x_j."""
+        return torch.logcumsumexp(values, -1)
+
+    def flip(self, values: Tensor) -> Tensor:
+        """Turn the last axis round."""
+        return torch.flip(values, (-1,))
+
+    def descending(self, values: Tensor) -> Tensor:
+        """Return the indices from high to low."""
+        return torch.argsort(values.detach(), dim=-1, descending=True, stable=True)
+
+    def take(self, values: Tensor, indices: Tensor) -> Tensor:
+        """Take along the last axis."""
+        return torch.gather(values, -1, indices)
+
+    def stack(self, values: Sequence[Tensor]) -> Tensor:
+        """Put tensors beside one another along a new first axis."""
+        return torch.stack(list(values))
+
+    def widen(self, values: Tensor) -> Tensor:
+        """Add one 0 at the end of the last axis."""
+        return torch.nn.functional.pad(values, (0, 1))
+
+    def uniform(
+        self, shape: tuple[int, ...], like: Tensor, generator: torch.Generator | None
+    ) -> Tensor:
+        """Draw from (0, 1)."""
+        drawn = torch.rand(shape, dtype=like.dtype, device=like.device, generator=generator)
+        return drawn.clamp_min(torch.finfo(like.dtype).tiny)
+
+    def by_rows(self, rows: Callable[..., Tensor], size: int, *columns: Tensor) -> Tensor:
+        """Apply `rows` to blocks of columns."""
+        found: Tensor | None = None
+        for at in range(0, columns[0].shape[1], size):
+            block = rows(*(column[:, at : at + size] for column in columns))
+            # Joined at once: small results kept between large temporaries would keep the
+            # allocator from using the same memory again.
+            found = block if found is None else torch.cat((found, block), 1)
+        assert found is not None  # noqa: S101  # lists have at least one column
+        return found
+
+    def fold(self, step: Callable[[Any, Any], Any], start: Tensor, over: Tensor) -> Tensor:
+        """Apply `step` to the items along the first axis."""
+        for item in over:
+            start = step(start, item)
+        return start
+
+    def fused_ranks(self, scores: Tensor, mask: Tensor, temperature: float) -> Tensor | None:
+        """Return approximate ranks by a fused kernel; None where there is none for these."""
+        if not _fusible(scores):
+            return None
+        from gainful.tensors.fused.approx import approx_ranks
+
+        return approx_ranks(scores, mask, temperature)
+
+    def fused_pairs(
+        self, arrays: Sequence[Tensor], discounts: Tensor, **options: Any
+    ) -> Tensor | None:
+        """Return weighted sums over pairs by a fused kernel; None where there is none for these."""
+        scores, labels, shares, ranks, mask = arrays
+        if not _fusible(scores) or options["scheme"] not in ("lambdarank", "ndcg2", "ndcg2pp"):
+            return None
+        from gainful.tensors.fused.pairs import lambda_sums
+
+        whole = ranks.to(torch.int32)
+        return lambda_sums(scores, labels, shares, whole, discounts, mask, **options)
+
+    def with_gradient(
+        self, value: Callable[..., Tensor], pullback: Callable[..., Tensor], *arrays: Tensor
+    ) -> Tensor:
+        """Return a value with a given gradient by the first array."""
+        found: Tensor = _WithGradient.apply(value, pullback, *arrays)  # type: ignore[no-untyped-call]
+        return found
+
+
+TORCH = TorchOperations()

@@ -1,0 +1,42 @@
+"""Gains and discounts on tensors: what a label and a rank, also a fractional one, are worth."""
+
+import math
+
+from gainful.measures.discount import Discount
+from gainful.measures.gain import Gain
+from gainful.tensors.losses.operations import Array, Operations
+
+
+def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
+    """Return the gain of each label; NaN where a table lacks it, since tensors raise no errors."""
+    if gain.function is not None:
+        return ops.floats(gain.function(labels), labels)
+    if gain.form == "exp2":
+        return 2.0**labels - 1
+    if gain.form == "binary":
+        return ops.floats(labels > 0, labels)
+    if gain.form == "linear":
+        return labels
+    found = ops.where(labels == 0, labels, math.nan)
+    for grade, value in gain.table:
+        found = ops.where(labels == grade, value, found)
+    return found
+
+
+def discounts_of(ops: Operations, ranks: Array, discount: Discount, base: float) -> Array:
+    """Return what each rank counts, a decreasing function of real ranks from 1.
+
+    The discounts are those of the measures, read at fractions too: between whole ranks they are
+    what makes an approximate rank differentiable.
+    """
+    if discount.form == "log":
+        return math.log(base) / ops.log(1 + ranks)
+    if discount.form == "jarvelin":
+        early = ranks <= base
+        # Logarithms are taken of late ranks alone: that of rank 1 would be divided by.
+        return ops.where(early, 1.0, math.log(base) / ops.log(ops.where(early, base, ranks)))
+    if discount.form == "reciprocal":
+        return 1 / ranks
+    if discount.form == "power":
+        return ranks ** -float(discount.exponent or 0)
+    return ranks * 0 + 1

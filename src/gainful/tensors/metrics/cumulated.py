@@ -1,0 +1,133 @@
+"""CG, DCG and nDCG."""
+
+from typing import Any
+
+from gainful.measures.discount import Discount
+from gainful.measures.spec import Measure
+from gainful.tensors.metrics.lists import Lists, read_lists
+from gainful.tensors.metrics.ranking import highest, rank, read_ties
+from gainful.tensors.metrics.worth import discount_table, gains, weights
+
+# A sum of n terms is off by some units in the last place; what differs from 1 by no more is 1.
+_ROUNDING = 32
+
+_UNDISCOUNTED = {"discount": Discount("none"), "base": 2.0}  # what CG says nothing about
+
+
+def cg(
+    scores: Any,
+    labels: Any,
+    mask: Any = None,
+    *,
+    k: int | None = None,
+    gain: object = "linear",
+    ties: str = "average",
+) -> Any:
+    """Return the cumulated gain, Σ g_i over the first k ranks by score.
+
+    Args:
+        scores: [..., list] floating, higher is better.
+        labels: [..., list] the grade of each document.
+        mask: [..., list] True where there is a document; all are if None.
+        k: cutoff; None for the whole list.
+        gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
+        ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+
+    Returns:
+        [...] in the type of the scores.
+
+    >>> import numpy as np
+    >>> cg(np.array([[0.9, 0.1, 0.5]]), np.array([[3, 2, 0]]), k=2)
+    array([3.])
+    """
+    measure = Measure("CG", cutoff=k, gain=gain)
+    lists = read_lists(scores, labels, mask)
+    return _cumulated(lists, measure, ties, normalise=False)
+
+
+def dcg(
+    scores: Any,
+    labels: Any,
+    mask: Any = None,
+    *,
+    k: int | None = None,
+    gain: object = "linear",
+    discount: str = "log",
+    base: float | str = 2,
+    ties: str = "average",
+) -> Any:
+    """Return the discounted cumulated gain, Σ g_i · d_i over the first k ranks by score.
+
+    Args:
+        scores: [..., list] floating, higher is better.
+        labels: [..., list] the grade of each document.
+        mask: [..., list] True where there is a document; all are if None.
+        k: cutoff; None for the whole list.
+        gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
+        base: of the logarithm, for log and jarvelin.
+        ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+
+    Returns:
+        [...] in the type of the scores.
+
+    >>> import numpy as np
+    >>> dcg(np.array([[0.9, 0.1, 0.5]]), np.array([[3, 2, 0]])).round(3)
+    array([4.])
+    """
+    measure = Measure("DCG", cutoff=k, gain=gain, discount=discount, base=base)
+    lists = read_lists(scores, labels, mask)
+    return _cumulated(lists, measure, ties, normalise=False)
+
+
+def ndcg(
+    scores: Any,
+    labels: Any,
+    mask: Any = None,
+    *,
+    k: int | None = None,
+    gain: object = "linear",
+    discount: str = "log",
+    base: float | str = 2,
+    ties: str = "average",
+) -> Any:
+    """Return DCG@k / IDCG@k, the ideal being the list by gain; 0 where IDCG@k is 0.
+
+    Args:
+        scores: [..., list] floating, higher is better.
+        labels: [..., list] the grade of each document.
+        mask: [..., list] True where there is a document; all are if None.
+        k: cutoff; None for the whole list.
+        gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
+        base: of the logarithm, for log and jarvelin.
+        ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
+
+    Returns:
+        [...] in the type of the scores.
+
+    >>> import numpy as np
+    >>> ndcg(np.array([[0.5, 0.5, 0.5], [3, 2, 1]]), np.array([[1, 0, 0], [2, 1, 0]])).round(4)
+    array([0.7103, 1.    ])
+    """
+    measure = Measure("nDCG", cutoff=k, gain=gain, discount=discount, base=base)
+    lists = read_lists(scores, labels, mask)
+    return _cumulated(lists, measure, ties, normalise=True)
+
+
+def _cumulated(lists: Lists, measure: Measure, ties: str, *, normalise: bool) -> Any:
+    settings = {**_UNDISCOUNTED, **measure.parameters}
+    depth = lists.depth(measure.cutoff)
+    table = discount_table(settings["discount"], settings["base"], depth)
+    worth = gains(lists, settings["gain"])
+    unknown = lists.xp.any(lists.xp.isnan(worth), axis=-1, keepdims=True)
+    ranking = rank(lists, measure.cutoff, read_ties(ties))
+    found = lists.total(ranking.ranked(worth) * weights(lists, ranking, table))
+    if not normalise:
+        return lists.result(found, unknown)
+    positive = lists.xp.where(worth > 0, worth, 0)
+    best = highest(lists.xp, positive, table.size)
+    quotient = lists.ratio(found, lists.total(best * lists.constant(table)))
+    rounding = _ROUNDING * lists.xp.finfo(lists.scores.dtype).eps
+    near = lists.xp.abs(quotient - 1) <= rounding
+    return lists.result(lists.xp.where(near, 1, quotient), unknown)

@@ -1,0 +1,143 @@
+"""Arrays of scores and labels `[..., list]` of any array library, checked by shape and type alone.
+
+No number is looked at on the host: that would make a device wait, and a compiler has none yet.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from array_api_compat import array_namespace, device, is_jax_namespace, is_torch_array
+
+from gainful.errors import InputError
+
+_FLOATS = ("bfloat16", "float16", "float32", "float64")
+_NUMBERS = ("bfloat", "float", "int", "uint", "bool")
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Documents `[..., list]`, scores and grades in the type that is computed in.
+
+    `scores` and `grades` are 0 where `valid` is False, that is, where there is no document;
+    `unknown` `[..., 1]` is True where the score or the grade of some document is NaN; `xp` is
+    the namespace of the arrays and `dtype` the type of the result.
+    """
+
+    xp: Any
+    scores: Any
+    grades: Any
+    valid: Any
+    unknown: Any
+    dtype: Any
+
+    @property
+    def width(self) -> int:
+        """How many places a list has, those without a document included."""
+        return int(self.scores.shape[-1])
+
+    def depth(self, cutoff: int | None) -> int:
+        """Return how many ranks there are down to the cutoff."""
+        return self.width if cutoff is None else min(cutoff, self.width)
+
+    def constant(self, table: Any) -> Any:
+        """Return a table from the host as an array beside the scores."""
+        dtype = self.scores.dtype
+        if is_jax_namespace(self.xp):  # places constants itself, also while it traces
+            return self.xp.asarray(table, dtype=dtype)
+        return self.xp.asarray(table, dtype=dtype, device=device(self.scores))
+
+    def places(self) -> Any:
+        """Return the places (list,) from 0 as integers."""
+        if is_jax_namespace(self.xp):
+            return self.xp.arange(self.width)
+        return self.xp.arange(self.width, device=device(self.scores))
+
+    def numbers(self, truths: Any) -> Any:
+        """Return truths, or other numbers, in the type that is computed in."""
+        return self.xp.astype(truths, self.scores.dtype)
+
+    def total(self, values: Any) -> Any:
+        """Sum over each list, `[..., 1]`."""
+        return self.xp.sum(values, axis=-1, keepdims=True)
+
+    def ratio(self, values: Any, totals: Any) -> Any:
+        """Divide, 0 where the total is not positive."""
+        positive = totals > 0
+        return self.xp.where(positive, values / self.xp.where(positive, totals, 1), 0)
+
+    def result(self, values: Any, unknown: Any = None) -> Any:
+        """Return values `[..., 1]` as `[...]`, NaN where an input was unknown."""
+        lacking = self.unknown if unknown is None else self.unknown | unknown
+        return self.xp.astype(self.xp.where(lacking, float("nan"), values), self.dtype)[..., 0]
+
+
+def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
+    """Check arrays of one library and shape, and blank what is no document.
+
+    >>> import numpy as np
+    >>> scores, mask = np.array([[0.5, np.nan]]), np.array([[True, False]])
+    >>> read_lists(scores, np.array([[2, -1]]), mask).grades
+    array([[2., 0.]])
+    """
+    xp = _namespace(scores, labels, mask)
+    _check(scores, labels, mask)
+    if is_torch_array(scores):
+        scores = scores.detach()  # a measure is flat wherever it has a gradient
+    dtype = xp.float64 if _name(scores) == "float64" else xp.float32
+    numbers, grades = xp.astype(scores, dtype), xp.astype(labels, dtype)
+    valid = xp.ones_like(scores, dtype=xp.bool) if mask is None else mask
+    nan = valid & (xp.isnan(numbers) | xp.isnan(grades))
+    return Lists(
+        xp=xp,
+        scores=numbers if mask is None else xp.where(valid, numbers, 0),
+        grades=grades if mask is None else xp.where(valid, grades, 0),
+        valid=valid,
+        unknown=xp.any(nan, axis=-1, keepdims=True),
+        dtype=scores.dtype,
+    )
+
+
+def _namespace(scores: Any, labels: Any, mask: Any) -> Any:
+    given = {"scores": scores, "labels": labels} | ({} if mask is None else {"mask": mask})
+    for name, array in given.items():
+        try:
+            array_namespace(array)
+        except TypeError:
+            raise InputError(
+                name,
+                "an array of NumPy, PyTorch, JAX or CuPy",
+                type(array).__name__,
+                "For lists and data frames there is evaluate_arrays.",
+            ) from None
+    try:
+        return array_namespace(*given.values())
+    except TypeError:
+        raise InputError(
+            ", ".join(given),
+            "arrays of one library",
+            ", ".join(f"{type(a).__module__}.{type(a).__name__}" for a in given.values()),
+        ) from None
+
+
+def _check(scores: Any, labels: Any, mask: Any) -> None:
+    shape = tuple(scores.shape)
+    if not shape:
+        raise InputError("scores", "[..., list]", "no dimension")
+    if _name(scores) not in _FLOATS:
+        raise InputError(
+            "scores",
+            f"{', '.join(_FLOATS[:-1])} or {_FLOATS[-1]}",
+            _name(scores),
+            "The values have the type of the scores: convert them first.",
+        )
+    if tuple(labels.shape) != shape:
+        raise InputError("labels", f"the shape of scores, {shape}", f"{tuple(labels.shape)}")
+    if not _name(labels).startswith(_NUMBERS):
+        raise InputError("labels", "numbers", f"an array of {_name(labels)}")
+    if mask is not None and (_name(mask) != "bool" or tuple(mask.shape) != shape):
+        found = f"{_name(mask)} of {tuple(mask.shape)}"
+        raise InputError("mask", f"booleans of the shape of scores, {shape}", found)
+
+
+def _name(array: Any) -> str:
+    return str(array.dtype).rpartition(".")[-1]  # torch writes torch.float32

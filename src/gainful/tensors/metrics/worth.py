@@ -1,0 +1,120 @@
+"""What grades and ranks are worth: gains on the device, discounts from tables of the host."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.kernels import discounts
+from gainful.measures.discount import Discount
+from gainful.measures.gain import Gain
+from gainful.tensors.metrics.lists import Lists
+from gainful.tensors.metrics.ranking import Ranking
+
+
+def gains(lists: Lists, gain: Gain) -> Any:
+    """Return the gain `[..., list]` of each document, 0 where there is none.
+
+    A grade that a table does not have is worth NaN: only the device knows that it occurs.
+    """
+    xp, grades = lists.xp, lists.grades
+    match gain.form:
+        case "linear":
+            return grades
+        case "exp2":
+            # 2^g is exact for whole grades, and 2^g − 1 loses digits for small ones.
+            small = xp.expm1(grades * math.log(2))
+            worth = xp.where(grades == xp.round(grades), xp.exp2(grades) - 1, small)
+        case "binary":
+            worth = lists.numbers(grades > 0)
+        case "table":
+            worth = xp.where(grades == 0, 0.0, float("nan"))
+            for grade, value in gain.table:
+                worth = xp.where(grades == lists.constant(grade), value, worth)
+            worth = lists.numbers(worth)
+        case _:
+            worth = _asked(lists, gain)
+    return xp.where(lists.valid, worth, 0)
+
+
+def _asked(lists: Lists, gain: Gain) -> Any:
+    function: Any = gain.function
+    worth = function(lists.grades)
+    shape = tuple(lists.grades.shape)
+    if tuple(getattr(worth, "shape", ())) != shape:
+        found = getattr(worth, "shape", None)
+        raise InputError(
+            f"gain {gain}",
+            f"an array of gains of the shape of the grades, {shape}",
+            type(worth).__name__ if found is None else f"{tuple(found)}",
+            "A function of the grade is called once, with all grades in one array.",
+        )
+    return lists.numbers(worth)
+
+
+def discount_table(discount: Discount, base: float, depth: int) -> NDArray[np.float64]:
+    """Return the discounts (depth,) of the ranks from 1 on."""
+    match discount.form:
+        case "log":
+            table = discounts.log(depth, base)
+        case "jarvelin":
+            table = discounts.jarvelin(depth, base)
+        case "reciprocal":
+            table = discounts.reciprocal(depth)
+        case "power":
+            table = discounts.power(depth, discount.exponent or 0.0)
+        case _:
+            table = discounts.none(depth)
+    return table[1:]
+
+
+def weights(lists: Lists, ranking: Ranking, table: NDArray[np.float64]) -> Any:
+    """Return the discount of each rank: the mean of its block, where blocks are averaged over.
+
+    Args:
+        lists: the documents.
+        ranking: their ranks.
+        table: (at most depth,) discounts down to the cutoff; ranks below it count 0.
+    """
+    xp = lists.xp
+    if ranking.first is None:
+        return lists.constant(table[: ranking.depth])
+    padded = np.concatenate((table, np.zeros(lists.width - table.size)))
+    high, low = (lists.constant(part) for part in _running(padded, single=_is_single(lists)))
+    first, after = ranking.first, ranking.last + 1
+    sums = (high[after] - high[first]) + (low[after] - low[first])
+    # A sum of one term is that term, to the last digit.
+    means = sums / lists.numbers(after - first)
+    return xp.where(after - first == 1, lists.constant(padded), means)
+
+
+def reciprocals(lists: Lists, ranking: Ranking, cutoff: int | None) -> Any:
+    """Return 1/rank, 0 below the cutoff."""
+    table = np.zeros(ranking.depth)
+    depth = lists.depth(cutoff)
+    return lists.constant(np.concatenate((discounts.reciprocal(depth)[1:], table[depth:])))
+
+
+def _is_single(lists: Lists) -> bool:
+    return bool(lists.scores.dtype == lists.xp.float32)
+
+
+def _running(
+    table: NDArray[np.float64], *, single: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return running sums (n+1,) as two numbers each, whose differences lose no digits.
+
+    The second number is what rounding took from the first.
+    """
+    sums = np.concatenate((np.zeros(1), np.cumsum(table)))
+    # Knuth's two-sum: the exact error of each addition.
+    before, after = sums[:-1], sums[1:]
+    added = after - before
+    errors = (before - (after - added)) + (table - added)
+    low = np.concatenate((np.zeros(1), np.cumsum(errors)))
+    if not single:
+        return sums, low
+    high = sums.astype(np.float32).astype(np.float64)
+    return high, (sums - high) + low

@@ -1,0 +1,235 @@
+"""Every loss in one matrix: a loss without its row fails."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+from literal_losses import gradient
+from loss_rows import ROWS
+
+torch = pytest.importorskip("torch")
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+
+import gainful as gf  # noqa: E402
+
+rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+cutoffs = pytest.mark.parametrize("k", [None, 3])
+
+SCORES = np.array([[0.3, -1.2, 2.1, 0.9, -0.4], [1.5, 0.1, -0.7, 0.4, 2.0]])
+LABELS = np.array([[2.0, 0.0, 1.0, 3.0, 0.0], [0.0, 1.0, 2.0, 0.0, 1.0]])
+
+
+def in_torch(row, scores, labels=LABELS, mask=None, dtype=torch.float64, **options):
+    """Return the value and the gradient."""
+    s = torch.tensor(scores, dtype=dtype, requires_grad=True)
+    items = {name: torch.tensor(value) for name, value in row.draw(s.shape).items()}
+    given = row.options | items | options
+    marks = None if mask is None else torch.tensor(mask)
+    value = row.function(s, torch.tensor(labels), marks, **given)
+    value.sum().backward()
+    return value.detach().numpy(), s.grad
+
+
+def in_jax(row, scores, labels=LABELS, dtype=jnp.float64, **options):
+    given = row.options | row.draw(np.shape(scores)) | options
+
+    def loss(s):
+        return row.function(s, labels, **given)
+
+    value, slope = jax.value_and_grad(loss)(jnp.asarray(scores, dtype=dtype))
+    return np.asarray(value), np.asarray(slope)
+
+
+def test_every_loss_has_its_row():
+    assert set(gf.losses.METHODS.values()) == {row.function for row in ROWS.values()}
+
+
+@rows
+@cutoffs
+def test_pytorch_and_jax_compute_the_formula(row, k):
+    drawn = row.draw(SCORES.shape)
+    values, slopes = [], []
+    for at, (s, y) in enumerate(zip(SCORES.tolist(), LABELS.tolist(), strict=True)):
+        own = {name: array[..., at, :] for name, array in drawn.items()}
+        held = {"at": s} if row.constant_ranks else {}
+
+        def formula(x, own=own, held=held, y=y):
+            return row.literal(x, y, k, **own, **held)
+
+        values.append(formula(s))
+        slopes.append(gradient(formula, s))
+    value, slope = in_torch(row, SCORES, k=k, reduction="sum")
+    assert value == pytest.approx(sum(values), abs=1e-10)
+    assert slope.numpy() == pytest.approx(np.array(slopes), abs=1e-9)
+    with jax.enable_x64(True):
+        there = in_jax(row, SCORES, k=k, reduction="sum")
+    assert there[0] == pytest.approx(value, abs=1e-10)
+    assert there[1] == pytest.approx(slope.numpy(), abs=1e-10)
+    for found in (
+        in_torch(row, SCORES, dtype=torch.float32, k=k, reduction="sum"),
+        in_jax(row, SCORES, dtype=jnp.float32, k=k, reduction="sum"),
+    ):
+        assert found[0] == pytest.approx(value, rel=1e-6, abs=1e-6)
+        assert np.asarray(found[1]) == pytest.approx(slope.numpy(), rel=3e-6, abs=3e-6)
+
+
+@rows
+def test_a_shift_of_all_scores_changes_nothing(row):
+    _, slope = in_torch(row, SCORES, reduction="sum")
+    assert slope.sum(-1).numpy() == pytest.approx([0, 0], abs=1e-12)
+    assert slope.abs().max() > 1e-3
+
+
+@rows
+@cutoffs
+def test_padding_of_any_width_and_kind_changes_nothing(row, k):
+    value, slope = in_torch(row, SCORES, k=k, reduction="none")
+    wide = ((0, 0), (0, 3))
+    padded = in_torch(
+        Padded(row, 3),
+        np.pad(SCORES, wide, constant_values=math.nan),
+        np.pad(LABELS, wide, constant_values=math.nan),
+        np.pad(np.ones(SCORES.shape, bool), wide),
+        k=k,
+        reduction="none",
+    )
+    assert padded[0] == pytest.approx(value, abs=1e-12)
+    assert padded[1][:, :5].numpy() == pytest.approx(slope.numpy(), abs=1e-12)
+    assert (padded[1][:, 5:] == 0).all()
+
+
+class Padded:
+    """A row whose items are drawn for narrower lists."""
+
+    def __init__(self, row, by):
+        self.function, self.options, self.row, self.by = row.function, row.options, row, by
+
+    def draw(self, shape):
+        drawn = self.row.draw((*shape[:-1], shape[-1] - self.by))
+        return {
+            name: np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, self.by)])
+            for name, array in drawn.items()
+        }
+
+
+@rows
+def test_the_order_of_items_does_not_matter(row):
+    order = np.array([3, 0, 4, 1, 2])
+    value, slope = in_torch(row, SCORES, reduction="sum")
+    moved = row.draw(SCORES.shape)
+    moved = {name: torch.tensor(array[..., order]) for name, array in moved.items()}
+    found = in_torch(row, SCORES[:, order], LABELS[:, order], reduction="sum", **moved)
+    assert found[0] == pytest.approx(value, abs=1e-12)
+    assert found[1].numpy() == pytest.approx(slope[:, order].numpy(), abs=1e-12)
+
+
+ODD = {
+    "no lists": np.zeros((0, 4)),
+    "empty lists": np.zeros((2, 0)),
+    "one item": np.array([[0.7]]),
+    "all equal": np.full((1, 5), 0.5),
+    "extreme": np.array([[1e30, -1e30, 0.0, 1e30, -1e30]]),
+    "one far above": np.array([[1e30, 0.1, 0.2, 0.3, -0.4]]),
+}
+
+
+@rows
+@cutoffs
+@pytest.mark.parametrize("scores", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("label", [0.0, None])
+def test_odd_input_is_finite(row, k, scores, masked, label):
+    labels = np.resize([1.0, 0.0, 3.0, 2.0, 0.0], scores.shape) if label is None else scores * 0
+    mask = np.full(scores.shape, not masked)
+    value, slope = in_torch(row, scores, labels, mask, dtype=torch.float32, k=k)
+    assert np.isfinite(value)
+    assert slope.shape == scores.shape
+    assert slope.isfinite().all()
+    if masked or not scores.size:
+        assert value == 0
+        assert (slope == 0).all()
+    if k is None and label is None:  # JAX compiles each shape: once is enough
+        found, slope = in_jax(row, scores, labels, dtype=jnp.float32, mask=mask)
+        assert np.isfinite(found)
+        assert np.isfinite(slope).all()
+
+
+@rows
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_accumulated_in_single(row, dtype):
+    rounded = torch.tensor(SCORES, dtype=dtype)
+    expected, slope = in_torch(row, rounded.float().numpy(), dtype=torch.float32)
+    value, found = in_torch(row, SCORES, dtype=dtype)
+    assert value.dtype == np.float32
+    assert found.dtype == dtype
+    assert value == pytest.approx(expected, rel=1e-6)
+    assert found.float().numpy() == pytest.approx(slope.numpy(), rel=1e-2, abs=1e-4)
+
+
+@rows
+def test_gradients_by_finite_differences(row):
+    items = {name: torch.tensor(array) for name, array in row.draw(SCORES.shape).items()}
+
+    def loss(s):
+        return row.function(s, torch.tensor(LABELS), reduction="none", **row.options, **items)
+
+    assert torch.autograd.gradcheck(loss, torch.tensor(SCORES, requires_grad=True))
+
+
+@rows
+def test_transformations_of_pytorch(row):
+    items = {name: torch.tensor(array) for name, array in row.draw((5,)).items()}
+    s, y = torch.tensor(SCORES), torch.tensor(LABELS)
+
+    def loss(one, labels):
+        return row.function(one, labels, **row.options, **items)
+
+    expected = torch.stack([loss(a, b) for a, b in zip(s, y, strict=True)])
+    slopes = torch.stack([torch.func.grad(loss)(a, b) for a, b in zip(s, y, strict=True)])
+    assert torch.allclose(torch.func.vmap(loss)(s, y), expected)
+    assert torch.allclose(torch.func.vmap(torch.func.grad(loss))(s, y), slopes)
+    with warnings.catch_warnings():
+        # What the compiler itself uses may be out of date.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+        torch.compiler.reset()
+        assert torch.allclose(torch.compile(loss, backend="eager")(s[0], y[0]), expected[0])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        lowered = loss(s[0].float(), y[0])
+    assert lowered.dtype == torch.float32
+    assert lowered.item() == pytest.approx(expected[0].item(), rel=1e-5)
+
+
+@rows
+def test_transformations_of_jax(row):
+    items = row.draw((5,))
+    s, y = jnp.asarray(SCORES), jnp.asarray(LABELS)
+
+    def loss(one, labels):
+        return row.function(one, labels, **row.options, **items)
+
+    expected = np.array([loss(a, b) for a, b in zip(s, y, strict=True)])
+    assert np.asarray(jax.jit(jax.vmap(loss))(s, y)) == pytest.approx(expected, rel=1e-5)
+    slopes = jax.jit(jax.vmap(jax.grad(loss)))(s, y)
+    assert np.asarray(slopes[0]) == pytest.approx(
+        np.asarray(jax.grad(loss)(s[0], y[0])), rel=1e-4, abs=1e-6
+    )
+
+
+@rows
+def test_flat_lists_are_the_padded_ones(row):
+    flat, offsets = SCORES.reshape(-1)[:8], [0, 5, 5, 8]
+    found, slope = in_torch(
+        row, flat, LABELS.reshape(-1)[:8], k=3, offsets=offsets, reduction="none"
+    )
+    for at, (start, stop) in enumerate(itertools.pairwise(offsets)):
+        part = {name: torch.tensor(a[..., start:stop]) for name, a in row.draw((8,)).items()}
+        one = in_torch(
+            row, flat[start:stop], LABELS.reshape(-1)[start:stop], k=3, **part, reduction="sum"
+        )
+        assert found[at] == pytest.approx(one[0], abs=1e-12)
+        assert slope[start:stop].numpy() == pytest.approx(one[1].numpy(), abs=1e-12)
