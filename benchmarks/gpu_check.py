@@ -1,13 +1,15 @@
-"""Check on a GPU that the fused losses are the plain ones: values and gradients."""
+"""Check on a GPU that fused losses and measures are the plain ones: values and gradients."""
 
+import itertools
 import sys
 from pathlib import Path
 
+import numpy as np
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from gainful import losses
+from gainful import losses, metrics
 
 TOLERANCE = 2e-5
 
@@ -22,28 +24,74 @@ def value_and_gradient(function, scores, *rest, **options):
 def compare(function, **options):
     """Compare float32 on the GPU with float64 on the CPU, which has no fused kernel."""
     torch.manual_seed(1)
-    for lists, width in ((3, 1), (5, 7), (4, 130), (2, 1000)):
+    for lists, width in ((3, 1), (5, 7), (4, 130), (2, 5000), (2, 1000)):
         scores = torch.randn(lists, width) * 3
         labels = torch.randint(0, 5, (lists, width)).float()
         mask = torch.rand(lists, width) < 0.8
+        mask[-1] &= lists < 5  # a list without items
         scores[~mask] = torch.nan
+        labels[0] = 0  # no gain, no ideal
         given = scores.cuda(), labels.cuda(), mask.cuda()
         found = value_and_gradient(function, *given, **options)
         expected = value_and_gradient(function, scores.double(), labels.double(), mask, **options)
         for ours, plain in zip(found, expected, strict=True):
             error = (ours - plain).abs().max() / plain.abs().max().clamp_min(1)
             assert error < TOLERANCE, (function.__name__, options, lists, width, float(error))
+    weight = torch.tensor([0.5, 2.0])
+    for reduction in ("mean", "sum"):
+        ours, plain = (
+            function(*(x.to(place) for x in (scores.to(kind), labels, mask)), weight=weight.to(place),
+                     reduction=reduction, **options).item()
+            for place, kind in (("cuda", torch.float32), ("cpu", torch.float64))
+        )  # fmt: skip
+        assert abs(ours - plain) < TOLERANCE * max(abs(plain), 1), (options, reduction)
+    half = scores.cuda().bfloat16().requires_grad_()
+    function(half, labels.cuda(), mask.cuda(), **options).backward()
+    assert half.grad.dtype == torch.bfloat16
+    assert half.grad.isfinite().all()
     print("same", function.__name__, options, flush=True)
 
 
+def compare_measures():
+    """Compare measures at a cutoff on the GPU with NumPy in double precision."""
+    rng = np.random.default_rng(2)
+    for lists, width in ((3, 1), (50, 7), (40, 130), (7, 5000)):
+        for levels in (2, 20, 10**6):
+            scores = rng.integers(0, levels, (lists, width)).astype(np.float32)
+            labels = rng.integers(-1, 5, (lists, width)) / (1 if levels > 2 else 2)
+            mask = rng.random((lists, width)) < 0.8
+            scores[:, :1] = -np.inf
+            given = [torch.as_tensor(x).cuda() for x in (scores, labels.astype(np.float32), mask)]
+            for name in ("cg", "dcg", "ndcg"):
+                for gain in ("linear", "exp2", "binary"):
+                    for k, ties in itertools.product((1, 3, 10, 32), ("average", "order")):
+                        measure = getattr(metrics, name)
+                        options = {"k": k, "gain": gain, "ties": ties}
+                        found = measure(*given, **options).cpu().numpy()
+                        plain = measure(scores.astype(float), labels, mask, **options)
+                        error = np.abs(found - plain) / np.maximum(np.abs(plain), 1)
+                        assert error.max() < 1e-6, (name, options, lists, width, error.max())
+    print("same measures at cutoffs", flush=True)
+
+
 if __name__ == "__main__":
-    for options in ({}, {"temperature": 0.1}, {"k": 10}):
+    compare_measures()
+    for options in (
+        {},
+        {"temperature": 0.1},
+        {"temperature": 0.01},
+        {"k": 10},
+        {"k": 10, "base": 3},
+        {"discount": "reciprocal"},
+        {"gain": "linear"},
+        {"normalized": False},
+    ):
         compare(losses.approx_ndcg, **options)
-    for scheme in ("lambdarank", "ndcg2", "ndcg2pp"):
+    for scheme in ("ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp"):
         for options in (
             {},
             {"k": 5},
             {"k": 5, "truncation": "both"},
-            {"k": 5, "truncation": "none"},
+            {"k": 5, "truncation": "none", "sigma": 2.0},
         ):
             compare(losses.lambda_loss, scheme=scheme, **options)

@@ -1,10 +1,13 @@
 """Time the fused losses on a GPU beside plain pairwise code, eager and compiled.
 
 Run on a machine with PyTorch, Triton and a GPU: `python benchmarks/gpu_losses.py`. The partners
-are written here from the formulas, the way most libraries write them: all pairs at once.
+are written here from the formulas, the way libraries write them: all pairs at once, padding masked.
+Every row is a whole call, from scores, labels and mask to the gradient. `--lean` leaves the mask
+out of the partners, and the ideal DCG is given to them: the least that plain code can do.
 """
 
 import argparse
+import functools
 import sys
 from pathlib import Path
 
@@ -13,48 +16,55 @@ import triton
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from gainful.tensors.fused.approx import approx_ranks
-from gainful.tensors.fused.pairs import lambda_sums
+import gainful as gf
+
+LOG2_E = 1.4426950408889634
 
 
-def normalised_gains(labels):
+def shares_of(labels, mask):
     """Return 2^y − 1 over the ideal DCG."""
-    gains = torch.exp2(labels) - 1
+    gains = torch.where(mask, torch.exp2(labels) - 1, 0.0)
     best = gains.sort(dim=-1, descending=True).values
     places = torch.arange(2, labels.shape[-1] + 2, device=labels.device)
     return gains / (best / torch.log2(places)).sum(-1, keepdim=True)
 
 
-def plain_approx(scores, gains):
+def plain_approx(scores, labels, mask):
     """1 − ApproxNDCG with all pairs at once."""
+    both = mask[:, None, :] & mask[:, :, None]
     pairs = torch.sigmoid(scores[:, None, :] - scores[:, :, None])
-    ranks = pairs.sum(-1) + 0.5
-    return (1 - (gains / torch.log2(1 + ranks)).sum(-1)).mean()
+    ranks = torch.where(both, pairs, 0.0).sum(-1) + 0.5
+    return (1 - (shares_of(labels, mask) / torch.log2(1 + ranks)).sum(-1)).mean()
 
 
-def fused_approx(scores, gains, mask):
-    ranks = approx_ranks(scores, mask, 1.0)
-    return (1 - (gains / torch.log2(1 + ranks)).sum(-1)).mean()
+def lean_approx(scores, shares):
+    """1 − ApproxNDCG with all pairs at once, no mask, the ideal known."""
+    ranks = torch.sigmoid(scores[:, None, :] - scores[:, :, None]).sum(-1) + 0.5
+    return (1 - (shares / torch.log2(1 + ranks)).sum(-1)).mean()
 
 
 def ranks_of(scores):
     order = scores.argsort(dim=-1, descending=True)
-    places = torch.arange(1, scores.shape[-1] + 1, device=scores.device, dtype=torch.int32)
-    return torch.zeros_like(scores, dtype=torch.int32).scatter_(-1, order, places.expand_as(order))
+    places = torch.arange(1, scores.shape[-1] + 1, device=scores.device)
+    return torch.zeros_like(order).scatter_(-1, order, places.expand_as(order))
 
 
-def plain_lambda(scores, labels, gains, ranks, discounts):
+def plain_lambda(scores, labels, mask, shares=None):
     """LambdaLoss NDCG-Loss2++ with all pairs at once."""
+    discounts = torch.zeros(scores.shape[-1] + 2, device=scores.device)
+    places = torch.arange(2, scores.shape[-1] + 3, device=scores.device)
+    discounts[1:] = 1 / torch.log2(places.float())
+    ranks = ranks_of(scores.detach())
+    gains = shares_of(labels, mask) if shares is None else shares
     above = labels[:, :, None] > labels[:, None, :]
+    if shares is None:
+        above = above & mask[:, :, None] & mask[:, None, :]
     spread = (gains[:, :, None] - gains[:, None, :]).abs()
-    weight = discounts[ranks.long()]
+    weight = discounts[ranks]
     first = (weight[:, :, None] - weight[:, None, :]).abs()
-    apart = (ranks[:, :, None] - ranks[:, None, :]).abs().long()
+    apart = (ranks[:, :, None] - ranks[:, None, :]).abs()
     second = (discounts[apart] - discounts[apart + 1]).abs()
-    losses = (
-        torch.nn.functional.softplus(-(scores[:, :, None] - scores[:, None, :]))
-        * 1.4426950408889634
-    )
+    losses = torch.nn.functional.softplus(-(scores[:, :, None] - scores[:, None, :])) * LOG2_E
     return (torch.where(above, spread * (first + 10 * second) * losses, 0.0)).sum((1, 2)).mean()
 
 
@@ -75,63 +85,85 @@ def measured(function, scores):
     return triton.testing.do_bench(step, warmup=100, rep=400), extra
 
 
+def on_the_gpu(function, scores, passes=20):
+    """Return milliseconds that the kernels of a pass take, without the time of launching them."""
+    torch.autograd.grad(function(), scores)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
+        for _ in range(passes):
+            torch.autograd.grad(function(), scores)
+        torch.cuda.synchronize()
+    kernels = (event for event in seen.events() if event.device_type.name == "CUDA")
+    return sum(event.device_time for event in kernels) / passes / 1e3
+
+
 def row(name, milliseconds, megabytes, reference, pairs):
-    rate = pairs / milliseconds / 1e9
+    rate = f"{pairs / milliseconds / 1e9:.2f} T/s" if pairs else ""
     ratio = f"{reference / milliseconds:.1f}×" if reference else ""
-    print(
-        f"| {name} | {milliseconds:.3f} ms | {megabytes:.1f} MB | {ratio} | {rate:.2f} T/s |",
-        flush=True,
-    )
+    memory = "" if megabytes is None else f"{megabytes:.1f} MB"
+    print(f"| {name} | {milliseconds:.3f} ms | {memory} | {ratio} | {rate} |", flush=True)
 
 
-def compare(lists, width, *, plain):
+def compare(lists, width, *, plain, lean):
     torch.manual_seed(0)
     scores = torch.randn(lists, width, device="cuda", requires_grad=True)
     labels = torch.randint(0, 5, (lists, width), device="cuda").float()
-    gains = normalised_gains(labels)
     mask = torch.ones_like(labels, dtype=torch.bool)
-    discounts = torch.zeros(width + 2, device="cuda")
-    discounts[1:] = 1 / torch.log2(torch.arange(2, width + 3, device="cuda").float())
-    ranks = ranks_of(scores.detach())
+    shares = shares_of(labels, mask)
     pairs = 2 * lists * width * width  # forward and backward
-    work = f"{lists} × {width:,}"
-
-    def lambdas():
-        return lambda_sums(scores, labels, gains, ranks, discounts, mask, scheme="ndcg2pp").mean()
-
-    for name, fused, partner in (
+    for name, fused, partner, least in (
         (
             "ApproxNDCG",
-            lambda: fused_approx(scores, gains, mask),
-            lambda: plain_approx(scores, gains),
+            lambda: gf.losses.approx_ndcg(scores, labels, mask),
+            lambda: plain_approx(scores, labels, mask),
+            lambda: lean_approx(scores, shares),
         ),
         (
             "LambdaLoss ndcg2pp",
-            lambdas,
-            lambda: plain_lambda(scores, labels, gains, ranks, discounts),
+            lambda: gf.losses.lambda_loss(scores, labels, mask, scheme="ndcg2pp"),
+            lambda: plain_lambda(scores, labels, mask),
+            lambda: plain_lambda(scores, labels, mask, shares),
         ),
     ):
+        work = f"{name} {lists} × {width:,}"
         reference = None
         if plain:
             ours, theirs = fused(), partner()
             (gradient,) = torch.autograd.grad(fused(), scores)
             (expected,) = torch.autograd.grad(partner(), scores)
             error = (gradient - expected).abs().max() / expected.abs().max()
-            print(
-                f"{name}: value {ours.item():.7f} and {theirs.item():.7f}, gradient off by {error:.1e}"
-            )
+            print(f"values {ours.item():.7f} {theirs.item():.7f}, gradient off by {error:.1e}")
+            partner = least if lean else partner
             reference, memory = measured(partner, scores)
-            row(f"{name} {work}, eager", reference, memory, None, pairs)
+            row(f"{work}, eager", reference, memory, None, pairs)
             compiled = torch.compile(partner)
-            row(f"{name} {work}, torch.compile", *measured(compiled, scores), reference, pairs)
-        row(f"{name} {work}, fused", *measured(fused, scores), reference, pairs)
+            row(f"{work}, torch.compile", *measured(compiled, scores), reference, pairs)
+            row(f"{work}, compiled, kernels", on_the_gpu(compiled, scores), None, reference, pairs)
+        row(f"{work}, gainful", *measured(fused, scores), reference, pairs)
+        row(f"{work}, gainful, kernels", on_the_gpu(fused, scores), None, reference, pairs)
+
+
+def measures(lists, width):
+    """Time nDCG@10 beside the bare selection of the ten highest scores."""
+    torch.manual_seed(0)
+    scores = torch.randn(lists, width, device="cuda")
+    labels = torch.randint(0, 5, (lists, width), device="cuda")
+    bare = triton.testing.do_bench(lambda: torch.topk(scores, 10), rep=200)
+    row(f"topk 10 of {lists:,} × {width:,}", bare, None, None, None)
+    for ties in ("average", "order"):
+        ours = triton.testing.do_bench(
+            functools.partial(gf.metrics.ndcg, scores, labels, k=10, ties=ties), rep=200
+        )
+        row(f"nDCG@10 of {lists:,} × {width:,}, ties={ties}", ours, None, bare, None)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="fewer lists")
+    parser.add_argument("--lean", action="store_true", help="beside the least that plain code does")
     chosen = parser.parse_args()
     print(torch.cuda.get_device_name(), torch.__version__, triton.__version__)
-    compare(64 if chosen.quick else 256, 1000, plain=True)
-    if not chosen.quick:
-        compare(8, 20_000, plain=False)
+    measures(256, 1000)
+    measures(16_384, 1000)
+    compare(64 if chosen.quick else 256, 1000, plain=True, lean=chosen.lean)
+    if not chosen.quick and not chosen.lean:
+        compare(8, 20_000, plain=False, lean=False)

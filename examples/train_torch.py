@@ -30,7 +30,7 @@ def train(method: str, steps: int) -> float:
     features, labels = lists(64, generator)
     weights = torch.zeros(6, requires_grad=True)
     optimizer = torch.optim.Adam([weights], lr=RATES.get(method, 0.1))
-    options = {"generator": generator} if method in ("gumbel", "xe") else {}
+    options = {"generator": generator} if method in ("gumbel", "xe", "pl_rank") else {}
     loss = gf.loss("nDCG(gain=exp2)", method=method, **options)
     for _ in range(steps):
         optimizer.zero_grad()

@@ -46,6 +46,29 @@ def gumbel(s, y, k=None, noise=None, beta=1.0):
     return np.mean([approx([a + beta * b for a, b in zip(s, e, strict=True)], y, k) for e in noise])
 
 
+def pl_rank(s, y, k=None, noise=None):
+    drawn = [[a + b for a, b in zip(s, e, strict=True)] for e in noise]
+    return np.mean([1 - ndcg(one, y, k) for one in drawn])
+
+
+def pl_rank_slope(s, y, k=None, noise=None):
+    """Return the estimate of the gradient of pl_rank's expectation, choice by choice."""
+    n, g = len(s), gains(y)
+    total = np.zeros(n)
+    for e in noise:
+        order = sorted(range(n), key=lambda i, e=e: -(s[i] + e[i]))
+        for place, chosen in enumerate(order[:k]):
+            worth = [discount(rank + 1) for rank in range(n)]
+            later = sum(g[order[m]] * worth[m] for m in range(place + 1, len(order[:k])))
+            total[chosen] += later  # what follows the choice that was made
+            left = order[place:]
+            for i in left:
+                chance = math.exp(s[i]) / sum(math.exp(s[j]) for j in left)
+                now = g[i] * worth[place]  # what the choice of i would bring, made or not
+                total[i] += chance * (now - (g[chosen] * worth[place] + later))
+    return -total / len(noise) / ideal(y, k)
+
+
 def soft(s, y, k=None, sigma=1.0):
     n, total = len(s), 0.0
     for j, gain in enumerate(gains(y)):

@@ -19,6 +19,7 @@ class Row:
     options: dict = field(default_factory=dict)
     items: dict = field(default_factory=dict)  # name: function from a shape to an array
     constant_ranks: bool = False  # the gradient does not go through ranks
+    slope: Any = None  # the literal gradient, where it is an estimate and not that of the value
 
     def draw(self, shape):
         return {name: make(shape) for name, make in self.items.items()}
@@ -38,6 +39,9 @@ ROWS = {
     "gumbel_approx_ndcg": Row(L.gumbel_approx_ndcg, literal.gumbel, items={"noise": _noise}),
     "neural_ndcg": Row(L.neural_ndcg, literal.neural, {"iterations": 4}),
     "pirank_ndcg": Row(L.pirank_ndcg, literal.pirank),
+    "pl_rank": Row(
+        L.pl_rank, literal.pl_rank, items={"noise": _noise}, slope=literal.pl_rank_slope
+    ),
     "soft_ndcg": Row(L.soft_ndcg, literal.soft),
     "xe_ndcg": Row(L.xe_ndcg, literal.xe, items={"gamma": _gamma}),
     "softmax": Row(L.softmax, literal.softmax),

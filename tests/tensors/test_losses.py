@@ -2,7 +2,11 @@
 
 import itertools
 import math
+import os
+import shutil
+import sysconfig
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,7 +65,7 @@ def test_pytorch_and_jax_compute_the_formula(row, k):
             return row.literal(x, y, k, **own, **held)
 
         values.append(formula(s))
-        slopes.append(gradient(formula, s))
+        slopes.append(row.slope(s, y, k, **own) if row.slope else gradient(formula, s))
     value, slope = in_torch(row, SCORES, k=k, reduction="sum")
     assert value == pytest.approx(sum(values), abs=1e-10)
     assert slope.numpy() == pytest.approx(np.array(slopes), abs=1e-9)
@@ -79,9 +83,13 @@ def test_pytorch_and_jax_compute_the_formula(row, k):
 
 @rows
 def test_a_shift_of_all_scores_changes_nothing(row):
-    _, slope = in_torch(row, SCORES, reduction="sum")
-    assert slope.sum(-1).numpy() == pytest.approx([0, 0], abs=1e-12)
+    value, slope = in_torch(row, SCORES, reduction="sum")
+    shifted = in_torch(row, SCORES + 3, reduction="sum")
+    assert shifted[0] == pytest.approx(value, abs=1e-12)
+    assert shifted[1].numpy() == pytest.approx(slope.numpy(), abs=1e-12)
     assert slope.abs().max() > 1e-3
+    if row.slope is None:  # an estimate sums to 0 in expectation, as test_pl_rank.py shows
+        assert slope.sum(-1).numpy() == pytest.approx([0, 0], abs=1e-12)
 
 
 @rows
@@ -168,9 +176,18 @@ def test_half_precision_is_accumulated_in_single(row, dtype):
     assert found.dtype == dtype
     assert value == pytest.approx(expected, rel=1e-6)
     assert found.float().numpy() == pytest.approx(slope.numpy(), rel=1e-2, abs=1e-4)
+    half = jnp.float16 if dtype == torch.float16 else jnp.bfloat16
+    value, there = in_jax(row, SCORES, dtype=half)
+    assert value.dtype == np.float32
+    assert there.dtype == half
+    assert value == pytest.approx(expected, rel=1e-5)
+    assert there.astype(np.float32) == pytest.approx(slope.numpy(), rel=1e-2, abs=1e-4)
 
 
-@rows
+exact = {name: row for name, row in ROWS.items() if row.slope is None}
+
+
+@pytest.mark.parametrize("row", exact.values(), ids=exact)
 def test_gradients_by_finite_differences(row):
     items = {name: torch.tensor(array) for name, array in row.draw(SCORES.shape).items()}
 
@@ -192,16 +209,72 @@ def test_transformations_of_pytorch(row):
     slopes = torch.stack([torch.func.grad(loss)(a, b) for a, b in zip(s, y, strict=True)])
     assert torch.allclose(torch.func.vmap(loss)(s, y), expected)
     assert torch.allclose(torch.func.vmap(torch.func.grad(loss))(s, y), slopes)
+
+
+def compiled(row, backend):
+    """Return the value and the gradient of a compiled loss, and those of the same as it is."""
+    items = {name: torch.tensor(array) for name, array in row.draw(SCORES.shape).items()}
+    y = torch.tensor(LABELS)
+
+    def loss(s):
+        return row.function(s, y, k=3, **row.options, **items)
+
+    found = []
     with warnings.catch_warnings():
-        # What the compiler itself uses may be out of date.
+        # What the compiler itself uses may be out of date, and it looks at what it warns of.
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", FutureWarning)
+        warnings.filterwarnings("ignore", message="The .grad attribute")
         torch.compiler.reset()
-        assert torch.allclose(torch.compile(loss, backend="eager")(s[0], y[0]), expected[0])
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        lowered = loss(s[0].float(), y[0])
-    assert lowered.dtype == torch.float32
-    assert lowered.item() == pytest.approx(expected[0].item(), rel=1e-5)
+        for function in (torch.compile(loss, backend=backend), loss):
+            s = torch.tensor(SCORES, requires_grad=True)
+            value = function(s)
+            value.backward()
+            found.append((value.item(), s.grad.numpy()))
+    return found
+
+
+@rows
+def test_compiled_losses_have_the_same_gradient(row):
+    (value, slope), expected = compiled(row, "aot_eager")
+    assert value == pytest.approx(expected[0], abs=1e-12)
+    assert slope == pytest.approx(expected[1], abs=1e-12)
+
+
+# PyTorch's own compiler needs that of the system, which a user of the package need not have.
+BUILDS = shutil.which(os.environ.get("CXX", "c++")) and Path(
+    sysconfig.get_path("include"), "Python.h"
+)
+NATIVE = "inductor" if BUILDS and BUILDS.exists() else "aot_eager"
+
+
+@pytest.mark.parametrize("name", ["approx_ndcg", "xe_ndcg"])  # a gradient given, and one traced
+def test_losses_compiled_to_machine_code(name):
+    (value, slope), expected = compiled(ROWS[name], NATIVE)
+    assert value == pytest.approx(expected[0], abs=1e-12)
+    assert slope == pytest.approx(expected[1], abs=1e-12)
+
+
+@rows
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_under_autocast(row, dtype):
+    """A model computes in half precision, the loss of its scores in single."""
+    features = torch.tensor(np.random.default_rng(3).normal(size=(2, 5, 4)), dtype=torch.float32)
+    items = {name: torch.tensor(array) for name, array in row.draw((2, 5)).items()}
+    slopes = []
+    for lowered in (True, False):
+        model = torch.nn.Linear(4, 1, bias=False)
+        model.weight.data = torch.tensor([[0.5, -1.0, 0.3, 0.8]])
+        with torch.autocast("cpu", dtype=dtype, enabled=lowered):
+            scores = model(features).squeeze(-1)
+            assert scores.dtype == (dtype if lowered else torch.float32)
+            value = row.function(scores, torch.tensor(LABELS), **row.options, **items)
+        assert value.dtype == torch.float32
+        kept = row.function(scores.detach().float(), torch.tensor(LABELS), **row.options, **items)
+        assert value.item() == pytest.approx(kept.item(), rel=1e-6)
+        value.backward()
+        slopes.append(model.weight.grad.numpy())
+    assert slopes[0] == pytest.approx(slopes[1], rel=0.05, abs=0.02)
 
 
 @rows

@@ -2,74 +2,168 @@
 
 Weights are constants, recomputed for each pair from ranks and gains, so the loss and its gradient
 by the scores come from one pass: grad_k = −(σ/ln 2) Σ_j W·sgn(y_k − y_j)·σ(−sgn·(s_k − s_j)·σ).
+Documents come in the order of their ranks, so that the discounts of a block lie side by side.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
-SCHEMES = {"ndcg2": 2, "lambdarank": 3, "ndcg2pp": 4}
+from gainful.tensors.fused.arithmetic import SPAN, ends, inverse, logarithm
+
+RANKNET, NDCG1, NDCG2, LAMBDARANK, NDCG2PP = (tl.constexpr(i) for i in range(5))
+NONE, EITHER, BOTH = (tl.constexpr(i) for i in range(3))
+SCHEMES = {"ranknet": 0, "ndcg1": 1, "ndcg2": 2, "lambdarank": 3, "ndcg2pp": 4}
 TRUNCATIONS = {"none": 0, "either": 1, "both": 2}
-_ROWS, _COLUMNS, _WARPS = 16, 64, 2  # the fastest of those tried on an H200, by little
+_ROWS, _COLUMNS, _WARPS = 16, 32, 2  # the fastest of those tried on an H200, by little
+_LOG2_E = 1.4426950408889634
 
 
-@triton.jit  # type: ignore[untyped-decorator]
-def _lambda_kernel(  # type: ignore[no-untyped-def]
-    scores, labels, gains, ranks, discounts, losses, gradient,
-    width, cutoff, scale, mu, scheme: tl.constexpr, truncation: tl.constexpr,
+@triton.jit
+def _swaps(here, there, gain, beside, weight, their_weight, steps, width, mu, scheme: tl.constexpr):
+    """Return what the order of each pair is worth; equal labels have equal gains and weigh 0."""
+    change = tl.abs(weight[:, None] - their_weight[None, :])
+    if scheme != LAMBDARANK:
+        step = tl.load(steps + (width + there[None, :] - here[:, None]))
+        if scheme == NDCG2:
+            change = step
+        else:
+            change += mu * step
+    return tl.abs(gain[:, None] - beside[None, :]) * change
+
+
+@triton.jit
+def _truncated(here, there, cutoff, worth, truncation: tl.constexpr):
+    """Return the worth of the pairs that count with the cutoff."""
+    if truncation == EITHER:
+        worth = tl.where((here[:, None] < cutoff) | (there[None, :] < cutoff), worth, 0.0)
+    if truncation == BOTH:
+        worth = tl.where((here[:, None] < cutoff) & (there[None, :] < cutoff), worth, 0.0)
+    return worth
+
+
+@triton.jit
+def _lambda_kernel(
+    scores, labels, gains, order, discounts, steps, losses, gradient, width, cutoff, scale, mu,
+    scheme: tl.constexpr, truncation: tl.constexpr, scattered: tl.constexpr,
     rows: tl.constexpr, columns: tl.constexpr,
 ):  # fmt: skip
-    """Write half of the loss of all pairs of each document, and the gradient by its score."""
+    """Write the loss of the pairs where each document is the better, and the gradient.
+
+    The gradient goes where the document was before it was ranked, if it is to be scattered.
+    """
     batch, block = tl.program_id(1), tl.program_id(0)
     here = block * rows + tl.arange(0, rows)
     base = batch.to(tl.int64) * width
-    real = here < width
-    own = tl.load(scores + base + here, mask=real, other=0.0)
-    label = tl.load(labels + base + here, mask=real, other=0.0)
-    gain = tl.load(gains + base + here, mask=real, other=0.0)
-    rank = tl.load(ranks + base + here, mask=real, other=1)
-    weight = tl.load(discounts + rank)
+    own = tl.load(scores + base + here, mask=here < width, other=-float("inf"))
+    label = tl.load(labels + base + here, mask=here < width, other=float("nan"))
+    gain = tl.load(gains + base + here, mask=here < width, other=0.0)
+    weight = tl.load(discounts + here, mask=here < width, other=0.0)
+    high, low = ends(scores + base, width, columns)
+    near = (high - low) * scale < SPAN
+    centre = tl.where(near, 0.5 * (high + low), 0.0)
+    # e^(s_j − s_i) = E_j·(1/E_i): no pair takes an exponential where the scores are near enough.
+    fall = tl.exp2((centre - own) * scale)
     loss = tl.zeros((rows, columns), tl.float32)
     slope = tl.zeros((rows, columns), tl.float32)
     for start in range(0, width, columns):
         there = start + tl.arange(0, columns)
         inside = there < width
-        other = tl.load(scores + base + there, mask=inside, other=0.0)
-        beside = tl.load(labels + base + there, mask=inside, other=0.0)
-        their_gain = tl.load(gains + base + there, mask=inside, other=0.0)
-        their_rank = tl.load(ranks + base + there, mask=inside, other=1)
-        their_weight = tl.load(discounts + their_rank)
-        above = label[:, None] > beside[None, :]
-        below = label[:, None] < beside[None, :]
-        paired = (above | below) & real[:, None] & inside[None, :]
-        if truncation == 1:
-            paired = paired & ((rank[:, None] <= cutoff) | (their_rank[None, :] <= cutoff))
-        if truncation == 2:
-            paired = paired & (rank[:, None] <= cutoff) & (their_rank[None, :] <= cutoff)
-        spread = tl.abs(gain[:, None] - their_gain[None, :])
-        worth = tl.zeros((rows, columns), tl.float32)
-        if scheme != 2:
-            worth += spread * tl.abs(weight[:, None] - their_weight[None, :])
-        if scheme != 3:
-            apart = tl.abs(rank[:, None] - their_rank[None, :])
-            share = spread * tl.abs(tl.load(discounts + apart) - tl.load(discounts + apart + 1))
-            if scheme == 2:
-                worth += share
-            else:
-                worth += mu * share
-        worth = tl.where(paired, worth, 0.0)
-        sign = tl.where(above, 1.0, -1.0)
-        # log2(1 + e^−x), stable on both sides.
-        margin = sign * (own[:, None] - other[None, :]) * scale * 1.4426950408889634
-        small = tl.exp2(-tl.abs(margin))
-        loss += worth * (tl.log2(1.0 + small) + tl.maximum(-margin, 0.0))
-        going = tl.where(margin >= 0, small, 1.0) / (1.0 + small)
-        slope += worth * sign * going
-    total = 0.5 * tl.sum(loss, axis=1)
-    tl.store(losses + base + here, total, mask=real)
-    tl.store(gradient + base + here, -scale * 1.4426950408889634 * tl.sum(slope, axis=1), mask=real)
+        other = tl.load(scores + base + there, mask=inside, other=-float("inf"))
+        their_label = tl.load(labels + base + there, mask=inside, other=float("nan"))
+        beside = tl.load(gains + base + there, mask=inside, other=0.0)
+        their_weight = tl.load(discounts + there, mask=inside, other=0.0)
+        # What each pair weighs with this document, and with the other one, as the better. A label
+        # that compares with none, NaN, is that of no document.
+        above = label[:, None] > their_label[None, :]
+        below = label[:, None] < their_label[None, :]
+        if scheme == NDCG1:
+            apart = (here[:, None] != there[None, :]) & (their_label == their_label)[None, :]
+            mine = tl.where(apart, (gain * weight)[:, None], 0.0)
+            theirs = tl.where(apart, (beside * their_weight)[None, :], 0.0)
+            mine = _truncated(here, there, cutoff, mine, truncation)
+            theirs = _truncated(here, there, cutoff, theirs, truncation)
+        else:
+            worth = tl.full((rows, columns), 1.0, tl.float32)
+            if scheme != RANKNET:
+                worth = _swaps(
+                    here, there, gain, beside, weight, their_weight, steps, width, mu, scheme
+                )
+            worth = _truncated(here, there, cutoff, worth, truncation)
+            mine = tl.where(above, worth, 0.0)
+            theirs = tl.where(below, worth, 0.0)
+        if near:
+            odds = tl.exp2((other - centre) * scale)[None, :] * fall[:, None]
+            loss += mine * logarithm(1.0 + odds)
+            slope += (mine * odds - theirs) * inverse(1.0 + odds)
+        else:
+            paired = (mine != 0.0) | (theirs != 0.0)
+            margin = tl.where(paired, (own[:, None] - other[None, :]) * scale, 0.0)
+            # log2(1 + 2^−x), stable on both sides.
+            small = tl.exp2(-tl.abs(margin))
+            loss += mine * (logarithm(1.0 + small) + tl.maximum(-margin, 0.0))
+            ahead, behind = tl.where(margin >= 0, small, 1.0), tl.where(margin >= 0, 1.0, small)
+            slope += (mine * ahead - theirs * behind) * inverse(1.0 + small)
+    real = own > -float("inf")
+    total = tl.where(real, tl.sum(loss, axis=1), 0.0)
+    tl.store(losses + base + here, total, mask=here < width)
+    found = tl.where(real, -scale * tl.sum(slope, axis=1), 0.0)
+    place = here
+    if scattered:
+        place = tl.load(order + base + here, mask=here < width, other=0)
+    tl.store(gradient + base + place, found, mask=here < width)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a lambda loss is: its weights, which pairs count, and how steep it is."""
+
+    scheme: str
+    truncation: str = "none"
+    cutoff: int = 0
+    sigma: float = 1.0
+    mu: float = 10.0
+
+
+def lambda_terms(
+    scores: torch.Tensor,
+    labels: torch.Tensor,
+    gains: torch.Tensor,
+    tables: tuple[torch.Tensor, torch.Tensor],
+    options: Options,
+    order: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return Σ_j W·log2(1 + e^{−σ(s_i − s_j)}) over the pairs with y_i > y_j, and the gradient.
+
+    Args:
+        scores: [list, rank] float32 on a GPU, from high to low, −∞ where there is no document.
+        labels: [list, rank] float32, the grades, NaN where there is no document.
+        gains: [list, rank] float32, divided by the ideal.
+        tables: what `step_tables` returns.
+        options: the loss.
+        order: [list, rank] int32, the places of the documents, where the gradient shall go.
+    """
+    lists, width = scores.shape
+    losses, gradient = torch.empty_like(scores), torch.empty_like(scores)
+    _lambda_kernel[triton.cdiv(width, _ROWS), lists](
+        scores, labels, gains, order, *tables, losses, gradient, width,
+        options.cutoff, options.sigma * _LOG2_E, options.mu,
+        scheme=SCHEMES[options.scheme], truncation=TRUNCATIONS[options.truncation],
+        scattered=order is not None, rows=_ROWS, columns=_COLUMNS, num_warps=_WARPS,
+    )  # fmt: skip
+    return losses, gradient
+
+
+def step_tables(discounts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the discounts (ranks + 1,), and their steps by the distance of two ranks.
+
+    The distances run from −ranks on; a document is at 0 from itself, and no pair.
+    """
+    apart = discounts[:-1] - discounts[1:]
+    return discounts, torch.cat((apart.flip(0), apart.new_zeros(1), apart))
 
 
 class _LambdaLoss(torch.autograd.Function):
@@ -81,62 +175,38 @@ class _LambdaLoss(torch.autograd.Function):
         scores: torch.Tensor,
         labels: torch.Tensor,
         gains: torch.Tensor,
-        ranks: torch.Tensor,
         discounts: torch.Tensor,
-        options: tuple[int, int, int, float, float],
+        options: Options,
     ) -> Any:
-        scheme, truncation, cutoff, scale, mu = options
-        batch, width = scores.shape
-        losses, gradient = torch.zeros_like(scores), torch.zeros_like(scores)
-        grid = (triton.cdiv(width, _ROWS), batch)
-        _lambda_kernel[grid](
-            scores, labels, gains, ranks, discounts, losses, gradient,
-            width, cutoff, scale, mu, scheme=scheme, truncation=truncation,
-            rows=_ROWS, columns=_COLUMNS, num_warps=_WARPS,
-        )  # fmt: skip
+        losses, gradient = lambda_terms(scores, labels, gains, step_tables(discounts), options)
         ctx.save_for_backward(gradient)
         return losses.sum(dim=1)
 
     @staticmethod
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *upstream: torch.Tensor) -> Any:
         (gradient,) = ctx.saved_tensors
-        return gradient * upstream[0][:, None], None, None, None, None, None
+        return gradient * upstream[0][:, None], None, None, None, None
 
 
 def lambda_sums(
     scores: torch.Tensor,
     labels: torch.Tensor,
     gains: torch.Tensor,
-    ranks: torch.Tensor,
-    discounts: torch.Tensor,
     mask: torch.Tensor,
-    *,
-    scheme: str,
-    truncation: str = "none",
-    cutoff: int = 0,
-    sigma: float = 1.0,
-    mu: float = 10.0,
+    discounts: torch.Tensor,
+    options: Options,
 ) -> torch.Tensor:
     """Return Σ W·log2(1 + e^{−σ(s_i − s_j)}) (list,) over the pairs with y_i > y_j.
 
     Args:
-        scores: [list, document] float32 on a GPU.
-        labels: [list, document] float32, the grades.
-        gains: [list, document] float32, divided by the ideal.
-        ranks: [list, document] int32, from 1, by score.
-        discounts: (documents + 2,) float32 by rank; the entry of rank 0 is 0.
-        mask: [list, document], True where there is a document.
-        scheme: one of `SCHEMES`.
-        truncation: one of `TRUNCATIONS`, at the cutoff.
-        cutoff: ranks down to it count.
-        sigma: the slope σ.
-        mu: the share of ndcg2 in ndcg2pp.
+        scores: [list, rank] float32 on a GPU, from high to low.
+        labels: [list, rank] float32, the grades.
+        gains: [list, rank] float32, divided by the ideal.
+        mask: [list, rank], True where there is a document.
+        discounts: (ranks + 1,) float32, from rank 1 on.
+        options: the loss.
     """
-    options = SCHEMES[scheme], TRUNCATIONS[truncation], cutoff, sigma, mu
-    # A label that compares with none makes no pairs.
-    known = torch.where(mask, labels, torch.nan)
-    total: torch.Tensor = _LambdaLoss.apply(  # type: ignore[no-untyped-call]
-        torch.where(mask, scores, 0.0).contiguous(), known.contiguous(), gains.contiguous(),
-        ranks.contiguous(), discounts, options,
-    )  # fmt: skip
+    listed, known = torch.where(mask, scores, -torch.inf), torch.where(mask, labels, torch.nan)
+    total: torch.Tensor = _LambdaLoss.apply(listed, known, gains.contiguous(), discounts, options)
     return total

@@ -19,6 +19,7 @@ from gainful.tensors.losses.lists import Common
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
 from gainful.tensors.losses.measured import METHODS, Surrogate, gap, loss
 from gainful.tensors.losses.pairwise import lambda_loss
+from gainful.tensors.losses.sampled import pl_rank
 from gainful.tensors.losses.smooth import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
 from gainful.tensors.losses.sorting import neural_ndcg, pirank_ndcg
 
@@ -40,6 +41,7 @@ __all__ = [
     "neural_ndcg",
     "p_list_mle",
     "pirank_ndcg",
+    "pl_rank",
     "soft_ndcg",
     "softmax",
     "xe_ndcg",

@@ -26,6 +26,10 @@ class JaxOperations:
         """Convert to booleans."""
         return jnp.asarray(values, dtype=bool)
 
+    def everywhere(self, like: Any) -> Any:
+        """Return True in the shape of `like`."""
+        return jnp.ones(like.shape, bool)
+
     def integers(self, values: Any, like: Any) -> Any:  # noqa: ARG002
         """Convert to indices."""
         return jnp.asarray(values, dtype=jnp.int32)
@@ -140,10 +144,18 @@ class JaxOperations:
         self, value: Callable[..., Any], pullback: Callable[..., Any], *arrays: Any
     ) -> Any:
         """Return a value with a given gradient by the first array."""
+
+        def refuse(*_: Any) -> Any:
+            message = "this loss has no second derivative"
+            raise NotImplementedError(message)
+
+        # A derivative of the gradient would hold all pairs, and of an estimate it would be wrong.
+        once = jax.custom_vjp(pullback)
+        once.defvjp(lambda *given: (pullback(*given), None), refuse)
         found = jax.custom_vjp(value)
         found.defvjp(
             lambda *given: (value(*given), given),
-            lambda given, slope: (pullback(slope, *given), *[None] * (len(given) - 1)),
+            lambda given, slope: (once(slope, *given), *[None] * (len(given) - 1)),
         )
         return found(*arrays)
 

@@ -173,7 +173,7 @@ def read_lists(
         raise TypeError(message)
     ops = operations_for(scores)
     given = _floating(ops, scores)
-    marks = ops.booleans(np.ones(given.shape, bool) if mask is None else mask, given)
+    marks = ops.everywhere(given) if mask is None else ops.booleans(mask, given)
     grades = ops.constant(ops.floats(labels, given))
     for name, array in (("labels", grades), ("mask", marks)):
         if tuple(array.shape) != tuple(given.shape):
@@ -195,7 +195,7 @@ def read_lists(
     places = ops.counting(int(clean.shape[1]), clean)
     worth = discounts_of(ops, places, discount, base)
     worth = worth if k is None else ops.where(places <= k, worth, 0.0)
-    ideal = (best * worth).sum(-1)
+    ideal = (ops.where(best > 0, best, 0.0) * worth).sum(-1)
     positive = ideal > 0
     lists = Lists(
         ops=ops,

@@ -11,6 +11,7 @@ from gainful.tensors.losses.lists import Common, read_lists
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
 from gainful.tensors.losses.operations import Array, operations_for
 from gainful.tensors.losses.pairwise import lambda_loss
+from gainful.tensors.losses.sampled import pl_rank
 from gainful.tensors.losses.smooth import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
 from gainful.tensors.losses.sorting import neural_ndcg, pirank_ndcg
 
@@ -21,6 +22,7 @@ METHODS: Mapping[str, Callable[..., Any]] = {
     "pirank": pirank_ndcg,
     "soft": soft_ndcg,
     "lambda": lambda_loss,
+    "pl_rank": pl_rank,
     "xe": xe_ndcg,
     "softmax": softmax,
     "listnet": listnet,
@@ -48,8 +50,8 @@ def loss(measure: str | Measure, *, method: str = "approx", **options: Any) -> S
 
     Args:
         measure: such as "nDCG(gain=exp2)@10". DCG gives losses that are not normalised.
-        method: approx, gumbel, neural, pirank, soft, lambda, xe, softmax, listnet, list_mle or
-            p_list_mle.
+        method: approx, gumbel, neural, pirank, soft, lambda, pl_rank, xe, softmax, listnet,
+            list_mle or p_list_mle.
         **options: what the method takes besides, such as temperature or reduction.
 
     >>> import torch

@@ -26,6 +26,9 @@ class Operations(Protocol):
     def booleans(self, values: Any, like: Array) -> Array:
         """Convert to booleans on the device of `like`."""
 
+    def everywhere(self, like: Array) -> Array:
+        """Return True in the shape and on the device of `like`."""
+
     def integers(self, values: Any, like: Array) -> Array:
         """Convert to indices on the device of `like`."""
 

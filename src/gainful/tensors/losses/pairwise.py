@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Unpack
 
 from gainful.errors import InputError, did_you_mean
+from gainful.tensors.losses.fusing import fused_lambda
 from gainful.tensors.losses.lists import Common, Lists, reduced
 from gainful.tensors.losses.operations import Array
 
@@ -60,6 +61,10 @@ def lambda_loss(
             raise InputError(name, expected, repr(value), did_you_mean(str(value), choices))
     if not (sigma > 0 and math.isfinite(sigma)):
         raise InputError("sigma", "a number above 0", repr(sigma))
+    options: dict[str, Any] = {"scheme": scheme, "truncation": truncation, "sigma": sigma, "mu": mu}
+    fused = fused_lambda(scores, labels, mask, common, **options)
+    if fused is not None:
+        return fused
 
     def formula(lists: Lists) -> Array:
         weigh = _weights(lists, scheme, mu)
@@ -135,11 +140,16 @@ def _pairs(
 
         return slope[:, None] * ops.by_rows(rows, size, *row) * (sigma / unit)
 
-    ranks = lists.ranks()
-    places = ops.counting(lists.scores.shape[-1] + 1, lists.scores)
+    # In the order of ranks, the place of an item is its rank.
+    order = lists.order()
+    scores, labels, shares = (
+        ops.take(each, order) for each in (lists.scores, lists.labels, lists.shares)
+    )
+    places = ops.counting(lists.width, lists.scores)
+    valid = places <= lists.counts[:, None]
     fused = ops.fused_pairs(
-        (lists.scores, lists.labels, lists.shares, ranks, lists.mask),
-        ops.flip(ops.widen(ops.flip(lists.worth(places)))),
+        (scores, labels, shares, valid),
+        lists.worth(ops.counting(lists.width + 1, lists.scores)),
         scheme=scheme,
         truncation="none" if k is None else truncation,
         cutoff=k or 0,
@@ -147,6 +157,7 @@ def _pairs(
         mu=mu,
     )
     if fused is not None:
-        return fused
-    row = (lists.labels, lists.shares, lists.worth(ranks), ranks, lists.mask)
-    return ops.with_gradient(value, pullback, lists.scores, *row)
+        return fused * (math.log(2) / unit)
+    ranks = places + 0 * labels
+    row = (labels, shares, lists.worth(ranks), ranks, valid)
+    return ops.with_gradient(value, pullback, scores, *row)

@@ -4,6 +4,7 @@ import math
 from typing import Any, Unpack
 
 from gainful.errors import InputError
+from gainful.tensors.losses.fusing import fused_approx
 from gainful.tensors.losses.lists import Common, Lists, reduced
 from gainful.tensors.losses.operations import Array, Operations
 
@@ -34,6 +35,9 @@ def approx_ndcg(
     0.46...
     """
     _positive("temperature", temperature)
+    fused = fused_approx(scores, labels, mask, common, temperature)
+    if fused is not None:
+        return fused
     return reduced(scores, labels, mask, common, lambda lists: _approx(lists, temperature))
 
 

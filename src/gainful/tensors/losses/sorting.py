@@ -90,9 +90,13 @@ def sorted_gains(lists: Lists, tau: float, iterations: int, deep: int) -> Array:
     valid = mask[:, None, :] & (places <= counts)[:, :, None]
     logs = ops.where(valid, logs, 0.0)
     logs = logs - lists.logsumexp(logs, valid)
-    for _ in range(iterations):
-        logs = logs - lists.logsumexp(logs, valid, axis=-2)
-        logs = logs - lists.logsumexp(logs, valid)
+
+    def balanced(held: Array, _: Array) -> Array:
+        held = held - lists.logsumexp(held, valid, axis=-2)
+        return held - lists.logsumexp(held, valid)
+
+    # Folded, so that JAX compiles one step and not all of them.
+    logs = ops.fold(balanced, logs, ops.counting(iterations, s))
     chances = ops.where(valid, ops.exp(ops.where(valid, logs, 0.0)), 0.0)
     return (chances * lists.gains[:, None, :]).sum(-1)
 

@@ -74,6 +74,10 @@ class TorchOperations:
         """Convert to booleans on the device of `like`."""
         return torch.as_tensor(values, dtype=torch.bool, device=like.device)
 
+    def everywhere(self, like: Tensor) -> Tensor:
+        """Return True in the shape of `like`."""
+        return torch.ones_like(like, dtype=torch.bool)
+
     def integers(self, values: Any, like: Tensor) -> Tensor:
         """Convert to indices on the device of `like`."""
         return torch.as_tensor(values, dtype=torch.int64, device=like.device)
@@ -182,13 +186,12 @@ class TorchOperations:
         self, arrays: Sequence[Tensor], discounts: Tensor, **options: Any
     ) -> Tensor | None:
         """Return weighted sums over pairs by a fused kernel; None where there is none for these."""
-        scores, labels, shares, ranks, mask = arrays
-        if not _fusible(scores) or options["scheme"] not in ("lambdarank", "ndcg2", "ndcg2pp"):
+        if not _fusible(arrays[0]):
             return None
-        from gainful.tensors.fused.pairs import lambda_sums
+        from gainful.tensors.fused.pairs import Options, lambda_sums
 
-        whole = ranks.to(torch.int32)
-        return lambda_sums(scores, labels, shares, whole, discounts, mask, **options)
+        scores, labels, gains, mask = arrays
+        return lambda_sums(scores, labels, gains, mask, discounts, Options(**options))
 
     def with_gradient(
         self, value: Callable[..., Tensor], pullback: Callable[..., Tensor], *arrays: Tensor

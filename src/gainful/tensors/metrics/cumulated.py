@@ -4,7 +4,8 @@ from typing import Any
 
 from gainful.measures.discount import Discount
 from gainful.measures.spec import Measure
-from gainful.tensors.metrics.lists import Lists, read_lists
+from gainful.tensors.metrics.at_cutoff import fused_at_cutoff
+from gainful.tensors.metrics.lists import read_lists
 from gainful.tensors.metrics.ranking import highest, rank, read_ties
 from gainful.tensors.metrics.worth import discount_table, gains, weights
 
@@ -41,8 +42,7 @@ def cg(
     array([3.])
     """
     measure = Measure("CG", cutoff=k, gain=gain)
-    lists = read_lists(scores, labels, mask)
-    return _cumulated(lists, measure, ties, normalise=False)
+    return _cumulated(scores, labels, mask, measure, ties)
 
 
 def dcg(
@@ -76,8 +76,7 @@ def dcg(
     array([4.])
     """
     measure = Measure("DCG", cutoff=k, gain=gain, discount=discount, base=base)
-    lists = read_lists(scores, labels, mask)
-    return _cumulated(lists, measure, ties, normalise=False)
+    return _cumulated(scores, labels, mask, measure, ties)
 
 
 def ndcg(
@@ -111,19 +110,23 @@ def ndcg(
     array([0.7103, 1.    ])
     """
     measure = Measure("nDCG", cutoff=k, gain=gain, discount=discount, base=base)
-    lists = read_lists(scores, labels, mask)
-    return _cumulated(lists, measure, ties, normalise=True)
+    return _cumulated(scores, labels, mask, measure, ties)
 
 
-def _cumulated(lists: Lists, measure: Measure, ties: str, *, normalise: bool) -> Any:
+def _cumulated(scores: Any, labels: Any, mask: Any, measure: Measure, ties: str) -> Any:
     settings = {**_UNDISCOUNTED, **measure.parameters}
+    rule, normalised = read_ties(ties), measure.name == "nDCG"
+    fused = fused_at_cutoff(scores, labels, mask, measure.cutoff, settings, rule, normalised)
+    if fused is not None:
+        return fused
+    lists = read_lists(scores, labels, mask)
     depth = lists.depth(measure.cutoff)
     table = discount_table(settings["discount"], settings["base"], depth)
     worth = gains(lists, settings["gain"])
     unknown = lists.xp.any(lists.xp.isnan(worth), axis=-1, keepdims=True)
-    ranking = rank(lists, measure.cutoff, read_ties(ties))
+    ranking = rank(lists, measure.cutoff, rule)
     found = lists.total(ranking.ranked(worth) * weights(lists, ranking, table))
-    if not normalise:
+    if not normalised:
         return lists.result(found, unknown)
     positive = lists.xp.where(worth > 0, worth, 0)
     best = highest(lists.xp, positive, table.size)

@@ -80,7 +80,7 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
     array([[2., 0.]])
     """
     xp = _namespace(scores, labels, mask)
-    _check(scores, labels, mask)
+    check_lists(scores, labels, mask)
     if is_torch_array(scores):
         scores = scores.detach()  # a measure is flat wherever it has a gradient
     dtype = xp.float64 if _name(scores) == "float64" else xp.float32
@@ -119,7 +119,8 @@ def _namespace(scores: Any, labels: Any, mask: Any) -> Any:
         ) from None
 
 
-def _check(scores: Any, labels: Any, mask: Any) -> None:
+def check_lists(scores: Any, labels: Any, mask: Any) -> None:
+    """Refuse shapes and types that are no lists of documents."""
     shape = tuple(scores.shape)
     if not shape:
         raise InputError("scores", "[..., list]", "no dimension")

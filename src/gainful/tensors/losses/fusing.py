@@ -1,0 +1,149 @@
+"""When a whole loss can be had from a handful of kernels on a GPU, and having it."""
+
+import functools
+import importlib.util
+import math
+import sys
+from typing import Any
+
+from gainful.measures.discount import Discount
+from gainful.measures.discount import base as read_base
+from gainful.measures.discount import discount as read_discount
+from gainful.measures.gain import gain as read_gain
+from gainful.measures.spec import read_cutoff
+from gainful.tensors.losses.lists import REDUCTIONS, Common
+from gainful.tensors.losses.worth import discounts_of
+
+_FLOATS = ("float16", "bfloat16", "float32")
+
+
+def fused_approx(
+    scores: Any, labels: Any, mask: Any, common: Common, temperature: float
+) -> Any | None:
+    """Return ApproxNDCG; None where no kernel does it, and plain code must."""
+    if not _fusible(scores, labels, mask, common):
+        return None
+    if _discount(common.get("discount", "log")).form != "log":
+        return None
+    from gainful.tensors.fused.whole import approx
+
+    terms = approx(temperature, _cutoff(common), _base(common.get("base", 2)))
+    return _whole(scores, labels, mask, common, terms, sign=-1.0, factor=1.0)
+
+
+def fused_lambda(scores: Any, labels: Any, mask: Any, common: Common, **options: Any) -> Any | None:
+    """Return a lambda loss; None where no kernel does it, and plain code must."""
+    if not _fusible(scores, labels, mask, common):
+        return None
+    from gainful.tensors.fused.pairs import Options
+    from gainful.tensors.fused.whole import pairs
+
+    cutoff = _cutoff(common)
+    if cutoff is None:
+        options["truncation"] = "none"
+    terms = pairs(_steps(*_discounting(scores, common)), Options(cutoff=cutoff or 0, **options))
+    # The kernel takes binary logarithms; those of RankNet are natural.
+    factor = math.log(2) if options["scheme"] == "ranknet" else 1.0
+    return _whole(scores, labels, mask, common, terms, sign=1.0, factor=factor)
+
+
+@functools.cache
+def _has_triton() -> bool:
+    return importlib.util.find_spec("triton") is not None
+
+
+def _fusible(scores: Any, labels: Any, mask: Any, common: Common) -> bool:
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(scores, torch.Tensor) or not scores.is_cuda:
+        return False
+    given = [one for one in (scores, labels, mask, common.get("weight")) if one is not None]
+    tensors = all(
+        isinstance(one, torch.Tensor)
+        and one.device == scores.device
+        and not torch._C._functorch.is_batchedtensor(one)  # noqa: SLF001
+        for one in given
+    )
+    if not tensors or not _has_triton():
+        return False
+    from gainful.tensors.fused.lists import GAINS, WIDEST
+
+    weight = common.get("weight")
+    return (
+        str(scores.dtype).rpartition(".")[-1] in _FLOATS
+        and scores.ndim > 0
+        and 0 < scores.shape[-1] <= WIDEST
+        and scores.numel() > 0
+        and all(one.shape == scores.shape for one in (labels, mask) if one is not None)
+        and (mask is None or mask.dtype == torch.bool)
+        and (weight is None or weight.shape == scores.shape[:-1])
+        and (weight is None or not weight.requires_grad)
+        and common.get("offsets") is None
+        and common.get("reduction", "mean") in REDUCTIONS
+        and set(common) <= set(Common.__annotations__)
+        and _gain(common) in GAINS
+    )
+
+
+def _cutoff(common: Common) -> int | None:
+    k = common.get("k")
+    return None if k is None else read_cutoff(k)
+
+
+_discount = functools.lru_cache(maxsize=64)(read_discount)  # reading is slower than a kernel
+_base = functools.lru_cache(maxsize=64)(read_base)
+
+
+def _gain(common: Common) -> str:
+    gain = common.get("gain", "exp2")
+    return gain if isinstance(gain, str) else read_gain(gain).form
+
+
+def _discounting(scores: Any, common: Common) -> tuple[Discount, float, int, Any]:
+    discount = _discount(common.get("discount", "log"))
+    return discount, _base(common.get("base", 2)), int(scores.shape[-1]), scores.device
+
+
+@functools.lru_cache(maxsize=64)
+def _discounts(discount: Discount, base: float, width: int, device: Any) -> Any:
+    """Return the discounts (width + 1,) of the ranks from 1 on, kept on the device."""
+    import torch
+
+    from gainful.tensors.losses.torch_operations import TORCH
+
+    ranks = torch.arange(1, width + 2, dtype=torch.float64, device=device)
+    return discounts_of(TORCH, ranks, discount, base).to(torch.float32)
+
+
+@functools.lru_cache(maxsize=64)
+def _steps(discount: Discount, base: float, width: int, device: Any) -> Any:
+    from gainful.tensors.fused.pairs import step_tables
+
+    return step_tables(_discounts(discount, base, width, device))
+
+
+def _whole(
+    scores: Any, labels: Any, mask: Any, common: Common, terms: Any, *, sign: float, factor: float
+) -> Any:
+    from gainful.tensors.fused.lists import prepare
+    from gainful.tensors.fused.whole import WholeLoss
+
+    *lead, width = scores.shape
+    weight = common.get("weight")
+
+    def prepared(listed: Any) -> Any:
+        return prepare(
+            listed,
+            labels.reshape(-1, width).contiguous(),
+            None if mask is None else mask.reshape(-1, width).contiguous(),
+            None if weight is None else weight.reshape(-1).contiguous(),
+            _discounts(*_discounting(scores, common)),
+            cutoff=_cutoff(common),
+            gain=_gain(common),
+            normalized=common.get("normalized", True),
+            ranked=sign > 0,
+        )
+
+    reduction = common.get("reduction", "mean")
+    listed = scores.reshape(-1, width).contiguous()
+    found = WholeLoss.apply(listed, prepared, terms, sign, factor, reduction)  # type: ignore[no-untyped-call]
+    return found.reshape(lead) if reduction == "none" else found

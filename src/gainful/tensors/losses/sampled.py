@@ -1,0 +1,137 @@
+"""Losses over rankings that are sampled from the scores, with the gradient of what is expected."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, Unpack
+
+import numpy as np
+
+from gainful.errors import InputError
+from gainful.tensors.losses.lists import Common, Lists, reduced
+from gainful.tensors.losses.operations import Array, Operations
+
+
+def pl_rank(
+    scores: Array,
+    labels: Any,
+    mask: Any = None,
+    *,
+    samples: int = 8,
+    generator: Any = None,
+    noise: Any = None,
+    **common: Unpack[Common],
+) -> Any:
+    """Return 1 − the mean nDCG of rankings drawn from the Plackett–Luce model of the scores.
+
+    That model fills the ranks one after the other, with item i by e^(s_i)/Z_k, Z_k = Σ e^(s_j)
+    over the items not placed before rank k. The gradient is not that of the mean over the draws,
+    which is constant between swaps, but an unbiased estimate of that of the expectation
+    (PL-Rank-3). With G the gains over the ideal DCG, D the discount, r_i the rank of item i in a
+    draw and F_k = Σ_{m≥k} G·D over the ranks from k on, the gradient of nDCG by s_i is the mean of
+
+        F_(r_i + 1) + Σ_{k ≤ r_i} e^(s_i)/Z_k · (G_i·D(k) − F_k)
+
+    over the draws, with the cutoff in D. It sums to 0 over the items in expectation only.
+
+    Args:
+        scores: [..., list], higher is better.
+        labels: [..., list], grades.
+        mask: [..., list], True for items, False for padding.
+        samples: how many rankings to draw; more make the gradient less noisy.
+        generator: a torch.Generator or a key of JAX, which needs one.
+        noise: [sample, ..., list], Gumbel noise used in place of draws.
+        **common: see `Common`.
+
+    >>> import torch
+    >>> scores, labels = torch.tensor([0.0, 0.0], requires_grad=True), torch.tensor([1, 0])
+    >>> generator = torch.Generator().manual_seed(1)
+    >>> loss = pl_rank(scores, labels, samples=10_000, generator=generator)
+    >>> loss.backward()
+    >>> round(loss.item(), 1), [round(slope, 1) for slope in scores.grad.tolist()]
+    (0.2, [-0.1, 0.1])
+    """
+    if samples < 1:
+        raise InputError("samples", "at least 1", str(samples))
+
+    def formula(lists: Lists) -> Array:
+        ops = lists.ops
+        if noise is None:
+            drawn = ops.uniform((samples, *lists.scores.shape), lists.scores, generator)
+            drawn = -ops.log(-ops.log(drawn))
+        else:
+            drawn = ops.floats(noise, lists.scores)
+            if tuple(drawn.shape[1:]) != tuple(scores.shape):
+                expected = f"[sample, …] with the shape of the scores, {tuple(scores.shape)}"
+                raise InputError("noise", expected, str(tuple(drawn.shape)))
+            drawn = lists.arrange(drawn)
+        return lists.missed(_expected_dcg(lists, drawn))
+
+    return reduced(scores, labels, mask, common, formula)
+
+
+def _expected_dcg(lists: Lists, drawn: Array) -> Array:
+    """Return the mean DCG [list] of the rankings by scores and noise, with PL-Rank's gradient."""
+    ops = lists.ops
+    # Only differences count, and next to the highest score they are not lost in its digits.
+    keys = _below_highest(ops, lists.scores, lists.mask) + ops.where(lists.mask, drawn, 0.0)
+    order = ops.descending(ops.where(lists.mask, keys, -math.inf))
+    gains = ops.take(ops.where(order >= 0, lists.gains, 0.0), order)
+
+    def value(_: Array, gained: Array, placed: Array, __: Array) -> Array:
+        return (gained * lists.positions()[1]).sum(-1).sum(0) / placed.shape[0]
+
+    def pullback(slope: Array, s: Array, gained: Array, placed: Array, mask: Array) -> Array:
+        """Return the estimate, computed in the order of ranks and brought back to the items."""
+        places, worth = lists.positions()
+        valid = places <= ops.floats(mask, s).sum(-1)[:, None]
+        levels = ops.where(placed >= 0, _below_highest(ops, s, mask), 0.0)
+        levels = ops.where(valid, ops.take(levels, placed), ops.lowest(s))
+        # Z_k = V_k·e^M_k, M_k the highest score from rank k on: V is from 1 to n, and the only
+        # powers are of differences from 0 down, so that neither overflows nor loses digits.
+        highest = ops.flip(_running_highest(ops, ops.flip(levels)))
+        shares = ops.where(valid, ops.exp(levels - highest), 0.0)
+        (left,) = _running_sums(ops, -ops.flip(highest), ops.flip(shares))
+        left = ops.where(valid, ops.flip(left), 1.0)
+        ahead = ops.flip(ops.flip(gained * worth).cumsum(-1))
+        direct, risk = _running_sums(ops, highest, worth / left, ahead / left)
+        found = ops.widen(ahead)[..., 1:] + shares * (gained * direct - risk)
+        found = ops.take(ops.where(valid, found, 0.0), ops.descending(-placed))
+        return slope[:, None] * found.sum(0) / placed.shape[0]
+
+    return ops.with_gradient(value, pullback, lists.scores, gains, order, lists.mask)
+
+
+def _below_highest(ops: Operations, scores: Array, mask: Array) -> Array:
+    """Return how far scores are below the highest of their list, as finite numbers."""
+    below = scores - ops.highest(ops.where(mask, scores, ops.lowest(scores)), -1)
+    lowest = ops.lowest(scores)
+    return ops.where(below > lowest, below, lowest)
+
+
+def _running_highest(ops: Operations, values: Array) -> Array:
+    """Return max_{k ≤ r} x_k at each place r."""
+    for before, there in _doublings(ops, values):
+        earlier = values[..., before]
+        values = ops.where(there & (earlier > values), earlier, values)
+    return values
+
+
+def _running_sums(ops: Operations, levels: Array, *terms: Array) -> list[Array]:
+    """Return Σ_{k ≤ r} x_k·e^(levels_r − levels_k) at each place r; levels never rise."""
+    found = list(terms)
+    for before, there in _doublings(ops, levels):
+        scale = ops.where(there, ops.exp(levels - levels[..., before]), 0.0)
+        found = [values + scale * values[..., before] for values in found]
+    return found
+
+
+def _doublings(ops: Operations, like: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield the places 1, 2, 4, … before each place, and where there are any.
+
+    What each place has of a run of places up to it becomes, step by step, that of twice the run.
+    """
+    width = int(like.shape[-1])
+    places = np.arange(width)
+    for step in (2**power for power in range((width - 1).bit_length())):
+        before = np.maximum(places - step, 0)
+        yield ops.integers(before, like), ops.booleans(places >= step, like)
