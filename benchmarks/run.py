@@ -20,6 +20,7 @@ import numpy as np
 import data
 import files
 import gainful as gf
+import significance
 from gainful.rendering.table import Table, as_markdown, as_text
 from timing import Result, take_turns
 
@@ -129,6 +130,7 @@ def main() -> None:
         "W4": lambda: [ragged(options.turns)],
         "W1": lambda: files.trec(options.queries, max(options.turns - 2, 1)),
         "W5": lambda: files.parquet(options.rows, max(options.turns - 3, 1)),
+        "W6": lambda: significance.resampling(options.turns),
         # Last: millions of objects leave a heap behind that slows everything after it.
         "W2": lambda: [dicts(options.queries, max(options.turns - 2, 1))],
     }

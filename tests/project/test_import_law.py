@@ -24,7 +24,7 @@ LAW = {
     "linting": {"measures", "inputs", "matching", "rendering"},
     "evaluation": {"measures", "inputs", "matching", "kernels", "rendering", "writing", "version"},
     "explanation": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
-    "statistics": {"inputs", "kernels"},
+    "statistics": {"inputs", "kernels", "rendering"},
     "subtopics": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
     "judging": {
         "measures",
@@ -53,7 +53,7 @@ OUTSIDE = {
     "explanation": {"numpy"},
     "compat": {"numpy"},
     "judging": {"numpy"},
-    "statistics": {"numpy"},
+    "statistics": {"numpy", "scipy"},
     "subtopics": {"numpy"},
     "tensors": {"numpy", "array_api_compat", "torch", "jax", "triton"},
     "rendering": {"rich"},

@@ -1,0 +1,64 @@
+"""The mean, the standard deviation and the effect size of a column of numbers."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gainful.statistics.grid import on_grid
+from gainful.statistics.reading import read_values
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """What a column of n numbers is like.
+
+    Attributes:
+        count: n.
+        mean: the mean, summed without rounding error.
+        sd: the standard deviation, √(Σ(x − mean)² / (n − 1)); 0 where all are the same but for
+            rounding; None of one number.
+        effect: the effect size d_z = mean/sd; None where there is no sd, or it is 0.
+    """
+
+    count: int
+    mean: float
+    sd: float | None
+    effect: float | None
+
+
+def moments(values: ArrayLike) -> Moments:
+    """Return mean, standard deviation and effect size of (n,) numbers; their order does not matter.
+
+    >>> moments([1.0, 2.0, 3.0])
+    Moments(count=3, mean=2.0, sd=1.0, effect=2.0)
+    >>> moments([0.25, 0.25])
+    Moments(count=2, mean=0.25, sd=0.0, effect=None)
+    """
+    column = read_values(values, "values", ("queries",))
+    count = column.size
+    # Near 1, where squares neither overflow nor vanish; powers of two change no digit.
+    exponent = int(np.frexp(np.abs(column).max())[1])
+    scaled = np.ldexp(column, -exponent)
+    mean = math.fsum(scaled.tolist()) / count
+    if count == 1:
+        return Moments(count, math.ldexp(mean, exponent), None, None)
+    if on_grid(column[:, None]).constant[0]:
+        return Moments(count, math.ldexp(mean, exponent), 0.0, None)
+    sd = math.sqrt(math.fsum(np.square(scaled - mean).tolist()) / (count - 1))
+    return Moments(count, math.ldexp(mean, exponent), math.ldexp(sd, exponent), mean / sd)
+
+
+def effect_size(differences: ArrayLike) -> float | None:
+    """Return d_z = mean/sd of (n,) differences, or None where there is no spread to measure by.
+
+    How many standard deviations of the differences their mean is from 0; more queries do not
+    make it larger, as they make a p-value smaller.
+
+    >>> effect_size([0.1, 0.2, 0.3])
+    2.0
+    >>> effect_size([0.1, 0.1]) is None
+    True
+    """
+    return moments(differences).effect

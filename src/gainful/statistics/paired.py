@@ -1,0 +1,199 @@
+"""Two-sided tests of paired differences: t, randomisation, Wilcoxon's signed ranks, signs.
+
+Each asks how likely differences as far from 0 as these would be if neither system were better.
+t and randomisation ask about the mean. Differences are rounded to 40 bits of the largest
+(`grid.py`), so that those which are equal but for the rounding of scores count as equal.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gainful.statistics.distributions import coin_two_sided, normal_two_sided, t_two_sided
+from gainful.statistics.draws import Draws
+from gainful.statistics.flips import count_all, count_random
+from gainful.statistics.grid import Grid, on_grid
+from gainful.statistics.moments import moments
+from gainful.statistics.reading import read_values
+
+Floats = NDArray[np.float64]
+
+_ALL_FLIPS = 1 << 16  # taken whole in less time than a random sample
+_MOST_FLIPS = 1 << 24  # the sums of all take 64 MB
+_EXACT_RANKS, _EXACT_TIED_RANKS = 50, 13  # queries; scipy's limits
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a two-sided test of differences found.
+
+    Attributes:
+        name: of the test, a key of `TESTS`.
+        p: the p-value, or None where the test is not defined.
+        statistic: `t`: t; `randomisation`: the mean difference, whose size is compared;
+            `wilcoxon`: the smaller of the sums of positive and of negative ranks; `sign`: how
+            many differences are positive. None where it is not defined.
+        queries: how many differences were given, zeros with them.
+        exact: whether p needed neither random flips nor an approximation for many queries.
+        resamples: how many random flips p is from, or None.
+        why: why p is not defined, or empty.
+    """
+
+    name: str
+    p: float | None
+    statistic: float | None
+    queries: int
+    exact: bool = True
+    resamples: int | None = None
+    why: str = ""
+
+
+def paired_t(differences: ArrayLike) -> Outcome:
+    """Test the mean of (n,) differences by t = mean / (sd/√n), with n − 1 degrees of freedom.
+
+    Differences that are all 0 have p = 1. One query, or differences that are all the same, have
+    no spread to measure the mean by: p is None. By the formula t would be infinite and p 0, a
+    certainty that two queries cannot give.
+
+    >>> found = paired_t([0.1, 0.3, 0.2, 0.0])
+    >>> round(found.statistic, 3), round(found.p, 3)
+    (2.324, 0.103)
+    >>> paired_t([0.5, 0.5]).why
+    'all differences are the same, which leaves no spread to measure their mean by'
+    """
+    column = read_values(differences, "differences", ("queries",))
+    if not column.any():
+        return Outcome("t", 1.0, 0.0, column.size)
+    found = moments(column)
+    if found.effect is None:
+        why = (
+            "one query leaves no spread to measure its difference by"
+            if found.count == 1
+            else "all differences are the same, which leaves no spread to measure their mean by"
+        )
+        return Outcome("t", None, None, found.count, why=why)
+    t = found.effect * math.sqrt(found.count)
+    return Outcome("t", t_two_sided(t, found.count - 1), t, found.count)
+
+
+def sign_flips(differences: ArrayLike, draws: Draws | None = None) -> tuple[Outcome, ...]:
+    """Test the mean of each column of (n, c) differences by flipping signs at random.
+
+    If neither system is better, each difference is as likely to have the other sign. p is the
+    share of flips whose |Σ d| is at least that of the differences as they are. Where m of them
+    are not 0 and 2^m is at most 65,536, or at most the resamples, all flips are counted; else
+    a random sample, and p = (1 + how many) / (1 + resamples). All columns are flipped alike.
+
+    Args:
+        differences: (n, c).
+        draws: how many random flips, 10,000 if None, and their seed.
+
+    Returns:
+        An outcome for each column.
+
+    >>> [outcome.p for outcome in sign_flips([[0.1, 0.0], [0.2, 0.0], [0.3, -0.4], [0.1, 0.0]])]
+    [0.125, 1.0]
+    """
+    table = read_values(differences, "differences", ("queries", "columns"))
+    chosen = draws or Draws()
+    grid = on_grid(table)
+    flipped = np.count_nonzero(grid.units, axis=0)
+    limit = min(max(chosen.resamples, _ALL_FLIPS), _MOST_FLIPS)
+    few = flipped < limit.bit_length()  # 2^m is at most the limit
+    counts = np.zeros(flipped.size, np.int64)
+    if not few.all():
+        counts[~few] = count_random(Grid(grid.units[:, ~few], grid.exponent[~few]), chosen)
+    outcomes = []
+    for place, column in enumerate(grid.units.T):
+        mean = math.fsum(table[:, place].tolist()) / column.size
+        resamples: int | None = None
+        if few[place]:
+            kept = column[column != 0]
+            p = count_all(kept, grid.slack) / 2**kept.size if kept.size else 1.0
+        else:
+            resamples = chosen.resamples
+            p = (1 + int(counts[place])) / (1 + resamples)
+        exact = resamples is None
+        outcome = Outcome("randomisation", p, mean, column.size, exact=exact, resamples=resamples)
+        outcomes.append(outcome)
+    return tuple(outcomes)
+
+
+def wilcoxon(differences: ArrayLike) -> Outcome:
+    """Test whether (n,) differences are as often and as far below 0 as above, by their ranks.
+
+    The sizes of the m differences that are not 0 are ranked, equal ones with the mean of their
+    ranks. The sum W of the ranks of the positive ones is exact in distribution for up to 50
+    differences with neither ties nor zeros, and for up to 13 with; else normal, with
+    mean m(m+1)/4 and variance m(m+1)(2m+1)/24 − Σ(t³−t)/48 over groups of t ties, without
+    correction for continuity. These are the defaults of scipy.stats.wilcoxon.
+
+    >>> wilcoxon([0.1, 0.2, 0.3, 0.4, -0.5]).p
+    0.625
+    """
+    column = read_values(differences, "differences", ("queries",))
+    units = on_grid(column[:, None]).units[:, 0]
+    kept = units[units != 0]
+    if not kept.size:
+        return Outcome("wilcoxon", 1.0, 0.0, column.size)
+    _, place, ties = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
+    last = np.cumsum(ties)
+    twice = (2 * last - ties + 1)[place]  # the rank, doubled: whole even in a tie
+    above = int(twice[kept > 0].sum())
+    smaller = min(above, int(twice.sum()) - above) / 2
+    plain = kept.size == column.size == ties.size
+    if column.size <= (_EXACT_RANKS if plain else _EXACT_TIED_RANKS):
+        return Outcome("wilcoxon", _exact_ranks(twice, int(2 * smaller)), smaller, column.size)
+    m = kept.size
+    tied = math.fsum((ties.astype(np.float64) ** 3 - ties).tolist())
+    variance = (m * (m + 1) * (2 * m + 1) - tied / 2) / 24
+    z = (smaller - m * (m + 1) / 4) / math.sqrt(variance)
+    return Outcome("wilcoxon", normal_two_sided(z), smaller, column.size, exact=False)
+
+
+def sign_test(differences: ArrayLike) -> Outcome:
+    """Test whether the (n,) differences that are not 0 are as often above 0 as below.
+
+    The number of positive ones is binomial with probability ½; p is exact.
+
+    >>> sign_test([0.1, 0.2, 0.3, 0.0, 0.4, -0.5]).p
+    0.375
+    """
+    column = read_values(differences, "differences", ("queries",))
+    units = on_grid(column[:, None]).units[:, 0]
+    above, changed = int(np.count_nonzero(units > 0)), int(np.count_nonzero(units))
+    p = coin_two_sided(above, changed) if changed else 1.0
+    return Outcome("sign", p, float(above), column.size)
+
+
+def _exact_ranks(twice: NDArray[np.int64], smaller: int) -> float:
+    """Return the share of all choices of ranks whose sum is as far from the middle as this."""
+    ways = np.zeros(int(twice.sum()) + 1)  # by sum; counts up to 2^50 are exact
+    ways[0] = 1
+    for rank in twice:
+        ways[rank:] = ways[rank:] + ways[:-rank]
+    return min(1.0, 2 * float(ways[: smaller + 1].sum()) / 2.0**twice.size)
+
+
+Tester = Callable[[ArrayLike, Draws | None], tuple[Outcome, ...]]
+"""Takes differences (n, c), returns an outcome for each column."""
+
+
+def _by_column(test: Callable[[ArrayLike], Outcome]) -> Tester:
+    def run(differences: ArrayLike, _draws: Draws | None = None) -> tuple[Outcome, ...]:
+        table = read_values(differences, "differences", ("queries", "columns"))
+        return tuple(test(column) for column in table.T)
+
+    return run
+
+
+TESTS: Mapping[str, Tester] = {
+    "t": _by_column(paired_t),
+    "randomisation": sign_flips,
+    "wilcoxon": _by_column(wilcoxon),
+    "sign": _by_column(sign_test),
+}
+"""The tests by name, the default first."""

@@ -1,0 +1,81 @@
+"""What the statistics take, checked: arrays with the queries along their first axis, and shares."""
+
+import math
+import numbers
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gainful.errors import InputError
+from gainful.inputs.arrays import as_array, as_numbers
+
+Floats = NDArray[np.float64]
+
+_LARGEST = 2.0**1000  # sums of squares and of queries stay far from overflow below it
+
+
+def read_values(values: ArrayLike, name: str, axes: tuple[str, ...]) -> Floats:
+    """Return finite float64 with one axis for each name, none of them empty.
+
+    Args:
+        values: an array or nested lists of numbers.
+        name: what to call it in an error.
+        axes: what each axis counts, such as ("queries", "columns").
+
+    >>> read_values([[1, 2], [3, 4]], "scores", ("queries", "columns")).shape
+    (2, 2)
+    >>> read_values([0.5, float("nan")], "differences", ("queries",))
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: differences[1]: expected a finite number, found nan.
+    """
+    array = as_numbers(as_array(values, name), name)
+    if array.ndim != len(axes):
+        shape = f"an array ({', '.join(axes)})"
+        raise InputError(name, shape, f"{array.ndim} dimensions, {array.shape}")
+    for axis, size in zip(axes, array.shape, strict=True):
+        if not size:
+            raise InputError(name, f"{axis}, at least one", "none")
+    largest = max(float(array.max()), -float(array.min()))
+    if largest > _LARGEST:
+        raise InputError(name, f"numbers up to {_LARGEST:.0e}", f"{largest:.3g}")
+    return array
+
+
+def read_positive(value: object, name: str) -> float:
+    """Return a finite number above 0."""
+    number = _number(value)
+    if not 0 < number < math.inf:
+        raise InputError(name, "a number above 0", repr(value))
+    return number
+
+
+def read_share(value: object, name: str) -> float:
+    """Return a number above 0 and below 1.
+
+    >>> read_share(95, "level")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: level: expected a number above 0 and below 1, found 95.
+    """
+    number = _number(value)
+    if not 0 < number < 1:
+        raise InputError(name, "a number above 0 and below 1", repr(value))
+    return number
+
+
+def read_whole(value: object, name: str, least: int) -> int:
+    """Return a whole number that is not below the least."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise InputError(name, f"a whole number from {least}", repr(value))
+    return int(value)
+
+
+def _number(value: object) -> float:
+    """Return a float, NaN for what is no number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,110 @@
+"""Randomised Tukey HSD: every pair of many systems, with one family-wise level.
+
+If no system is better, the scores of a query could as well have come from the systems in any other
+order. What chance makes of the best and the worst together bounds what it makes of any pair.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gainful.errors import InputError
+from gainful.statistics.draws import Draws, Purpose
+from gainful.statistics.grid import on_grid
+from gainful.statistics.reading import read_values
+
+Floats = NDArray[np.float64]
+
+_BLOCK = 500  # resamples
+_CELLS = 1 << 16  # scores that are permuted at once, in the cache
+_FEWEST = 2  # systems
+_PACKED = 4  # columns: 32 bytes are the most that `take` moves without a call for each row
+
+
+def tukey(scores: ArrayLike, draws: Draws | None = None) -> Floats:
+    """Return p-values (m, m, c) for all pairs of m systems, under each of c measures.
+
+    In each resample the m scores of each query are permuted, every order as likely, the same
+    for all measures. p of a pair is the share of resamples where the best mean is as far from
+    the worst as the pair is apart, or farther: (1 + #{max − min ≥ |Δ|}) / (1 + resamples). It
+    needs no further correction for the number of pairs.
+
+    Args:
+        scores: (n, m, c), by query, system and measure.
+        draws: how many resamples, 10,000 if None, and their seed.
+
+    Returns:
+        A symmetric table for each measure; 1 from a system to itself.
+
+    >>> scores = np.array([[[0.1], [0.2], [0.9]]] * 8)
+    >>> tukey(scores, Draws(resamples=999))[:, :, 0].round(1).tolist()
+    [[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    cube = read_values(scores, "scores", ("queries", "systems", "measures"))
+    if cube.shape[1] < _FEWEST:
+        raise InputError("scores", f"systems, at least {_FEWEST}", str(cube.shape[1]))
+    chosen = draws or Draws()
+    grid = on_grid(cube)
+    ranges = np.sort(_ranges(grid.units, chosen), axis=0)
+    sums = grid.units.sum(axis=0)
+    apart = np.abs(sums[:, None] - sums) - 2 * grid.slack  # of two sums each
+    p = np.empty(apart.shape)
+    for measure, known in enumerate(ranges.T):
+        reached = chosen.resamples - np.searchsorted(known, apart[:, :, measure])
+        p[:, :, measure] = (1 + reached) / (1 + chosen.resamples)
+    return p
+
+
+def _ranges(units: Floats, draws: Draws) -> Floats:
+    """Return (r, c), the largest less the smallest sum of a system in each resample."""
+    queries, systems, measures = units.shape
+    packs = _packed(units.reshape(queries * systems, measures))
+    width = packs.shape[-1]
+    size = min(max(_CELLS // systems, 1), _BLOCK)
+    step = max(_CELLS // (size * systems), 1)
+
+    def work(generator: np.random.Generator, count: int) -> Floats:
+        sums = np.zeros((len(packs), count, systems, width))
+        for start in range(0, queries, step):
+            some = min(step, queries - start)
+            order = _orders(generator, (some, count, systems))
+            rows = slice(start * systems, (start + some) * systems)
+            for pack, total in zip(packs, sums, strict=True):
+                total += np.take(pack[rows], order, axis=0).sum(axis=0)
+        ranges: Floats = np.ptp(sums, axis=2)  # (packs, count, width)
+        return ranges.swapaxes(0, 1).reshape(count, -1)[:, :measures]
+
+    return np.concatenate(draws.in_blocks(Purpose.TUKEY, size, work))
+
+
+def _orders(generator: np.random.Generator, shape: tuple[int, int, int]) -> NDArray[np.int64]:
+    """Return (q, r, m): the places q·m to q·m + m − 1 of the scores of each query, in random order.
+
+    Random numbers that have a place in their low bits are sorted; those above them, some fifty,
+    are all but never tied.
+    """
+    queries, _, systems = shape
+    places = np.arange(queries * systems, dtype=np.uint64).reshape(queries, 1, systems)
+    low = np.uint64((1 << (queries * systems - 1).bit_length()) - 1)
+    keys = generator.integers(0, 1 << 64, shape, np.uint64)
+    keys &= ~low
+    keys |= places
+    keys.sort(axis=2)
+    keys &= low
+    return keys.view(np.int64)
+
+
+def _packed(units: Floats) -> Floats:
+    """Return columns (n, c) in packs of four (p, n, 4), or a single one as (1, n, 1).
+
+    Columns of zeros fill the last pack: they cost less than packs of another width.
+
+    >>> _packed(np.ones((2, 5))).shape, _packed(np.ones((2, 1))).shape
+    ((2, 2, 4), (1, 2, 1))
+    """
+    rows, columns = units.shape
+    if columns == 1:
+        return units[None]
+    packs = -(-columns // _PACKED)
+    filled = np.zeros((rows, packs * _PACKED))
+    filled[:, :columns] = units
+    return np.ascontiguousarray(filled.reshape(rows, packs, _PACKED).swapaxes(0, 1))

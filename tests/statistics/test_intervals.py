@@ -1,0 +1,133 @@
+"""Intervals of a mean: beside scipy, by their definition, and at their limits."""
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+import gainful as gf
+from gainful.statistics.bootstrap import resampled_sums
+from gainful.statistics.draws import Draws
+from gainful.statistics.grid import on_grid
+from gainful.statistics.intervals import _bca, bca_interval, t_interval
+
+
+@given(
+    st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=60),
+    st.floats(0.01, 0.999),
+)
+def test_t_is_scipys(values, level):
+    assume(max(values) - min(values) > 1e-5)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(level)
+    found = t_interval(values, level=level)
+    assert (found.low, found.high) == pytest.approx(tuple(expected), rel=1e-9, abs=1e-12)
+    assert (found.level, found.method, found.note) == (level, "t", "")
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("kind", ["normal", "skewed", "tenths"])
+def test_bca_of_the_same_resamples_is_scipys(kind, level):
+    rng = np.random.default_rng(7)
+    column = {
+        "normal": rng.normal(0.01, 0.2, 80),
+        "skewed": rng.exponential(0.1, 80) ** 2,
+        # Whole numbers, so that scipy sees the ties with the observed mean too.
+        "tenths": rng.integers(-3, 5, 80).astype(float),
+    }[kind]
+    grid = on_grid(column[:, None])
+    sums = resampled_sums(grid.units, Draws(resamples=2_000, seed=1))
+    found = _bca(grid, sums, level)[0]
+    means = grid.back(sums)[:, 0] / 80
+    expected = stats.bootstrap(
+        (column,),
+        np.mean,
+        n_resamples=0,
+        method="BCa",
+        confidence_level=level,
+        bootstrap_result=SimpleNamespace(bootstrap_distribution=means),
+    ).confidence_interval
+    assert found.tolist() == pytest.approx(tuple(expected), rel=1e-8)
+
+
+def test_bca_beside_scipy_with_its_own_resamples():
+    rng = np.random.default_rng(8)
+    columns = np.stack((rng.normal(0.02, 0.2, 300), rng.exponential(0.1, 300)), axis=1)
+    for column, found in zip(columns.T, bca_interval(columns), strict=True):
+        expected = stats.bootstrap((column,), np.mean, n_resamples=9_999, batch=500, rng=2)
+        error = column.std() / math.sqrt(300) * 0.12
+        assert (found.low, found.high) == pytest.approx(
+            tuple(expected.confidence_interval), abs=error
+        )
+        assert (found.method, found.resamples, found.note) == ("bca", 10_000, "")
+
+
+def test_resamples_are_drawn_evenly():
+    # All 4^4 samples of four queries, told apart by their sums.
+    units = np.array([[1.0], [10.0], [100.0], [1000.0]])
+    expected = {}
+    for drawn in itertools.product(units[:, 0].tolist(), repeat=4):
+        expected[sum(drawn)] = expected.get(sum(drawn), 0) + 1 / 256
+    sums = resampled_sums(units, Draws(resamples=40_000))[:, 0]
+    found, counts = np.unique(sums, return_counts=True)
+    assert found.tolist() == sorted(expected)
+    assert stats.chisquare(counts, [40_000 * expected[s] for s in found]).pvalue > 0.001
+
+
+def test_columns_share_their_resamples():
+    column = np.random.default_rng(3).normal(0, 1, 150)
+    units = on_grid(np.repeat(column[:, None], 70, axis=1)).units
+    units[:, 69] *= -1
+    sums = resampled_sums(units, Draws(resamples=150))
+    assert np.array_equal(sums[:, 0], sums[:, 68])
+    assert np.array_equal(sums[:, 0], -sums[:, 69])
+
+
+def test_one_query_has_no_interval_but_the_whole_line():
+    for found in (t_interval([0.3]), *bca_interval([[0.3, 0.0]])):
+        assert (found.low, found.high) == (-math.inf, math.inf)
+        assert "one query" in found.note
+
+
+def test_equal_values_have_a_point_and_say_so():
+    equal = [0.3 - 0.2, 0.8 - 0.7, 0.1]
+    columns = np.stack((equal, [0.0, 0.5, 0.2], [0.0] * 3), axis=1)
+    points = bca_interval(columns)
+    for found in (points[0], points[2], t_interval(equal), t_interval([0.0, 0.0])):
+        assert found.low == found.high == pytest.approx(0.1, abs=0.1)
+        assert "same value" in found.note
+    assert points[1].low < points[1].high
+    assert points[1].note == ""
+
+
+@pytest.mark.parametrize("resamples", [1, 2, 3])
+@pytest.mark.parametrize("level", [0.001, 0.95, 1 - 1e-12])
+def test_no_end_is_ever_nan(resamples, level):
+    columns = np.stack((np.eye(12)[0], np.arange(12) ** 3.0, -np.eye(12)[3]), axis=1)
+    for seed in range(5):
+        for found in bca_interval(columns, Draws(resamples, seed), level=level):
+            assert math.isfinite(found.low)
+            assert found.low <= found.high
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_the_scale_does_not_matter(factor):
+    column = np.random.default_rng(4).exponential(1, (40, 1))
+    for interval in (lambda c: t_interval(c[:, 0]), lambda c: bca_interval(c)[0]):
+        small, plain = interval(column * factor), interval(column)
+        assert small.low / factor == pytest.approx(plain.low)
+        assert small.high / factor == pytest.approx(plain.high)
+
+
+def test_bad_input():
+    for level in (0, 1, 95, math.nan, "0.95"):
+        with pytest.raises(gf.InputError, match="level: expected a number above 0 and below 1"):
+            t_interval([0.1, 0.2], level=level)
+        with pytest.raises(gf.InputError, match="level"):
+            bca_interval([[0.1], [0.2]], level=level)
+    with pytest.raises(gf.InputError, match="finite"):
+        bca_interval([[0.1], [math.nan]])

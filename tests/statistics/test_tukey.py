@@ -1,0 +1,105 @@
+"""Randomised Tukey HSD: over all assignments, beside flips for two systems, and literally."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import gainful as gf
+from gainful.statistics.draws import Draws
+from gainful.statistics.paired import sign_flips
+from gainful.statistics.tukey import _orders, _ranges, tukey
+
+
+def all_assignments(whole):
+    """The p of every pair over all (m!)^n orders of whole numbers (n, m)."""
+    systems = whole.shape[1]
+    totals = [np.zeros(systems, int)]
+    for row in whole:
+        orders = [np.array(order) for order in itertools.permutations(row.tolist())]
+        totals = [total + order for total in totals for order in orders]
+    ranges = np.ptp(np.array(totals), axis=1)
+    apart = np.abs(whole.sum(axis=0)[:, None] - whole.sum(axis=0))
+    return np.mean(ranges >= apart[:, :, None], axis=2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "seed"), [((3, 3), 0), ((4, 3), 1), ((3, 4), 2), ((6, 2), 3), ((1, 5), 4)]
+)
+def test_the_share_over_all_assignments(shape, seed):
+    # Tenths, whose sums are tied in truth though not in float64.
+    whole = np.random.default_rng(seed).integers(0, 11, shape)
+    expected = all_assignments(whole)
+    resamples = 20_000
+    found = tukey(whole[:, :, None] / 10, Draws(resamples, seed))[:, :, 0]
+    error = np.sqrt(expected * (1 - expected) / resamples)
+    assert (np.abs(found - expected) <= 4 * error + 2 / resamples).all()
+
+
+def test_every_order_is_as_likely():
+    orders = _orders(np.random.default_rng(3), (2, 300_000, 3))
+    for query, places in enumerate(orders):
+        assert np.array_equal(np.sort(places, axis=1)[0], np.arange(3) + 3 * query)
+        found = np.unique((places - 3 * query) @ [9, 3, 1], return_counts=True)[1]
+        assert found.size == 6
+        assert stats.chisquare(found).pvalue > 0.001
+
+
+def test_two_systems_are_flipped():
+    scores = np.random.default_rng(1).random((14, 2)) * [1.0, 0.8]
+    (exact,) = sign_flips((scores[:, 0] - scores[:, 1])[:, None])
+    assert exact.exact
+    found = tukey(scores[:, :, None], Draws(resamples=40_000))[0, 1, 0]
+    assert found == pytest.approx(exact.p, abs=4 * math.sqrt(exact.p / 40_000))
+
+
+def test_many_systems_beside_a_literal_sample():
+    rng = np.random.default_rng(2)
+    scores = rng.random((70, 9, 5)) + np.linspace(0, 0.12, 9)[:, None]
+    found = tukey(scores, Draws(resamples=5_000))
+    places = rng.permuted(np.tile(np.arange(9), (3_000, 70, 1)), axis=2)
+    for measure in range(5):
+        permuted = scores[np.arange(70)[:, None], places, measure]
+        ranges = np.ptp(permuted.mean(axis=1), axis=1)
+        means = scores[:, :, measure].mean(axis=0)
+        expected = np.mean(ranges >= np.abs(means[:, None] - means)[:, :, None] - 1e-12, axis=2)
+        error = np.sqrt(expected * (1 - expected) * (1 / 5_000 + 1 / 3_000))
+        assert (np.abs(found[:, :, measure] - expected) <= 4 * error + 1e-3).all()
+
+
+def test_shape_and_symmetry():
+    scores = np.random.default_rng(4).random((30, 4, 3))
+    found = tukey(scores, Draws(resamples=500))
+    assert found.shape == (4, 4, 3)
+    assert np.array_equal(found, found.swapaxes(0, 1))
+    assert (found[np.arange(4), np.arange(4)] == 1).all()
+    assert ((found > 0) & (found <= 1)).all()
+    # The farthest pair has the smallest p.
+    means = scores.mean(axis=0)
+    for measure in range(3):
+        best, worst = means[:, measure].argmax(), means[:, measure].argmin()
+        assert found[best, worst, measure] == found[:, :, measure].min()
+
+
+def test_equal_systems_are_equal():
+    scores = np.repeat(np.random.default_rng(5).random((20, 1, 1)), 3, axis=1)
+    assert (tukey(scores, Draws(resamples=100)) == 1).all()
+
+
+def test_more_systems_than_are_permuted_at_once():
+    scores = np.random.default_rng(6).random((3, 70_000, 1))
+    assert tukey(scores[:, :2], Draws(resamples=5)).shape == (2, 2, 1)
+    # A row that is longer than a step: the range of one query is that of its scores.
+    whole = np.arange(70_000.0).reshape(1, 70_000, 1)
+    assert _ranges(whole, Draws(resamples=2)).tolist() == [[69_999.0], [69_999.0]]
+
+
+def test_bad_input():
+    with pytest.raises(gf.InputError, match=r"\(queries, systems, measures\)"):
+        tukey([[0.1, 0.2]])
+    with pytest.raises(gf.InputError, match="systems, at least 2"):
+        tukey([[[0.1]]])
+    with pytest.raises(gf.InputError, match="finite"):
+        tukey([[[0.1], [math.nan]]])
