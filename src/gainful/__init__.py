@@ -31,8 +31,19 @@ from gainful.version import VERSION
 
 if TYPE_CHECKING:
     from gainful import compat
+    from gainful.comparison.asserting import assert_not_worse
+    from gainful.comparison.compare import compare, compare_scores
+    from gainful.comparison.comparison import Comparison
+    from gainful.comparison.difference import Difference
+    from gainful.comparison.gate import Gate
+    from gainful.comparison.settings import comparison_choices
+    from gainful.comparison.slices import Slice
+    from gainful.comparison.verdict import Verdict
+    from gainful.evaluation.baseline import Baseline, read_baseline, save_baseline
     from gainful.evaluation.ties import TieRange
+    from gainful.explanation.attribution import attribute
     from gainful.explanation.explain import explain, explain_grades
+    from gainful.explanation.moved import Attribution
     from gainful.explanation.worked import Explanation
     from gainful.judging.bias import PoolBias, pool_bias
     from gainful.judging.bounds import Bound, Bounds, bounds
@@ -46,6 +57,7 @@ if TYPE_CHECKING:
     from gainful.linting.findings import Finding, Findings
     from gainful.report.render import formats, render
     from gainful.statistics.agreement import kendall_tau, rbo, tau_ap
+    from gainful.statistics.power import Power, power
     from gainful.subtopics.evaluate import evaluate_subtopics
     from gainful.subtopics.families import subtopic_catalogue, subtopic_family
     from gainful.subtopics.judged import read_subtopics
@@ -58,23 +70,36 @@ if TYPE_CHECKING:
 
 # What most programs do not use is imported when it is first asked for.
 _LATE = {
+    "Attribution": "explanation.moved",
+    "Baseline": "evaluation.baseline",
     "Bound": "judging.bounds",
     "Bounds": "judging.bounds",
     "Chance": "judging.chance",
+    "Comparison": "comparison.comparison",
     "Curve": "judging.curve",
+    "Difference": "comparison.difference",
     "Explanation": "explanation.worked",
     "Finding": "linting.findings",
     "Findings": "linting.findings",
+    "Gate": "comparison.gate",
     "Inferred": "judging.sampled",
     "Pool": "judging.pooled",
     "PoolBias": "judging.bias",
+    "Power": "statistics.power",
     "RunBounds": "judging.runs",
+    "Slice": "comparison.slices",
     "SubtopicMeasure": "subtopics.notation",
     "SubtopicScores": "subtopics.scores",
     "TieRange": "evaluation.ties",
+    "Verdict": "comparison.verdict",
+    "assert_not_worse": "comparison.asserting",
+    "attribute": "explanation.attribution",
     "bounds": "judging.bounds",
     "bounds_of_runs": "judging.runs",
     "check": "linting.check",
+    "compare": "comparison.compare",
+    "compare_scores": "comparison.compare",
+    "comparison_choices": "comparison.settings",
     "curve": "judging.curve",
     "evaluate_subtopics": "subtopics.evaluate",
     "explain": "explanation.explain",
@@ -86,10 +111,13 @@ _LATE = {
     "next_to_judge": "judging.pool",
     "pool": "judging.pool",
     "pool_bias": "judging.bias",
+    "power": "statistics.power",
     "random_order": "judging.chance",
     "rbo": "statistics.agreement",
+    "read_baseline": "evaluation.baseline",
     "read_subtopics": "subtopics.judged",
     "render": "report.render",
+    "save_baseline": "evaluation.baseline",
     "subtopic_catalogue": "subtopics.families",
     "subtopic_family": "subtopics.families",
     "tau_ap": "statistics.agreement",
@@ -102,12 +130,16 @@ _LATE_PACKAGES = {"compat": "compat", "losses": "tensors.losses", "metrics": "te
 __version__ = VERSION
 
 __all__ = [
+    "Attribution",
+    "Baseline",
     "Bound",
     "Bounds",
     "Chance",
     "Choice",
+    "Comparison",
     "Coverage",
     "Curve",
+    "Difference",
     "Engine",
     "Explanation",
     "Family",
@@ -115,6 +147,7 @@ __all__ = [
     "Findings",
     "GainfulError",
     "GainfulWarning",
+    "Gate",
     "Inferred",
     "InputError",
     "Measure",
@@ -124,17 +157,25 @@ __all__ = [
     "PolicyError",
     "Pool",
     "PoolBias",
+    "Power",
     "RunBounds",
     "Scores",
+    "Slice",
     "SubtopicMeasure",
     "SubtopicScores",
     "TieRange",
+    "Verdict",
+    "assert_not_worse",
+    "attribute",
     "bounds",
     "bounds_of_runs",
     "catalogue",
     "cg",
     "check",
     "choices",
+    "compare",
+    "compare_scores",
+    "comparison_choices",
     "compat",
     "curve",
     "dcg",
@@ -156,10 +197,13 @@ __all__ = [
     "next_to_judge",
     "pool",
     "pool_bias",
+    "power",
     "random_order",
     "rbo",
+    "read_baseline",
     "read_subtopics",
     "render",
+    "save_baseline",
     "subtopic_catalogue",
     "subtopic_family",
     "tau_ap",

@@ -1,6 +1,7 @@
 """`gainful evaluate`."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -71,6 +72,12 @@ _SUBTOPICS = "alpha_nDCG@20"
     help="Warn where the order of tied documents can move the mean of a measure with a cutoff by "
     "more than this; the files are then read twice.",
 )
+@click.option(
+    "--save-baseline",
+    metavar="FILE",
+    help="Also save the values of every query to this file, for comparisons that come later; of one "
+    "RUN. It is packed where the name ends in .gz or .zst.",
+)
 @click.option("--per-query", is_flag=True, help="A row for each query instead of the means.")
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
@@ -91,6 +98,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
     format_of(options)  # says what is wrong with it before the work
     refuse_overwriting(options["output"], judgments, *runs)
+    _check_saving(judgments, runs, options)
     named = dict(zip(names_of(runs), runs, strict=True))
     if options["bounds"]:
         if options["subtopics"] or chunks is not None:
@@ -116,6 +124,14 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
                 tie_warning=options["tie_warning"],
                 **reading,
             )
+    _finish(results, options)
+
+
+def _finish(results: Mapping[str, gf.Scores], options: dict[str, Any]) -> None:
+    """Save the baseline, if one is asked for, and print the scores."""
+    if options["save_baseline"] is not None:
+        (scores,) = results.values()
+        gf.save_baseline(scores, options["save_baseline"])
     text = gf.render(
         results, format_of(options), per_query=options["per_query"], digits=options["digits"]
     )
@@ -126,6 +142,20 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
             click.echo(f"{name}: {scores.coverage}", err=True)
         for note in next(iter(results.values())).aggregates:
             click.echo(note, err=True)
+
+
+def _check_saving(judgments: str, runs: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Refuse to save what is no baseline, or where something else stands, before the work."""
+    target, output = options["save_baseline"], options["output"]
+    if target is None:
+        return
+    if len(runs) > 1:
+        raise click.UsageError("--save-baseline saves the scores of one RUN.")
+    if options["bounds"] or options["subtopics"]:
+        raise click.UsageError("--save-baseline goes neither with --bounds nor with --subtopics.")
+    if target == "-" or (output is not None and Path(target).resolve() == Path(output).resolve()):
+        raise click.UsageError("--save-baseline needs a file of its own, beside the table.")
+    refuse_overwriting(target, judgments, *runs)
 
 
 def _evaluate_subtopics(

@@ -40,6 +40,11 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 )
 @click.option("--query", "-q", metavar="ID", help="The query of the run to work out.")
 @click.option(
+    "--against",
+    metavar="BASE",
+    help="Another run: which documents moved from it to RUN, and what each did to the value.",
+)
+@click.option(
     "--measure",
     "-m",
     help="What to work out.  [default: nDCG at the length of GRADES; nDCG@10 of a run]",
@@ -53,30 +58,38 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Work a value out, line by line.
 
     GRADES is a list in rank order, 3,2,3,0,1,2. JUDGMENTS and RUN are files, with --query.
+    With --against BASE, the difference of two runs is worked out, document by document.
     """
     _refuse_unknown_options(arguments)
     policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
     query, judged, measure = options["query"], options["judged"], options["measure"]
+    base = options["against"]
+    found: gf.Explanation | gf.Attribution
     match arguments:
         case (text,):
             grades = _grades(text)
             _refuse_idle_choices(policy)
-            if query is not None:
-                raise click.UsageError("--query goes with JUDGMENTS and RUN, not with GRADES.")
+            for name in ("query", "against"):
+                if options[name] is not None:
+                    raise click.UsageError(
+                        f"--{name} goes with JUDGMENTS and RUN, not with GRADES."
+                    )
             known = None if judged is None else _grades(judged)
-            explanation = gf.explain_grades(
+            found = gf.explain_grades(
                 grades,
                 f"nDCG@{len(grades)}" if measure is None else measure,
                 judged=known,
                 policy=policy,
             )
         case judgments, run if judged is None:
-            refuse_overwriting(options["output"], judgments, run)
+            runs = (run,) if base is None else (base, run)
+            refuse_overwriting(options["output"], judgments, *runs)
             if query is None:
                 raise click.UsageError("Name the query to work out: --query ID.")
-            explanation = gf.explain(
+            work_out: Any = gf.explain if base is None else gf.attribute
+            found = work_out(
                 judgments,
-                run,
+                *runs,
                 "nDCG@10" if measure is None else measure,
                 query=query,
                 policy=policy,
@@ -85,7 +98,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
             )
         case _:
             raise click.UsageError(_misfit(arguments))
-    write(gf.render(explanation, format_of(options)), options["output"])
+    write(gf.render(found, format_of(options)), options["output"])
 
 
 def _refuse_idle_choices(policy: gf.Policy) -> None:

@@ -17,7 +17,17 @@ import gainful as gf
 _BAD_INPUT = 2
 _INTERRUPTED = 130
 
-_COMMANDS = ("evaluate", "explain", "check", "pool", "measures", "convert", "trec_eval")
+_COMMANDS = (
+    "evaluate",
+    "compare",
+    "explain",
+    "check",
+    "pool",
+    "power",
+    "measures",
+    "convert",
+    "trec_eval",
+)
 
 
 class _Commands(click.Group):

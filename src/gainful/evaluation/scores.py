@@ -143,6 +143,25 @@ class Scores:
             ]
         )
 
+    def hashes(self, measure: str | Measure) -> tuple[str, str]:
+        """Return the hashes of the judgments and of the run, as the signature of a measure has them."""
+        return self._hashes(self._measure(measure).cutoff)
+
+    @cached_property
+    def judged(self) -> NDArray[np.int64]:
+        """The number of judged documents of each of `queries` (q,), read-only."""
+        counts: dict[str, int] = {}
+        for batch in self._batches:
+            judged = np.diff(batch.pool_offsets)
+            if isinstance(self.policy.unjudged, float):  # the others have that grade in the pool
+                judged = judged - batch.unjudged
+            counts.update(zip(batch.queries, judged.tolist(), strict=True))
+        if not self._batches:  # of subtopics, whose documents are judged for each
+            raise InputError("judged", "scores of queries without subtopics", "those of subtopics")
+        found = np.array([counts[query] for query in self.queries], np.int64)
+        found.flags.writeable = False
+        return found
+
     def _hashes(self, cutoff: int | None) -> tuple[str, str]:
         if cutoff not in self._hashed:
             batches = [cut(batch, cutoff) for batch in self._batches]

@@ -2,23 +2,20 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.errors import InputError, MeasureError, did_you_mean
+from gainful.errors import InputError, MeasureError
 from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.evaluation.grades import Grades, match_grades
 from gainful.evaluation.worksheet import Worksheet
+from gainful.explanation.steps import Entry, Worth, is_empty, read_listed, steps_of, summed
 from gainful.explanation.worked import Explanation, Part, Step
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
-from gainful.kernels.cumulation import mean_discount
 from gainful.matching.dispatch import reading
-from gainful.matching.mappings import judged_of, match_query, queries_of, returned_of
 from gainful.matching.matched import Matched
-from gainful.matching.ranking import Placed, rank_documents
-from gainful.measures.discount import Discount
+from gainful.matching.ranking import Placed
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -31,15 +28,6 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 }
 _IDEAL = "IDCG"
 _ABSENT = "(absent)"
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A line of a list before the arithmetic: where it stands, what it is, its grade."""
-
-    placed: Placed
-    doc: str | None
-    grade: float | None
 
 
 def explain(
@@ -72,35 +60,11 @@ def explain(
     chosen = read_policy(policy).resolved(ids=True)
     name = id_text(query, where="query")
     with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
-        some_judged, some_returned = reader.documents(run, name)
-        all_judged = queries_of(some_judged, "judgments")
-        all_returned = queries_of(some_returned, "run")
-        if name not in all_judged:
-            raise InputError("query", "a judged query", repr(name), did_you_mean(name, all_judged))
-        if name not in all_returned:
-            raise InputError("query", "a query of the run", f"{name!r} missing from it")
-        if chosen.absent == "lowest":  # of all judgments, not of this query's
-            chosen = dataclasses.replace(chosen, absent=reader.lowest_grade)
-        judged = judged_of(all_judged[name], name, chosen)
-        returned = returned_of(all_returned[name], name, chosen, reader.chunks)
-    matched = match_query(name, judged, returned, chosen)
-    grades = {doc: float(grade) for doc, grade in judged.items()}
-    scores = {doc: float(score) for doc, score in returned.items()}
-    if chosen.unjudged == "condense":
-        scores = {doc: score for doc, score in scores.items() if doc in grades}
-    elif isinstance(chosen.unjudged, float):
-        grades = {**dict.fromkeys(scores, chosen.unjudged), **grades}
-
-    def ranked(worth: Callable[[float], float]) -> list[_Entry]:
-        def gain(doc: str) -> float:
-            return worth(grades[doc]) if doc in grades else 0.0
-
-        return [
-            _Entry(placed, placed.doc, grades.get(placed.doc))
-            for placed in rank_documents(scores, chosen, gain)
-        ]
-
-    return _worked(asked, name, matched, chosen, ranked, sorted(grades.items()))
+        listed = read_listed(reader, run, name, chosen)
+    if listed.missing:
+        raise InputError("query", "a query of the run", f"{name!r} missing from it")
+    pool = sorted(listed.grades.items())
+    return _worked(asked, name, listed.matched, listed.policy, listed.entries, pool)
 
 
 def explain_grades(
@@ -126,7 +90,7 @@ def explain_grades(
     if not single:
         raise InputError("grades", "one list of grades", "several", "Explain them one by one.")
     entries = [
-        _Entry(Placed("", rank, rank), None, grade)
+        Entry(Placed("", rank, rank), None, grade)
         for rank, grade in enumerate(matched.grade.tolist(), 1)
     ]
     pool = [(None, grade) for grade in matched.pool_grades.tolist()]
@@ -152,7 +116,7 @@ def _worked(
     query: str | None,
     matched: Matched,
     policy: Policy,
-    ranked: Callable[[Callable[[float], float]], list[_Entry]],
+    ranked: Callable[[Worth], list[Entry]],
     pool: Sequence[tuple[str | None, float]],
 ) -> Explanation:
     sheet = Worksheet(matched, policy)
@@ -161,19 +125,10 @@ def _worked(
     def worth(grade: float) -> float:
         return sheet.gain_of(gain, grade)
 
-    empty = measure.family.normalised and bool(sheet.empty(gain)[0])
-    if empty and policy.empty in ("skip", "error"):
-        raise InputError(
-            str(measure) if query is None else f"{measure} of query {query!r}",
-            "a positive gain among the judged documents",
-            "none",
-            f"It has no value under the policy empty={policy.empty}.",
-        )
+    empty = is_empty(sheet, measure, query, undefined=("skip", "error"))
     parts = []
     for family in _PARTS[measure.name]:
-        known = {p.name for p in Measure(family).family.parameters}
-        shared = {name: value for name, value in measure.parameters.items() if name in known}
-        part = Measure(family, cutoff=measure.cutoff, **shared)
+        part = summed(measure, family)
         total = float(measure_matched(matched, (part,), policy).values[0, 0])
         if family == _IDEAL:
             floor = 0.0 if part.cutoff is None else max(0.0, sheet.absent_gain(gain))
@@ -183,7 +138,7 @@ def _worked(
             entries = ranked(worth)
             title = "the list"
         entries = [*entries, *_absent_entries(sheet, part, len(entries), worth)]
-        steps = _steps(entries, sheet, part, worth)
+        steps = steps_of(entries, sheet, part, worth)
         shown = _last_that_matters(steps)
         beyond = (
             sum(entry.placed.rank_first <= (part.cutoff or np.inf) for entry in entries) - shown
@@ -195,54 +150,21 @@ def _worked(
 
 
 def _ideal_entries(
-    pool: Sequence[tuple[str | None, float]], worth: Callable[[float], float], floor: float
-) -> list[_Entry]:
+    pool: Sequence[tuple[str | None, float]], worth: Worth, floor: float
+) -> list[Entry]:
     best_first = sorted(pool, key=lambda item: worth(item[1]), reverse=True)
     better = [(doc, grade) for doc, grade in best_first if worth(grade) > floor]
     return [
-        _Entry(Placed("", rank, rank), doc, grade) for rank, (doc, grade) in enumerate(better, 1)
+        Entry(Placed("", rank, rank), doc, grade) for rank, (doc, grade) in enumerate(better, 1)
     ]
 
 
-def _absent_entries(
-    sheet: Worksheet, part: Measure, length: int, worth: Callable[[float], float]
-) -> list[_Entry]:
+def _absent_entries(sheet: Worksheet, part: Measure, length: int, worth: Worth) -> list[Entry]:
     grade = sheet.absent_grade
     if grade is None or part.cutoff is None or (part.name == _IDEAL and worth(grade) <= 0):
         return []
     return [
-        _Entry(Placed("", rank, rank), _ABSENT, grade)
-        for rank in range(length + 1, part.cutoff + 1)
-    ]
-
-
-def _steps(
-    entries: Sequence[_Entry], sheet: Worksheet, part: Measure, worth: Callable[[float], float]
-) -> list[Step]:
-    inside = [
-        entry for entry in entries if part.cutoff is None or entry.placed.rank_first <= part.cutoff
-    ]
-    if not inside:
-        return []
-    discount = part.parameters.get("discount", Discount("none"))
-    depth = max(entry.placed.rank_last for entry in inside)
-    table = sheet.discounts(discount, part.parameters.get("base", 2.0), depth)
-    first = np.array([entry.placed.rank_first for entry in inside])
-    last = np.array([entry.placed.rank_last for entry in inside])
-    certain = first == last
-    discounts = np.where(certain, table[first], mean_discount(table, first, last, part.cutoff))
-    gains = np.array([0.0 if entry.grade is None else worth(entry.grade) for entry in inside])
-    contributions = gains * discounts
-    sums = np.cumsum(contributions)
-    return [
-        Step(
-            entry.placed.rank_first,
-            entry.placed.rank_last,
-            entry.doc,
-            entry.grade,
-            *map(float, (gains[place], discounts[place], contributions[place], sums[place])),
-        )
-        for place, entry in enumerate(inside)
+        Entry(Placed("", rank, rank), _ABSENT, grade) for rank in range(length + 1, part.cutoff + 1)
     ]
 
 

@@ -83,16 +83,7 @@ class Explanation:
     @property
     def conventions(self) -> str:
         """The gain and the discount in words."""
-        parameters = self.measure.parameters
-        gain = parameters["gain"]
-        said = [f"gain {gain}" + (f": {GAINS[gain.form]}" if gain.form in GAINS else "")]
-        discount = parameters.get("discount")
-        if discount is not None:
-            said.append(f"discount {discount}: {DISCOUNTS[discount.form]}")
-            if discount.form in ("log", "jarvelin"):
-                base = self.measure.family.parameter("base").write(parameters["base"])
-                said[-1] += f" with b = {base}"
-        return "; ".join(said)
+        return conventions_of(self.measure)
 
     def tables(self) -> list[Table]:
         """Return the worked sums for rendering."""
@@ -141,6 +132,24 @@ class Explanation:
         return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])
 
 
+def conventions_of(measure: Measure) -> str:
+    """Say the gain and the discount of a measure in words.
+
+    >>> conventions_of(Measure("CG"))
+    'gain linear: g, the grade itself'
+    """
+    parameters = measure.parameters
+    gain = parameters["gain"]
+    said = [f"gain {gain}" + (f": {GAINS[gain.form]}" if gain.form in GAINS else "")]
+    discount = parameters.get("discount")
+    if discount is not None:
+        said.append(f"discount {discount}: {DISCOUNTS[discount.form]}")
+        if discount.form in ("log", "jarvelin"):
+            base = measure.family.parameter("base").write(parameters["base"])
+            said[-1] += f" with b = {base}"
+    return "; ".join(said)
+
+
 def _table(part: Part) -> Table:
     rows = [_cells(step) for step in part.steps]
     notes = [f"{part.name} = {part.total:.{_DIGITS}f}"]
@@ -163,11 +172,27 @@ def _without_docs(table: Table) -> Table:
 
 
 def _cells(step: Step) -> list[Cell]:
-    rank: Cell = step.rank if step.rank == step.rank_last else f"{step.rank}–{step.rank_last}"
-    grade: Cell = "unjudged" if step.grade is None else _plain(step.grade)
-    return [rank, step.doc, grade, _plain(step.gain), step.discount, step.contribution, step.sum]
+    return [
+        rank_cell(step.rank, step.rank_last),
+        step.doc,
+        grade_cell(step.grade),
+        plain_cell(step.gain),
+        step.discount,
+        step.contribution,
+        step.sum,
+    ]
 
 
-def _plain(number: float) -> Cell:
-    """Whole numbers without decimals: grades and gains mostly are."""
+def rank_cell(first: int | None, last: int | None) -> Cell:
+    """Write a rank, or the block of ranks that tied documents share; None where there is none."""
+    return first if first == last else f"{first}–{last}"
+
+
+def grade_cell(grade: float | None) -> Cell:
+    """Write a grade; None is a document without one."""
+    return "unjudged" if grade is None else plain_cell(grade)
+
+
+def plain_cell(number: float) -> Cell:
+    """Write whole numbers without decimals: grades and gains mostly are."""
     return int(number) if number == int(number) else number

@@ -47,6 +47,10 @@ class Table:
     title: str = ""
     notes: Sequence[str] = ()
 
+    def table(self) -> "Table":
+        """Return itself: a table is rendered like every result that has one."""
+        return self
+
     def records(self) -> list[dict[str, Cell]]:
         """Return the rows as dicts; what is not a number becomes None."""
         return [

@@ -1,4 +1,4 @@
-"""`render`: scores, explanations, findings and the catalogue in every format."""
+"""`render`: scores, explanations, attributions, findings and the catalogue in every format."""
 
 import json
 import math
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from gainful.errors import InputError, did_you_mean
 from gainful.evaluation.scores import Scores
+from gainful.explanation.moved import Attribution
 from gainful.explanation.worked import Explanation
 from gainful.linting.findings import Findings
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Family
@@ -15,17 +16,25 @@ from gainful.rendering.table import WRITERS, Cell, Table
 from gainful.version import VERSION
 
 _MOST_DIGITS = 17  # more than a float64 has
+_FOR_PEOPLE = ("table", "markdown", "latex", "html")
 
 
 class Tabular(Protocol):
-    """A result that is one table: bounds, curves, pools and the like."""
+    """A result that has a table: bounds, curves, pools, comparisons and the like."""
 
     def table(self) -> Table:
         """Return the table."""
 
 
 Renderable = (
-    Scores | Mapping[str, Scores] | Explanation | Findings | Family | Sequence[Family] | Tabular
+    Scores
+    | Mapping[str, Scores]
+    | Explanation
+    | Attribution
+    | Findings
+    | Family
+    | Sequence[Family]
+    | Tabular
 )
 
 
@@ -48,8 +57,8 @@ def render(
     """Return a result as text.
 
     Args:
-        result: scores, scores by the name of their run, an explanation, the findings of a
-            check, the catalogue, or any other result that has a table.
+        result: scores, scores by the name of their run, an explanation, an attribution, the
+            findings of a check, the catalogue, or any other result that has a table.
         format: one of `formats()`. `table`, `markdown`, `latex` and `html` round numbers,
             `tsv`, `csv`, `json` and `jsonl` keep every digit.
         per_query: for scores, a row for each query instead of the means.
@@ -69,7 +78,7 @@ def render(
         raise InputError("digits", f"a whole number from 0 to {_MOST_DIGITS}", repr(digits))
     write = WRITERS[format]
     match result:
-        case Explanation():
+        case Explanation() | Attribution():
             return _explanation(result, format)
         case Findings():
             return _findings(result, format, write)
@@ -82,7 +91,7 @@ def render(
         case list() | tuple() if all(isinstance(item, Family) for item in result):
             return write(_catalogue(result, full=format not in ("table", "markdown", "latex")))
         case _ if callable(getattr(result, "table", None)):
-            return _tabular(result, write, per_query=per_query, digits=digits)
+            return _tabular(result, format, write, per_query=per_query, digits=digits)
     raise InputError(
         "render",
         "scores, scores by the name of their run, an explanation, findings, or the catalogue",
@@ -91,10 +100,21 @@ def render(
 
 
 def _tabular(
-    result: Any, write: Callable[[Table], str], *, per_query: bool, digits: int | None
+    result: Any,
+    format: str,  # noqa: A002
+    write: Callable[[Table], str],
+    *,
+    per_query: bool,
+    digits: int | None,
 ) -> str:
-    table: Table = result.table(per_query=True) if per_query else result.table()
-    return write(table if digits is None else replace(table, digits=digits))
+    """Write a result's table; where it has several, all of them for people."""
+    if format == "json" and hasattr(result, "to_json"):
+        return str(result.to_json())
+    tables: list[Table] = [result.table(per_query=True) if per_query else result.table()]
+    if format in _FOR_PEOPLE and hasattr(result, "tables"):
+        tables = result.tables()
+    rounded = [table if digits is None else replace(table, digits=digits) for table in tables]
+    return "\n\n".join(write(table) for table in rounded)
 
 
 def _scores(
@@ -180,7 +200,7 @@ def _finite(means: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(mean) else mean for name, mean in means.items()}
 
 
-def _explanation(explanation: Explanation, format: str) -> str:  # noqa: A002
+def _explanation(explanation: Explanation | Attribution, format: str) -> str:  # noqa: A002
     match format:
         case "table":
             return str(explanation)
@@ -190,7 +210,8 @@ def _explanation(explanation: Explanation, format: str) -> str:  # noqa: A002
             return explanation.to_html()
         case "json":
             plain = explanation.to_dict()
-            plain["value"] = _finite({"value": explanation.value})["value"]
+            if isinstance(explanation, Explanation):  # the other has a value, or is refused
+                plain["value"] = _finite({"value": explanation.value})["value"]
             return json.dumps(plain, indent=2, ensure_ascii=False)
         case "latex":
             tables = [WRITERS["latex"](table) for table in explanation.tables()]

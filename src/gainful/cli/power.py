@@ -1,0 +1,77 @@
+"""`gainful power`."""
+
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import (
+    format_of,
+    format_option,
+    output_option,
+    policy_of,
+    policy_options,
+    reading_of,
+    reading_options,
+    write,
+)
+
+_FILES = 3  # JUDGMENTS BASE RUN
+
+
+@click.command(epilog="Example: gainful power --sd 0.18 --difference 0.02")
+@click.argument("files", nargs=-1, metavar="[JUDGMENTS BASE RUN]")
+@click.option(
+    "--sd",
+    type=click.FloatRange(0, min_open=True),
+    help="The standard deviation of the differences between two systems, query by query; from "
+    "BASE and RUN if they are given.",
+)
+@click.option("--difference", type=click.FloatRange(0, min_open=True), help="To be found.")
+@click.option("--queries", type=click.IntRange(2), help="That there are.")
+@click.option(
+    "--power",
+    "power_",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The probability to find the difference.  [default: 0.8]",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="The probability to find one where there is none.",
+)
+@click.option("--measure", "-m", default="nDCG@10", show_default=True, help="Of BASE and RUN.")
+@format_option
+@output_option
+@reading_options
+@policy_options
+def power(files: tuple[str, ...], **options: Any) -> None:
+    """Say how many queries a comparison needs, or what it can find with those it has.
+
+    Give --difference to learn the queries, --queries to learn the smallest difference that would be
+    found, or both to learn the power.
+    """
+    policy, reading = policy_of(options), reading_of(options)
+    sd = options["sd"]
+    if files:
+        if len(files) != _FILES or sd is not None:
+            raise click.UsageError("Give JUDGMENTS BASE RUN, or --sd, not both.")
+        runs = {"base": files[1], "run": files[2]}
+        found = gf.compare(files[0], runs, options["measure"], policy=policy, **reading)
+        sd = found.differences[0].sd
+        if not sd:
+            raise gf.InputError(
+                "power", "runs that differ from query to query", f"a standard deviation of {sd}"
+            )
+    if sd is None:
+        raise click.UsageError("Give --sd, or JUDGMENTS BASE RUN to take it from.")
+    solved = gf.power(
+        sd=sd,
+        difference=options["difference"],
+        queries=options["queries"],
+        power=options["power_"],
+        alpha=options["alpha"],
+    )
+    write(gf.render(solved, format_of(options)), options["output"])

@@ -1,0 +1,62 @@
+"""`assert_not_worse`: a gate for a test suite."""
+
+from typing import Any
+
+from gainful.comparison.compare import compare
+from gainful.comparison.comparison import Comparison
+from gainful.errors import InputError
+from gainful.evaluation.evaluate import Measures
+from gainful.measures.notation import read_measures
+
+
+def assert_not_worse(
+    judgments: object,
+    base: object,
+    run: object,
+    measures: Measures = "nDCG@10",
+    *,
+    tolerance: float = 0.0,
+    **options: Any,
+) -> Comparison:
+    """Fail a test if the interval says that a run is worse than a base by more than a tolerance.
+
+    With the default level of 95%, a run that is not worse fails in at most 2.5% of cases, whatever
+    the number of measures.
+
+    Args:
+        judgments: as in `compare`.
+        base: a run, a `Baseline`, or the path of a saved one.
+        run: what must not be worse.
+        measures: one measure or several.
+        tolerance: by how much it may be worse, from 0.
+        **options: as in `compare`.
+
+    Returns:
+        The comparison of `base` and `run`.
+
+    Raises:
+        AssertionError: with the intervals that say so.
+
+    >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
+    >>> best = {query: {"a": 2, "b": 1} for query in judgments}
+    >>> worst = {query: {"a": 1, "b": 2 - int(query[1:]) % 3} for query in judgments}
+    >>> _ = assert_not_worse(judgments, worst, best)
+    >>> assert_not_worse(judgments, best, worst, tolerance=0.02)
+    Traceback (most recent call last):
+        ...
+    AssertionError: nDCG@10 of run is below that of base by more than 0.02: ...
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance >= 0:
+        raise InputError("tolerance", "a number from 0", repr(tolerance))
+    found = compare(judgments, {"base": base, "run": run}, measures, baseline="base", **options)
+    names = [str(measure) for measure in read_measures(measures)]
+    gate = found.gate([f"{name} < {-float(tolerance)!r}" for name in names])
+    failed = [
+        f"{each.condition.name} of run is below that of base by more than {tolerance:g}: {each.found}"
+        for each in gate.checked
+        if each.failed
+    ]
+    if failed:
+        raise AssertionError("; ".join(failed))
+    return found

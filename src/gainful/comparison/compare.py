@@ -1,0 +1,311 @@
+"""`compare` and `compare_scores`: which differences between runs are real."""
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from gainful.comparison.comparison import Checks, Comparison
+from gainful.comparison.differences import differences, pairs_of
+from gainful.comparison.paired import Column, Paired, pair
+from gainful.comparison.settings import Settings
+from gainful.comparison.slices import slices_of
+from gainful.comparison.tables import column_of_baseline, column_of_scores, columns_of_tables
+from gainful.errors import GainfulWarning, InputError
+from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
+from gainful.evaluation.evaluate import Measures, evaluate_runs
+from gainful.evaluation.scores import Scores
+from gainful.inputs.engine import Engine
+from gainful.inputs.query_tables import read_query_table
+from gainful.measures.family import GEOMETRIC
+from gainful.measures.notation import read_measures
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+
+Progress = Callable[[float, str], None]
+
+_EVALUATED = 0.6  # of the work, when the scores are there
+
+
+def compare(
+    judgments: object,
+    runs: Mapping[str, object],
+    measures: Measures = "nDCG@10",
+    *,
+    baseline: str | None = None,
+    pairs: str = "baseline",
+    test: str = "t",
+    correction: str = "holm",
+    interval: str = "t",
+    level: float = 0.95,
+    margin: float | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    slices: object = None,
+    by: str | Sequence[str] = (),
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    chunks: str | Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare runs with a baseline, query by query, and decide which differences are real.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline: a
+            `Baseline`, or the path of its file.
+        measures: one measure or several, in the notation or as values.
+        baseline: the name of the run that the others are compared with; the first if None.
+        pairs: `baseline`, every run with it, or `all`, every run with every other.
+        test: `t`, `randomisation`, `wilcoxon` or `sign`: whose p-value decides. All are computed.
+        correction: `holm`, `bonferroni`, `benjamini-hochberg`, `tukey` or `none`, over all
+            comparisons made: runs times measures.
+        interval: `t` or `bca`: which is shown. Both are computed.
+        level: of the intervals; a p-value below 1 − level decides.
+        margin: a difference smaller than this does not matter; then `equivalent` is an answer.
+        resamples: of randomisation and bootstrap.
+        seed: the same seed gives the same bits, on any number of cores.
+        slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
+        by: the columns to slice by; also `judged`, the number of judged documents, and
+            `baseline`, its score. All columns of `slices` if none is named.
+        policy: the choices that are not the measure's; the defaults if None.
+        columns: names of columns that are not among the usual, as in `evaluate`.
+        chunks: how to fold chunks to documents, as in `evaluate`.
+        engine: what may be used of the machine for files and tables.
+        progress: called with the share of the work that is done, and the name of what is done.
+
+    >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
+    >>> best = {query: {"a": 2, "b": 1} for query in judgments}
+    >>> worst = {query: {"a": 1, "b": 2} for query in judgments}
+    >>> found = compare(judgments, {"old": worst, "new": best}, "nDCG@10")
+    >>> found["new", "nDCG@10"].verdict.word
+    'better'
+    """
+    told = None if progress is None else partial(_later, progress)
+    settings = Settings(pairs, test, correction, interval, level, margin, resamples, seed, told)
+    asked = read_measures(measures)
+    _refuse_geometric(asked)
+    saved, fresh = _split(runs)
+    scores = _evaluated(
+        judgments, fresh, asked, progress, policy=policy, columns=columns, chunks=chunks, engine=engine
+    )  # fmt: skip
+    names = [str(measure) for measure in asked]
+    known = {name: column_of_scores(each) for name, each in scores.items()}
+    known |= {name: column_of_baseline(each, names, name) for name, each in saved.items()}
+    paired = pair({name: known[name] for name in runs}, names)
+    changed = _changed(scores, saved, asked)
+    for line in changed or ():
+        warnings.warn(line, GainfulWarning, stacklevel=2)
+    return _compare(
+        paired,
+        baseline,
+        settings,
+        slices,
+        by,
+        judged=_judged(scores, saved),
+        policy=str(_policy(scores, saved)),
+        checks=_checks(scores, saved),
+        changed=changed,
+    )
+
+
+def compare_scores(
+    tables: Mapping[str, object],
+    measures: str | Sequence[str] | None = None,
+    *,
+    baseline: str | None = None,
+    pairs: str = "baseline",
+    test: str = "t",
+    correction: str = "holm",
+    interval: str = "t",
+    level: float = 0.95,
+    margin: float | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    slices: object = None,
+    by: str | Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare scores of queries that are there already, from gainful or from elsewhere.
+
+    Args:
+        tables: name → scores: `{query: value}`, `{query: {measure: value}}`, a data frame, the
+            path of a file (CSV, TSV, JSON, JSON lines, Parquet, the output of trec_eval -q, a
+            saved baseline), or what `evaluate` returns.
+        measures: the columns to compare; those that all tables have if None. Any spelling that
+            `measure` reads finds a column in another.
+        baseline: the name of the scores that the others are compared with; the first if None.
+        pairs: as in `compare`, like all that follow.
+        test: whose p-value decides.
+        correction: over all comparisons made.
+        interval: which is shown.
+        level: of the intervals.
+        margin: a difference smaller than this does not matter.
+        resamples: of randomisation and bootstrap.
+        seed: of both.
+        slices: a table with a row for each query.
+        by: the columns to slice by.
+        progress: called with the share of the work that is done, and the name of what is done.
+
+    >>> old = {"q1": 0.2, "q2": 0.5, "q3": 0.4, "q4": 0.1}
+    >>> new = {"q1": 0.3, "q2": 0.5, "q3": 0.7, "q4": 0.2}
+    >>> print(compare_scores({"old": old, "new": new}).verdicts[0])
+    value: no decision between new and old (+0.1250, 95% interval -0.0752 to +0.3252, p = 0.1411, 4 queries); if the difference is as large as it looks, about 11 queries like these would decide.
+    """
+    told = None if progress is None else partial(_later, progress)
+    settings = Settings(pairs, test, correction, interval, level, margin, resamples, seed, told)
+    known, names = columns_of_tables(tables, measures)
+    paired = pair(known, names)
+    return _compare(paired, baseline, settings, slices, by, checks=_checks_of_tables(known, paired))
+
+
+def _later(progress: Progress, share: float) -> None:
+    progress(_EVALUATED + (1 - _EVALUATED) * share, "comparing")
+
+
+def _compare(
+    paired: Paired,
+    baseline: str | None,
+    settings: Settings,
+    slices: object,
+    by: str | Sequence[str],
+    *,
+    judged: Mapping[str, int] | None = None,
+    policy: str = "",
+    checks: Mapping[str, Checks] | None = None,
+    changed: tuple[str, ...] | None = None,
+) -> Comparison:
+    base = paired.system(paired.systems[0] if baseline is None else baseline, "baseline")
+    chosen = pairs_of(paired, base, settings.pairs)
+    metadata = None if slices is None else read_query_table(slices, "slices")
+    parts = slices_of(
+        paired,
+        chosen,
+        settings,
+        base=base,
+        by=[by] if isinstance(by, str) else list(by),
+        metadata=metadata,
+        judged=judged,
+    )
+    (found,) = differences(paired, chosen, settings)
+    return Comparison(
+        baseline=paired.systems[base],
+        paired=paired,
+        settings=settings,
+        differences=tuple(found),
+        slices=parts,
+        policy=policy,
+        checks=checks,
+        changed=changed,
+    )
+
+
+def _split(runs: Mapping[str, object]) -> tuple[dict[str, Baseline], dict[str, object]]:
+    if not isinstance(runs, Mapping) or not runs:
+        raise InputError("runs", "a dict {name: run}", repr(runs)[:60])
+    saved: dict[str, Baseline] = {}
+    fresh: dict[str, object] = {}
+    for name, run in runs.items():
+        if isinstance(run, Baseline):
+            saved[name] = run
+        elif isinstance(run, str | os.PathLike) and is_baseline(run):
+            saved[name] = read_baseline(run)
+        else:
+            fresh[name] = run
+    return saved, fresh
+
+
+def _evaluated(
+    judgments: object,
+    runs: Mapping[str, object],
+    measures: tuple[Measure, ...],
+    progress: Progress | None,
+    **options: Any,
+) -> dict[str, Scores]:
+    if not runs:
+        return {}
+
+    def tell(share: float, name: str) -> None:
+        if progress is not None:
+            progress(share * _EVALUATED, name)
+
+    return evaluate_runs(
+        judgments, runs, list(measures), progress=None if progress is None else tell, **options
+    )
+
+
+def _refuse_geometric(measures: tuple[Measure, ...]) -> None:
+    for measure in measures:
+        if measure.family.aggregate == GEOMETRIC:
+            raise InputError(
+                str(measure),
+                "a measure whose means can be compared",
+                "a geometric mean, which differences of queries do not add up to",
+                "Compare the measure that it is the geometric mean of.",
+            )
+
+
+def _policy(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> Policy:
+    """Return the policy that all scores were computed under."""
+    first, *others = [
+        *((name, each.policy) for name, each in scores.items()),
+        *((name, each.policy) for name, each in saved.items()),
+    ]
+    for name, policy in others:
+        if policy != first[1]:
+            raise InputError(
+                f"baseline {name!r}",
+                f"the policy of {first[0]!r}: {first[1]}",
+                str(policy),
+                "Compare under the policy of the baseline, or save a baseline under this one.",
+            )
+    return first[1]
+
+
+def _changed(
+    scores: Mapping[str, Scores], saved: Mapping[str, Baseline], measures: tuple[Measure, ...]
+) -> tuple[str, ...] | None:
+    """Return what is not as it was when the baselines were saved; None without any."""
+    if not saved:
+        return None
+    lines = []
+    for name, baseline in saved.items():
+        for other, each in scores.items():
+            differ = [
+                str(measure)
+                for measure in measures
+                if each.hashes(measure)[0] != baseline.judgments[str(measure)]
+            ]
+            if differ:
+                lines.append(
+                    f"The judgments of {other!r} are not those that the baseline {name!r} was "
+                    f"saved with ({', '.join(differ)})."
+                )
+    return tuple(lines)
+
+
+def _judged(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for baseline in saved.values():
+        found |= dict(zip(baseline.queries, baseline.judged.tolist(), strict=True))
+    for each in scores.values():
+        found |= dict(zip(each.queries, each.judged.tolist(), strict=True))
+    return found
+
+
+def _checks(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> dict[str, Checks]:
+    counts = {name: each.coverage.counts() for name, each in scores.items()}
+    counts |= {name: each.coverage for name, each in saved.items()}
+    return {
+        name: Checks(
+            int(each["judged"] or 0), int(each["missing"] or 0), float(each["unjudged_share"] or 0)
+        )
+        for name, each in counts.items()
+    }
+
+
+def _checks_of_tables(columns: Mapping[str, Column], paired: Paired) -> dict[str, Checks]:
+    total = len(paired.queries)
+    return {name: Checks(total, total - len(each.queries)) for name, each in columns.items()}

@@ -1,0 +1,251 @@
+"""`Comparison`: the result of comparing systems, with its tables and its words."""
+
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gainful.comparison.difference import Difference
+from gainful.comparison.paired import Paired
+from gainful.comparison.settings import Settings
+from gainful.errors import InputError, did_you_mean
+from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
+from gainful.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gainful.comparison.gate import Gate
+    from gainful.comparison.slices import Slice
+
+_SHOWN = 12  # slices in the text for people
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What a gate can ask of a run besides its scores.
+
+    Attributes:
+        judged: how many queries have judgments; None where that is not known.
+        missing: how many of them the run lacks.
+        unjudged: the share of the documents seen that have no judgment.
+    """
+
+    judged: int | None = None
+    missing: int | None = None
+    unjudged: float | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems compared: every difference, and what was decided about it.
+
+    Attributes:
+        baseline: the name of the run that others are compared with.
+        paired: the scores side by side.
+        settings: how they were compared.
+        differences: measure by measure, pair by pair.
+        slices: the same for parts of the queries, worst first.
+        policy: that the scores were computed under, as text; empty for scores from elsewhere.
+        checks: of each run, what a gate can ask.
+        changed: what is not as it was when a saved baseline was made; empty if nothing is, and None
+            where there is no saved baseline.
+    """
+
+    baseline: str
+    paired: Paired
+    settings: Settings
+    differences: tuple[Difference, ...]
+    slices: "tuple[Slice, ...]" = ()
+    policy: str = ""
+    checks: Mapping[str, Checks] | None = None
+    changed: tuple[str, ...] | None = None
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the runs."""
+        return self.paired.systems
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the measures."""
+        return self.paired.measures
+
+    def __getitem__(self, key: tuple[str, str] | tuple[str, str, str]) -> Difference:
+        """Return the difference of a run from the baseline, or from a base, under a measure.
+
+        The key is (run, measure) or (base, run, measure).
+        """
+        base, run, measure = key if len(key) == 3 else (self.baseline, *key)
+        for known in self.differences:
+            if (known.base, known.run, known.measure) == (base, run, measure):
+                return known
+        names = [f"{known.base}, {known.run}, {known.measure}" for known in self.differences]
+        wanted = f"{base}, {run}, {measure}"
+        raise InputError(
+            "comparison",
+            "a base, a run and a measure that were compared",
+            wanted,
+            did_you_mean(wanted, names),
+        )
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """A sentence for each comparison."""
+        return tuple(each.verdict.sentence for each in self.differences)
+
+    def table(self) -> Table:
+        """Return a row for each comparison, with the verdicts and how they came about as notes."""
+        level = f"{100 * self.settings.level:g}%"
+        columns = ["measure", "base", "run", "base mean", "run mean", "difference"]
+        columns += [f"{level} low", f"{level} high", "p", "effect", "wins", "ties", "losses"]
+        rows = [_row(each) for each in self.differences]
+        return Table([*columns, "queries", "verdict"], rows, notes=self.notes())
+
+    def notes(self) -> list[str]:
+        """Return the verdicts, and what they rest on."""
+        made = len(self.differences)
+        how = f"p {self._tested()}, corrected over {made} comparisons ({self.settings.correction})"
+        if made == 1 or self.settings.correction == "none":
+            how = f"p {self._tested()}"
+        interval = "Student's t" if self.settings.interval == "t" else "BCa bootstrap"
+        notes = [*self.verdicts, "", f"{how}; interval by {interval}, of each difference alone"]
+        notes += [f"settings: {self.settings}"]
+        notes += [f"policy: {self.policy}"] if self.policy else []
+        lost = {m: queries for m, queries in self.paired.left_out().items() if queries}
+        notes += [
+            f"{measure}: {len(queries)} queries left out, which some run has no value for"
+            for measure, queries in lost.items()
+        ]
+        return [*notes, *(self.changed or ())]
+
+    def _tested(self) -> str:
+        tests = sorted({each.test for each in self.differences})
+        return f"by {' and '.join(tests)}"
+
+    def tests_table(self) -> Table:
+        """Return every test of every comparison, before and after correction."""
+        rows: list[list[Cell]] = [
+            [each.measure, each.base, each.run, name, tested.p, tested.adjusted,
+             "yes" if tested.outcome.exact else "no"]
+            for each in self.differences
+            for name, tested in each.tests.items()
+        ]  # fmt: skip
+        columns = ["measure", "base", "run", "test", "p", f"p, {self.settings.adjustment}", "exact"]
+        return Table(columns, rows, title="Tests")
+
+    def moved_table(self) -> Table:
+        """Return the queries that changed most."""
+        rows: list[list[Cell]] = [
+            [each.measure, each.base, each.run, moved.query, moved.base, moved.run, moved.difference]
+            for each in self.differences
+            for moved in each.moved
+        ]  # fmt: skip
+        columns = ["measure", "base", "run", "query", "base score", "run score", "difference"]
+        return Table(columns, rows, title="Queries that moved most")
+
+    def slices_table(self, most: int | None = None) -> Table:
+        """Return the slices, worst first."""
+        shown = self.slices[:most]
+        level = f"{100 * self.settings.level:g}%"
+        rows: list[list[Cell]] = [
+            [s.column, s.value, s.difference.measure, s.difference.run, s.difference.queries,
+             s.difference.difference, *_ends(s.difference), s.difference.p,
+             s.difference.verdict.word]
+            for s in shown
+        ]  # fmt: skip
+        columns = ["slice", "value", "measure", "run", "queries", "difference"]
+        columns += [f"{level} low", f"{level} high", "p", "verdict"]
+        notes = [f"p corrected over {len(self.slices)} comparisons of slices"]
+        if any(s.column == "baseline" for s in shown):
+            notes.append(
+                "slices by the baseline's score: what it did badly on by chance looks better in "
+                "any other run"
+            )
+        if len(shown) < len(self.slices):
+            notes.append(f"{len(self.slices) - len(shown)} more slices not shown")
+        return Table(columns, rows, title="Slices, worst first", notes=notes)
+
+    def tables(self) -> list[Table]:
+        """Return all that is shown to people."""
+        found = [self.table()]
+        if self.slices:
+            found.append(self.slices_table(_SHOWN))
+        if any(each.moved for each in self.differences):
+            found.append(self.moved_table())
+        return found
+
+    def gate(
+        self, fail_if: "str | Sequence[str]" = (), fail_unless: "str | Sequence[str]" = ()
+    ) -> "Gate":
+        """Return whether conditions hold, such as `nDCG@10 < -0.01`; see the page on comparing."""
+        from gainful.comparison.gate import check_gate
+
+        return check_gate(self, fail_if, fail_unless)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "gainful": VERSION,
+            "baseline": self.baseline,
+            "systems": list(self.systems),
+            "measures": list(self.measures),
+            "settings": str(self.settings),
+            "policy": self.policy,
+            "changed": None if self.changed is None else list(self.changed),
+            "left_out": {m: list(queries) for m, queries in self.paired.left_out().items()},
+            "differences": [each.to_dict() for each in self.differences],
+            "slices": [each.to_dict() for each in self.slices],
+        }
+
+    def to_markdown(self) -> str:
+        """Return the tables as Markdown."""
+        return "\n\n".join(as_markdown(table) for table in self.tables())
+
+    def to_html(self) -> str:
+        """Return the tables as HTML."""
+        return "\n".join(as_html(table) for table in self.tables())
+
+    def to_page(self, title: str) -> str:
+        """Return a page of HTML that stands alone."""
+        style = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
+        style += "table{border-collapse:collapse;margin:1.5rem 0}td,th{padding:.3rem .7rem;border-bottom:1px solid #ddd;text-align:left}"
+        style += "caption{text-align:left;font-weight:600;padding:.4rem 0}"
+        head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{style}</style>'
+        return f'<!doctype html><html lang="en"><head>{head}</head><body>{self.to_html()}</body></html>\n'
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return "\n\n".join(as_text(table) for table in self.tables())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def _row(found: Difference) -> list[Cell]:
+    return [
+        found.measure,
+        found.base,
+        found.run,
+        found.base_mean,
+        found.run_mean,
+        found.difference,
+        *_ends(found),
+        found.p,
+        found.effect,
+        found.wins,
+        found.ties,
+        found.losses,
+        found.queries,
+        found.verdict.word,
+    ]
+
+
+def _ends(found: Difference) -> list[Cell]:
+    """Return the ends of the interval; those of one query are infinite, and nothing to show."""
+    ends = (found.interval.low, found.interval.high)
+    return [None if abs(end) == float("inf") else end for end in ends]

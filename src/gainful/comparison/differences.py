@@ -1,0 +1,214 @@
+"""Paired scores → differences, with every comparison of a family corrected together."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.comparison.difference import Difference, Moved, Tested
+from gainful.comparison.paired import Paired
+from gainful.comparison.settings import TUKEY, Settings
+from gainful.comparison.verdict import Grounds, equivalence, verdict
+from gainful.statistics.corrections import adjusted
+from gainful.statistics.grid import on_grid
+from gainful.statistics.intervals import Interval, bca_interval, t_interval
+from gainful.statistics.moments import Moments, moments
+from gainful.statistics.paired import TESTS, Outcome
+from gainful.statistics.tukey import tukey
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Pair = tuple[int, int]
+"""The places of a base and of a run."""
+
+_MOVED = 5  # queries that are named
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known of one comparison before the correction."""
+
+    measure: int
+    pair: Pair
+    rows: NDArray[np.intp]
+    base: Floats
+    run: Floats
+    moments: Moments
+    outcomes: dict[str, Outcome]
+    intervals: dict[str, Interval]
+    ranged: float | None  # p by randomised Tukey
+
+
+def pairs_of(paired: Paired, base: int, which: str) -> list[Pair]:
+    """Return the pairs that are compared, in the order of the systems."""
+    count = len(paired.systems)
+    if which == "all":
+        return [(one, two) for one in range(count) for two in range(one + 1, count)]
+    return [(base, other) for other in range(count) if other != base]
+
+
+def differences(
+    paired: Paired,
+    pairs: Sequence[Pair],
+    settings: Settings,
+    parts: Sequence[Bools | None] = (None,),
+) -> list[list[Difference]]:
+    """Return the differences of each part, measure by measure, pair by pair; corrected together.
+
+    Args:
+        paired: the scores.
+        pairs: which systems are compared.
+        settings: how.
+        parts: (q,) which queries are in each part; None for all of them. A part without a query
+            that all systems have gives no difference.
+    """
+    found = [
+        _of_part(
+            paired, pairs, replace(settings, progress=_portion(settings, at, len(parts))), part
+        )
+        for at, part in enumerate(parts)
+    ]
+    flat = [one for each in found for one in each]
+    corrected = {
+        test: adjusted([one.outcomes[test].p for one in flat], settings.adjustment)
+        for test in TESTS
+    }
+    claims: list[float | None] = [None] * len(flat)
+    if settings.margin is not None:
+        margin = settings.margin
+        claims = adjusted([equivalence(one.moments, margin) for one in flat], settings.adjustment)
+    finished = iter(
+        [
+            _finish(paired, one, settings, {t: p[at] for t, p in corrected.items()}, claims[at], len(flat))
+            for at, one in enumerate(flat)
+        ]
+    )  # fmt: skip
+    return [[next(finished) for _ in each] for each in found]
+
+
+def _portion(settings: Settings, place: int, total: int) -> Callable[[float], object] | None:
+    progress = settings.progress
+    return None if progress is None else lambda share: progress((place + share) / total)
+
+
+def _of_part(
+    paired: Paired, pairs: Sequence[Pair], settings: Settings, part: Bools | None
+) -> list[_Found]:
+    kept = paired.kept
+    if part is not None:
+        kept = kept & part[:, None]
+    found: dict[tuple[int, Pair], _Found] = {}
+    # Measures that share their queries share their resamples, too.
+    groups: dict[bytes, list[int]] = {}
+    for measure in range(len(paired.measures)):
+        groups.setdefault(kept[:, measure].tobytes(), []).append(measure)
+    for measures in groups.values():
+        rows = np.flatnonzero(kept[:, measures[0]])
+        if rows.size:
+            found |= _of_group(paired, pairs, settings, rows, measures)
+    order = [(m, pair) for m in range(len(paired.measures)) for pair in pairs]
+    return [found[key] for key in order if key in found]
+
+
+def _of_group(
+    paired: Paired,
+    pairs: Sequence[Pair],
+    settings: Settings,
+    rows: NDArray[np.intp],
+    measures: Sequence[int],
+) -> dict[tuple[int, Pair], _Found]:
+    cube = paired.values[rows][:, :, measures]
+    keys = [(place, pair) for place in range(len(measures)) for pair in pairs]
+    columns = np.stack([cube[:, two, m] - cube[:, one, m] for m, (one, two) in keys], axis=1)
+    # What differs by the rounding of its arithmetic is the same.
+    columns = np.where(np.abs(columns) <= _rounding(cube), 0.0, columns)
+    outcomes = {name: test(columns, settings.draws) for name, test in TESTS.items()}
+    intervals = {
+        "t": [t_interval(column, level=settings.level) for column in columns.T],
+        "bca": bca_interval(columns, settings.draws, level=settings.level),
+    }
+    ranged = None
+    if settings.correction == TUKEY:
+        ranged = tukey(cube, settings.draws)
+    found = {}
+    for at, (m, (one, two)) in enumerate(keys):
+        found[measures[m], (one, two)] = _Found(
+            measure=measures[m],
+            pair=(one, two),
+            rows=rows,
+            base=cube[:, one, m],
+            run=cube[:, two, m],
+            moments=moments(columns[:, at]),
+            outcomes={name: each[at] for name, each in outcomes.items()},
+            intervals={name: each[at] for name, each in intervals.items()},
+            # One family for each measure: for several, each level is divided among them.
+            ranged=None
+            if ranged is None
+            else min(1.0, float(ranged[one, two, m]) * len(paired.measures)),
+        )
+    return found
+
+
+def _rounding(cube: Floats) -> float:
+    largest = float(np.abs(cube).max())
+    return 8 * largest * float(np.finfo(np.float64).eps)
+
+
+def _finish(
+    paired: Paired,
+    found: _Found,
+    settings: Settings,
+    corrected: dict[str, float | None],
+    claim: float | None,
+    comparisons: int,
+) -> Difference:
+    names = [paired.systems[place] for place in found.pair]
+    chosen = settings.test
+    if found.outcomes[chosen].p is None and found.moments.count > 1:
+        chosen = "randomisation"  # defined wherever there are two queries
+    p = found.ranged if found.ranged is not None else corrected[chosen]
+    measure = paired.measures[found.measure]
+    interval = found.intervals[settings.interval]
+    test = chosen if found.ranged is None else TUKEY
+    grounds = Grounds(
+        measure, names[0], names[1], found.moments, interval, test, p, claim, comparisons
+    )
+    units = on_grid((found.run - found.base)[:, None]).units[:, 0]
+    return Difference(
+        measure=measure,
+        base=names[0],
+        run=names[1],
+        queries=found.moments.count,
+        base_mean=_mean(found.base),
+        run_mean=_mean(found.run),
+        difference=found.moments.mean,
+        sd=found.moments.sd,
+        effect=found.moments.effect,
+        interval=interval,
+        intervals=found.intervals,
+        tests={name: Tested(outcome, corrected[name]) for name, outcome in found.outcomes.items()},
+        test=test,
+        p=p,
+        p_equivalent=claim,
+        wins=int((units > 0).sum()),
+        ties=int((units == 0).sum()),
+        losses=int((units < 0).sum()),
+        moved=_moved(paired, found),
+        verdict=verdict(grounds, settings),
+    )
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values.tolist()) / values.size
+
+
+def _moved(paired: Paired, found: _Found) -> tuple[Moved, ...]:
+    apart = np.abs(found.run - found.base)
+    order = np.argsort(-apart, kind="stable")[:_MOVED]
+    return tuple(
+        Moved(paired.queries[found.rows[at]], float(found.base[at]), float(found.run[at]))
+        for at in order
+        if apart[at] > 0
+    )

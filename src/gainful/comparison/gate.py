@@ -1,0 +1,195 @@
+"""`Gate`: conditions that a run must pass, decided by intervals and not by points.
+
+`M < x` holds only where the whole interval of the difference in M lies below x, and `M > x`
+where it lies above. The intervals are as wide as the number of conditions asks for, so that the
+level is that of the gate as a whole: with 95%, a gate whose true differences all meet its
+bounds fails in at most 2.5% of cases.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.comparison.comparison import Comparison
+from gainful.comparison.conditions import CHANGED, Condition, read_conditions
+from gainful.errors import InputError
+from gainful.rendering.table import Table, as_html, as_markdown, as_text, printable
+from gainful.statistics.intervals import Interval, bca_interval, t_interval
+
+_ALL = "(all)"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A condition, checked for a run.
+
+    Attributes:
+        condition: what was asked.
+        run: of which run.
+        failed: whether the gate fails because of it.
+        found: what there is, in words.
+    """
+
+    condition: Condition
+    run: str
+    failed: bool
+    found: str
+
+    @property
+    def rule(self) -> str:
+        """The condition as it stands on the command line."""
+        return f"{'fail unless' if self.condition.unless else 'fail if'} {self.condition.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether runs pass.
+
+    Attributes:
+        checked: every condition for every run.
+        comparison: what was checked.
+    """
+
+    checked: tuple[Checked, ...]
+    comparison: Comparison
+
+    @property
+    def failed(self) -> bool:
+        """Whether any condition fails."""
+        return any(each.failed for each in self.checked)
+
+    def table(self) -> Table:
+        """Return a row for each condition and run."""
+        rows = [
+            [each.run, each.rule, "failed" if each.failed else "passed", each.found]
+            for each in self.checked
+        ]
+        title = f"Gate {'failed' if self.failed else 'passed'}"
+        return Table(["run", "rule", "result", "found"], rows, title=title)
+
+    def to_markdown(self) -> str:
+        """Return a summary for a pull request: the gate, then the comparison."""
+        heading = f"## gainful: {'failed' if self.failed else 'passed'}"
+        return f"{heading}\n\n{as_markdown(self.table())}\n\n{self.comparison.to_markdown()}\n"
+
+    def to_junit(self) -> str:
+        """Return JUnit XML, a test case for each condition and run."""
+        failures = sum(each.failed for each in self.checked)
+        lines = [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f'<testsuites tests="{len(self.checked)}" failures="{failures}">',
+            f'<testsuite name="gainful" tests="{len(self.checked)}" failures="{failures}" errors="0" skipped="0">',
+        ]
+        for each in self.checked:
+            name, run, found = (_attribute(text) for text in (each.rule, each.run, each.found))
+            case = f"<testcase classname={run} name={name}"
+            if each.failed:
+                lines += [f"{case}>", f"<failure message={found}/>", "</testcase>"]
+            else:
+                lines.append(f"{case}/>")
+        return "\n".join([*lines, "</testsuite>", "</testsuites>", ""])
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def check_gate(
+    comparison: Comparison, fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
+) -> Gate:
+    """Check conditions for every run but the baseline."""
+    conditions = [
+        *read_conditions(fail_if, comparison.measures, unless=False),
+        *read_conditions(fail_unless, comparison.measures, unless=True),
+    ]
+    if not conditions:
+        raise InputError("gate", "at least one condition", "none", "E.g. 'nDCG@10 < -0.01'.")
+    runs = [name for name in comparison.systems if name != comparison.baseline]
+    claims = sum(condition.is_difference for condition in conditions) * len(runs)
+    level = 1 - comparison.settings.alpha / max(claims, 1)
+    checked = []
+    for condition in conditions:
+        if condition.name == CHANGED:
+            checked.append(_changed(comparison, condition))
+            continue
+        check = _difference if condition.is_difference else _fact
+        checked += [check(comparison, condition, run, level) for run in runs]
+    return Gate(tuple(checked), comparison)
+
+
+def _changed(comparison: Comparison, condition: Condition) -> Checked:
+    if comparison.changed is None:
+        raise InputError(
+            "gate",
+            "a saved baseline, which tells what has changed",
+            "none",
+            "gainful evaluate JUDGMENTS RUN --save-baseline FILE saves one.",
+        )
+    found = " ".join(comparison.changed) or "The judgments are those of the baseline."
+    return Checked(condition, _ALL, bool(comparison.changed) != condition.unless, found)
+
+
+def _difference(comparison: Comparison, condition: Condition, run: str, level: float) -> Checked:
+    paired = comparison.paired
+    measure = paired.measures.index(condition.name)
+    kept = paired.kept[:, measure]
+    base, other = (
+        paired.values[kept, paired.systems.index(name), measure]
+        for name in (comparison.baseline, run)
+    )
+    interval = _interval(comparison, other - base, level)
+    # A claim is proved by the end of the interval that is hardest on it.
+    hardest = interval.high if condition.sign.startswith("<") else interval.low
+    proved = condition.holds(hardest)
+    mean = float(np.mean(other - base))
+    found = f"{mean:+.4f}, {100 * level:.5g}% interval {interval.low:+.4f} to {interval.high:+.4f}"
+    return Checked(condition, run, proved != condition.unless, found)
+
+
+def _interval(comparison: Comparison, differences: NDArray[np.float64], level: float) -> Interval:
+    if comparison.settings.interval == "t":
+        return t_interval(differences, level=level)
+    return bca_interval(differences[:, None], comparison.settings.draws, level=level)[0]
+
+
+def _fact(comparison: Comparison, condition: Condition, run: str, _: float) -> Checked:
+    checks = (comparison.checks or {}).get(run)
+    value: float | None = None
+    if condition.name == "saturation":
+        value = _saturation(comparison, run)
+    elif checks is not None and checks.judged is not None and checks.missing is not None:
+        value = {
+            "missing": float(checks.missing),
+            "coverage": 1 - checks.missing / checks.judged if checks.judged else 0.0,
+            "unjudged": checks.unjudged,
+        }[condition.name]
+    if value is None:
+        raise InputError(
+            "gate", f"judgments and runs, to know {condition.name}", "scores from elsewhere"
+        )
+    holds = condition.holds(value)
+    return Checked(condition, run, holds != condition.unless, f"{condition.name} is {value:.6g}")
+
+
+def _saturation(comparison: Comparison, run: str) -> float:
+    """Return the share of queries where baseline and run are at 1, the most of any measure.
+
+    Measures that exceed 1 have no such end.
+    """
+    paired = comparison.paired
+    places = [paired.systems.index(name) for name in (comparison.baseline, run)]
+    shares = [0.0]
+    for measure in range(len(paired.measures)):
+        values = paired.values[paired.kept[:, measure]][:, places, measure]
+        if values.max() <= 1:
+            shares.append(float((values == 1).all(axis=1).mean()))
+    return max(shares)
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(printable(text))

@@ -1,0 +1,117 @@
+"""The scores of systems side by side, query by query."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError, did_you_mean
+from gainful.inputs.identifiers import examples, in_order
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_FEWEST = 2  # systems that can be compared
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The scores of one system: of each query, under each measure.
+
+    Attributes:
+        queries: (q,) ids.
+        values: {measure: (q,) float64}, NaN where the query has no value.
+    """
+
+    queries: tuple[str, ...]
+    values: Mapping[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Systems by name, with the same queries and measures.
+
+    Attributes:
+        systems: (s,) names.
+        measures: (m,) names.
+        queries: (q,) ids, those of any system.
+        values: [query, system, measure], NaN where a system has no value.
+    """
+
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    queries: tuple[str, ...]
+    values: Floats
+
+    @property
+    def kept(self) -> Bools:
+        """[query, measure], whether every system has a value, so that it can be compared."""
+        known: Bools = np.logical_and.reduce(~np.isnan(self.values), axis=1)
+        return known
+
+    def system(self, name: object, what: str) -> int:
+        """Return the place of a system."""
+        if name not in self.systems:
+            raise InputError(
+                what,
+                "one of the runs",
+                f"'{name}', which is not there",
+                did_you_mean(str(name), self.systems),
+            )
+        return self.systems.index(str(name))
+
+    def left_out(self) -> dict[str, tuple[str, ...]]:
+        """Return the queries that some system has no value for, by measure."""
+        kept = self.kept
+        return {
+            measure: tuple(self.queries[at] for at in np.flatnonzero(~kept[:, place]))
+            for place, measure in enumerate(self.measures)
+        }
+
+
+def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
+    """Put systems side by side.
+
+    >>> one = Column(("q1", "q2"), {"P@1": np.array([1.0, 0.0])})
+    >>> two = Column(("q2", "q3"), {"P@1": np.array([1.0, 1.0])})
+    >>> found = pair({"one": one, "two": two}, ["P@1"])
+    >>> found.queries, found.kept[:, 0].tolist()
+    (('q1', 'q2', 'q3'), [False, True, False])
+    """
+    if len(columns) < _FEWEST:
+        raise InputError(
+            "runs", f"at least {_FEWEST} to compare", f"{len(columns)}: {', '.join(columns)}"
+        )
+    queries = tuple(in_order({query for column in columns.values() for query in column.queries}))
+    place = {query: at for at, query in enumerate(queries)}
+    values = np.full((len(queries), len(columns), len(measures)), math.nan)
+    for system, column in enumerate(columns.values()):
+        at = np.fromiter((place[query] for query in column.queries), np.intp, len(column.queries))
+        for number, measure in enumerate(measures):
+            values[at, system, number] = column.values[measure]
+    found = Paired(tuple(columns), tuple(measures), queries, values)
+    _refuse_nothing(found, columns)
+    return found
+
+
+def _refuse_nothing(paired: Paired, columns: Mapping[str, Column]) -> None:
+    """Refuse systems that have no query in common."""
+    kept = paired.kept
+    for number, measure in enumerate(paired.measures):
+        if kept[:, number].any():
+            continue
+        told = "; ".join(
+            f"{name} has {_known(column, measure)}" for name, column in columns.items()
+        )
+        raise InputError(
+            "runs", f"at least one query with a value of {measure} in all of them", told
+        )
+
+
+def _known(column: Column, measure: str) -> str:
+    known = np.flatnonzero(~np.isnan(column.values[measure]))
+    if not known.size:
+        return "none"
+    return f"{known.size}: {examples(column.queries[at] for at in known[:4])}"

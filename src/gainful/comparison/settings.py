@@ -1,0 +1,110 @@
+"""How a comparison is made: the test, the correction, the interval, and the resamples."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from gainful.errors import InputError, did_you_mean
+from gainful.statistics.draws import Draws
+
+TUKEY = "tukey"
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "pairs": {
+        "baseline": "every run with the baseline",
+        "all": "every run with every other",
+    },
+    "test": {
+        "t": "paired t; where it is not defined, randomisation",
+        "randomisation": "signs of the differences flipped at random, or in all ways if few",
+        "wilcoxon": "signed ranks",
+        "sign": "how many differences are above 0",
+    },
+    "correction": {
+        "holm": "the probability of any false finding is kept below alpha",
+        "bonferroni": "the same, simpler and weaker",
+        "benjamini-hochberg": "the expected share of false findings is kept below alpha",
+        TUKEY: "randomised Tukey HSD over all runs, for many of them; p is from it, whatever the test",
+        "none": "every comparison as if it were the only one",
+    },
+    "interval": {
+        "t": "Student's t",
+        "bca": "the BCa bootstrap, which follows skewed differences",
+    },
+}
+"""What can be chosen, the default first, and what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How systems are compared.
+
+    Attributes:
+        pairs: which runs are compared.
+        test: whose p-value decides.
+        correction: for the number of comparisons.
+        interval: which is shown, and decides gates.
+        level: of the intervals; a p-value below 1 − level decides.
+        margin: differences smaller than this do not matter; None where none was named.
+        resamples: of randomisation and bootstrap.
+        seed: of both; the same seed gives the same bits.
+        progress: called with the share of the work that is done.
+    """
+
+    pairs: str = "baseline"
+    test: str = "t"
+    correction: str = "holm"
+    interval: str = "t"
+    level: float = 0.95
+    margin: float | None = None
+    resamples: int = 10_000
+    seed: int = 0
+    progress: Callable[[float], object] | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            given = getattr(self, name)
+            if given not in choices:
+                hint = did_you_mean(str(given), choices)
+                raise InputError(name, "one of its choices", repr(given), hint)
+        if not isinstance(self.level, int | float) or not 0 < self.level < 1:
+            raise InputError("level", "a number above 0 and below 1", repr(self.level))
+        margin = self.margin
+        if margin is not None and (
+            isinstance(margin, bool)
+            or not isinstance(margin, int | float)
+            or not 0 < margin < math.inf
+        ):
+            raise InputError("margin", "a number above 0", repr(margin))
+        _ = self.draws
+
+    @property
+    def alpha(self) -> float:
+        """The probability to find a difference where there is none."""
+        # 1 − 0.95 is not 0.05 in binary; twelve digits are.
+        return round(1 - self.level, 12)
+
+    @property
+    def draws(self) -> Draws:
+        """The random resamples."""
+        return Draws(self.resamples, self.seed, self.progress)
+
+    @property
+    def adjustment(self) -> str:
+        """The correction of the tests that randomised Tukey does not replace."""
+        return "holm" if self.correction == TUKEY else self.correction
+
+    def __str__(self) -> str:
+        margin = "" if self.margin is None else f" margin={self.margin:g}"
+        return (
+            f"test={self.test} correction={self.correction} interval={self.interval} "
+            f"level={self.level:g}{margin} resamples={self.resamples} seed={self.seed}"
+        )
+
+
+def comparison_choices() -> dict[str, dict[str, str]]:
+    """Return what can be chosen about a comparison, the default first, with what it means.
+
+    >>> list(comparison_choices()["correction"])
+    ['holm', 'bonferroni', 'benjamini-hochberg', 'tukey', 'none']
+    """
+    return {name: dict(choices) for name, choices in CHOICES.items()}

@@ -1,0 +1,142 @@
+"""What is decided about a difference, in one sentence, and what it would take to decide more."""
+
+from dataclasses import dataclass
+
+from gainful.comparison.settings import TUKEY, Settings
+from gainful.statistics.distributions import t_two_sided
+from gainful.statistics.intervals import Interval
+from gainful.statistics.moments import Moments
+from gainful.statistics.power import USUAL_POWER, queries_needed
+
+WORDS = ("better", "worse", "equivalent", "no decision")
+
+_SMALLEST = 1e-6  # of the standard deviation: smaller would take more queries than there are
+_TINY_P = 0.0001
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A decision about one comparison.
+
+    Attributes:
+        word: better, worse, equivalent or no decision.
+        sentence: the same with what it rests on.
+        queries_needed: how many queries like these would decide, where they are not enough.
+    """
+
+    word: str
+    sentence: str
+    queries_needed: int | None = None
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a verdict is made from."""
+
+    measure: str
+    base: str
+    run: str
+    moments: Moments
+    interval: Interval
+    test: str
+    p: float | None
+    p_equivalent: float | None
+    comparisons: int
+
+
+def equivalence(found: Moments, margin: float) -> float | None:
+    """Return p of the claim that |mean| < margin, by two one-sided t tests; None of one query.
+
+    >>> from gainful.statistics.moments import moments
+    >>> round(equivalence(moments([0.01, -0.01, 0.02, 0.0, -0.01]), 0.05), 5)
+    0.00059
+    """
+    if found.sd is None:
+        return None
+    if not found.sd:
+        return 0.0 if abs(found.mean) < margin else 1.0
+    t = (margin - abs(found.mean)) / (found.sd / found.count**0.5)
+    half = t_two_sided(t, found.count - 1) / 2
+    return half if t > 0 else 1 - half
+
+
+def verdict(grounds: Grounds, settings: Settings) -> Verdict:
+    """Decide, and say why."""
+    mean = grounds.moments.mean
+    pair = f"{grounds.run} and {grounds.base}"
+    if settings.margin is not None and _below(grounds.p_equivalent, settings.alpha):
+        return Verdict(
+            "equivalent",
+            f"{grounds.measure}: {pair} are equivalent within {settings.margin:g} "
+            f"({_evidence(grounds, settings, grounds.p_equivalent)}).",
+        )
+    if _below(grounds.p, settings.alpha) and mean:
+        word = "better" if mean > 0 else "worse"
+        return Verdict(
+            word,
+            f"{grounds.measure}: {grounds.run} is {word} than {grounds.base} "
+            f"({_evidence(grounds, settings, grounds.p)}).",
+        )
+    needed = _needed(grounds, settings)
+    return Verdict(
+        "no decision",
+        f"{grounds.measure}: no decision between {pair} "
+        f"({_evidence(grounds, settings, grounds.p)}){_more(grounds, settings, needed)}.",
+        needed,
+    )
+
+
+def _below(p: float | None, alpha: float) -> bool:
+    return p is not None and p < alpha
+
+
+def _evidence(grounds: Grounds, settings: Settings, p: float | None) -> str:
+    interval = grounds.interval
+    if grounds.moments.count == 1:
+        span = "one query, no interval"
+    else:
+        span = f"{100 * interval.level:.4g}% interval {interval.low:+.4f} to {interval.high:+.4f}"
+    if p is None:
+        told = "no p-value"
+    else:
+        told = f"p < {_TINY_P}" if p < _TINY_P else f"p = {p:.4f}"
+        if grounds.comparisons > 1 and settings.correction != "none":
+            told += f", {_corrected(settings)} over {grounds.comparisons} comparisons"
+    count = grounds.moments.count
+    return f"{grounds.moments.mean:+.4f}, {span}, {told}, {count} {_queries(count)}"
+
+
+def _corrected(settings: Settings) -> str:
+    names = {"holm": "Holm", "bonferroni": "Bonferroni", TUKEY: "randomised Tukey"}
+    return names.get(settings.correction, "Benjamini–Hochberg")
+
+
+def _queries(count: int) -> str:
+    return "query" if count == 1 else "queries"
+
+
+def _needed(grounds: Grounds, settings: Settings) -> int | None:
+    """Return how many queries would decide, by the noncentral t."""
+    found = grounds.moments
+    aim = abs(found.mean) if settings.margin is None else settings.margin
+    if not found.sd or aim < _SMALLEST * found.sd:
+        return None
+    alpha = settings.alpha / (1 if settings.correction == "none" else grounds.comparisons)
+    needed = queries_needed(found.sd, aim, USUAL_POWER, alpha)
+    return needed if needed > found.count else None
+
+
+def _more(grounds: Grounds, settings: Settings, needed: int | None) -> str:
+    found = grounds.moments
+    if found.count == 1:
+        return "; one query cannot decide"
+    if not found.sd and not found.mean:
+        return "; both have the same score on every query"
+    if needed is None:
+        return ""
+    if settings.margin is None:
+        return f"; if the difference is as large as it looks, about {needed:,} queries like these would decide"
+    return f"; about {needed:,} queries like these would show a difference of {settings.margin:g}"
