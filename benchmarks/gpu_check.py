@@ -52,6 +52,18 @@ def compare(function, **options):
     print("same", function.__name__, options, flush=True)
 
 
+def unknown_stays_unknown():
+    """Check that a list with NaN has NaN for a value, and no other list has."""
+    scores = torch.randn(3, 9, device="cuda")
+    labels = torch.randint(0, 4, (3, 9), device="cuda").float()
+    for given, place in ((scores, 0), (labels, 1)):
+        given[place, 2] = torch.nan
+    for function in (losses.approx_ndcg, losses.lambda_loss):
+        values = function(scores, labels, reduction="none")
+        assert values.isnan().tolist() == [True, True, False], values
+    print("same unknown values", flush=True)
+
+
 def compare_measures():
     """Compare measures at a cutoff on the GPU with NumPy in double precision."""
     rng = np.random.default_rng(2)
@@ -75,6 +87,7 @@ def compare_measures():
 
 
 if __name__ == "__main__":
+    unknown_stays_unknown()
     compare_measures()
     for options in (
         {},

@@ -255,7 +255,7 @@ def test_what_cannot_be_measured_is_nan_in_its_list_alone(eager):
 def test_nothing_is_copied_to_the_host(name):
     # Tensors of the meta device have no numbers: whoever looks at one raises an error.
     scores = torch.empty((4, 30), device="meta", requires_grad=True)
-    labels = torch.empty((4, 30), device="meta", dtype=torch.int64)
+    labels = torch.empty((4, 30), device="meta", requires_grad=True)
     mask = torch.empty((4, 30), device="meta", dtype=torch.bool)
     for ties in rules(name):
         for k in (None, 3):
@@ -263,6 +263,11 @@ def test_nothing_is_copied_to_the_host(name):
             assert found.device.type == "meta"
             assert found.shape == (4,)
             assert not found.requires_grad
+
+
+def test_labels_have_no_gradient_in_jax_either():
+    slope = jax.grad(lambda y: gf.metrics.dcg(jnp.array([2.0, 1.0]), y))(jnp.array([1.0, 3.0]))
+    assert not slope.any()
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -294,7 +299,7 @@ def test_under_torch_compile(name):
         with warnings.catch_warnings():
             # array-api-compat caches what it knows of types; the compiler remarks on that.
             warnings.filterwarnings("ignore", message="Dynamo detected a call to a `functools")
-            found = torch.compile(measure, backend="eager")(*data)
+            found = torch.compile(measure, backend="eager", fullgraph=True)(*data)
         torch._dynamo.reset()
         np.testing.assert_allclose(found.numpy(), measure(*data).numpy(), rtol=1e-13, atol=1e-15)
 

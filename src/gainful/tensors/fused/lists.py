@@ -67,7 +67,8 @@ def _prepare_kernel(
     part = tl.where(count > 0, 1.0, 0.0)
     if weighted:
         part = tl.where(count > 0, tl.load(weight + at).to(tl.float32), 0.0)
-    tl.store(weights + at, part)
+    unknown = tl.max(((score != score) | (grade != grade)).to(tl.int32), axis=0)
+    tl.store(weights + at, tl.where(unknown > 0, float("nan"), part))
     if ranked:
         place = _order_of(score, there, places, size)
         real = places < count

@@ -15,7 +15,7 @@ of whichever framework the scores belong to.
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import MissingDependencyError
-from gainful.tensors.losses.lists import Common
+from gainful.tensors.losses.checks import Common
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
 from gainful.tensors.losses.measured import METHODS, Surrogate, gap, loss
 from gainful.tensors.losses.pairwise import lambda_loss
@@ -61,3 +61,7 @@ def __getattr__(name: str) -> Any:
     from gainful.tensors.losses.module import Loss
 
     return Loss
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -11,7 +11,7 @@ from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.spec import read_cutoff
-from gainful.tensors.losses.lists import REDUCTIONS, Common
+from gainful.tensors.losses.checks import Common
 from gainful.tensors.losses.worth import discounts_of
 
 _FLOATS = ("float16", "bfloat16", "float32")
@@ -78,8 +78,6 @@ def _fusible(scores: Any, labels: Any, mask: Any, common: Common) -> bool:
         and (weight is None or weight.shape == scores.shape[:-1])
         and (weight is None or not weight.requires_grad)
         and common.get("offsets") is None
-        and common.get("reduction", "mean") in REDUCTIONS
-        and set(common) <= set(Common.__annotations__)
         and _gain(common) in GAINS
     )
 

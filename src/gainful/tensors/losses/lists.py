@@ -3,45 +3,20 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError
 from gainful.measures.discount import Discount
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.spec import read_cutoff
+from gainful.tensors.losses.checks import Common
+from gainful.tensors.losses.converting import numbers, truths
 from gainful.tensors.losses.operations import BLOCK, Array, Operations, operations_for
 from gainful.tensors.losses.worth import discounts_of, gains_of
-
-REDUCTIONS = ("mean", "sum", "none")
-
-
-class Common(TypedDict, total=False):
-    """What every loss takes by keyword, besides its own parameters.
-
-    Attributes:
-        k: the cutoff of the measure; None, the default, for the whole list.
-        gain: what a label is worth: exp2 (the default), linear, binary, a table or a function
-            of tensors.
-        discount: what a rank is worth: log (the default), jarvelin, reciprocal, power(p) or none.
-        base: of the logarithm in the discount; 2 by default.
-        normalized: divide by the DCG of the best order (the default); if not, losses are −DCG.
-        reduction: mean (the default) of the lists that have items, sum, or none.
-        weight: [...], one for each list; the mean is then weighted.
-        offsets: boundaries 0, …, n of lists that lie one after the other in 1-D tensors.
-    """
-
-    k: int | None
-    gain: Any
-    discount: Any
-    base: Any
-    normalized: bool
-    reduction: str
-    weight: Any
-    offsets: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +24,8 @@ class Lists:
     """Lists in one batch, padded: arrays are [list, item], masked items have score and gain 0.
 
     `ideal` is the DCG of the best order, 1 where there is nothing to divide by; `gainful` says
-    where there was. `arrange` brings another tensor of the caller's layout into this one.
+    where there was, and `unknown` where the score, label or gain of an item is NaN. `arrange`
+    brings another tensor of the caller's layout into this one.
     """
 
     ops: Operations
@@ -59,6 +35,7 @@ class Lists:
     gains: Array
     ideal: Array
     gainful: Array
+    unknown: Array
     k: int | None
     discount: Discount
     base: float
@@ -112,12 +89,6 @@ class Lists:
             return -dcg
         return self.ops.where(self.gainful, 1 - dcg / self.ideal, 0.0)
 
-    def ndcg(self) -> Array:
-        """Return the measure itself, [list]: nDCG, or DCG if not normalised."""
-        _, worth = self.positions()
-        dcg = (self.ops.take(self.gains, self.order()) * worth).sum(-1)
-        return self.ops.where(self.gainful, dcg / self.ideal, 0.0) if self.normalized else dcg
-
     def logsumexp(self, values: Array, valid: Array, axis: int = -1) -> Array:
         """Return ln Σ e^x over what is valid, its axis kept; 0 where nothing is."""
         ops = self.ops
@@ -137,23 +108,15 @@ def reduced(
     formula: Callable[[Lists], Array],
 ) -> Any:
     """Return the loss of each list by a formula, reduced as asked."""
-    reduction = common.get("reduction", "mean")
-    if reduction not in REDUCTIONS:
-        raise InputError(
-            "reduction", "mean, sum or none", repr(reduction), did_you_mean(reduction, REDUCTIONS)
-        )
     ops = operations_for(scores)
     with ops.exactly(scores):
         lists, shape = read_lists(scores, labels, mask, common)
         occupied = lists.counts > 0
-        values = ops.where(occupied, formula(lists), 0.0)
-        weight = common.get("weight")
-        weights = ops.floats(occupied, lists.scores)
-        if weight is not None:
-            given = ops.floats(weight, lists.scores)
-            if tuple(given.shape) != shape:
-                raise InputError("weight", f"one for each list, {shape}", str(tuple(given.shape)))
-            weights = weights * given.reshape(-1)
+        # No formula looks at every number, and some drop a NaN by a comparison: it stays in view.
+        known = ops.where(lists.unknown, math.nan, ops.floats(occupied, lists.scores))
+        values = ops.where(occupied, formula(lists), 0.0) * known
+        weights = weights_of(lists, common, shape)
+        reduction = common.get("reduction", "mean")
         values = values * weights
         if reduction == "none":
             return values.reshape(shape)
@@ -163,22 +126,39 @@ def reduced(
         return values.sum() / ops.where(total > 0, total, 1.0)
 
 
+def weights_of(lists: Lists, common: Common, shape: tuple[int, ...]) -> Array:
+    """Return what each list counts, [list]: 1 unless said otherwise, and 0 without items."""
+    occupied = lists.ops.floats(lists.counts > 0, lists.scores)
+    weight = common.get("weight")
+    if weight is None:
+        return occupied
+    given = numbers(lists.ops, "weight", weight, lists.scores)
+    if tuple(given.shape) != shape:
+        raise InputError("weight", f"one for each list, {shape}", str(tuple(given.shape)))
+    return occupied * given.reshape(-1)
+
+
+def below_highest(ops: Operations, values: Array, mask: Array) -> Array:
+    """Return how far values are below the highest of their list, as finite numbers.
+
+    Only differences count in a softmax, and next to 0 they are not lost in the digits of a shift.
+    """
+    below = values - ops.highest(ops.where(mask, values, ops.lowest(values)), -1)
+    lowest = ops.lowest(values)
+    return ops.where(below < lowest, lowest, below)
+
+
 def read_lists(
     scores: Array, labels: Any, mask: Any, common: Common
 ) -> tuple[Lists, tuple[int, ...]]:
     """Return the lists of tensors in one batch, and the shape that lists had."""
-    unknown = set(common) - set(Common.__annotations__)
-    if unknown:
-        message = f"unexpected keyword argument {min(unknown)!r}"
-        raise TypeError(message)
     ops = operations_for(scores)
     given = _floating(ops, scores)
-    marks = ops.everywhere(given) if mask is None else ops.booleans(mask, given)
-    grades = ops.constant(ops.floats(labels, given))
-    for name, array in (("labels", grades), ("mask", marks)):
-        if tuple(array.shape) != tuple(given.shape):
-            expected = f"the shape of the scores, {tuple(given.shape)}"
-            raise InputError(name, expected, str(tuple(array.shape)))
+    marks = ops.everywhere(given) if mask is None else truths(ops, "mask", mask, given)
+    grades = ops.constant(numbers(ops, "labels", labels, given))
+    if tuple(grades.shape) != tuple(given.shape):
+        expected = f"the shape of the scores, {tuple(given.shape)}"
+        raise InputError("labels", expected, str(tuple(grades.shape)))
     arrange, shape, inside = _layout(ops, given, common.get("offsets"))
     mask = arrange(marks)
     if inside is not None:
@@ -187,6 +167,7 @@ def read_lists(
     clean = ops.where(mask, arrange(given), 0.0)
     grades = ops.where(mask, arrange(grades), 0.0)
     gains = ops.where(mask, gains_of(ops, grades, read_gain(common.get("gain", "exp2"))), 0.0)
+    nan = (clean != clean) | (grades != grades) | (gains != gains)
     k = common.get("k")
     k = None if k is None else read_cutoff(k)
     discount = read_discount(common.get("discount", "log"))
@@ -205,6 +186,7 @@ def read_lists(
         gains=gains,
         ideal=ops.where(positive, ideal, 1.0),
         gainful=positive,
+        unknown=ops.floats(nan, clean).sum(-1) > 0,
         k=k,
         discount=discount,
         base=base,
@@ -246,7 +228,12 @@ def _layout(
 
 def _boundaries(offsets: Any, scores: Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return [list, item] indices into flat scores, and which of them are items."""
-    found = np.asarray(offsets.tolist() if hasattr(offsets, "tolist") else list(offsets))
+    try:
+        found = np.asarray(offsets.tolist() if hasattr(offsets, "tolist") else list(offsets))
+    except (TypeError, ValueError):
+        expected = f"a sequence of whole numbers that rise from 0 to {scores.shape[-1]}"
+        remedy = "They are static: known before anything is compiled."
+        raise InputError("offsets", expected, type(offsets).__name__, remedy) from None
     if scores.ndim != 1:
         raise InputError("offsets", "scores with one axis beside them", f"{scores.ndim} axes")
     total = int(scores.shape[0])

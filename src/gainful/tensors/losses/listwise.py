@@ -1,12 +1,16 @@
-"""Losses from the probability of a choice or of an order; all of them convex in the scores."""
+"""Losses from the probability of a choice or of an order."""
 
 import math
 from typing import Any, Unpack
 
-from gainful.tensors.losses.lists import Common, Lists, reduced
+from gainful.errors import InputError
+from gainful.tensors.losses.checks import Common, check_number, loss_function
+from gainful.tensors.losses.converting import numbers
+from gainful.tensors.losses.lists import Lists, below_highest, reduced
 from gainful.tensors.losses.operations import Array
 
 
+@loss_function
 def xe_ndcg(
     scores: Array,
     labels: Any,
@@ -25,7 +29,7 @@ def xe_ndcg(
         scores: [..., list], higher is better.
         labels: [..., list], grades.
         mask: [..., list], True for items, False for padding.
-        gamma: a number, a tensor of the shape of the scores, or None: drawn from (0, 1).
+        gamma: a number from 0 to 1, a tensor of the shape of the scores, or None: drawn from (0, 1).
         generator: a torch.Generator or a key of JAX, which needs one, for gamma=None.
         **common: see `Common`.
 
@@ -36,20 +40,17 @@ def xe_ndcg(
 
     def formula(lists: Lists) -> Array:
         ops = lists.ops
-        if gamma is None:
-            drawn = ops.uniform(tuple(lists.scores.shape), lists.scores, generator)
-        else:
-            drawn = ops.floats(gamma, lists.scores)
-            drawn = lists.arrange(drawn) if drawn.ndim else drawn
+        drawn = _drawn(lists, tuple(scores.shape), gamma, generator)
         mass = ops.where(lists.mask, lists.gains + 1 - drawn, 0.0)
         total = mass.sum(-1)[:, None]
-        some = total > 0
-        shares = ops.where(some, mass / ops.where(some, total, 1.0), 0.0)
-        return _cross_entropy(lists, shares)
+        # Asked this way round, a NaN is divided by, and stays.
+        none = total <= 0
+        return _cross_entropy(lists, ops.where(none, 0.0, mass / ops.where(none, 1.0, total)))
 
     return reduced(scores, labels, mask, common, formula)
 
 
+@loss_function
 def softmax(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Common]) -> Any:
     """Return −Σ g_i·ln p_i with p the softmax of the scores and g the gains as they are.
 
@@ -68,6 +69,7 @@ def softmax(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Commo
     return reduced(scores, labels, mask, common, lambda lists: _cross_entropy(lists, lists.gains))
 
 
+@loss_function
 def listnet(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Common]) -> Any:
     """Return −Σ softmax(y)_i·ln softmax(s)_i, the cross entropy of the items to come first.
 
@@ -86,13 +88,15 @@ def listnet(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Commo
 
     def formula(lists: Lists) -> Array:
         ops = lists.ops
-        logs = lists.labels - lists.logsumexp(lists.labels, lists.mask)
+        labels = below_highest(ops, lists.labels, lists.mask)
+        logs = labels - lists.logsumexp(labels, lists.mask)
         shares = ops.where(lists.mask, ops.exp(ops.where(lists.mask, logs, 0.0)), 0.0)
         return _cross_entropy(lists, shares)
 
     return reduced(scores, labels, mask, common, formula)
 
 
+@loss_function
 def list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Common]) -> Any:
     """Return −ln of the probability of the order by labels under Plackett and Luce.
 
@@ -117,6 +121,7 @@ def list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Comm
     return reduced(scores, labels, mask, common, formula)
 
 
+@loss_function
 def p_list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Common]) -> Any:
     """Return `list_mle` with the step at rank i weighted by 2^(n−i) − 1, normalised.
 
@@ -149,9 +154,24 @@ def p_list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Co
     return reduced(scores, labels, mask, common, formula)
 
 
+def _drawn(lists: Lists, shape: tuple[int, ...], gamma: Any, generator: Any) -> Array:
+    """Return γ, [list, item] or a number: as given, or from (0, 1)."""
+    ops = lists.ops
+    if gamma is None:
+        return ops.uniform(tuple(lists.scores.shape), lists.scores, generator)
+    if not hasattr(gamma, "shape") and not isinstance(gamma, list | tuple):
+        check_number("gamma", gamma, "a number from 0 to 1, or a tensor", lambda x: 0 <= x <= 1)
+    given = numbers(ops, "gamma", gamma, lists.scores)
+    if tuple(given.shape) not in ((), shape):
+        expected = f"a number, or the shape of the scores, {shape}"
+        raise InputError("gamma", expected, str(tuple(given.shape)))
+    return lists.arrange(given) if given.ndim else given
+
+
 def _cross_entropy(lists: Lists, shares: Array) -> Array:
     ops = lists.ops
-    surprise = lists.logsumexp(lists.scores, lists.mask) - lists.scores
+    scores = below_highest(ops, lists.scores, lists.mask)
+    surprise = lists.logsumexp(scores, lists.mask) - scores
     return (shares * ops.where(lists.mask, surprise, 0.0)).sum(-1)
 
 

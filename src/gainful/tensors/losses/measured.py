@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from gainful.errors import MeasureError, did_you_mean
+from gainful.measures.discount import WITH_BASE
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
-from gainful.tensors.losses.lists import Common, read_lists
+from gainful.tensors import metrics
+from gainful.tensors.losses.checks import Common, check_options
+from gainful.tensors.losses.lists import Lists, read_lists, weights_of
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
-from gainful.tensors.losses.operations import Array, operations_for
+from gainful.tensors.losses.operations import Array
 from gainful.tensors.losses.pairwise import lambda_loss
 from gainful.tensors.losses.sampled import pl_rank
 from gainful.tensors.losses.smooth import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
@@ -32,9 +35,16 @@ METHODS: Mapping[str, Callable[..., Any]] = {
 """The losses by the short names that `loss` knows them by."""
 
 
-@dataclass(frozen=True, slots=True)
+_OF_THE_MEASURE = ("gain", "discount", "base")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Surrogate:
-    """A loss for a measure; call it with scores, labels and a mask. Build one with `loss`."""
+    """A loss for a measure; call it with scores, labels and a mask. Build one with `loss`.
+
+    >>> loss("nDCG(gain=exp2)@10", temperature=0.1)
+    loss('nDCG(gain=exp2)@10', method='approx', temperature=0.1)
+    """
 
     measure: Measure
     method: str
@@ -42,7 +52,16 @@ class Surrogate:
 
     def __call__(self, scores: Array, labels: Any, mask: Any = None, **options: Any) -> Any:
         """Return the loss; options given here go before those it was built with."""
-        return METHODS[self.method](scores, labels, mask, **{**self.options, **options})
+        taken = _taken(self.measure, options)
+        return METHODS[self.method](scores, labels, mask, **{**taken, **self.options, **options})
+
+    def __hash__(self) -> int:
+        return hash((self.measure, self.method))  # options may hold what has no hash
+
+    def __repr__(self) -> str:
+        given = {"method": self.method, **self.options}
+        written = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        return f"loss({str(self.measure)!r}, {written})"
 
 
 def loss(measure: str | Measure, *, method: str = "approx", **options: Any) -> Surrogate:
@@ -60,17 +79,26 @@ def loss(measure: str | Measure, *, method: str = "approx", **options: Any) -> S
     True
     """
     wanted = measure if isinstance(measure, Measure) else parse(measure)
-    parameters = dict(wanted.parameters)
-    if wanted.name not in ("DCG", "nDCG") or parameters.pop("norm", "ideal") != "ideal":
-        raise MeasureError("loss", "DCG or nDCG, which have surrogates", f"'{wanted}'")
+    if wanted.name not in ("DCG", "nDCG") or wanted.changes("norm", "depth"):
+        expected = "DCG or nDCG, which have surrogates (nDCG with norm=ideal and depth=cutoff)"
+        raise MeasureError("loss", expected, f"'{wanted}'")
     _check_method(method)
-    taken = {**parameters, "k": wanted.cutoff, "normalized": wanted.name == "nDCG"}
+    _taken(wanted, options)
+    check_options(METHODS[method], options)
+    return Surrogate(wanted, method, options)
+
+
+def _taken(measure: Measure, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a measure says of its loss; options may not say it again."""
+    # The documents that are passed are all there are: whatever the ideal is of, it is of them.
+    taken = {name: measure.parameters[name] for name in _OF_THE_MEASURE}
+    taken |= {"k": measure.cutoff, "normalized": measure.name == "nDCG"}
     twice = sorted(set(taken) & set(options))
     if twice:
         raise MeasureError(
             "loss", f"{twice[0]} as part of the measure", f"{twice[0]}={options[twice[0]]!r}"
         )
-    return Surrogate(wanted, method, {**taken, **options})
+    return taken
 
 
 def gap(
@@ -83,11 +111,13 @@ def gap(
         labels: [..., list], grades.
         mask: [..., list], True for items, False for padding.
         method: as in `gainful.loss`.
-        **options: what the method takes besides.
+        **options: what the method takes besides; the reduction is a mean, whichever is given.
 
     Returns:
-        `loss` and `ndcg`, means over the lists that have a gain, and `gap`, the loss less
-        1 − nDCG: above 0 for a bound, towards 0 as a relaxation sharpens.
+        `loss` and `ndcg`, both means over the lists that have a gain, weighted if there is a
+        `weight`, and `gap`, the loss less 1 − nDCG: above 0 for a bound, towards 0 as a relaxation
+        sharpens. nDCG is that of `gainful.metrics`: of equal scores, the mean over all orders.
+        With normalized=False there is `dcg` in place of `ndcg`, and the gap is that to −DCG.
 
     >>> import torch
     >>> found = gap(torch.tensor([1.0, 2.0]), torch.tensor([1, 0]), temperature=0.01)
@@ -95,20 +125,37 @@ def gap(
     (0.369, 0.631, 0.0)
     """
     _check_method(method)
-    options = {**options, "reduction": "none"}
+    check_options(METHODS[method], options)
     common = cast("Common", {n: v for n, v in options.items() if n in Common.__annotations__})
-    ops = operations_for(scores)
-    values = METHODS[method](scores, labels, mask, **options).reshape(-1)
-    lists, _ = read_lists(scores, labels, mask, common)
-    some = ops.floats(lists.gainful, lists.scores)
-    total = max(float(some.sum()), 1.0)
-    measured = float((some * lists.ndcg()).sum()) / total
-    lost = float((some * ops.constant(values)).sum()) / total
-    aim = (1 - measured if float(some.sum()) else 0.0) if lists.normalized else -measured
-    return {"loss": lost, "ndcg": measured, "gap": lost - aim}
+    each = {**options, "reduction": "none", "weight": None}
+    values = METHODS[method](scores, labels, mask, **each).reshape(-1)
+    lists, shape = read_lists(scores, labels, mask, common)
+    ops = lists.ops
+    counted = lists.gainful | lists.unknown  # what is not known may have a gain
+    weights = ops.where(counted, weights_of(lists, common, shape), 0.0)
+    total = float(weights.sum())
+
+    def mean(found: Array) -> float:
+        found = ops.where(counted, ops.constant(found), 0.0)
+        return float((weights * found).sum()) / (total or 1.0)
+
+    lost, measured = mean(values), mean(_measured(lists, common))
+    if not lists.normalized:
+        return {"loss": lost, "dcg": measured, "gap": lost + measured}
+    return {"loss": lost, "ndcg": measured, "gap": lost - (1 - measured if total else 0.0)}
 
 
-def _check_method(method: str) -> None:
-    if method not in METHODS:
+def _measured(lists: Lists, common: Common) -> Array:
+    """Return nDCG [list], or DCG if not normalised, with equal scores averaged over."""
+    options: dict[str, Any] = {"k": lists.k, "gain": common.get("gain", "exp2")}
+    options["discount"] = str(lists.discount)
+    if lists.discount.form in WITH_BASE:
+        options["base"] = lists.base
+    measure = metrics.ndcg if lists.normalized else metrics.dcg
+    return measure(lists.scores, lists.labels, lists.mask, **options)
+
+
+def _check_method(method: object) -> None:
+    if not isinstance(method, str) or method not in METHODS:
         expected = "a method"
         raise MeasureError("method", expected, repr(method), did_you_mean(str(method), METHODS))

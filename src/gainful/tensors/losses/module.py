@@ -17,7 +17,7 @@ class Loss(torch.nn.Module):
         **options: what the method takes besides.
 
     >>> Loss("nDCG@10", method="lambda", scheme="ndcg2")
-    Loss(nDCG@10, method=lambda)
+    Loss(nDCG@10, method=lambda, scheme=ndcg2)
     """
 
     def __init__(
@@ -34,5 +34,7 @@ class Loss(torch.nn.Module):
         return found
 
     def extra_repr(self) -> str:
-        """Return the measure and the method."""
-        return f"{self.surrogate.measure}, method={self.surrogate.method}"
+        """Return the measure, the method and its options."""
+        options = {"method": self.surrogate.method, **self.surrogate.options}
+        written = (f"{name}={value}" for name, value in options.items())
+        return ", ".join((str(self.surrogate.measure), *written))

@@ -4,15 +4,16 @@ import math
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from gainful.errors import InputError, did_you_mean
+from gainful.tensors.losses.checks import Common, check_choice, loss_function
 from gainful.tensors.losses.fusing import fused_lambda
-from gainful.tensors.losses.lists import Common, Lists, reduced
+from gainful.tensors.losses.lists import Lists, reduced
 from gainful.tensors.losses.operations import Array
 
 SCHEMES = ("ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp")
 TRUNCATIONS = ("either", "both", "none")
 
 
+@loss_function
 def lambda_loss(
     scores: Array,
     labels: Any,
@@ -44,7 +45,7 @@ def lambda_loss(
         mask: [..., list], True for items, False for padding.
         scheme: the weights.
         sigma: the steepness, above 0.
-        mu: of ndcg2pp alone.
+        mu: from 0; of ndcg2pp alone.
         truncation: either, both or none.
         **common: see `Common`.
 
@@ -52,15 +53,8 @@ def lambda_loss(
     >>> lambda_loss(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]), scheme="ranknet").item()
     0.693...
     """
-    for name, value, choices in (
-        ("scheme", scheme, SCHEMES),
-        ("truncation", truncation, TRUNCATIONS),
-    ):
-        if value not in choices:
-            expected = ", ".join(choices)
-            raise InputError(name, expected, repr(value), did_you_mean(str(value), choices))
-    if not (sigma > 0 and math.isfinite(sigma)):
-        raise InputError("sigma", "a number above 0", repr(sigma))
+    check_choice("scheme", scheme, SCHEMES)
+    check_choice("truncation", truncation, TRUNCATIONS)
     options: dict[str, Any] = {"scheme": scheme, "truncation": truncation, "sigma": sigma, "mu": mu}
     fused = fused_lambda(scores, labels, mask, common, **options)
     if fused is not None:

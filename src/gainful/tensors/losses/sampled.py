@@ -6,11 +6,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from gainful.errors import InputError
-from gainful.tensors.losses.lists import Common, Lists, reduced
+from gainful.tensors.losses.checks import Common, loss_function
+from gainful.tensors.losses.lists import Lists, below_highest, reduced
+from gainful.tensors.losses.noise import gumbel_noise
 from gainful.tensors.losses.operations import Array, Operations
 
 
+@loss_function
 def pl_rank(
     scores: Array,
     labels: Any,
@@ -50,20 +52,9 @@ def pl_rank(
     >>> round(loss.item(), 1), [round(slope, 1) for slope in scores.grad.tolist()]
     (0.2, [-0.1, 0.1])
     """
-    if samples < 1:
-        raise InputError("samples", "at least 1", str(samples))
 
     def formula(lists: Lists) -> Array:
-        ops = lists.ops
-        if noise is None:
-            drawn = ops.uniform((samples, *lists.scores.shape), lists.scores, generator)
-            drawn = -ops.log(-ops.log(drawn))
-        else:
-            drawn = ops.floats(noise, lists.scores)
-            if tuple(drawn.shape[1:]) != tuple(scores.shape):
-                expected = f"[sample, …] with the shape of the scores, {tuple(scores.shape)}"
-                raise InputError("noise", expected, str(tuple(drawn.shape)))
-            drawn = lists.arrange(drawn)
+        drawn = gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
         return lists.missed(_expected_dcg(lists, drawn))
 
     return reduced(scores, labels, mask, common, formula)
@@ -73,7 +64,7 @@ def _expected_dcg(lists: Lists, drawn: Array) -> Array:
     """Return the mean DCG [list] of the rankings by scores and noise, with PL-Rank's gradient."""
     ops = lists.ops
     # Only differences count, and next to the highest score they are not lost in its digits.
-    keys = _below_highest(ops, lists.scores, lists.mask) + ops.where(lists.mask, drawn, 0.0)
+    keys = below_highest(ops, lists.scores, lists.mask) + ops.where(lists.mask, drawn, 0.0)
     order = ops.descending(ops.where(lists.mask, keys, -math.inf))
     gains = ops.take(ops.where(order >= 0, lists.gains, 0.0), order)
 
@@ -84,7 +75,7 @@ def _expected_dcg(lists: Lists, drawn: Array) -> Array:
         """Return the estimate, computed in the order of ranks and brought back to the items."""
         places, worth = lists.positions()
         valid = places <= ops.floats(mask, s).sum(-1)[:, None]
-        levels = ops.where(placed >= 0, _below_highest(ops, s, mask), 0.0)
+        levels = ops.where(placed >= 0, below_highest(ops, s, mask), 0.0)
         levels = ops.where(valid, ops.take(levels, placed), ops.lowest(s))
         # Z_k = V_k·e^M_k, M_k the highest score from rank k on: V is from 1 to n, and the only
         # powers are of differences from 0 down, so that neither overflows nor loses digits.
@@ -99,13 +90,6 @@ def _expected_dcg(lists: Lists, drawn: Array) -> Array:
         return slope[:, None] * found.sum(0) / placed.shape[0]
 
     return ops.with_gradient(value, pullback, lists.scores, gains, order, lists.mask)
-
-
-def _below_highest(ops: Operations, scores: Array, mask: Array) -> Array:
-    """Return how far scores are below the highest of their list, as finite numbers."""
-    below = scores - ops.highest(ops.where(mask, scores, ops.lowest(scores)), -1)
-    lowest = ops.lowest(scores)
-    return ops.where(below > lowest, below, lowest)
 
 
 def _running_highest(ops: Operations, values: Array) -> Array:

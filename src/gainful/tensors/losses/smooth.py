@@ -1,14 +1,15 @@
 """Losses that put a smooth or an expected rank in the place of the rank."""
 
-import math
 from typing import Any, Unpack
 
-from gainful.errors import InputError
+from gainful.tensors.losses.checks import Common, loss_function
 from gainful.tensors.losses.fusing import fused_approx
-from gainful.tensors.losses.lists import Common, Lists, reduced
+from gainful.tensors.losses.lists import Lists, below_highest, reduced
+from gainful.tensors.losses.noise import gumbel_noise
 from gainful.tensors.losses.operations import Array, Operations
 
 
+@loss_function
 def approx_ndcg(
     scores: Array,
     labels: Any,
@@ -34,13 +35,13 @@ def approx_ndcg(
     >>> approx_ndcg(torch.tensor([2.0, 1.0, 0.0]), torch.tensor([0, 0, 1])).item()
     0.46...
     """
-    _positive("temperature", temperature)
     fused = fused_approx(scores, labels, mask, common, temperature)
     if fused is not None:
         return fused
     return reduced(scores, labels, mask, common, lambda lists: _approx(lists, temperature))
 
 
+@loss_function
 def gumbel_approx_ndcg(
     scores: Array,
     labels: Any,
@@ -71,23 +72,16 @@ def gumbel_approx_ndcg(
     >>> gumbel_approx_ndcg(scores, labels, beta=0) == approx_ndcg(scores, labels)
     tensor(True)
     """
-    _positive("temperature", temperature)
-    if samples < 1:
-        raise InputError("samples", "at least 1", str(samples))
 
     def formula(lists: Lists) -> Array:
-        ops = lists.ops
-        if noise is None:
-            drawn = ops.uniform((samples, *lists.scores.shape), lists.scores, generator)
-            drawn = -ops.log(-ops.log(drawn))
-        else:
-            drawn = lists.arrange(ops.floats(noise, lists.scores))
+        drawn = gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
         found = [_approx(lists, temperature, beta * one) for one in drawn]
-        return ops.stack(found).sum(0) / len(found)
+        return lists.ops.stack(found).sum(0) / len(found)
 
     return reduced(scores, labels, mask, common, formula)
 
 
+@loss_function
 def soft_ndcg(
     scores: Array, labels: Any, mask: Any = None, *, sigma: float = 1.0, **common: Unpack[Common]
 ) -> Any:
@@ -108,7 +102,6 @@ def soft_ndcg(
     >>> soft_ndcg(torch.tensor([0.0, 0.0]), torch.tensor([1.0, 0.0])).item()  # either order
     0.184...
     """
-    _positive("sigma", sigma)
 
     def formula(lists: Lists) -> Array:
         ops = lists.ops
@@ -136,6 +129,8 @@ def _approx(lists: Lists, temperature: float, shift: Array | None = None) -> Arr
     ops, mask = lists.ops, lists.mask
     scores = lists.scores
     if shift is not None:
+        # Only differences count, and next to the highest score the noise is not lost in its digits.
+        scores = below_highest(ops, scores, mask)
         scores = ops.where(mask, scores + ops.where(mask, shift, 0.0), 0.0)
     ranks = approximate_ranks(ops, scores, mask, temperature, lists.rows)
     worth = lists.worth(ranks)
@@ -170,8 +165,3 @@ def approximate_ranks(
         return ops.where(valid, ops.by_rows(rows, size, s, slopes) / temperature, 0.0)
 
     return ops.with_gradient(value, pullback, scores, mask)
-
-
-def _positive(name: str, value: float) -> None:
-    if not (value > 0 and math.isfinite(value)):
-        raise InputError(name, "a number above 0", repr(value))

@@ -1,13 +1,13 @@
 """Losses that relax the permutation which sorts the scores."""
 
-import math
 from typing import Any, Unpack
 
-from gainful.errors import InputError
-from gainful.tensors.losses.lists import Common, Lists, reduced
+from gainful.tensors.losses.checks import Common, loss_function
+from gainful.tensors.losses.lists import Lists, reduced
 from gainful.tensors.losses.operations import Array
 
 
+@loss_function
 def neural_ndcg(
     scores: Array,
     labels: Any,
@@ -38,6 +38,7 @@ def neural_ndcg(
     return _sorted_loss(scores, labels, mask, common, tau, iterations)
 
 
+@loss_function
 def pirank_ndcg(
     scores: Array, labels: Any, mask: Any = None, *, tau: float = 1.0, **common: Unpack[Common]
 ) -> Any:
@@ -63,9 +64,6 @@ def pirank_ndcg(
 def _sorted_loss(
     scores: Array, labels: Any, mask: Any, common: Common, tau: float, iterations: int
 ) -> Any:
-    if not (tau > 0 and math.isfinite(tau)):
-        raise InputError("tau", "a number above 0", repr(tau))
-
     def formula(lists: Lists) -> Array:
         # Sinkhorn's steps need all rows, the sorted gains only those before the cutoff.
         deep = lists.width if lists.k is None or iterations else min(lists.k, lists.width)

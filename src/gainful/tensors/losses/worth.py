@@ -1,7 +1,9 @@
 """Gains and discounts on tensors: what a label and a rank, also a fractional one, are worth."""
 
 import math
+from typing import Any
 
+from gainful.errors import InputError
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
 from gainful.tensors.losses.operations import Array, Operations
@@ -10,7 +12,7 @@ from gainful.tensors.losses.operations import Array, Operations
 def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
     """Return the gain of each label; NaN where a table lacks it, since tensors raise no errors."""
     if gain.function is not None:
-        return ops.floats(gain.function(labels), labels)
+        return ops.floats(_asked(gain, labels), labels)
     if gain.form == "exp2":
         return 2.0**labels - 1
     if gain.form == "binary":
@@ -21,6 +23,20 @@ def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
     for grade, value in gain.table:
         found = ops.where(labels == grade, value, found)
     return found
+
+
+def _asked(gain: Gain, labels: Array) -> Array:
+    function: Any = gain.function
+    worth = function(labels)
+    shape, found = tuple(labels.shape), getattr(worth, "shape", None)
+    if found is None or tuple(found) != shape:
+        raise InputError(
+            f"gain {gain}",
+            f"a tensor of gains of the shape of the labels, {shape}",
+            type(worth).__name__ if found is None else f"{tuple(found)}",
+            "A function of the label is called once, with all labels in one tensor.",
+        )
+    return worth
 
 
 def discounts_of(ops: Operations, ranks: Array, discount: Discount, base: float) -> Array:

@@ -81,10 +81,9 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
     """
     xp = _namespace(scores, labels, mask)
     check_lists(scores, labels, mask)
-    if is_torch_array(scores):
-        scores = scores.detach()  # a measure is flat wherever it has a gradient
     dtype = xp.float64 if _name(scores) == "float64" else xp.float32
-    numbers, grades = xp.astype(scores, dtype), xp.astype(labels, dtype)
+    # A measure is flat wherever it has a gradient by scores, and labels are not learned.
+    numbers, grades = (xp.astype(_constant(xp, array), dtype) for array in (scores, labels))
     valid = xp.ones_like(scores, dtype=xp.bool) if mask is None else mask
     nan = valid & (xp.isnan(numbers) | xp.isnan(grades))
     return Lists(
@@ -95,6 +94,17 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
         unknown=xp.any(nan, axis=-1, keepdims=True),
         dtype=scores.dtype,
     )
+
+
+def _constant(xp: Any, array: Any) -> Any:
+    """Return an array without its history."""
+    if is_torch_array(array):
+        return array.detach()
+    if is_jax_namespace(xp):
+        from jax import lax
+
+        return lax.stop_gradient(array)
+    return array
 
 
 def _namespace(scores: Any, labels: Any, mask: Any) -> Any:

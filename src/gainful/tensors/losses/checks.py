@@ -1,0 +1,136 @@
+"""What the losses take by keyword: its names, and what each value must be."""
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypedDict, TypeVar
+
+import numpy as np
+
+from gainful.errors import InputError, did_you_mean
+
+REDUCTIONS = ("mean", "sum", "none")
+_BY_PLACE = ("scores", "labels", "mask")
+
+
+class Common(TypedDict, total=False):
+    """What every loss takes by keyword, besides its own parameters.
+
+    Attributes:
+        k: the cutoff of the measure; None, the default, for the whole list.
+        gain: what a label is worth: exp2 (the default), linear, binary, a table or a function
+            of tensors.
+        discount: what a rank is worth: log (the default), jarvelin, reciprocal, power(p) or none.
+        base: of the logarithm in the discount; 2 by default.
+        normalized: divide by the DCG of the best order (the default); if not, losses are −DCG.
+        reduction: mean (the default) of the lists that have items, sum, or none.
+        weight: [...], one for each list, from 0; the mean is then weighted.
+        offsets: boundaries 0, …, n of lists that lie one after the other in 1-D tensors.
+    """
+
+    k: int | None
+    gain: Any
+    discount: Any
+    base: Any
+    normalized: bool
+    reduction: str
+    weight: Any
+    offsets: Any
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def loss_function(function: Callable[P, T]) -> Callable[P, T]:
+    """Check the options of a loss before it computes anything."""
+    name, known = function.__name__, _options(function)
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **options: P.kwargs) -> T:
+        _check(name, known, {n: v for n, v in options.items() if n not in _BY_PLACE})
+        return function(*arguments, **options)
+
+    return checked
+
+
+def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Refuse options that a loss does not have, and values that it cannot use."""
+    _check(function.__name__, _options(function), options)
+
+
+def _check(function: str, known: tuple[str, ...], options: Mapping[str, Any]) -> None:
+    for name, value in options.items():
+        if name not in known:
+            hint = did_you_mean(name, known)
+            message = f"{function}() got an unexpected keyword argument {name!r}. {hint}"
+            raise TypeError(message)
+        if name in _CHECKS:
+            _CHECKS[name](name, value)
+
+
+def _options(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of what a loss takes by keyword, its own ones first."""
+    taken = inspect.signature(function).parameters.values()
+    own = [one.name for one in taken if one.kind is inspect.Parameter.KEYWORD_ONLY]
+    return (*own, *Common.__annotations__)
+
+
+def check_number(name: str, value: object, expected: str, fits: Callable[[float], bool]) -> None:
+    """Refuse what is no finite number, or one that does not fit."""
+    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not real or not math.isfinite(value) or not fits(float(value)):  # type: ignore[arg-type]
+        # A tensor would have no gradient here, and under jax.jit it would have no value either.
+        remedy = "" if real else "It is a constant: a number of Python, not a tensor."
+        raise InputError(name, expected, _shown(value), remedy)
+
+
+def _positive(name: str, value: object) -> None:
+    check_number(name, value, "a number above 0", lambda number: number > 0)
+
+
+def _from_zero(name: str, value: object) -> None:
+    check_number(name, value, "a number from 0", lambda number: number >= 0)
+
+
+def _whole(least: int) -> Callable[[str, object], None]:
+    def check(name: str, value: object) -> None:
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or value < least:  # type: ignore[operator]
+            raise InputError(name, f"a whole number, at least {least}", _shown(value))
+
+    return check
+
+
+def _truth(name: str, value: object) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(name, "True or False", _shown(value))
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """Refuse what is none of the choices."""
+    listed = list(choices)
+    if not isinstance(value, str) or value not in listed:
+        expected = f"{', '.join(listed[:-1])} or {listed[-1]}"
+        raise InputError(name, expected, _shown(value), did_you_mean(str(value), listed))
+
+
+def _shown(value: object) -> str:
+    """Return a value as it is written; of what is long or large, the type."""
+    plain = value is None or isinstance(value, int | float | str | list | tuple)
+    written = repr(value) if plain else ""
+    return written if 0 < len(written) < 80 else type(value).__name__
+
+
+_CHECKS: Mapping[str, Callable[[str, object], None]] = {
+    "temperature": _positive,
+    "tau": _positive,
+    "sigma": _positive,
+    "mu": _from_zero,
+    "beta": _from_zero,
+    "samples": _whole(1),
+    "iterations": _whole(0),
+    "normalized": _truth,
+    "reduction": lambda name, value: check_choice(name, value, REDUCTIONS),
+}

@@ -1,0 +1,203 @@
+"""What is not known stays in view, shifts cost no digits, and what is wrong is refused in words."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from loss_rows import ROWS
+
+torch = pytest.importorskip("torch")
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+
+import gainful as gf  # noqa: E402
+
+L = gf.losses
+rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+
+SCORES = [[0.3, -1.2, 2.1, 0.9], [1.5, 0.1, -0.7, 0.4], [0.2, 0.1, 0.4, 0.8]]
+LABELS = [[2.0, 0.0, 1.0, 3.0], [0.0, 1.0, 2.0, 0.0], [0.0, 2.0, 1.0, 1.0]]
+
+
+def values(row, scores, labels, mask=None, make=torch.tensor, **options):
+    items = {name: make(value) for name, value in row.draw(np.shape(scores)).items()}
+    given = row.options | items | options
+    return row.function(make(scores), make(labels), mask, reduction="none", **given)
+
+
+@rows
+@pytest.mark.parametrize("make", [torch.tensor, jnp.asarray], ids=["torch", "jax"])
+def test_what_is_not_known_makes_its_list_nan(row, make):
+    scores, labels = np.array(SCORES[:1] * 7, np.float32), np.array(LABELS[:1] * 7)
+    mask = np.ones(scores.shape, bool)
+    for at, place in enumerate((0, 2)):
+        scores[1 + at, place] = math.nan
+        labels[3 + at, place] = math.nan
+        labels[5 + at, place] = 9  # which the table of gains lacks
+        mask[1 + at :: 2, place] = False
+    table = {1: 1, 2: 3, 3: 7}
+    found = np.asarray(values(row, scores, labels, make=make, gain=table))
+    assert np.isnan(found).tolist() == [False] + [True] * 6
+    masked = np.asarray(values(row, scores, labels, mask, make, gain=table))
+    assert np.isfinite(masked).all()
+
+
+@rows
+def test_a_gradient_does_not_hide_it_either(row):
+    scores = torch.tensor(SCORES, requires_grad=True)
+    labels = torch.tensor(LABELS)
+    labels[1, 2] = math.nan
+    items = {name: torch.tensor(value) for name, value in row.draw(scores.shape).items()}
+    value = row.function(scores, labels, **row.options, **items)
+    value.backward()
+    assert value.isnan()
+    assert scores.grad[1].isnan().all()
+    assert scores.grad[[0, 2]].isfinite().all()
+
+
+@rows
+def test_a_large_shift_costs_no_digits(row):
+    scores = np.array([[0, 8, 24, 16], [16, 8, 0, 40]], np.float32)  # exact also at 1e8
+    near, far = (values(row, scores + shift, LABELS[:2]) for shift in (0, np.float32(1e8)))
+    assert far.numpy() == pytest.approx(near.numpy(), rel=1e-5, abs=1e-6)
+
+
+def test_equal_scores_are_averaged_over_in_a_gap():
+    scores = torch.zeros(2, 4)
+    labels = torch.tensor([[0, 0, 0, 1], [1, 0, 0, 0]])
+    found = L.gap(scores, labels, k=2)
+    expected = gf.metrics.ndcg(scores, labels, k=2, gain="exp2")
+    assert found["ndcg"] == pytest.approx(expected.mean().item())
+    assert expected[0] == expected[1]
+    plain = L.gap(scores, labels, normalized=False, discount="reciprocal", base=3)
+    assert plain.keys() == {"loss", "dcg", "gap"}
+    assert plain["dcg"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+    assert plain["gap"] == pytest.approx(plain["loss"] + plain["dcg"])
+
+
+@pytest.mark.parametrize("make", [torch.tensor, jnp.asarray], ids=["torch", "jax"])
+def test_a_gap_is_weighted(make):
+    scores, labels = make(SCORES), make([*LABELS[:2], [0.0] * 4])
+    weight = np.array([0.25, 0.5, 9.0])
+    each = np.asarray(L.approx_ndcg(scores, labels, reduction="none"))
+    measured = np.asarray(gf.metrics.ndcg(scores, labels, gain="exp2"))
+    found = L.gap(scores, labels, weight=make(weight), reduction="sum")
+    for name, parts in (("loss", each), ("ndcg", measured)):
+        assert found[name] == pytest.approx((weight * parts)[:2].sum() / 0.75, rel=1e-5)
+    assert found["gap"] == pytest.approx(found["loss"] - 1 + found["ndcg"], abs=1e-6)
+    empty = L.gap(scores, 0 * labels, weight=make(weight))
+    assert set(empty.values()) == {0}
+    unknown = L.gap(scores, make([*LABELS[:2], [math.nan] * 4]))
+    assert all(math.isnan(value) for value in unknown.values())
+
+
+S, Y = torch.tensor([0.3, 0.1, 0.2]), torch.tensor([1.0, 0.0, 2.0])
+REFUSED = [
+    (L.approx_ndcg, {"reduction": None}, "mean, sum or none"),
+    (L.approx_ndcg, {"reduction": ["mean"]}, "mean, sum or none"),
+    (L.gap, {"reduction": "average"}, "mean, sum or none"),
+    (L.approx_ndcg, {"temperature": "1"}, "a number above 0"),
+    (L.approx_ndcg, {"temperature": None}, "a number above 0"),
+    (L.approx_ndcg, {"temperature": torch.tensor(1.0)}, "not a tensor"),
+    (L.pirank_ndcg, {"tau": [1.0]}, "a number above 0"),
+    (L.lambda_loss, {"sigma": True}, "a number above 0"),
+    (L.lambda_loss, {"mu": "ten"}, "a number from 0"),
+    (L.lambda_loss, {"scheme": ["ndcg1"]}, "lambdarank"),
+    (L.gumbel_approx_ndcg, {"beta": math.nan}, "a number from 0"),
+    (L.gumbel_approx_ndcg, {"samples": 2.0}, "at least 1"),
+    (L.gumbel_approx_ndcg, {"samples": 0}, "at least 1"),
+    (L.gumbel_approx_ndcg, {"noise": torch.zeros(3)}, "shape of the scores"),
+    (L.gumbel_approx_ndcg, {"noise": torch.zeros(0, 3)}, "at least 1 sample"),
+    (L.pl_rank, {"noise": torch.zeros(0, 3)}, "at least 1 sample"),
+    (L.pl_rank, {"samples": True}, "at least 1"),
+    (L.neural_ndcg, {"iterations": -1}, "at least 0"),
+    (L.neural_ndcg, {"iterations": 1.5}, "at least 0"),
+    (L.xe_ndcg, {"gamma": 1.5}, "0 to 1"),
+    (L.xe_ndcg, {"gamma": math.nan}, "0 to 1"),
+    (L.xe_ndcg, {"gamma": "half"}, "0 to 1"),
+    (L.xe_ndcg, {"gamma": torch.zeros(1, 3)}, "shape of the scores"),
+    (L.xe_ndcg, {"gamma": [0.5]}, "shape of the scores"),
+    (L.softmax, {"gain": lambda y: y.sum()}, "shape of the labels"),
+    (L.softmax, {"gain": lambda y: None}, "NoneType"),
+    (L.softmax, {"offsets": 3}, "a sequence of whole numbers"),
+    (L.softmax, {"offsets": [[0], [1, 2]]}, "a sequence of whole numbers"),
+    (L.softmax, {"labels": None}, "labels: expected numbers"),
+    (L.softmax, {"labels": [[1], [1, 0]]}, "labels: expected numbers"),
+    (L.softmax, {"labels": ["1", "0", "2"]}, "labels: expected numbers"),
+    (L.softmax, {"labels": np.array([1, 0, 2], object)}, "labels: expected numbers"),
+    (L.softmax, {"mask": torch.tensor([1, 1, 0])}, "booleans of the shape"),
+    (L.softmax, {"mask": [1.0, 1.0, 0.0]}, "booleans of the shape"),
+    (L.softmax, {"normalized": "yes"}, "True or False"),
+    (L.softmax, {"normalized": 1}, "True or False"),
+    (L.softmax, {"weight": "heavy"}, "weight: expected numbers"),
+]
+
+
+@pytest.mark.parametrize(("function", "options", "message"), REFUSED)
+def test_what_is_refused(function, options, message):
+    for scores, labels in ((S, Y), (jnp.asarray(S.numpy()), jnp.asarray(Y.numpy()))):
+        with pytest.raises(gf.InputError, match=message):
+            function(scores, **{"labels": labels, **options})
+
+
+def test_what_is_taken():
+    mask = [True, True, False]
+    assert L.softmax(S, Y, mask) == L.softmax(S, Y, torch.tensor(mask))
+    assert L.softmax(S, Y.tolist(), mask, normalized=np.bool_(True)) == L.softmax(S, Y, mask)
+    number = L.xe_ndcg(S, Y, gamma=np.float32(0.5))
+    assert number == L.xe_ndcg(S, Y, gamma=[0.5] * 3) == L.xe_ndcg(S, Y, gamma=torch.tensor(0.5))
+    assert L.xe_ndcg(S, Y, gamma=torch.tensor([0.5, math.nan, 0.5])).isnan()
+    assert L.approx_ndcg(scores=S, labels=Y, mask=None) == L.approx_ndcg(S, Y)
+
+
+def test_an_unknown_option_is_named_with_its_loss():
+    for call in (
+        lambda: L.approx_ndcg(S, Y, temprature=1),
+        lambda: L.gap(S, Y, temprature=1),
+        lambda: gf.loss("nDCG@5", temprature=1),
+        lambda: gf.loss("nDCG@5")(S, Y, temprature=1),
+    ):
+        with pytest.raises(TypeError, match=r"approx_ndcg\(\).*Did you mean 'temperature'"):
+            call()
+    with pytest.raises(TypeError, match=r"softmax\(\).*'temperature'"):
+        gf.loss("nDCG@5", method="softmax", temperature=1)
+    with pytest.raises(gf.InputError, match="above 0"):
+        gf.loss("nDCG@5", temperature=0)
+
+
+@pytest.mark.parametrize(
+    "options", [{"k": 3}, {"gain": "exp2"}, {"discount": "log"}, {"base": 2}, {"normalized": True}]
+)
+def test_a_measure_is_not_said_twice(options):
+    with pytest.raises(gf.MeasureError, match="part of the measure"):
+        gf.loss("nDCG@5", **options)
+    with pytest.raises(gf.MeasureError, match="part of the measure"):
+        gf.loss("nDCG@5")(S, Y, **options)
+
+
+def test_a_method_is_a_name():
+    for method in (["approx"], None, "aprox"):
+        with pytest.raises(gf.MeasureError, match="a method"):
+            gf.loss("nDCG@5", method=method)
+
+
+def test_a_loss_says_what_it_is():
+    train = gf.loss("nDCG(gain=exp2)@10", method="lambda", scheme="ndcg2")
+    assert repr(train) == "loss('nDCG(gain=exp2)@10', method='lambda', scheme='ndcg2')"
+    same = pickle.loads(pickle.dumps(train))  # noqa: S301
+    assert {train: 1}[same] == 1
+    assert train != gf.loss("nDCG(gain=exp2)@10", method="lambda")
+    noisy = gf.loss("nDCG", method="pl_rank", noise=torch.zeros(1, 3))
+    assert noisy in {noisy}
+    assert repr(L.Loss("DCG@3", temperature=0.1)) == "Loss(DCG@3, method=approx, temperature=0.1)"
+    assert "Loss" in dir(L)
+
+
+def test_the_default_type_of_pytorch_changes_no_type():
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert L.softmax(S, Y).dtype == torch.float32
+    finally:
+        torch.set_default_dtype(torch.float32)
