@@ -53,12 +53,27 @@ def columns() -> str:
     )
 
 
+def dialects() -> str:
+    """Every dialect: its tool, its nDCG, its choices, the grades that it takes, and notes."""
+    lines = [
+        "| dialect | tool | its nDCG | policy, where it is not the default | grades | notes |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{each.name}` | {each.tool} | `{each.measure('nDCG')}` | {each.choices()} "
+        f"| {'any' if each.grades is None else each.grades.expected} | {each.notes()} |"
+        for each in gf.dialects()
+    ]
+    return "\n".join(lines)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "families": families,
     "subtopics": subtopics,
     "choices": choices,
     "rules": rules,
     "columns": columns,
+    "dialects": dialects,
 }
 
 

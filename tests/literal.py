@@ -57,13 +57,28 @@ def orders(scores, ties):
     ranked = [blocks[score] for score in sorted(blocks, reverse=True)]
     if ties == "doc":
         return [[doc for block in ranked for doc in sorted(block, key=str.encode, reverse=True)]]
+    if ties == "doc_ascending":
+        return [[doc for block in ranked for doc in sorted(block, key=str.encode)]]
     if ties == "order":
         return [[doc for block in ranked for doc in block]]
     choices = itertools.product(*(itertools.permutations(block) for block in ranked))
     return [[doc for block in choice for doc in block] for choice in choices]
 
 
-def query_value(family, grades, scores, lowest, *, gain, discount, base, k, policy):
+def query_value(
+    family,
+    grades,
+    scores,
+    lowest,
+    *,
+    gain,
+    discount,
+    base,
+    k,
+    policy,
+    ideal="judged",
+    depth="cutoff",
+):
     """The value of one query, or None where it is undefined."""
     grades = dict(grades)
     if policy["unjudged"] == "condense":
@@ -92,16 +107,21 @@ def query_value(family, grades, scores, lowest, *, gain, discount, base, k, poli
     choose = {"best": max, "worst": min}.get(policy["ties"], lambda all_: sum(all_) / len(all_))
     value = choose(values)
 
-    pool = [worth(doc) for doc in grades]
-    # At a fixed size there are as many absent documents as one likes.
-    pool += [absent] * (k or 0)
-    ideal = sorted([max(0.0, gain) for gain in pool], reverse=True)
-    best = cumulated(ideal, discount, base, k)
+    pool = [worth(doc) for doc in grades if ideal == "judged" or doc in scores]
+    if ideal == "judged" and depth == "cutoff" and absent > 0:
+        # At a fixed size there are as many absent documents as one likes.
+        pool += [absent] * (k or 0)
+    if policy["negative"] != "both":
+        pool = [max(0.0, gain) for gain in pool]
+    pool.sort(reverse=True)
+    cut = {"cutoff": k, "all": None, "retrieved": min(len(scores), k or len(scores))}[depth]
+    best = cumulated(pool, discount, base, cut)
     if family == "IDCG":
         return best
     if family != "nDCG":
         return value
-    if all(worth(doc) <= 0 for doc in grades):
+    # What is left of terms that cancel is rounding.
+    if all(worth(doc) <= 0 for doc in grades) or best < 1e-12:
         return None
     return value / best
 
@@ -115,6 +135,8 @@ def evaluate(
     discount="log",
     base=2,
     k=None,
+    ideal="judged",
+    depth="cutoff",
     **choices,
 ):
     """The value of every query that counts, {query: value}."""
@@ -134,8 +156,12 @@ def evaluate(
             base=base,
             k=k,
             policy=policy,
+            ideal=ideal,
+            depth=depth,
         )
-        if query not in run and family != "IDCG" and value is not None:
+        of_run = "retrieved" in (ideal, depth)
+        # Where nothing is known of the ideal, that the query is missing decides.
+        if query not in run and family != "IDCG" and (value is not None or of_run):
             value = 0.0
         if value is None:
             if policy["empty"] == "skip":

@@ -22,13 +22,22 @@ def discounted(q, gain, discount, base):
 
 
 @formula("IDCG")
-def ideal_discounted(q, gain, discount, base):
-    return dcg(q.ideal(gain), q.k, discount, base)
+def ideal_discounted(q, gain, discount, base, ideal, depth):
+    grades = q.judged if ideal == "judged" else [grade for grade in q.listed if grade is not None]
+    gains = sorted((q.gain(grade, gain) for grade in grades), reverse=True)
+    if q.negative != "both":
+        gains = [worth for worth in gains if worth > 0]
+    if depth == "retrieved":
+        gains = gains[: len(q.listed)]
+    return dcg(gains, None if depth == "all" else q.k, discount, base)
 
 
 @formula("nDCG")
-def normalised(q, gain, discount, base, norm):
-    found, best = (each(q, gain, discount, base) for each in (discounted, ideal_discounted))
+def normalised(q, gain, discount, base, norm, ideal, depth):
+    found = discounted(q, gain, discount, base)
+    best = ideal_discounted(q, gain, discount, base, ideal, depth)
+    if best < 1e-12 and norm == "ideal":  # what is left of terms that cancel is rounding
+        return None
     worst = 0.0
     if norm == "minmax":
         negative = sorted(worth for worth in (q.gain(g, gain) for g in q.judged) if worth < 0)

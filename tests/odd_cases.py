@@ -82,7 +82,7 @@ def choices(draw, judgments, run):
     )  # fmt: skip
     in_single = all(abs(score) < BEYOND_SINGLE for _, _, score in run)
     policy = Policy(
-        ties=draw(st.sampled_from(["doc", "average", "best", "worst", "order"])),
+        ties=draw(st.sampled_from(["doc", "doc_ascending", "average", "best", "worst", "order"])),
         unjudged=unjudged,
         fold=fold,
         drop_self="no" if alone else draw(st.sampled_from(["no", "yes"])),

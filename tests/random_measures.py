@@ -11,7 +11,9 @@ VALUES = {
     "gain": ("linear", "exp2", "binary", TABLE),
     "discount": DISCOUNTS,
     "base": (2, 3.5, 10),
-    "norm": ("ideal", "minmax"),
+    "norm": ("ideal", "ideal", "minmax"),
+    "ideal": ("judged", "retrieved"),
+    "depth": ("cutoff", "cutoff", "all", "retrieved"),
     "rel": (1, 1, 1, 2, 3, 0.5, 4),
     "beta": (1, 0.5, 2, 10),
     "denominator": ("R", "min"),
@@ -41,6 +43,8 @@ def random_parameters(rng, family):
     }
     if drawn.get("discount") in ("reciprocal", "power(0.5)", "none"):
         drawn["base"] = 2  # no other stands beside a discount without one
+    if drawn.get("norm") == "minmax":
+        drawn |= {"ideal": "judged", "depth": "cutoff"}  # nor any other ideal beside it
     return drawn
 
 

@@ -42,8 +42,11 @@ if TYPE_CHECKING:
     from gainful.evaluation.baseline import Baseline, read_baseline, save_baseline
     from gainful.evaluation.ties import TieRange
     from gainful.explanation.attribution import attribute
+    from gainful.explanation.causes import Why
     from gainful.explanation.explain import explain, explain_grades
+    from gainful.explanation.matches import Which, which
     from gainful.explanation.moved import Attribution
+    from gainful.explanation.why import why
     from gainful.explanation.worked import Explanation
     from gainful.judging.bias import PoolBias, pool_bias
     from gainful.judging.bounds import Bound, Bounds, bounds
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
     from gainful.judging.sampled import Inferred, inferred_ndcg
     from gainful.linting.check import check
     from gainful.linting.findings import Finding, Findings
+    from gainful.measures.dialect import Dialect
+    from gainful.measures.dialects import dialect, dialects
     from gainful.report.render import formats, render
     from gainful.statistics.agreement import kendall_tau, rbo, tau_ap
     from gainful.statistics.power import Power, power
@@ -77,6 +82,7 @@ _LATE = {
     "Chance": "judging.chance",
     "Comparison": "comparison.comparison",
     "Curve": "judging.curve",
+    "Dialect": "measures.dialect",
     "Difference": "comparison.difference",
     "Explanation": "explanation.worked",
     "Finding": "linting.findings",
@@ -92,6 +98,8 @@ _LATE = {
     "SubtopicScores": "subtopics.scores",
     "TieRange": "evaluation.ties",
     "Verdict": "comparison.verdict",
+    "Which": "explanation.matches",
+    "Why": "explanation.causes",
     "assert_not_worse": "comparison.asserting",
     "attribute": "explanation.attribution",
     "bounds": "judging.bounds",
@@ -101,6 +109,8 @@ _LATE = {
     "compare_scores": "comparison.compare",
     "comparison_choices": "comparison.settings",
     "curve": "judging.curve",
+    "dialect": "measures.dialects",
+    "dialects": "measures.dialects",
     "evaluate_subtopics": "subtopics.evaluate",
     "explain": "explanation.explain",
     "explain_grades": "explanation.explain",
@@ -121,6 +131,8 @@ _LATE = {
     "subtopic_catalogue": "subtopics.families",
     "subtopic_family": "subtopics.families",
     "tau_ap": "statistics.agreement",
+    "which": "explanation.matches",
+    "why": "explanation.why",
     "write_judgments": "writing.documents",
     "write_run": "writing.documents",
     "write_text": "writing.replacing",
@@ -139,6 +151,7 @@ __all__ = [
     "Comparison",
     "Coverage",
     "Curve",
+    "Dialect",
     "Difference",
     "Engine",
     "Explanation",
@@ -165,6 +178,8 @@ __all__ = [
     "SubtopicScores",
     "TieRange",
     "Verdict",
+    "Which",
+    "Why",
     "assert_not_worse",
     "attribute",
     "bounds",
@@ -179,6 +194,8 @@ __all__ = [
     "compat",
     "curve",
     "dcg",
+    "dialect",
+    "dialects",
     "evaluate",
     "evaluate_arrays",
     "evaluate_runs",
@@ -207,6 +224,8 @@ __all__ = [
     "subtopic_catalogue",
     "subtopic_family",
     "tau_ap",
+    "which",
+    "why",
     "write_judgments",
     "write_run",
     "write_text",

@@ -11,6 +11,8 @@ import gainful as gf
 import literal
 from random_runs import random_case
 
+IDEALS = ("judged", "judged", "retrieved")
+DEPTHS = ("cutoff", "cutoff", "all", "retrieved")
 FAMILIES = ("CG", "DCG", "IDCG", "nDCG")
 TABLE = {-2: -1.0, -1: -0.5, 0: 0.0, 0.5: 3.0, 1: 1.0, 2: 4.0, 3: 2.0}  # not monotone, on purpose
 GAINS = ("linear", "exp2", "binary", TABLE)
@@ -25,19 +27,23 @@ DISCOUNTS = (
 )
 CUTOFFS = (None, 1, 2, 3, 5, 10)
 CHOICES = {
-    "ties": ("doc", "average", "best", "worst", "order"),
+    "ties": ("doc", "doc_ascending", "average", "best", "worst", "order"),
     "unjudged": ("zero", "condense", 1.0, -1.0),
     "absent": ("zero", "lowest", -1.0, 1.0),
-    "negative": ("keep", "zero"),
+    "negative": ("keep", "zero", "both"),
     "missing": ("zero", "skip"),
     "empty": ("zero", "skip", "one", "nan"),
 }
 
 
-def evaluate(judgments, run, family, *, gain, discount, base, k, **choices):
+def evaluate(
+    judgments, run, family, *, gain, discount, base, k, ideal="judged", depth="cutoff", **choices
+):
     parameters = {"gain": gain}
     if family != "CG":
         parameters |= {"discount": discount, "base": base}
+    if family in ("IDCG", "nDCG"):
+        parameters |= {"ideal": ideal, "depth": depth}
     measure = gf.Measure(family, cutoff=k, **parameters)
     with warnings.catch_warnings():
         # Some random runs retrieve nothing that is judged.
@@ -77,6 +83,8 @@ def test_random_cases_with_random_settings(chunk):
             "discount": discount,
             "base": base,
             "k": rng.choice(CUTOFFS),
+            "ideal": rng.choice(IDEALS),
+            "depth": rng.choice(DEPTHS),
             **{name: rng.choice(answers) for name, answers in CHOICES.items()},
         }
         judgments, run = random_case(seed, documents=5)

@@ -115,12 +115,14 @@ def test_best_and_worst_are_the_extremes_of_all_orders(name):
     assert differing > 5
 
 
-@pytest.mark.parametrize("ties", ["doc", "order"])
+@pytest.mark.parametrize("ties", ["doc", "doc_ascending", "order"])
 @pytest.mark.parametrize("name", ORACLES)
 def test_a_rule_that_settles_ties_gives_the_value_of_its_order(name, ties):
     for measure, blocks, unseen, values, rng in cases(name, GRADES, 25):
         judgments, run = tied_run(blocks, unseen, rng)
-        order = sorted(run["q"], reverse=True) if ties == "doc" else list(run["q"])
+        order = list(run["q"])
+        if ties != "order":
+            order.sort(reverse=ties == "doc")
         order.sort(key=run["q"].get, reverse=True)
         settled = {"q": {doc: -rank for rank, doc in enumerate(order)}}
         found = per_query(judgments, run, measure, ties=ties)["q"][str(measure)]

@@ -36,6 +36,11 @@ def random_lists(rng, count):
     ]
 
 
+def negative_for(name, turn):
+    """What negative gains do; with `both`, measures other than IDCG and nDCG do as with `keep`."""
+    return "zero" if name in WITHOUT_NEGATIVE_GAINS else ("keep", "zero", "both")[turn % 3]
+
+
 def as_judged(listed, unjudged):
     """The list that a policy sees, and what an unjudged document of it was given."""
     if unjudged == "condense":
@@ -50,7 +55,7 @@ def test_random_lists_parameters_cutoffs_and_policies(name):
     family, rng, seen = look_up(name), random.Random(name), set()  # noqa: S311
     for turn in range(70):
         choices = {
-            "negative": "zero" if name in WITHOUT_NEGATIVE_GAINS else ("keep", "zero")[turn % 2],
+            "negative": negative_for(name, turn),
             "empty": rng.choice(tuple(EMPTY)),
             "unjudged": rng.choice(("zero", "zero", "condense", 1, 0, -1)),
         }
@@ -59,6 +64,8 @@ def test_random_lists_parameters_cutoffs_and_policies(name):
         drawn = {}
         for _ in range(3):
             settings = random_parameters(rng, family) | {"k": random_cutoff(rng, family)}
+            if choices["negative"] == "both" and "norm" in settings:
+                settings["norm"] = "ideal"  # the other is refused
             parameters = {key: value for key, value in settings.items() if key != "k"}
             drawn[gf.Measure(name, cutoff=settings["k"], **parameters)] = settings
         found = per_query(judgments, run, list(drawn), **choices)

@@ -75,11 +75,36 @@ def test_scikit_learn_averages_ties(k, levels):
     labels = rng.integers(0, 4, (300, 12)).astype(float)
     labels[::50] = 0.0  # queries without positive gain
     scores = rng.integers(0, levels, (300, 12)) / levels
-    name = "nDCG" if k is None else f"nDCG@{k}"
+    name = "nDCG(ideal=retrieved)" if k is None else f"nDCG(ideal=retrieved)@{k}"
+    usual = "nDCG" if k is None else f"nDCG@{k}"
+    # In arrays every document is in the list, and either ideal is the same.
+    plain = gf.evaluate_arrays(labels=labels, scores=scores, measures=usual)
     ours = gf.evaluate_arrays(labels=labels, scores=scores, measures=name)
     assert ours[name] == pytest.approx(ndcg_score(labels, scores, k=k), abs=1e-12)
     each = [ndcg_score(labels[[row]], scores[[row]], k=k) for row in range(300)]
     assert ours.values[:, 0] == pytest.approx(each, abs=1e-12)
+    assert plain.values.tobytes() == ours.values.tobytes()
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, None])
+def test_scikit_learn_on_the_lists_of_a_run(k):
+    """It knows the documents that it is given: not those that are judged and were not retrieved."""
+    name = "nDCG(ideal=retrieved)" if k is None else f"nDCG(ideal=retrieved)@{k}"
+    differ = 0
+    for seed in range(300):
+        judgments, run = random_case(seed, grades=(0, 0, 1, 2, 3, 0.5), documents=8)
+        policy = gf.Policy(ties="average", missing="skip")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", gf.GainfulWarning)
+            ours = gf.evaluate(judgments, run, name, policy=policy).per_query.to_dict()
+            usual = gf.evaluate(judgments, run, "nDCG", policy=policy).per_query.to_dict()
+        for query, row in ours.items():
+            labels = [[judgments[query].get(doc, 0) for doc in run[query]]]
+            if len(labels[0]) > 1:  # one document alone is an error there
+                theirs = ndcg_score(labels, [list(run[query].values())], k=k)
+                assert row[name] == pytest.approx(theirs, abs=1e-12), (seed, query)
+                differ += row[name] != usual[query]["nDCG"]
+    assert differ > 100
 
 
 @pytest.mark.parametrize("base", [2, 10, 1.5])

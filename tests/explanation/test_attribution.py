@@ -112,10 +112,10 @@ DISCOUNTS = (
     {"discount": "none"},
 )
 CHOICES = {
-    "ties": ("doc", "average", "best", "worst", "order"),
+    "ties": ("doc", "doc_ascending", "average", "best", "worst", "order"),
     "unjudged": ("zero", "zero", "condense", 0.0, 1.0, 3.0, -1.0),
     "absent": ("zero", "zero", "lowest", -1.0, 2.0),
-    "negative": ("keep", "zero"),
+    "negative": ("keep", "zero", "both"),
     "empty": ("zero", "one"),
     "drop_self": ("no", "yes"),
     "precision": ("double", "single"),
@@ -125,6 +125,9 @@ CHOICES = {
 def random_measure(rng):
     name, cutoff = rng.choice(["CG", "DCG", "nDCG", "nDCG"]), rng.choice([None, 1, 2, 3, 5, 9])
     given = {"gain": rng.choice(GAINS), **({} if name == "CG" else rng.choice(DISCOUNTS))}
+    if name == "nDCG" and rng.random() < 0.5:
+        given["ideal"] = rng.choice(["judged", "retrieved"])
+        given["depth"] = rng.choice(["cutoff", "all", "retrieved"])
     return gf.Measure(name, cutoff=cutoff, **given)
 
 
@@ -177,7 +180,8 @@ def test_the_parts_sum_to_the_difference_of_the_evaluation():
             sizes = [abs(each.part) for each in found.documents]
             assert sizes == sorted(sizes, reverse=True)
             names = {other.name for other in found.others}
-            assert "ideal" not in names or isinstance(policy.unjudged, float)
+            of_run = "=retrieved" in str(measure)
+            assert "ideal" not in names or isinstance(policy.unjudged, float) or of_run
             seen |= names | set(found.remarks)
     # The cases are worth nothing if what is rare is not among them.
     assert {"absent", "ideal"} <= seen
@@ -185,6 +189,8 @@ def test_the_parts_sum_to_the_difference_of_the_evaluation():
     assert {"the run lacks the query: policy missing=zero"} <= seen
     assert {"no judged document has a positive gain: policy empty=one"} <= seen
     assert {"no judged document has a positive gain for the base: policy empty=one"} <= seen
+    assert {"no document of the ideal has a positive gain for the run: policy empty=one"} <= seen
+    assert {"the ideal is not above 0 for the base: policy empty=zero"} <= seen
 
 
 @pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")

@@ -40,18 +40,31 @@ def test_ties_averaged_show_the_block_and_its_mean_discount():
 @pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
 def test_the_value_is_that_of_the_evaluation_and_the_steps_add_up_to_it():
     choices = {
-        "ties": ("doc", "average", "best", "worst", "order"),
+        "ties": ("doc", "doc_ascending", "average", "best", "worst", "order"),
         "unjudged": ("zero", "condense", 1.0, -1.0),
         "absent": ("zero", "lowest", -1.0, 1.0),
-        "negative": ("keep", "zero"),
+        "negative": ("keep", "zero", "both"),
         "empty": ("zero", "one"),
     }
-    for seed in range(600):
+    for seed in range(900):
         rng = random.Random(seed)  # noqa: S311
         judgments, run = random_case(seed)
         policy = gf.Policy(**{name: rng.choice(answers) for name, answers in choices.items()})
         measure = rng.choice(
-            ["CG@3", "DCG(gain=exp2)@5", "IDCG@2", "nDCG@3", "nDCG", "nDCG(discount=jarvelin)@7"]
+            [
+                "CG@3",
+                "DCG(gain=exp2)@5",
+                "IDCG@2",
+                "nDCG@3",
+                "nDCG",
+                "nDCG(discount=jarvelin)@7",
+                "nDCG(ideal=retrieved)@3",
+                "nDCG(depth=all)@2",
+                "nDCG(depth=retrieved)@4",
+                "nDCG(ideal=retrieved, depth=all)@1",
+                "IDCG(ideal=retrieved)@2",
+                "IDCG(depth=retrieved)",
+            ]
         )
         values = gf.evaluate(judgments, run, measure, policy=policy).per_query.to_dict()
         for query in judgments.keys() & run.keys():

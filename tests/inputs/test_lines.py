@@ -56,7 +56,7 @@ def written(tmp_path, judgments, run, mark=" "):
 
 
 @pytest.mark.parametrize("depth", [None, 1, 3, 10, 100])
-@pytest.mark.parametrize("ties", ["doc", "average", "order"])
+@pytest.mark.parametrize("ties", ["doc", "doc_ascending", "average", "order"])
 @pytest.mark.parametrize("seed", range(6))
 def test_same_as_dicts(tmp_path, monkeypatch, seed, ties, depth):
     monkeypatch.setattr(reading, "_CHUNK", (97, 256, 1000, 5000, 1 << 20)[seed % 5])

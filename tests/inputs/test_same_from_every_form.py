@@ -49,7 +49,9 @@ def matched(judgments, run, policy, depth=None, chunks=None):
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
-@pytest.mark.parametrize(("ties", "depth"), [("doc", None), ("order", None), ("average", 2)])
+@pytest.mark.parametrize(
+    ("ties", "depth"), [("doc", None), ("doc_ascending", 3), ("order", None), ("average", 2)]
+)
 def test_as_a_run(form, ties, depth, tmp_path):
     judgments, run = fixed_case()
     expected = mappings.match(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)

@@ -180,6 +180,8 @@ def test_nothing_known_to_be_good_and_grades_below_nothing():
         ({"grades": (0, 1), "unseen": 1.5}, "unseen"),
         ({"grades": (0, 3), "measures": "RBP(max=2)"}, "up to max=2"),
         ({"grades": (0, 1), "measures": "nDCG(norm=minmax)"}, "norm=ideal"),
+        ({"grades": (0, 1), "measures": "nDCG(ideal=retrieved)@5"}, "ideal=judged"),
+        ({"grades": (0, 1), "measures": "nDCG(depth=all)@5"}, "depth=cutoff"),
         ({"grades": (0, 1), "measures": "AP", "against": {"q": {"a": 1}}}, "one of nDCG, DCG"),
         ({"grades": (0, 1), "measures": "P", "against": {"q": {"a": 1}}}, "P with a cutoff"),
     ],
@@ -194,6 +196,7 @@ def test_bad_input(options, told):
     [
         {"ties": "average"},
         {"ties": "best"},
+        {"negative": "both"},
         {"empty": "skip"},
         {"absent": 1},
         {"unjudged": "condense"},

@@ -25,7 +25,18 @@ def test_the_published_example_of_a_random_order():
     assert found.variance[0] == pytest.approx(0.0408237, abs=5e-8)
 
 
-@pytest.mark.parametrize("measure", ["nDCG@3", "nDCG", "DCG@2", "nDCG(gain=exp2)@4", "CG@2"])
+@pytest.mark.parametrize(
+    "measure",
+    [
+        "nDCG@3",
+        "nDCG",
+        "DCG@2",
+        "nDCG(gain=exp2)@4",
+        "CG@2",
+        "nDCG(ideal=retrieved)@3",
+        "nDCG(depth=all)@2",
+    ],
+)
 def test_closed_forms_equal_all_orders(measure):
     rng = random.Random(3)  # noqa: S311 - the same every time
     for _ in range(8):

@@ -211,6 +211,7 @@ def test_duplicates_by_the_policy():
         ({"labels": [1, 2], "scores": [1, 2], "mask": [True]}, "mask: expected booleans"),
         ({"labels": [1, 2], "scores": [1, 2], "mask": [False, False]}, "labels: expected at least one document"),
         ({"labels": [1], "scores": [1], "policy": gf.Policy(ties="doc")}, "policy ties: expected average, best, worst or order"),
+        ({"labels": [1], "scores": [1], "policy": gf.Policy(ties="doc_ascending")}, "found 'doc_ascending'"),
         ({"labels": [1], "scores": [1], "policy": "average"}, "policy: expected a gainful.Policy, found 'average'"),
     ],
 )  # fmt: skip

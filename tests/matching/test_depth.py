@@ -9,7 +9,7 @@ from random_runs import random_case
 
 
 @pytest.mark.filterwarnings("ignore:document ids")
-@pytest.mark.parametrize("ties", ["doc", "average", "best", "worst", "order"])
+@pytest.mark.parametrize("ties", ["doc", "doc_ascending", "average", "best", "worst", "order"])
 @pytest.mark.parametrize("seed", range(12))
 def test_values_and_signatures_are_those_of_the_whole_run(seed, ties):
     judgments, run = random_case(seed)

@@ -24,6 +24,8 @@ VALUES = {
     "gain": gains,
     "discount": discounts,
     "norm": st.sampled_from(["ideal", "minmax"]),
+    "ideal": st.sampled_from(["judged", "retrieved"]),
+    "depth": st.sampled_from(["cutoff", "all", "retrieved"]),
     "base": bases,
     "denominator": st.sampled_from(["R", "min"]),
     "recall": st.floats(0, 1),
@@ -52,6 +54,8 @@ def measures(draw):
             parameters[parameter.name] = draw(VALUES[parameter.name])
     if "base" in parameters and parameters["discount"] not in ("log", "jarvelin"):
         del parameters["base"]
+    if parameters.get("norm") == "minmax":
+        del parameters["ideal"], parameters["depth"]
     cutoff = {
         "never": st.none(),
         "always": st.integers(1, 10**9),
@@ -78,6 +82,9 @@ def test_what_is_written_reads_back_as_the_same_measure(measure):
         (" ndcg ( gain = exp2 ) @ 10 ", "nDCG(gain=exp2)@10"),
         ("DCG(discount=power(0.50))", "DCG(discount=power(0.5))"),
         ("nDCG(gain={2: 3, 1: 1.5})@5", "nDCG(gain={1: 1.5, 2: 3})@5"),
+        ("nDCG(depth=all, ideal=retrieved)@5", "nDCG(ideal=retrieved, depth=all)@5"),
+        ("nDCG(ideal=judged, depth=cutoff)", "nDCG"),
+        ("IDCG(depth=retrieved)", "IDCG(depth=retrieved)"),
         # trec_eval
         ("ndcg", "nDCG"),
         ("ndcg_cut_10", "nDCG@10"),
@@ -236,6 +243,11 @@ def test_a_measure_named_twice_is_kept_once():
         ("nDCG(discount=power(-1))", "p > 0"),
         ("nDCG(discount=log(3))", "without an argument"),
         ("nDCG(discount=none, base=3)", "no base beside discount=none"),
+        ("nDCG(ideal=run)", "ideal: expected judged or retrieved, found 'run'"),
+        ("nDCG(depth=10)", "depth: expected cutoff or all or retrieved, found '10'"),
+        ("nDCG(norm=minmax, ideal=retrieved)", "ideal: expected judged beside norm=minmax"),
+        ("nDCG(norm=minmax, depth=all)@5", "depth: expected cutoff beside norm=minmax"),
+        ("DCG(ideal=retrieved)", "a parameter of this measure"),
         ("nDCG(gain=exp2, gain=linear)", "gain twice"),
         ("nDCG(gain)", "key=value"),
         ("nDCG(gain=)", "key=value"),

@@ -1,5 +1,6 @@
 """`gainful compare`."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from gainful.cli.progress import progress_bar
 
 _FAILED = 1
 _FEWEST = 2  # files to compare
+_OF_RUNS = ("columns", "memory", "threads", "temp_dir", "chunks", "chunk_map")
 
 
 def _comparing_options(command: Command) -> Command:
@@ -127,8 +129,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     corrected for the number of comparisons.
     """
     judgments, runs = _files(files, scores=options["scores"])
-    for name in ("output", "junit", "summary", "html"):
-        refuse_overwriting(options[name], *files)
+    _check_files(files, options)
     rules = options["fail_if"], options["fail_unless"]
     if options["junit"] and not any(rules):
         raise click.UsageError("--junit reports conditions: give --fail-if or --fail-unless.")
@@ -138,12 +139,10 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     if gate is not None:
         click.echo(f"\n{gate}", err=True)
         if gate.failed:
-            raise click.exceptions.Exit(_FAILED)
+            sys.exit(_FAILED)
 
 
 def _files(files: tuple[str, ...], *, scores: bool) -> tuple[str | None, tuple[str, ...]]:
-    if files.count("-") > 1:
-        raise click.UsageError("Only one file can be standard input.")
     runs = files if scores else files[1:]
     if len(runs) < _FEWEST:
         wanted = "BASE RUN" if scores else "JUDGMENTS BASE RUN"
@@ -151,9 +150,32 @@ def _files(files: tuple[str, ...], *, scores: bool) -> tuple[str | None, tuple[s
     return (None if scores else files[0]), runs
 
 
+def _check_files(files: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Refuse what cannot be read twice, and to write over an input or twice, before the work."""
+    read = [*files, *([] if options["slices"] is None else [options["slices"]])]
+    if read.count("-") > 1:
+        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    targets = [options[name] for name in ("output", "junit", "summary", "html") if options[name]]
+    for target in targets:
+        refuse_overwriting(target, *read)
+    if len({Path(target).resolve() for target in targets}) < len(targets):
+        raise click.UsageError("Each output needs a file of its own.")
+
+
+def _refuse_reading() -> None:
+    """Refuse options about judgments and runs where there are none."""
+    context = click.get_current_context()
+    for name in (*(choice.name for choice in gf.choices()), *_OF_RUNS):
+        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} is about judgments and runs, not for --scores.")
+
+
 def _compared(
     judgments: str | None, files: tuple[str, ...], options: dict[str, Any]
 ) -> gf.Comparison:
+    if judgments is None:
+        _refuse_reading()
     policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
     runs = dict(zip(names_of(files), files, strict=True))
     names = [*gf.comparison_choices(), "level", "margin", "resamples", "seed", "slices", "by"]
@@ -180,6 +202,10 @@ def _write(found: gf.Comparison, gate: gf.Gate | None, options: dict[str, Any]) 
     if format_of(options) in BARE and not options["tests_"]:
         for note in found.notes():
             click.echo(note, err=True)
+        if found.slices:
+            click.echo(
+                f"{len(found.slices)} slices: in json, table, markdown, latex, html", err=True
+            )
     if options["junit"] and gate is not None:
         gf.write_text(gate.to_junit(), options["junit"])
     if options["summary"]:

@@ -10,16 +10,17 @@ import gainful as gf
 from gainful.cli.options import (
     BARE,
     chunks_of,
+    dialect_option,
     folding_options,
     format_of,
     format_option,
     names_of,
     output_option,
-    policy_of,
     policy_options,
     reading_of,
     reading_options,
     refuse_overwriting,
+    way_of,
     write,
 )
 from gainful.cli.progress import progress_bar
@@ -83,6 +84,7 @@ _SUBTOPICS = "alpha_nDCG@20"
 @format_option
 @output_option
 @reading_options
+@dialect_option
 @policy_options
 @folding_options
 def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
@@ -93,17 +95,19 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     {query: {doc: number}}, Parquet (also a directory or a quoted pattern), or labels with qid:
     and a file of predictions; also packed, .gz or .zst. - is standard input.
     """
-    policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
+    way, chunks, reading = way_of(options), chunks_of(options), reading_of(options)
     if (judgments, *runs).count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
     format_of(options)  # says what is wrong with it before the work
     refuse_overwriting(options["output"], judgments, *runs)
     _check_saving(judgments, runs, options)
     named = dict(zip(names_of(runs), runs, strict=True))
+    if "dialect" in way and (options["bounds"] or options["subtopics"]):
+        raise click.UsageError("--dialect goes neither with --bounds nor with --subtopics.")
     if options["bounds"]:
         if options["subtopics"] or chunks is not None:
             raise click.UsageError("--bounds goes neither with --subtopics nor with chunks.")
-        _write_bounds(judgments, named, options, policy, reading)
+        _write_bounds(judgments, named, options, way["policy"], reading)
         return
     if options["grades"] is not None or options["unseen"] is not None:
         raise click.UsageError("--grades and --unseen go with --bounds.")
@@ -111,14 +115,14 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     if options["subtopics"]:
         if chunks is not None:
             raise click.UsageError("Chunks are not folded with --subtopics.")
-        results = _evaluate_subtopics(judgments, named, options, policy, reading)
+        results = _evaluate_subtopics(judgments, named, options, way["policy"], reading)
     else:
         with progress_bar() as progress:
             results = gf.evaluate_runs(
                 judgments,
                 named,
                 list(options["measures"]),
-                policy=policy,
+                **way,
                 chunks=chunks,
                 progress=progress,
                 tie_warning=options["tie_warning"],
@@ -137,10 +141,13 @@ def _finish(results: Mapping[str, gf.Scores], options: dict[str, Any]) -> None:
     )
     write(text, options["output"])
     if format_of(options) in BARE:  # the others carry these themselves
-        click.echo(f"policy: {next(iter(results.values())).policy}", err=True)
+        first = next(iter(results.values()))
+        if first.dialect is not None:
+            click.echo(f"dialect: {first.dialect}", err=True)
+        click.echo(f"policy: {first.policy}", err=True)
         for name, scores in results.items():
             click.echo(f"{name}: {scores.coverage}", err=True)
-        for note in next(iter(results.values())).aggregates:
+        for note in first.aggregates:
             click.echo(note, err=True)
 
 

@@ -21,10 +21,12 @@ _COMMANDS = (
     "evaluate",
     "compare",
     "explain",
+    "why",
     "check",
     "pool",
     "power",
     "measures",
+    "dialects",
     "convert",
     "trec_eval",
 )

@@ -40,6 +40,36 @@ def policy_of(options: dict[str, Any]) -> gf.Policy:
     return gf.Policy(**{choice.name: options.pop(choice.name) for choice in gf.choices()})
 
 
+def dialect_option(command: Command) -> Command:
+    """Give a command --dialect."""
+    return click.option(
+        "--dialect",
+        metavar="TOOL",
+        help="Measure as another tool does, such as trec_eval-9 or scikit-learn, with its gain, ideal and "
+        "policy; `gainful dialects` lists them.",
+    )(command)
+
+
+def way_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the policy's options and the dialect, which has a policy of its own, out of options."""
+    dialect, given, policy = options.pop("dialect"), given_choices(), policy_of(options)
+    if dialect is None:
+        return {"policy": policy}
+    if given:
+        raise click.UsageError(f"--dialect has its own policy: leave out {', '.join(given)}.")
+    return {"dialect": dialect}
+
+
+def given_choices() -> list[str]:
+    """Return the policy's options that stand on the command line."""
+    context = click.get_current_context()
+    return [
+        f"--{choice.name.replace('_', '-')}"
+        for choice in gf.choices()
+        if context.get_parameter_source(choice.name) is click.core.ParameterSource.COMMANDLINE
+    ]
+
+
 def reading_options(command: Command) -> Command:
     """Give a command the options that say how files are read."""
     options = (

@@ -13,6 +13,7 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
+    refuse_overwriting,
     write,
 )
 
@@ -56,15 +57,19 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     policy, reading = policy_of(options), reading_of(options)
     sd = options["sd"]
     if files:
-        if len(files) != _FILES or sd is not None:
+        if len(files) != _FILES:
+            raise click.UsageError(f"Expected JUDGMENTS BASE RUN, found {' '.join(files)}.")
+        if sd is not None:
             raise click.UsageError("Give JUDGMENTS BASE RUN, or --sd, not both.")
+        if files.count("-") > 1:
+            raise click.UsageError("Standard input can be read once: give - for one file only.")
+        refuse_overwriting(options["output"], *files)
         runs = {"base": files[1], "run": files[2]}
         found = gf.compare(files[0], runs, options["measure"], policy=policy, **reading)
         sd = found.differences[0].sd
         if not sd:
-            raise gf.InputError(
-                "power", "runs that differ from query to query", f"a standard deviation of {sd}"
-            )
+            told = "one query" if sd is None else "the same difference on all queries"
+            raise gf.InputError("power", "runs that differ from query to query", told)
     if sd is None:
         raise click.UsageError("Give --sd, or JUDGMENTS BASE RUN to take it from.")
     solved = gf.power(

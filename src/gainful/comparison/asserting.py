@@ -1,12 +1,13 @@
 """`assert_not_worse`: a gate for a test suite."""
 
+import math
+import warnings
 from typing import Any
 
 from gainful.comparison.compare import compare
 from gainful.comparison.comparison import Comparison
-from gainful.errors import InputError
-from gainful.evaluation.evaluate import Measures
-from gainful.measures.notation import read_measures
+from gainful.errors import GainfulWarning, InputError
+from gainful.evaluation.tools import Measures
 
 
 def assert_not_worse(
@@ -47,11 +48,20 @@ def assert_not_worse(
     AssertionError: nDCG@10 of run is below that of base by more than 0.02: ...
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance >= 0:
+    if (
+        isinstance(tolerance, bool)
+        or not isinstance(tolerance, int | float)
+        or not 0 <= tolerance < math.inf
+    ):
         raise InputError("tolerance", "a number from 0", repr(tolerance))
     found = compare(judgments, {"base": base, "run": run}, measures, baseline="base", **options)
-    names = [str(measure) for measure in read_measures(measures)]
-    gate = found.gate([f"{name} < {-float(tolerance)!r}" for name in names])
+    lost = max(len(queries) for queries in found.paired.left_out().values())
+    if lost:
+        told = (
+            f"{lost} of {len(found.paired.queries)} queries were left out, which base or run lacks."
+        )
+        warnings.warn(told, GainfulWarning, stacklevel=2)
+    gate = found.gate([f"{name} < {-float(tolerance)!r}" for name in found.measures])
     failed = [
         f"{each.condition.name} of run is below that of base by more than {tolerance:g}: {each.found}"
         for each in gate.checked

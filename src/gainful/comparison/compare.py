@@ -3,19 +3,29 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from gainful.comparison.comparison import Checks, Comparison
 from gainful.comparison.differences import differences, pairs_of
-from gainful.comparison.paired import Column, Paired, pair
+from gainful.comparison.paired import Paired, pair, refuse_odd_names
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import slices_of
-from gainful.comparison.tables import column_of_baseline, column_of_scores, columns_of_tables
+from gainful.comparison.tables import (
+    Columns,
+    column_of_baseline,
+    column_of_scores,
+    columns_of_tables,
+    measure_of,
+)
 from gainful.errors import GainfulWarning, InputError
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
-from gainful.evaluation.evaluate import Measures, evaluate_runs
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.scores import Scores
+from gainful.evaluation.tools import Measures
 from gainful.inputs.engine import Engine
 from gainful.inputs.query_tables import read_query_table
 from gainful.measures.family import GEOMETRIC
@@ -95,7 +105,8 @@ def compare(
     known = {name: column_of_scores(each) for name, each in scores.items()}
     known |= {name: column_of_baseline(each, names, name) for name, each in saved.items()}
     paired = pair({name: known[name] for name in runs}, names)
-    changed = _changed(scores, saved, asked)
+    decided = _policy(scores, saved)
+    changed = _changed(scores, saved, asked, decided)
     for line in changed or ():
         warnings.warn(line, GainfulWarning, stacklevel=2)
     return _compare(
@@ -104,8 +115,8 @@ def compare(
         settings,
         slices,
         by,
-        judged=_judged(scores, saved),
-        policy=str(_policy(scores, saved)),
+        judged=_judged(scores),
+        policy=str(decided),
         checks=_checks(scores, saved),
         changed=changed,
     )
@@ -113,7 +124,7 @@ def compare(
 
 def compare_scores(
     tables: Mapping[str, object],
-    measures: str | Sequence[str] | None = None,
+    measures: Columns | None = None,
     *,
     baseline: str | None = None,
     pairs: str = "baseline",
@@ -157,8 +168,9 @@ def compare_scores(
     told = None if progress is None else partial(_later, progress)
     settings = Settings(pairs, test, correction, interval, level, margin, resamples, seed, told)
     known, names = columns_of_tables(tables, measures)
+    _refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
     paired = pair(known, names)
-    return _compare(paired, baseline, settings, slices, by, checks=_checks_of_tables(known, paired))
+    return _compare(paired, baseline, settings, slices, by, checks=_checks_of_tables(paired))
 
 
 def _later(progress: Progress, share: float) -> None:
@@ -193,7 +205,7 @@ def _compare(
     return Comparison(
         baseline=paired.systems[base],
         paired=paired,
-        settings=settings,
+        settings=replace(settings, progress=None),  # the work that is told of ends here
         differences=tuple(found),
         slices=parts,
         policy=policy,
@@ -205,6 +217,7 @@ def _compare(
 def _split(runs: Mapping[str, object]) -> tuple[dict[str, Baseline], dict[str, object]]:
     if not isinstance(runs, Mapping) or not runs:
         raise InputError("runs", "a dict {name: run}", repr(runs)[:60])
+    refuse_odd_names(runs)
     saved: dict[str, Baseline] = {}
     fresh: dict[str, object] = {}
     for name, run in runs.items():
@@ -214,6 +227,13 @@ def _split(runs: Mapping[str, object]) -> tuple[dict[str, Baseline], dict[str, o
             saved[name] = read_baseline(run)
         else:
             fresh[name] = run
+    if not fresh:
+        raise InputError(
+            "runs",
+            "at least one to be measured by the judgments",
+            "saved baselines alone",
+            "Compare saved scores without judgments: compare_scores, or --scores.",
+        )
     return saved, fresh
 
 
@@ -224,9 +244,6 @@ def _evaluated(
     progress: Progress | None,
     **options: Any,
 ) -> dict[str, Scores]:
-    if not runs:
-        return {}
-
     def tell(share: float, name: str) -> None:
         if progress is not None:
             progress(share * _EVALUATED, name)
@@ -236,7 +253,7 @@ def _evaluated(
     )
 
 
-def _refuse_geometric(measures: tuple[Measure, ...]) -> None:
+def _refuse_geometric(measures: Sequence[Measure]) -> None:
     for measure in measures:
         if measure.family.aggregate == GEOMETRIC:
             raise InputError(
@@ -265,10 +282,14 @@ def _policy(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> Poli
 
 
 def _changed(
-    scores: Mapping[str, Scores], saved: Mapping[str, Baseline], measures: tuple[Measure, ...]
+    scores: Mapping[str, Scores],
+    saved: Mapping[str, Baseline],
+    measures: tuple[Measure, ...],
+    policy: Policy,
 ) -> tuple[str, ...] | None:
-    """Return what is not as it was when the baselines were saved; None without any."""
-    if not saved:
+    """Return what is not as it was when the baselines were saved; None where that is not known."""
+    # Unjudged documents that get a grade stand among the judged: every run has other judgments.
+    if not saved or isinstance(policy.unjudged, float):
         return None
     lines = []
     for name, baseline in saved.items():
@@ -286,10 +307,9 @@ def _changed(
     return tuple(lines)
 
 
-def _judged(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> dict[str, int]:
+def _judged(scores: Mapping[str, Scores]) -> dict[str, int]:
+    """Return how many documents are judged; a query that is compared is in the scores of all."""
     found: dict[str, int] = {}
-    for baseline in saved.values():
-        found |= dict(zip(baseline.queries, baseline.judged.tolist(), strict=True))
     for each in scores.values():
         found |= dict(zip(each.queries, each.judged.tolist(), strict=True))
     return found
@@ -306,6 +326,9 @@ def _checks(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> dict
     }
 
 
-def _checks_of_tables(columns: Mapping[str, Column], paired: Paired) -> dict[str, Checks]:
+def _checks_of_tables(paired: Paired) -> dict[str, Checks]:
     total = len(paired.queries)
-    return {name: Checks(total, total - len(each.queries)) for name, each in columns.items()}
+    known = (~np.isnan(paired.values)).any(axis=2).sum(axis=0).tolist()
+    return {
+        name: Checks(total, total - has) for name, has in zip(paired.systems, known, strict=True)
+    }

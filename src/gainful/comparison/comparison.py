@@ -3,13 +3,15 @@
 import html
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from gainful.comparison.difference import Difference
 from gainful.comparison.paired import Paired
 from gainful.comparison.settings import Settings
+from gainful.comparison.tables import spelled
 from gainful.errors import InputError, did_you_mean
+from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
 from gainful.version import VERSION
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from gainful.comparison.gate import Gate
     from gainful.comparison.slices import Slice
 
-_SHOWN = 12  # slices in the text for people
+_SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
+_SENTENCES = 20  # verdicts under a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,14 @@ class Checks:
     missing: int | None = None
     unjudged: float | None = None
 
+    def __str__(self) -> str:
+        if self.judged is None or self.missing is None:
+            return "coverage not known"
+        seen = f"{self.judged - self.missing} of {self.judged} queries, {self.missing} missing"
+        return (
+            seen if self.unjudged is None else f"{seen}; {self.unjudged:.1%} of documents unjudged"
+        )
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -50,7 +61,8 @@ class Comparison:
         policy: that the scores were computed under, as text; empty for scores from elsewhere.
         checks: of each run, what a gate can ask.
         changed: what is not as it was when a saved baseline was made; empty if nothing is, and None
-            where there is no saved baseline.
+            where that is not known: without a saved baseline, and where unjudged documents get
+            a grade.
     """
 
     baseline: str
@@ -72,12 +84,17 @@ class Comparison:
         """The names of the measures."""
         return self.paired.measures
 
-    def __getitem__(self, key: tuple[str, str] | tuple[str, str, str]) -> Difference:
+    def __getitem__(
+        self, key: tuple[str, str | Measure] | tuple[str, str, str | Measure]
+    ) -> Difference:
         """Return the difference of a run from the baseline, or from a base, under a measure.
 
-        The key is (run, measure) or (base, run, measure).
+        The key is (run, measure) or (base, run, measure), the measure in any spelling.
         """
-        base, run, measure = key if len(key) == 3 else (self.baseline, *key)
+        if not isinstance(key, tuple) or len(key) not in (2, 3):
+            raise InputError("comparison", "(run, measure) or (base, run, measure)", repr(key))
+        base, run, written = key if len(key) == 3 else (self.baseline, *key)
+        measure = written if written in self.measures else spelled(str(written))
         for known in self.differences:
             if (known.base, known.run, known.measure) == (base, run, measure):
                 return known
@@ -105,17 +122,22 @@ class Comparison:
 
     def notes(self) -> list[str]:
         """Return the verdicts, and what they rest on."""
-        made = len(self.differences)
+        made = sum(each.p is not None for each in self.differences)
         how = f"p {self._tested()}, corrected over {made} comparisons ({self.settings.correction})"
-        if made == 1 or self.settings.correction == "none":
+        if made < 2 or self.settings.correction == "none":
             how = f"p {self._tested()}"
         interval = "Student's t" if self.settings.interval == "t" else "BCa bootstrap"
-        notes = [*self.verdicts, "", f"{how}; interval by {interval}, of each difference alone"]
+        sentences = list(self.verdicts[:_SENTENCES])
+        if len(self.verdicts) > _SENTENCES:
+            sentences.append(f"… and {len(self.verdicts) - _SENTENCES} more verdicts")
+        notes = [*sentences, "", f"{how}; interval by {interval}, of each difference alone"]
         notes += [f"settings: {self.settings}"]
         notes += [f"policy: {self.policy}"] if self.policy else []
+        notes += [f"{name}: {checks}" for name, checks in (self.checks or {}).items()]
         lost = {m: queries for m, queries in self.paired.left_out().items() if queries}
         notes += [
-            f"{measure}: {len(queries)} queries left out, which some run has no value for"
+            f"{measure}: {len(queries)} {'query' if len(queries) == 1 else 'queries'} left out, "
+            "which some run has no value for"
             for measure, queries in lost.items()
         ]
         return [*notes, *(self.changed or ())]
@@ -150,14 +172,17 @@ class Comparison:
         shown = self.slices[:most]
         level = f"{100 * self.settings.level:g}%"
         rows: list[list[Cell]] = [
-            [s.column, s.value, s.difference.measure, s.difference.run, s.difference.queries,
-             s.difference.difference, *_ends(s.difference), s.difference.p,
+            [s.column, s.value, s.difference.measure, s.difference.base, s.difference.run,
+             s.difference.queries, s.difference.difference, *_ends(s.difference), s.difference.p,
              s.difference.verdict.word]
             for s in shown
         ]  # fmt: skip
-        columns = ["slice", "value", "measure", "run", "queries", "difference"]
+        columns = ["slice", "value", "measure", "base", "run", "queries", "difference"]
         columns += [f"{level} low", f"{level} high", "p", "verdict"]
-        notes = [f"p corrected over {len(self.slices)} comparisons of slices"]
+        made = sum(s.difference.p is not None for s in self.slices)
+        notes = [f"p corrected over {made} comparisons of slices ({self.settings.adjustment})"]
+        if made < 2 or self.settings.adjustment == "none":
+            notes = []
         if any(s.column == "baseline" for s in shown):
             notes.append(
                 "slices by the baseline's score: what it did badly on by chance looks better in "
@@ -172,7 +197,7 @@ class Comparison:
         found = [self.table()]
         if self.slices:
             found.append(self.slices_table(_SHOWN))
-        if any(each.moved for each in self.differences):
+        if len(self.differences) <= _SHOWN and any(each.moved for each in self.differences):
             found.append(self.moved_table())
         return found
 
@@ -193,6 +218,7 @@ class Comparison:
             "measures": list(self.measures),
             "settings": str(self.settings),
             "policy": self.policy,
+            "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
             "changed": None if self.changed is None else list(self.changed),
             "left_out": {m: list(queries) for m, queries in self.paired.left_out().items()},
             "differences": [each.to_dict() for each in self.differences],

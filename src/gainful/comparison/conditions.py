@@ -83,6 +83,8 @@ def _read(text: str, measures: Sequence[str], *, unless: bool) -> Condition:
         raise InputError(where, expected, repr(text), f"{found['number']} is no number.") from None
     if not abs(number) < float("inf"):
         raise InputError(where, expected, repr(text), "The number must be finite.")
+    if found["name"] == CHANGED:
+        raise InputError(where, "changed by itself, without a number", repr(text))
     name = _name(found["name"], measures, where)
     return Condition(" ".join(text.split()), name, found["sign"], number, unless=unless)
 

@@ -1,5 +1,6 @@
 """Paired scores → differences, with every comparison of a family corrected together."""
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -35,18 +36,39 @@ class _Found:
     rows: NDArray[np.intp]
     base: Floats
     run: Floats
+    apart: Floats  # run − base, but for rounding
     moments: Moments
     outcomes: dict[str, Outcome]
     intervals: dict[str, Interval]
     ranged: float | None  # p by randomised Tukey
 
 
+@dataclass(frozen=True, slots=True)
+class _Corrected:
+    """What the correction made of one comparison.
+
+    Attributes:
+        tests: p of each test.
+        test: the name of the one that decides.
+        p: its p, corrected together with those of all decisions.
+        claim: p of equivalence.
+        comparisons: how many decisions there are.
+    """
+
+    tests: dict[str, float | None]
+    test: str
+    p: float | None
+    claim: float | None
+    comparisons: int
+
+
 def pairs_of(paired: Paired, base: int, which: str) -> list[Pair]:
-    """Return the pairs that are compared, in the order of the systems."""
+    """Return the pairs that are compared, in the order of the systems, the base before all."""
     count = len(paired.systems)
+    others = [place for place in range(count) if place != base]
     if which == "all":
-        return [(one, two) for one in range(count) for two in range(one + 1, count)]
-    return [(base, other) for other in range(count) if other != base]
+        return list(itertools.combinations([base, *others], 2))
+    return [(base, other) for other in others]
 
 
 def differences(
@@ -75,17 +97,40 @@ def differences(
         test: adjusted([one.outcomes[test].p for one in flat], settings.adjustment)
         for test in TESTS
     }
+    # One family for all decisions, also where another test must stand in for the one chosen.
+    chosen = [_deciding(one, settings.test) for one in flat]
+    decisive = adjusted(
+        [one.outcomes[test].p for one, test in zip(flat, chosen, strict=True)], settings.adjustment
+    )
+    made = sum(p is not None for p in decisive)
     claims: list[float | None] = [None] * len(flat)
     if settings.margin is not None:
         margin = settings.margin
         claims = adjusted([equivalence(one.moments, margin) for one in flat], settings.adjustment)
     finished = iter(
         [
-            _finish(paired, one, settings, {t: p[at] for t, p in corrected.items()}, claims[at], len(flat))
+            _finish(
+                paired,
+                one,
+                settings,
+                _Corrected(
+                    {test: p[at] for test, p in corrected.items()},
+                    chosen[at],
+                    decisive[at],
+                    claims[at],
+                    made,
+                ),
+            )
             for at, one in enumerate(flat)
         ]
-    )  # fmt: skip
+    )
     return [[next(finished) for _ in each] for each in found]
+
+
+def _deciding(found: _Found, test: str) -> str:
+    if found.outcomes[test].p is None and found.moments.count > 1:
+        return "randomisation"  # defined wherever there are two queries
+    return test
 
 
 def _portion(settings: Settings, place: int, total: int) -> Callable[[float], object] | None:
@@ -121,9 +166,9 @@ def _of_group(
 ) -> dict[tuple[int, Pair], _Found]:
     cube = paired.values[rows][:, :, measures]
     keys = [(place, pair) for place in range(len(measures)) for pair in pairs]
-    columns = np.stack([cube[:, two, m] - cube[:, one, m] for m, (one, two) in keys], axis=1)
-    # What differs by the rounding of its arithmetic is the same.
-    columns = np.where(np.abs(columns) <= _rounding(cube), 0.0, columns)
+    columns = np.stack(
+        [paired.apart(rows, one, two, measures[m]) for m, (one, two) in keys], axis=1
+    )
     outcomes = {name: test(columns, settings.draws) for name, test in TESTS.items()}
     intervals = {
         "t": [t_interval(column, level=settings.level) for column in columns.T],
@@ -140,6 +185,7 @@ def _of_group(
             rows=rows,
             base=cube[:, one, m],
             run=cube[:, two, m],
+            apart=columns[:, at],
             moments=moments(columns[:, at]),
             outcomes={name: each[at] for name, each in outcomes.items()},
             intervals={name: each[at] for name, each in intervals.items()},
@@ -151,31 +197,26 @@ def _of_group(
     return found
 
 
-def _rounding(cube: Floats) -> float:
-    largest = float(np.abs(cube).max())
-    return 8 * largest * float(np.finfo(np.float64).eps)
-
-
-def _finish(
-    paired: Paired,
-    found: _Found,
-    settings: Settings,
-    corrected: dict[str, float | None],
-    claim: float | None,
-    comparisons: int,
-) -> Difference:
+def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corrected) -> Difference:
     names = [paired.systems[place] for place in found.pair]
-    chosen = settings.test
-    if found.outcomes[chosen].p is None and found.moments.count > 1:
-        chosen = "randomisation"  # defined wherever there are two queries
-    p = found.ranged if found.ranged is not None else corrected[chosen]
+    p, test = corrected.p, corrected.test
+    if found.ranged is not None:
+        p, test = found.ranged, TUKEY
     measure = paired.measures[found.measure]
     interval = found.intervals[settings.interval]
-    test = chosen if found.ranged is None else TUKEY
+    units = on_grid(found.apart[:, None]).units[:, 0]
     grounds = Grounds(
-        measure, names[0], names[1], found.moments, interval, test, p, claim, comparisons
+        measure,
+        names[0],
+        names[1],
+        found.moments,
+        interval,
+        test,
+        p,
+        corrected.claim,
+        corrected.comparisons,
+        contrary=_leaning(test, units) * found.moments.mean <= 0,
     )
-    units = on_grid((found.run - found.base)[:, None]).units[:, 0]
     return Difference(
         measure=measure,
         base=names[0],
@@ -188,10 +229,12 @@ def _finish(
         effect=found.moments.effect,
         interval=interval,
         intervals=found.intervals,
-        tests={name: Tested(outcome, corrected[name]) for name, outcome in found.outcomes.items()},
+        tests={
+            name: Tested(outcome, corrected.tests[name]) for name, outcome in found.outcomes.items()
+        },
         test=test,
         p=p,
-        p_equivalent=claim,
+        p_equivalent=corrected.claim,
         wins=int((units > 0).sum()),
         ties=int((units == 0).sum()),
         losses=int((units < 0).sum()),
@@ -200,12 +243,26 @@ def _finish(
     )
 
 
+def _leaning(test: str, units: Floats) -> float:
+    """Return a number with the sign of what a test is about: the mean, the ranks, the signs."""
+    kept = units[units != 0]
+    match test:
+        case "wilcoxon":
+            _, place, ties = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
+            ranks = 2 * np.cumsum(ties) - ties + 1  # doubled
+            return float((np.sign(kept) * ranks[place]).sum())
+        case "sign":
+            return float(np.sign(kept).sum())
+        case _:
+            return float(kept.sum())
+
+
 def _mean(values: Floats) -> float:
     return math.fsum(values.tolist()) / values.size
 
 
 def _moved(paired: Paired, found: _Found) -> tuple[Moved, ...]:
-    apart = np.abs(found.run - found.base)
+    apart = np.abs(found.apart)
     order = np.argsort(-apart, kind="stable")[:_MOVED]
     return tuple(
         Moved(paired.queries[found.rows[at]], float(found.base[at]), float(found.run[at]))

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.conditions import CHANGED, Condition, read_conditions
+from gainful.comparison.verdict import signed
 from gainful.errors import InputError
 from gainful.rendering.table import Table, as_html, as_markdown, as_text, printable
 from gainful.statistics.intervals import Interval, bca_interval, t_interval
+from gainful.statistics.moments import moments
 
 _ALL = "(all)"
 
@@ -107,6 +109,10 @@ def check_gate(
         *read_conditions(fail_if, comparison.measures, unless=False),
         *read_conditions(fail_unless, comparison.measures, unless=True),
     ]
+    # The same in another spelling is no second condition, and widens no interval.
+    conditions = list(
+        {(c.name, c.sign, c.number, c.unless): c for c in reversed(conditions)}.values()
+    )[::-1]
     if not conditions:
         raise InputError("gate", "at least one condition", "none", "E.g. 'nDCG@10 < -0.01'.")
     runs = [name for name in comparison.systems if name != comparison.baseline]
@@ -126,7 +132,7 @@ def _changed(comparison: Comparison, condition: Condition) -> Checked:
     if comparison.changed is None:
         raise InputError(
             "gate",
-            "a saved baseline, which tells what has changed",
+            "a saved baseline, which tells what has changed (if unjudged documents get no grade)",
             "none",
             "gainful evaluate JUDGMENTS RUN --save-baseline FILE saves one.",
         )
@@ -137,17 +143,20 @@ def _changed(comparison: Comparison, condition: Condition) -> Checked:
 def _difference(comparison: Comparison, condition: Condition, run: str, level: float) -> Checked:
     paired = comparison.paired
     measure = paired.measures.index(condition.name)
-    kept = paired.kept[:, measure]
-    base, other = (
-        paired.values[kept, paired.systems.index(name), measure]
-        for name in (comparison.baseline, run)
-    )
-    interval = _interval(comparison, other - base, level)
+    base, other = (paired.systems.index(name) for name in (comparison.baseline, run))
+    apart = paired.apart(paired.kept[:, measure], base, other, measure)
+    interval = _interval(comparison, apart, level)
+    found = f"{signed(moments(apart).mean)}, "
+    if apart.size == 1:
+        return Checked(condition, run, condition.unless, f"{found}one query, no interval")
     # A claim is proved by the end of the interval that is hardest on it.
     hardest = interval.high if condition.sign.startswith("<") else interval.low
     proved = condition.holds(hardest)
-    mean = float(np.mean(other - base))
-    found = f"{mean:+.4f}, {100 * level:.5g}% interval {interval.low:+.4f} to {interval.high:+.4f}"
+    found += f"{100 * level:.5g}% interval {signed(interval.low)} to {signed(interval.high)}"
+    # Without spread the interval is a point: then the signs decide, which are all the same.
+    if proved and interval.low == interval.high and 0.5**apart.size > (1 - level) / 2:
+        proved = False
+        found += f", all {apart.size} queries alike and too few to be sure"
     return Checked(condition, run, proved != condition.unless, found)
 
 
@@ -165,7 +174,7 @@ def _fact(comparison: Comparison, condition: Condition, run: str, _: float) -> C
     elif checks is not None and checks.judged is not None and checks.missing is not None:
         value = {
             "missing": float(checks.missing),
-            "coverage": 1 - checks.missing / checks.judged if checks.judged else 0.0,
+            "coverage": (checks.judged - checks.missing) / max(checks.judged, 1),
             "unjudged": checks.unjudged,
         }[condition.name]
     if value is None:

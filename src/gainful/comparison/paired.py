@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,11 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _FEWEST = 2  # systems that can be compared
+_LARGEST = 2.0**999  # twice as far apart are the largest differences that statistics take
+_ROUNDED = 8 * float(np.finfo(np.float64).eps)  # of the largest score: what its arithmetic may err
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Column:
     """The scores of one system: of each query, under each measure.
 
@@ -29,7 +32,7 @@ class Column:
     values: Mapping[str, Floats]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Paired:
     """Systems by name, with the same queries and measures.
 
@@ -50,6 +53,19 @@ class Paired:
         """[query, measure], whether every system has a value, so that it can be compared."""
         known: Bools = np.logical_and.reduce(~np.isnan(self.values), axis=1)
         return known
+
+    def apart(self, rows: NDArray[Any], base: int, run: int, measure: int) -> Floats:
+        """Return run − base of some queries, 0 where rounding alone makes them differ."""
+        one, two = (self.values[rows, system, measure] for system in (base, run))
+        found = two - one
+        largest = max(float(np.abs(one).max()), float(np.abs(two).max()))
+        return np.where(np.abs(found) <= _ROUNDED * largest, 0.0, found)
+
+    def compared(self) -> "Paired":
+        """Return only the queries that are compared under at least one measure."""
+        some = np.flatnonzero(np.logical_or.reduce(self.kept, axis=1))
+        queries = tuple(self.queries[at] for at in some)
+        return Paired(self.systems, self.measures, queries, self.values[some])
 
     def system(self, name: object, what: str) -> int:
         """Return the place of a system."""
@@ -92,8 +108,26 @@ def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
         for number, measure in enumerate(measures):
             values[at, system, number] = column.values[measure]
     found = Paired(tuple(columns), tuple(measures), queries, values)
+    _refuse_too_large(found)
     _refuse_nothing(found, columns)
     return found
+
+
+def refuse_odd_names(runs: Mapping[str, object]) -> None:
+    """Refuse names of runs that are no text."""
+    for name in runs:
+        if not isinstance(name, str):
+            raise InputError("runs", "a text as the name of each", repr(name))
+
+
+def _refuse_too_large(paired: Paired) -> None:
+    """Refuse scores that no mean, or no spread, can be computed of."""
+    for at, system, measure in np.argwhere(np.abs(paired.values) > _LARGEST)[:1].tolist():
+        raise InputError(
+            f"{paired.systems[system]}, query {paired.queries[at]!r}",
+            f"a score of {paired.measures[measure]} up to {_LARGEST:.0e}",
+            f"{paired.values[at, system, measure]:.3g}",
+        )
 
 
 def _refuse_nothing(paired: Paired, columns: Mapping[str, Column]) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from gainful.errors import InputError, did_you_mean
 from gainful.statistics.draws import Draws
@@ -63,7 +64,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             given = getattr(self, name)
-            if given not in choices:
+            if not isinstance(given, str) or given not in choices:
                 hint = did_you_mean(str(given), choices)
                 raise InputError(name, "one of its choices", repr(given), hint)
         if not isinstance(self.level, int | float) or not 0 < self.level < 1:
@@ -80,8 +81,8 @@ class Settings:
     @property
     def alpha(self) -> float:
         """The probability to find a difference where there is none."""
-        # 1 − 0.95 is not 0.05 in binary; twelve digits are.
-        return round(1 - self.level, 12)
+        # In binary 1 − 0.95 is not 0.05.
+        return float(1 - Decimal(repr(float(self.level))))
 
     @property
     def draws(self) -> Draws:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gainful.comparison.difference import Difference
 from gainful.comparison.differences import Pair, differences
 from gainful.comparison.paired import Paired
-from gainful.comparison.settings import TUKEY, Settings
+from gainful.comparison.settings import Settings
 from gainful.errors import InputError, did_you_mean
 from gainful.inputs.identifiers import examples
 from gainful.inputs.query_tables import QueryTable
@@ -56,7 +56,8 @@ def slices_of(
     metadata: QueryTable | None,
     judged: Mapping[str, int] | None,
 ) -> tuple[Slice, ...]:
-    """Compare within the parts that columns of metadata make of the queries."""
+    """Compare within the parts that columns of metadata make of the queries that are compared."""
+    paired = paired.compared()
     parts: list[tuple[str, str, Bools]] = []
     for column in _wanted(by, metadata):
         parts += [
@@ -66,7 +67,7 @@ def slices_of(
     if not parts:
         return ()
     # Tukey's is a family of whole runs; parts of them are corrected one by one.
-    plain = settings if settings.correction != TUKEY else _holm(settings)
+    plain = replace(settings, correction=settings.adjustment)
     found = differences(paired, pairs, plain, [queries for _, _, queries in parts])
     slices = [
         Slice(column, value, difference)
@@ -74,12 +75,6 @@ def slices_of(
         for difference in each
     ]
     return tuple(sorted(slices, key=lambda one: one.difference.difference))
-
-
-def _holm(settings: Settings) -> Settings:
-    from dataclasses import replace
-
-    return replace(settings, correction="holm")
 
 
 def _wanted(by: Sequence[str], metadata: QueryTable | None) -> list[str]:
@@ -142,15 +137,21 @@ def _by_number(values: Floats) -> list[tuple[str, Bools]]:
     known = values[~np.isnan(values)]
     distinct = np.unique(known)
     if distinct.size <= _MOST_VALUES:
-        parts = [(f"{number:g}", values == number) for number in distinct]
+        parts = [(_plain(number), values == number) for number in distinct.tolist()]
     else:
         inner = np.quantile(known, np.arange(1, _BINS) / _BINS)
         edges = [-np.inf, *np.unique(inner), np.inf]
-        parts = []
-        for low, high in itertools.pairwise(edges):
-            chosen = (values > low) & (values <= high)
-            if chosen.any():
-                inside = values[chosen]
-                parts.append((f"{inside.min():.4g} to {inside.max():.4g}", chosen))
+        chosen = [(values > low) & (values <= high) for low, high in itertools.pairwise(edges)]
+        parts = [(_range(values[some]), some) for some in chosen if some.any()]
     rest = np.isnan(values)
     return [*parts, (_NONE, rest)] if rest.any() else parts
+
+
+def _plain(number: float) -> str:
+    """Write a number with all its digits, whole ones without a point."""
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _range(values: Floats) -> str:
+    ends = [float(values.min()), float(values.max())]
+    return " to ".join(_plain(end) if end.is_integer() else f"{end:.4g}" for end in ends)

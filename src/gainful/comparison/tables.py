@@ -3,27 +3,26 @@
 import os
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from gainful.comparison.paired import Column
+from gainful.comparison.paired import Column, Floats, refuse_odd_names
 from gainful.errors import GainfulError, InputError, did_you_mean
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
 from gainful.inputs.query_tables import QueryTable, read_query_table
-from gainful.measures.notation import parse
+from gainful.measures.notation import parse, parse_all
+from gainful.measures.spec import Measure
+
+Columns = str | Measure | Sequence[str | Measure]
 
 
 def column_of_scores(scores: Scores) -> Column:
     """Return the scores of an evaluation; what is not counted has no value."""
-    values = np.where(scores.counted, scores.values, np.nan)
     names = [str(measure) for measure in scores.measures]
-    return Column(scores.queries, dict(zip(names, values.T, strict=True)))
+    return Column(scores.queries, dict(zip(names, scores.values.T, strict=True)))
 
 
 def column_of_baseline(baseline: Baseline, measures: Sequence[str] | None, name: str) -> Column:
     """Return saved scores; all of their measures must be there."""
-    values = np.where(baseline.counted, baseline.values, np.nan)
     known = [str(measure) for measure in baseline.measures]
     for measure in measures or ():
         if measure not in known:
@@ -33,59 +32,86 @@ def column_of_baseline(baseline: Baseline, measures: Sequence[str] | None, name:
                 ", ".join(known),
                 "Compare what was saved, or save the baseline anew with this measure.",
             )
-    return Column(baseline.queries, dict(zip(known, values.T, strict=True)))
+    return Column(baseline.queries, dict(zip(known, baseline.values.T, strict=True)))
 
 
 def columns_of_tables(
-    tables: Mapping[str, object], measures: str | Sequence[str] | None
+    tables: Mapping[str, object], measures: Columns | None
 ) -> tuple[dict[str, Column], list[str]]:
     """Read tables by name, and settle which measures are compared."""
     if not isinstance(tables, Mapping) or not tables:
         raise InputError("tables", "a dict {name: scores of queries}", repr(tables)[:60])
-    read = {str(name): _read(table, str(name)) for name, table in tables.items()}
-    if measures is None:
+    refuse_odd_names(tables)
+    asked = None if measures is None else _asked(measures)
+    read = {name: _read(table, name, asked or ()) for name, table in tables.items()}
+    if asked is None:
         first, *others = [list(column.values) for column in read.values()]
         names = [name for name in first if all(name in other for other in others)]
         if not names:
             told = "; ".join(f"{name} has {', '.join(c.values)}" for name, c in read.items())
             raise InputError("tables", "at least one column of numbers in all of them", told)
     else:
-        names = [_spelled(name) for name in ([measures] if isinstance(measures, str) else measures)]
+        names = asked
     for name, column in read.items():
         for measure in names:
             if measure not in column.values:
                 hint = did_you_mean(measure, column.values)
                 raise InputError(name, f"a column of {measure}", "none", hint)
-    return read, list(dict.fromkeys(names))
+    return read, names
 
 
-def _read(table: object, name: str) -> Column:
+def _asked(measures: Columns) -> list[str]:
+    names: dict[str, None] = {}
+    for given in [measures] if isinstance(measures, str | Measure) else measures:
+        try:
+            names |= dict.fromkeys(map(str, parse_all(str(given))))  # nDCG@5,10 are two
+        except GainfulError:
+            names[str(given)] = None
+    if not names:
+        raise InputError("measures", "at least one column", "none")
+    return list(names)
+
+
+def _read(table: object, name: str, asked: Sequence[str]) -> Column:
     if isinstance(table, Scores):
         return column_of_scores(table)
     if isinstance(table, PerQuery):
-        return _of_table(read_query_table(table.to_dict(), name), name)
+        return _of_table(read_query_table(table.to_dict(), name), name, asked)
     if isinstance(table, Baseline):
         return column_of_baseline(table, None, name)
     if isinstance(table, str | os.PathLike) and is_baseline(table):
         return column_of_baseline(read_baseline(table), None, name)
-    return _of_table(read_query_table(table, name), name)
+    return _of_table(read_query_table(table, name), name, asked)
 
 
-def _of_table(table: QueryTable, name: str) -> Column:
-    """Take the columns of numbers; others are no scores."""
-    values = {
-        _spelled(column): table.numbers(column)
-        for column in table.columns
-        if table.is_numeric(column)
-    }
+def _of_table(table: QueryTable, name: str, asked: Sequence[str]) -> Column:
+    """Take the columns of numbers, and those that are asked for; others are no scores."""
+    values: dict[str, Floats] = {}
+    for column in table.columns:
+        measure = spelled(column)
+        if not column.strip():
+            continue  # the row numbers that pandas writes
+        if not table.is_numeric(column) and measure not in asked:
+            continue
+        if measure in values:
+            raise InputError(name, f"one column of {measure}", f"another, {column!r}")
+        values[measure] = table.numbers(column)
     if not values:
-        raise InputError(name, "a column of numbers", ", ".join(table.columns) or "none")
+        if len(table.columns) == 1:
+            table.numbers(*table.columns)  # says which cell is no number
+        raise InputError(name, "a column of numbers", ", ".join(table.columns))
     return Column(table.queries, values)
 
 
-def _spelled(name: str) -> str:
+def spelled(name: str) -> str:
     """Return the notation of a measure in any spelling; what is no measure keeps its name."""
+    known = measure_of(name)
+    return name if known is None else str(known)
+
+
+def measure_of(name: str) -> Measure | None:
+    """Return the measure of a name in any spelling, if it is one."""
     try:
-        return str(parse(name))
+        return parse(name)
     except GainfulError:
-        return name
+        return None

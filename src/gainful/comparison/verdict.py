@@ -10,8 +10,15 @@ from gainful.statistics.power import USUAL_POWER, queries_needed
 
 WORDS = ("better", "worse", "equivalent", "no decision")
 
+_CORRECTIONS = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "benjamini-hochberg": "Benjamini–Hochberg",
+    TUKEY: "randomised Tukey",
+}
 _SMALLEST = 1e-6  # of the standard deviation: smaller would take more queries than there are
 _TINY_P = 0.0001
+_SHOWN, _LONG = 0.0001, 1e9  # the last of four decimals; more digits are not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,7 @@ class Grounds:
     p: float | None
     p_equivalent: float | None
     comparisons: int
+    contrary: bool = False  # the test leans to the other side than the mean
 
 
 def equivalence(found: Moments, margin: float) -> float | None:
@@ -57,8 +65,9 @@ def equivalence(found: Moments, margin: float) -> float | None:
     if found.sd is None:
         return None
     if not found.sd:
-        return 0.0 if abs(found.mean) < margin else 1.0
-    t = (margin - abs(found.mean)) / (found.sd / found.count**0.5)
+        # No spread to measure by, so the signs of what is left to the margin, all the same.
+        return 0.5**found.count if abs(found.mean) < margin else 1.0
+    t = (margin - abs(found.mean)) / found.sd * found.count**0.5
     half = t_two_sided(t, found.count - 1) / 2
     return half if t > 0 else 1 - half
 
@@ -71,20 +80,20 @@ def verdict(grounds: Grounds, settings: Settings) -> Verdict:
         return Verdict(
             "equivalent",
             f"{grounds.measure}: {pair} are equivalent within {settings.margin:g} "
-            f"({_evidence(grounds, settings, grounds.p_equivalent)}).",
+            f"({_evidence(grounds, settings.adjustment, grounds.p_equivalent, 'p of equivalence')}).",
         )
-    if _below(grounds.p, settings.alpha) and mean:
+    if _below(grounds.p, settings.alpha) and not grounds.contrary:
         word = "better" if mean > 0 else "worse"
         return Verdict(
             word,
             f"{grounds.measure}: {grounds.run} is {word} than {grounds.base} "
-            f"({_evidence(grounds, settings, grounds.p)}).",
+            f"({_evidence(grounds, settings.correction, grounds.p)}).",
         )
     needed = _needed(grounds, settings)
     return Verdict(
         "no decision",
         f"{grounds.measure}: no decision between {pair} "
-        f"({_evidence(grounds, settings, grounds.p)}){_more(grounds, settings, needed)}.",
+        f"({_evidence(grounds, settings.correction, grounds.p)}){_more(grounds, settings, needed)}.",
         needed,
     )
 
@@ -93,25 +102,30 @@ def _below(p: float | None, alpha: float) -> bool:
     return p is not None and p < alpha
 
 
-def _evidence(grounds: Grounds, settings: Settings, p: float | None) -> str:
+def signed(number: float) -> str:
+    """Write a difference for people: four decimals, or as many as show that it is not 0.
+
+    >>> signed(0.05), signed(-2.5e-7), signed(0.0), signed(1e20)
+    ('+0.0500', '-2.5e-07', '+0.0000', '+1e+20')
+    """
+    usual = not number or _SHOWN / 2 <= abs(number) < _LONG
+    return f"{number:+.4f}" if usual else f"{number:+.2g}"
+
+
+def _evidence(grounds: Grounds, correction: str, p: float | None, what: str = "p") -> str:
     interval = grounds.interval
     if grounds.moments.count == 1:
         span = "one query, no interval"
     else:
-        span = f"{100 * interval.level:.4g}% interval {interval.low:+.4f} to {interval.high:+.4f}"
+        span = f"{100 * interval.level:.4g}% interval {signed(interval.low)} to {signed(interval.high)}"
     if p is None:
         told = "no p-value"
     else:
-        told = f"p < {_TINY_P}" if p < _TINY_P else f"p = {p:.4f}"
-        if grounds.comparisons > 1 and settings.correction != "none":
-            told += f", {_corrected(settings)} over {grounds.comparisons} comparisons"
+        told = f"{what} < {_TINY_P}" if p < _TINY_P else f"{what} = {p:.4f}"
+        if grounds.comparisons > 1 and correction != "none":
+            told += f", {_CORRECTIONS[correction]} over {grounds.comparisons} comparisons"
     count = grounds.moments.count
-    return f"{grounds.moments.mean:+.4f}, {span}, {told}, {count} {_queries(count)}"
-
-
-def _corrected(settings: Settings) -> str:
-    names = {"holm": "Holm", "bonferroni": "Bonferroni", TUKEY: "randomised Tukey"}
-    return names.get(settings.correction, "Benjamini–Hochberg")
+    return f"{signed(grounds.moments.mean)}, {span}, {told}, {count} {_queries(count)}"
 
 
 def _queries(count: int) -> str:
@@ -125,6 +139,8 @@ def _needed(grounds: Grounds, settings: Settings) -> int | None:
     if not found.sd or aim < _SMALLEST * found.sd:
         return None
     alpha = settings.alpha / (1 if settings.correction == "none" else grounds.comparisons)
+    if alpha >= USUAL_POWER or _below(grounds.p, settings.alpha):
+        return None  # so lax a level needs no difference; and a contrary test not more queries
     needed = queries_needed(found.sd, aim, USUAL_POWER, alpha)
     return needed if needed > found.count else None
 
@@ -135,6 +151,8 @@ def _more(grounds: Grounds, settings: Settings, needed: int | None) -> str:
         return "; one query cannot decide"
     if not found.sd and not found.mean:
         return "; both have the same score on every query"
+    if _below(grounds.p, settings.alpha):
+        return "; the test and the mean point in different directions"
     if needed is None:
         return ""
     if settings.margin is None:

@@ -12,19 +12,17 @@ from gainful.errors import InputError
 from gainful.evaluation.batches import Measured, batches_for, measure_batches
 from gainful.evaluation.coverage import coverage_of
 from gainful.evaluation.scores import Scores
+from gainful.evaluation.tools import Measures, asked_of, read_tool, refuse_grades
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.engine import Engine, Progress
 from gainful.inputs.identifiers import examples
 from gainful.matching import arrays
 from gainful.matching.dispatch import reading
 from gainful.matching.matched import Matched
-from gainful.measures.notation import read_measures
+from gainful.measures.dialect import Dialect
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
-Measures = (
-    str | Measure | list[str] | list[Measure] | list[str | Measure] | tuple[str | Measure, ...]
-)
 Bools = NDArray[np.bool_]
 
 _DEEPEST = 100  # below, it is as fast to look at the whole run
@@ -36,6 +34,7 @@ def evaluate(
     measures: Measures = "nDCG@10",
     *,
     policy: Policy | None = None,
+    dialect: str | Dialect | None = None,
     columns: Mapping[str, str] | None = None,
     chunks: str | Mapping[str, str] | None = None,
     engine: Engine | None = None,
@@ -49,6 +48,7 @@ def evaluate(
         run: `{query: {doc: score}}`, higher is better, or any of the others.
         measures: one measure or several, in the notation or as values.
         policy: the choices that are not the measure's; the defaults if None.
+        dialect: measure as another tool does, such as "trec_eval-9"; then there is no policy.
         columns: names of columns that are not among the usual: query, doc, grade, score, or
             of one side alone, such as judgments.query.
         chunks: with the policy `fold`, the delimiter before the number of a chunk, or a dict
@@ -68,6 +68,7 @@ def evaluate(
         {"run": run},
         measures,
         policy=policy,
+        dialect=dialect,
         columns=columns,
         chunks=chunks,
         engine=engine,
@@ -83,6 +84,7 @@ def evaluate_runs(
     measures: Measures = "nDCG@10",
     *,
     policy: Policy | None = None,
+    dialect: str | Dialect | None = None,
     columns: Mapping[str, str] | None = None,
     chunks: str | Mapping[str, str] | None = None,
     engine: Engine | None = None,
@@ -96,6 +98,7 @@ def evaluate_runs(
         runs: name → run, each `{query: {doc: score}}` or any of the others.
         measures: one measure or several, in the notation or as values.
         policy: the choices that are not the measure's; the defaults if None.
+        dialect: measure as another tool does, as in `evaluate`.
         columns: names of columns that are not among the usual, as in `evaluate`.
         chunks: how to fold chunks to documents, as in `evaluate`.
         engine: what may be used of the machine for files and tables.
@@ -109,8 +112,9 @@ def evaluate_runs(
     """
     if not isinstance(runs, Mapping) or not runs:
         raise InputError("runs", "a dict {name: run} with at least one run", repr(runs)[:60])
-    asked = read_measures(measures)
-    chosen = read_policy(policy)
+    tool = read_tool(dialect, policy)
+    asked = asked_of(measures, tool)
+    chosen = read_policy(policy) if tool is None else tool.for_files()
     depth = _depth(asked, chosen)
     names = list(runs)
     done = 0
@@ -130,6 +134,7 @@ def evaluate_runs(
         results = {}
         for done, (name, run) in enumerate(runs.items()):  # noqa: B007 - tell reads it
             matched, decided = reader.match(run, depth)
+            refuse_grades(tool, matched.pool_grades, asked)
             results[name] = measure_matched(matched, asked, decided, depth)
             tell(1.0)
     if depth is not None:  # what ties can do is not known of lists that were cut
@@ -137,10 +142,15 @@ def evaluate_runs(
             results[name].match_whole = partial(
                 _match_whole, judgments, run, chosen, columns=columns, chunks=chunks, engine=engine
             )
-    if tie_warning is not None:
-        for scores in results.values():
-            scores.warn_of_ties(tie_warning)
+    for scores in results.values():
+        _settle(scores, tool, tie_warning)
     return results
+
+
+def _settle(scores: Scores, tool: Dialect | None, tie_warning: float | None) -> None:
+    scores.dialect = None if tool is None else tool.name
+    if tie_warning is not None:
+        scores.warn_of_ties(tie_warning)
 
 
 def _match_whole(judgments: object, run: object, policy: Policy, **options: Any) -> list[Matched]:
@@ -157,6 +167,7 @@ def evaluate_arrays(
     query: ArrayLike | None = None,
     mask: ArrayLike | None = None,
     policy: Policy | None = None,
+    dialect: str | Dialect | None = None,
 ) -> Scores:
     """Measure scores against labels in arrays; the passed documents are all that are judged.
 
@@ -169,21 +180,28 @@ def evaluate_arrays(
             [batch, list], the query id of each list. Without it, queries are numbered from 0.
         mask: of the shape of labels, True where there is a document.
         policy: the choices that are not the measure's; ties are averaged by default.
+        dialect: measure as another tool does, as in `evaluate`; a tool that orders ties by id
+            averages over them here.
 
     >>> scores = evaluate_arrays(labels=[[1, 0, 0]], scores=[[0.5, 0.5, 0.5]], measures="nDCG")
     >>> round(scores["nDCG"], 4)
     0.7103
     """
-    asked = read_measures(measures)
-    resolved = read_policy(policy).resolved(ids=False)
+    tool = read_tool(dialect, policy)
+    asked = asked_of(measures, tool)
+    chosen = read_policy(policy) if tool is None else tool.for_arrays()
+    resolved = chosen.resolved(ids=False)
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)
+    refuse_grades(tool, lists.labels, asked)
     batches, measured = measure_batches(
         lists.split(batches_for(lists.labels.size)),
         lambda part: arrays.match(part, resolved),
         asked,
         resolved,
     )
-    return _scores(batches, measured, asked, resolved)
+    found = _scores(batches, measured, asked, resolved)
+    _settle(found, tool, None)
+    return found
 
 
 def measure_matched_batches(
@@ -207,10 +225,10 @@ def _depth(measures: tuple[Measure, ...], policy: Policy) -> int | None:
 
     What is unjudged is looked for in the whole run where it changes the list.
     """
-    cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
-    if len(cutoffs) < len(measures) or policy.unjudged != "zero" or max(cutoffs) > _DEEPEST:
+    reaches = [measure.reach for measure in measures if measure.reach is not None]
+    if len(reaches) < len(measures) or policy.unjudged != "zero" or max(reaches) > _DEEPEST:
         return None
-    return max(cutoffs)
+    return max(reaches)
 
 
 def _scores(

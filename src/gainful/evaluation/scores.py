@@ -68,6 +68,7 @@ class Scores:
         self._empty = empty  # how many queries have no positive gain, for each measure
         self._batches = batches
         self._hashed: dict[int | None, tuple[str, str]] = {}
+        self.dialect: str | None = None  # of another tool, where it was asked for
         self.match_whole: Callable[[], Sequence[Matched]] | None = None  # where lists were cut
 
     def __getitem__(self, measure: str | Measure) -> float:
@@ -118,7 +119,7 @@ class Scores:
 
         It names the measure, every choice of the policy that is not the default (ties always),
         the queries counted, a hash of what was measured on either side, and the version. The
-        hashes are of the grades and ranks that the measure sees, down to its cutoff: they are
+        hashes are of the grades and ranks that the measure sees, down to its reach: they are
         the same whatever kind of input or engine the data came through, and whatever else
         was measured with it.
         """
@@ -129,10 +130,12 @@ class Scores:
             for choice, (name, answer) in zip(CHOICES, self.policy.answers().items(), strict=True)
             if name == "ties" or answer != choice.default
         ]
+        if self.dialect is not None:
+            choices.insert(0, f"dialect={self.dialect}")
         coverage = self.coverage
         counts = f"queries={int(self.counted[:, column].sum())}"
         counts += f" missing={len(coverage.missing)} empty={self._empty[column]}"
-        judgments, run = self._hashes(found.cutoff)
+        judgments, run = self._hashes(found.reach)
         return " | ".join(
             [
                 str(found),
@@ -143,9 +146,14 @@ class Scores:
             ]
         )
 
+    def grades(self) -> list[float]:
+        """Return the grades that the judgments have, each once, ascending."""
+        pools = [np.unique(batch.pool_grades) for batch in self._batches]
+        return np.unique(np.concatenate(pools)).tolist() if pools else []
+
     def hashes(self, measure: str | Measure) -> tuple[str, str]:
         """Return the hashes of the judgments and of the run, as the signature of a measure has them."""
-        return self._hashes(self._measure(measure).cutoff)
+        return self._hashes(self._measure(measure).reach)
 
     @cached_property
     def judged(self) -> NDArray[np.int64]:
@@ -162,12 +170,12 @@ class Scores:
         found.flags.writeable = False
         return found
 
-    def _hashes(self, cutoff: int | None) -> tuple[str, str]:
-        if cutoff not in self._hashed:
-            batches = [cut(batch, cutoff) for batch in self._batches]
+    def _hashes(self, reach: int | None) -> tuple[str, str]:
+        if reach not in self._hashed:
+            batches = [cut(batch, reach) for batch in self._batches]
             judgments, run = (_hash(batches, fields) for fields in (_JUDGMENTS, _RUN))
-            self._hashed[cutoff] = judgments, run
-        return self._hashed[cutoff]
+            self._hashed[reach] = judgments, run
+        return self._hashed[reach]
 
     def _measure(self, measure: str | Measure) -> Measure:
         by_name = {str(known): known for known in self.measures}

@@ -51,6 +51,8 @@ def empty_for(sheet: Worksheet, measure: Measure) -> Bools:
     if "rel" in parameters:
         nothing: Bools = relevant_total(sheet, parameters["rel"]) == 0
         return nothing
+    if measure.name == "nDCG" and parameters["norm"] == "ideal":
+        return cumulated.without_ideal(sheet, parameters, measure.cutoff)
     empty = sheet.empty(parameters.get("gain", _LINEAR))
     if parameters.get("norm") == "minmax" and empty.any():
         # A loss is something to find, too: the largest stands first.

@@ -1,7 +1,7 @@
 """What the measures of one evaluation share: gains, ideals and ranks under the policy."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,14 @@ from gainful.measures.policy import Policy
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+class Ideal(NamedTuple):
+    """Documents by query, the best first: gain and rank (m,), and the offsets (q+1,) of the queries."""
+
+    gains: Floats
+    rank: Ints
+    offsets: Ints
 
 
 class Worksheet:
@@ -133,12 +141,36 @@ class Worksheet:
     def ideal(self, gain: Gain) -> Floats:
         """Return the gains (m,) of all judged documents by query, descending, negative ones as 0."""
         if gain not in self._ideal:
-            worth = self._gains(gain, self.matched.pool_grades)
-            # Pools stand by grade; a table or a function need not rise with it.
-            if gain.form not in RISING:
-                worth = worth[np.lexsort((-worth, owners(self.matched.pool_offsets)))]
-            self._ideal[gain] = np.maximum(worth, 0.0) if (worth < 0).any() else worth
+            self._ideal[gain] = _without_losses(self._descending(gain))
         return self._ideal[gain]
+
+    def _descending(self, gain: Gain) -> Floats:
+        """Return the gains (m,) of all judged documents by query, descending."""
+        worth = self._gains(gain, self.matched.pool_grades)
+        # Pools stand by grade; a table or a function need not rise with it.
+        if gain.form not in RISING:
+            worth = worth[np.lexsort((-worth, owners(self.matched.pool_offsets)))]
+        return worth
+
+    def ideal_of(self, gain: Gain, documents: str) -> Ideal:
+        """Return the ideal of all documents that are `judged`, or of those `retrieved` among them.
+
+        Negative gains are 0, but under the policy negative=both.
+        """
+        key = "ideal", gain, documents
+        if key not in self.kept:
+            both = self.policy.negative == "both"
+            if documents == "judged":
+                worth = self._descending(gain) if both else self.ideal(gain)
+                self.kept[key] = Ideal(worth, self.pool_rank, self.matched.pool_offsets)
+            else:
+                worth = self._gains(gain, self.matched.grade)
+                worth = worth[np.lexsort((-worth, self.owner))]
+                offsets = self.matched.offsets
+                worth = worth if both else _without_losses(worth)
+                self.kept[key] = Ideal(worth, places_of(offsets), offsets)
+        found: Ideal = self.kept[key]
+        return found
 
     def losses(self, gain: Gain) -> Floats:
         """Return the negative gains (m,) as losses by query, descending, all others as 0."""
@@ -177,7 +209,7 @@ class Worksheet:
         if known is None:
             known = self._known if gain.form in ("table", "function") else grades
         worth = gains_of(gain, grades, known)
-        if self.policy.negative == "keep" or not (worth < 0).any():
+        if self.policy.negative in ("keep", "both") or not (worth < 0).any():
             return worth
         if self.policy.negative == "error":
             raise InputError(
@@ -186,3 +218,8 @@ class Worksheet:
                 f"grade {grades[worth < 0][0]:g} with gain {worth[worth < 0][0]:g}",
             )
         return np.maximum(worth, 0.0)
+
+
+def _without_losses(worth: Floats) -> Floats:
+    """Return gains with the negative ones as 0."""
+    return np.maximum(worth, 0.0) if (worth < 0).any() else worth

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.errors import InputError, MeasureError
+from gainful.evaluation.computing.cumulated import ideal_for
 from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.evaluation.worksheet import Worksheet
 from gainful.explanation.moved import Attribution, Moved, Other
@@ -18,6 +19,7 @@ from gainful.explanation.steps import (
     read_listed,
     steps_of,
     summed,
+    why_empty,
 )
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
@@ -55,6 +57,7 @@ def attribute(
     Under the policy `unjudged` with a grade, the ideal also has the documents without a judgment that
     a run returns, and so may differ. Then a change is weighted by the mean of the two 1/IDCG, and
     what is left is the part of the ideal: (DCG_base + DCG_run)/2 · (1/IDCG_run − 1/IDCG_base).
+    So it is with ideal=retrieved and depth=retrieved, where each run has an ideal of its own.
     Exchanging base and run changes the sign of every part, and nothing else.
 
     Args:
@@ -89,7 +92,8 @@ def attribute(
 class _Side:
     """One of the two runs: where its documents stand, their terms, and the sums.
 
-    `weight` is what a term counts in the value, `constant` what the value is besides the terms.
+    `weight` is what a term counts in the value, `constant` what the value is besides the terms;
+    `empty` is whether the policy, and no sum, says the value.
     """
 
     listed: Listed
@@ -102,6 +106,7 @@ class _Side:
     ideal: float | None
     weight: float
     constant: float
+    empty: bool
 
     def ranks(self, doc: str) -> tuple[int, int] | tuple[None, None]:
         """Return the first and the last rank that a document may stand at, if it stands at any."""
@@ -112,7 +117,7 @@ class _Side:
 def _attributed(measure: str | Measure) -> Measure:
     """Read a measure that is a sum over documents, divided by what they do not change."""
     asked = measure if isinstance(measure, Measure) else parse(measure)
-    if asked.name not in _SUMS or asked.parameters.get("norm") == "minmax":
+    if asked.name not in _SUMS or asked.changes("norm"):
         raise MeasureError(
             "attribute",
             f"one of {', '.join(_SUMS)}, which are sums over documents (nDCG with norm=ideal)",
@@ -162,8 +167,9 @@ def _side(listed: Listed, measure: Measure, query: str) -> _Side:
         total=total,
         value=value,
         ideal=ideal,
-        weight=0.0 if empty else 1.0 if ideal is None else 1.0 / ideal,
+        weight=0.0 if empty or ideal == 0 else 1.0 if ideal is None else 1.0 / ideal,
         constant=value if empty else 0.0,
+        empty=empty,
     )
 
 
@@ -180,15 +186,18 @@ def _attribution(
     measure: Measure, query: str, base: _Side, run: _Side, remarks: tuple[str, ...]
 ) -> Attribution:
     policy = base.listed.policy
-    if _same_ideal(measure, base, run):
+    if measure.changes("ideal", "depth") and base.listed.missing:
+        # A run that lacks the query is 0 over any ideal, and may have none of its own.
+        base = _over_ideal_of(run, base)
+    elif measure.changes("ideal", "depth") and run.listed.missing:
+        run = _over_ideal_of(base, run)
+    elif _same_ideal(measure, base, run):
         # The sums of equal gains may be rounded differently beside lists of other lengths.
-        run = dataclasses.replace(run, ideal=base.ideal, weight=base.weight)
+        run = _over_ideal_of(base, run)
     weight = (base.weight + run.weight) / 2
-    if 0.0 in (base.weight, run.weight):
-        whose = (
-            "" if base.weight == run.weight else " for the " + ("run" if base.weight else "base")
-        )
-        remarks += (f"no judged document has a positive gain{whose}: policy empty={policy.empty}",)
+    if base.empty or run.empty:
+        whose = "" if base.empty == run.empty else f" for the {'base' if base.empty else 'run'}"
+        remarks += (why_empty(base.sheet, measure, whose),)
     others = [
         Other("absent", base.absent, run.absent, (run.absent - base.absent) * weight + 0.0),
         Other("ideal", 0.0, 0.0, _ideal_part(base, run)),
@@ -210,6 +219,11 @@ def _attribution(
     )
 
 
+def _over_ideal_of(side: _Side, other: _Side) -> _Side:
+    """Return the other side, divided by the ideal of this one."""
+    return dataclasses.replace(other, ideal=side.ideal, weight=side.weight)
+
+
 def _ideal_part(base: _Side, run: _Side) -> float:
     """Return what the two ideals make differ: their weights, or that one of them is empty."""
     weighted = (base.total + run.total) / 2 * (run.weight - base.weight)
@@ -217,11 +231,14 @@ def _ideal_part(base: _Side, run: _Side) -> float:
 
 
 def _same_ideal(measure: Measure, base: _Side, run: _Side) -> bool:
-    """Return whether the ideals hold the same gains down to the cutoff."""
+    """Return whether the ideals hold the same gains down to their depth."""
+    if measure.name != _NORMALISED:
+        return True
+    parameters = measure.parameters
+    depth = None if parameters["depth"] == "all" else measure.cutoff
 
     def best(side: _Side) -> Floats:
-        gains = side.sheet.ideal(measure.parameters["gain"])
-        return gains[gains > 0][: measure.cutoff]
+        return np.trim_zeros(ideal_for(side.sheet, parameters).gains[:depth], "b")
 
     return np.array_equal(best(base), best(run))
 

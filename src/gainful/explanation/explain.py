@@ -6,10 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from gainful.errors import InputError, MeasureError
+from gainful.evaluation.computing.cumulated import floor_of
 from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.evaluation.grades import Grades, match_grades
 from gainful.evaluation.worksheet import Worksheet
-from gainful.explanation.steps import Entry, Worth, is_empty, read_listed, steps_of, summed
+from gainful.explanation.steps import (
+    Entry,
+    Worth,
+    is_empty,
+    read_listed,
+    steps_of,
+    summed,
+    why_empty,
+)
 from gainful.explanation.worked import Explanation, Part, Step
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
@@ -28,6 +37,10 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 }
 _IDEAL = "IDCG"
 _ABSENT = "(absent)"
+_TITLES = {
+    "judged": "the ideal: all judged documents, best first",
+    "retrieved": "the ideal: the judged documents of the list, best first",
+}
 
 
 def explain(
@@ -64,6 +77,8 @@ def explain(
     if listed.missing:
         raise InputError("query", "a query of the run", f"{name!r} missing from it")
     pool = sorted(listed.grades.items())
+    if asked.parameters.get("ideal") == "retrieved":
+        pool = [(doc, grade) for doc, grade in pool if doc in listed.scores]
     return _worked(asked, name, listed.matched, listed.policy, listed.entries, pool)
 
 
@@ -93,7 +108,10 @@ def explain_grades(
         Entry(Placed("", rank, rank), None, grade)
         for rank, grade in enumerate(matched.grade.tolist(), 1)
     ]
-    pool = [(None, grade) for grade in matched.pool_grades.tolist()]
+    known = matched.pool_grades
+    if asked.parameters.get("ideal") == "retrieved":
+        known = matched.grade
+    pool = [(None, grade) for grade in known.tolist()]
     chosen = dataclasses.replace(read_policy(policy), ties="order")  # the list says the order
     return _worked(asked, None, matched, chosen, lambda _: entries, pool)
 
@@ -101,7 +119,7 @@ def explain_grades(
 def _explained(measure: str | Measure) -> Measure:
     """Read a measure that has a worked table."""
     asked = measure if isinstance(measure, Measure) else parse(measure)
-    if asked.name not in _PARTS or asked.parameters.get("norm") == "minmax":
+    if asked.name not in _PARTS or asked.changes("norm"):
         raise MeasureError(
             "explain",
             f"one of {', '.join(_PARTS)}, which have a worked table (nDCG with norm=ideal)",
@@ -130,38 +148,46 @@ def _worked(
     for family in _PARTS[measure.name]:
         part = summed(measure, family)
         total = float(measure_matched(matched, (part,), policy).values[0, 0])
+        summands = part
         if family == _IDEAL:
-            floor = 0.0 if part.cutoff is None else max(0.0, sheet.absent_gain(gain))
-            entries = _ideal_entries(pool, worth, floor)
-            title = "the ideal: all judged documents, best first"
+            entries = _ideal_entries(sheet, part, pool, worth)
+            title = _TITLES[part.parameters["ideal"]]
+            if part.parameters["depth"] == "all":
+                summands = part.at(None)
         else:
             entries = ranked(worth)
             title = "the list"
-        entries = [*entries, *_absent_entries(sheet, part, len(entries), worth)]
-        steps = steps_of(entries, sheet, part, worth)
+        entries = [*entries, *_absent_entries(sheet, part, len(entries))]
+        steps = steps_of(entries, sheet, summands, worth)
         shown = _last_that_matters(steps)
         beyond = (
-            sum(entry.placed.rank_first <= (part.cutoff or np.inf) for entry in entries) - shown
+            sum(entry.placed.rank_first <= (summands.cutoff or np.inf) for entry in entries) - shown
         )
         parts.append(Part(title, str(part), tuple(steps[:shown]), total, beyond))
     value = float(measure_matched(matched, (measure,), policy).values[0, 0])
-    remark = f"no judged document has a positive gain: policy empty={policy.empty}" if empty else ""
+    remark = why_empty(sheet, measure) if empty else ""
     return Explanation(measure, query, value, tuple(parts), policy, remark)
 
 
 def _ideal_entries(
-    pool: Sequence[tuple[str | None, float]], worth: Worth, floor: float
+    sheet: Worksheet, part: Measure, pool: Sequence[tuple[str | None, float]], worth: Worth
 ) -> list[Entry]:
-    best_first = sorted(pool, key=lambda item: worth(item[1]), reverse=True)
-    better = [(doc, grade) for doc, grade in best_first if worth(grade) > floor]
+    floor = 0.0 if part.cutoff is None else floor_of(sheet, part.parameters)
+    better = sorted(pool, key=lambda item: worth(item[1]), reverse=True)
+    if floor or sheet.policy.negative != "both":
+        better = [(doc, grade) for doc, grade in better if worth(grade) > floor]
+    if part.parameters["depth"] == "retrieved":
+        better = better[: int(sheet.matched.retrieved[0])]
     return [
         Entry(Placed("", rank, rank), doc, grade) for rank, (doc, grade) in enumerate(better, 1)
     ]
 
 
-def _absent_entries(sheet: Worksheet, part: Measure, length: int, worth: Worth) -> list[Entry]:
+def _absent_entries(sheet: Worksheet, part: Measure, length: int) -> list[Entry]:
     grade = sheet.absent_grade
-    if grade is None or part.cutoff is None or (part.name == _IDEAL and worth(grade) <= 0):
+    if grade is None or part.cutoff is None:
+        return []
+    if part.name == _IDEAL and not floor_of(sheet, part.parameters):
         return []
     return [
         Entry(Placed("", rank, rank), _ABSENT, grade) for rank in range(length + 1, part.cutoff + 1)

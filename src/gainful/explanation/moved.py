@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from gainful.explanation.steps import summed
 from gainful.explanation.worked import conventions_of, grade_cell, plain_cell, rank_cell
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -176,7 +177,7 @@ class Attribution:
                 same = math.fsum(document.base_term for document in left_out)
                 notes[-1] += f"; {same:.{_DIGITS}f} of either sum"
         if self.base_ideal is not None and self.run_ideal is not None:
-            name, ideal = f"I{self.sums}", f"{self.base_ideal:.{_DIGITS}f}"
+            name, ideal = summed(self.measure, "IDCG"), f"{self.base_ideal:.{_DIGITS}f}"
             other = f" for the base, {self.run_ideal:.{_DIGITS}f} for the run"
             notes.append(f"{name} = {ideal}{'' if self.base_ideal == self.run_ideal else other}")
         return [*notes, *self.remarks, f"policy: {self.policy}"]

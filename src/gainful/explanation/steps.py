@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, did_you_mean
+from gainful.evaluation.table import empty_for
 from gainful.evaluation.worksheet import Worksheet
 from gainful.explanation.worked import Step
 from gainful.kernels.cumulation import mean_discount
@@ -108,16 +109,33 @@ def is_empty(
 
     Refuse answers of the policy `empty` that are `undefined`: they say no value.
     """
-    if not measure.family.normalised or not bool(sheet.empty(measure.parameters["gain"])[0]):
+    if not measure.family.normalised or not bool(empty_for(sheet, measure)[0]):
         return False
     if sheet.policy.empty in undefined:
         raise InputError(
             str(measure) if query is None else f"{measure} of query {query!r}",
-            "a positive gain among the judged documents",
-            "none",
+            *(
+                ("an ideal above 0", "one that is not")
+                if sheet.policy.negative == "both"
+                else (f"a positive gain among the {_pool(measure)}", "none")
+            ),
             f"It has no value under the policy empty={sheet.policy.empty}.",
         )
     return True
+
+
+def why_empty(sheet: Worksheet, measure: Measure, whose: str = "") -> str:
+    """Say why the policy, and no sum, says the value of a normalised measure."""
+    said = "no judged document has a positive gain"
+    if measure.changes("ideal", "depth"):
+        said = "no document of the ideal has a positive gain"
+    if sheet.policy.negative == "both":
+        said = "the ideal is not above 0"
+    return f"{said}{whose}: policy empty={sheet.policy.empty}"
+
+
+def _pool(measure: Measure) -> str:
+    return "documents of the ideal" if measure.changes("ideal", "depth") else "judged documents"
 
 
 def discounts_to(sheet: Worksheet, part: Measure, depth: int) -> Floats:

@@ -11,6 +11,11 @@ from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
 
+IDEALS = {
+    ("ideal", "retrieved"): "ideal retrieved: of the judged documents of the list",
+    ("depth", "all"): "depth all: the ideal is not cut",
+    ("depth", "retrieved"): "depth retrieved: the ideal is no longer than the list",
+}
 COLUMNS = ("i", "doc", "grade", "gain", "discount", "contribution", "sum")
 _DIGITS = 3
 
@@ -133,7 +138,7 @@ class Explanation:
 
 
 def conventions_of(measure: Measure) -> str:
-    """Say the gain and the discount of a measure in words.
+    """Say the gain and the discount of a measure in words, and its ideal where it is another.
 
     >>> conventions_of(Measure("CG"))
     'gain linear: g, the grade itself'
@@ -147,6 +152,7 @@ def conventions_of(measure: Measure) -> str:
         if discount.form in ("log", "jarvelin"):
             base = measure.family.parameter("base").write(parameters["base"])
             said[-1] += f" with b = {base}"
+    said += [IDEALS[name, parameters[name]] for name in ("ideal", "depth") if measure.changes(name)]
     return "; ".join(said)
 
 

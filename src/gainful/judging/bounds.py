@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.evaluate import Measures, measure_matched, read_policy
+from gainful.evaluation.evaluate import measure_matched, read_policy
+from gainful.evaluation.tools import Measures
 from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.engine import Engine
 from gainful.judging.differences import difference_of
@@ -20,7 +21,7 @@ from gainful.judging.simple import SIMPLE
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
 from gainful.measures.notation import read_measures
-from gainful.measures.policy import Policy
+from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 
@@ -187,7 +188,7 @@ def bounds(
             for so many that an ideal can be full of them.
         against: another run; the bounds are then of the difference, first less second.
         policy: the choices that are not the measure's; those by which a grade would change more than
-            gains (unjudged, absent, empty, ties other than doc and order) have to be the default.
+            gains (unjudged, absent, empty, negative=both, ties other than by id or order) are refused.
         columns: names of columns that are not among the usual.
         engine: what may be used of the machine.
 
@@ -198,8 +199,10 @@ def bounds(
     """
     asked = read_measures(measures)
     for measure in asked:
-        if measure.name not in BOUNDED or measure.parameters.get("norm") == "minmax":
-            expected = f"one of {', '.join(BOUNDED)}, nDCG with norm=ideal"
+        if measure.name not in BOUNDED or measure.changes("norm", "ideal", "depth"):
+            expected = (
+                f"one of {', '.join(BOUNDED)}, nDCG with norm=ideal, ideal=judged and depth=cutoff"
+            )
             raise InputError("bounds", expected, f"'{measure}'")
     scale, chosen = read_scale(grades), read_policy(policy)
     more = _read_unseen(unseen)
@@ -226,11 +229,12 @@ def _kept(matched: Matched, policy: Policy) -> NDArray[np.bool_]:
 
 def _refuse_policy(policy: Policy, *, difference: bool) -> None:
     """Refuse choices under which a grade would change more than the gains."""
-    ties = {"auto", "doc"} if difference else {"auto", "doc", "order"}
+    ties = {"auto", "doc"} if difference else {"auto", "order", *BY_ID}
     for name, allowed in (
         ("unjudged", {"zero"}),
         ("absent", {"zero"}),
         ("empty", {"zero"}),
+        ("negative", {"keep", "zero", "error"}),
         ("ties", ties),
     ):
         answer = getattr(policy, name)

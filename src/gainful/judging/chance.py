@@ -106,7 +106,7 @@ def random_order(
     (0.5142787, 0.0408237)
     """
     asked = measure if isinstance(measure, Measure) else parse(measure)
-    if asked.name not in SUMS or asked.parameters.get("norm") == "minmax":
+    if asked.name not in SUMS or asked.changes("norm"):
         expected_one = f"one of {', '.join(SUMS)}, nDCG with norm=ideal"
         raise InputError("random_order", expected_one, f"'{asked}'")
     chosen = read_policy(policy)

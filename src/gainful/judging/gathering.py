@@ -116,9 +116,9 @@ def without_warnings() -> Iterator[None]:
 
 def reach_of(measure: Measure, policy: Policy, depth: int) -> int | None:
     """Return the rank down to which a run matters for a measure and a pool; None for all of it."""
-    if measure.cutoff is None or policy.unjudged != "zero":
+    if measure.reach is None or policy.unjudged != "zero":
         return None
-    return max(measure.cutoff, depth)
+    return max(measure.reach, depth)
 
 
 def read_runs(runs: object, *, least: int = 1) -> dict[str, object]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gainful.errors import InputError
-from gainful.evaluation.evaluate import Measures
+from gainful.evaluation.tools import Measures
 from gainful.inputs.engine import Engine
 from gainful.judging.bounds import Bounds, bounds
 from gainful.judging.differences import COMPARED

@@ -92,8 +92,9 @@ def inferred_ndcg(
     0.9582
     """
     asked = measure if isinstance(measure, Measure) else parse(measure)
-    if asked.name != "nDCG" or asked.parameters["norm"] != "ideal":
-        raise InputError("inferred_ndcg", "nDCG", f"'{asked}'")
+    if asked.name != "nDCG" or asked.changes("norm", "ideal", "depth"):
+        usual = "nDCG with norm=ideal, ideal=judged and depth=cutoff"
+        raise InputError("inferred_ndcg", usual, f"'{asked}'")
     chosen = read_policy(policy)
     for name, usual in (
         ("unjudged", "zero"),
@@ -105,6 +106,8 @@ def inferred_ndcg(
             raise PolicyError(
                 "inferred_ndcg", f"the policy {name}={usual}", f"{name}={getattr(chosen, name)}"
             )
+    if chosen.negative == "both":
+        raise PolicyError("inferred_ndcg", "the policy negative=keep", "negative=both")
     if chosen.ties not in ("auto", "doc"):
         raise PolicyError("inferred_ndcg", "the policy ties=doc", f"ties={chosen.ties}")
     pools = read_samples(samples)

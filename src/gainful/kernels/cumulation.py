@@ -115,6 +115,14 @@ def normalised(values: Floats, ideals: Floats) -> Floats:
     return quotients
 
 
+def without_rounding(sums: Floats, sizes: Floats) -> Floats:
+    """Return 0 for sums of terms of either sign that differ from it by their rounding alone.
+
+    `sizes` are the sums of the absolute terms, of the same shape.
+    """
+    return np.where(np.abs(sums) <= _ROUNDING * sizes, 0.0, sums)
+
+
 def _block_weights(rank_first: Ints, rank_last: Ints, offsets: Ints, discount: Floats) -> Floats:
     """Return the mean discount (n,) of each row's block, computed once for each block."""
     opens = np.empty(rank_first.size, np.bool_)

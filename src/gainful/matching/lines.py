@@ -4,6 +4,8 @@ Ids are compared by keys of 64 bits, and byte by byte where keys agree. What is 
 great number, documents that stand twice, no id in common) is left to the engine.
 """
 
+import operator
+
 import numpy as np
 
 from gainful.inputs.identifiers import in_order
@@ -14,6 +16,7 @@ from gainful.matching.sorting import descending_in_blocks, ranges
 from gainful.measures.policy import Policy
 
 _MOST_TIES = 20_000  # judged documents whose ties are settled one by one
+_BEFORE = {"doc": operator.gt, "doc_ascending": operator.lt}  # which of two ids stands first
 
 
 def match(judged: Lines, run: Lines, policy: Policy, depth: int | None) -> Matched | None:
@@ -47,12 +50,12 @@ def match(judged: Lines, run: Lines, policy: Policy, depth: int | None) -> Match
     if not owner.size:
         return None
     rank = first
-    if policy.ties in ("doc", "order"):
+    if policy.ties in (*_BEFORE, "order"):
         tied = np.flatnonzero(first < last)
         if tied.size > _MOST_TIES:
             return None
         rank = first.copy()
-        rank[tied] += _places(run, lists, owner[tied], found[tied], by_id=policy.ties == "doc")
+        rank[tied] += _places(run, lists, owner[tied], found[tied], policy.ties)
 
     retrieved, all_seen, unjudged = (np.zeros(len(queries), np.int64) for _ in range(3))
     missing = np.ones(len(queries), np.bool_)
@@ -90,7 +93,7 @@ def _segments(lines: Lines, places: list[int]) -> Segments:
     return Segments(lines.starts[at], lines.starts[at + 1] - lines.starts[at])
 
 
-def _places(run: Lines, lists: Segments, owner: Ints, rows: Ints, *, by_id: bool) -> Ints:
+def _places(run: Lines, lists: Segments, owner: Ints, rows: Ints, ties: str) -> Ints:
     """Return the place (n,) of documents within the blocks that share their score, from 0."""
     places = np.zeros(rows.size, np.int64)
     for query in sorted(set(owner.tolist())):
@@ -98,10 +101,10 @@ def _places(run: Lines, lists: Segments, owner: Ints, rows: Ints, *, by_id: bool
         scores = run.numbers[start : start + length]
         for place in np.flatnonzero(owner == query).tolist():
             block = start + np.flatnonzero(scores == run.numbers[rows[place]])
-            if by_id:
-                ids = doc_bytes(run, block)
-                own = ids[int(np.flatnonzero(block == rows[place])[0])]
-                places[place] = sum(other > own for other in ids)
+            own = int(np.flatnonzero(block == rows[place])[0])
+            if ties == "order":
+                places[place] = own
             else:
-                places[place] = int(np.flatnonzero(block == rows[place])[0])
+                ids = doc_bytes(run, block)
+                places[place] = sum(_BEFORE[ties](other, ids[own]) for other in ids)
     return places

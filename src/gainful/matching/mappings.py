@@ -339,12 +339,17 @@ def _by_id_descending(block: list[str]) -> list[str]:
     return sorted(block, reverse=True)
 
 
+def _by_id_ascending(block: list[str]) -> list[str]:
+    return sorted(block)
+
+
 def _as_they_come(block: list[str]) -> list[str]:
     return block
 
 
 _ORDERS: Mapping[str, Callable[[list[str]], list[str]]] = {
     "doc": _by_id_descending,
+    "doc_ascending": _by_id_ascending,
     "order": _as_they_come,
 }
 

@@ -27,7 +27,7 @@ class Matched:
         offsets: (q+1,) int64.
         rank_first: (n,) int64, first rank of the block that documents with this score share.
         rank_last: (n,) int64, last rank of the block; equal where there is no tie.
-        rank: (n,) int64, after a tie rule that orders documents (doc, order); `rank_first`
+        rank: (n,) int64, after a tie rule that orders documents (doc, doc_ascending, order); `rank_first`
             under one that treats a block as a whole (average, best, worst).
         grade: (n,) float64.
         retrieved: (q,) int64, length of the list that the ranks refer to.

@@ -58,6 +58,8 @@ def _order(block: list[str], ties: str, worth: Callable[[str], float]) -> list[s
     match ties:
         case "doc":
             return by_id
+        case "doc_ascending":
+            return by_id[::-1]
         case "best" | "average":
             return sorted(by_id, key=worth, reverse=True)
         case "worst":

@@ -27,7 +27,7 @@ from gainful.measures.policy import Policy
 
 _PART = 16_000_000  # rows whose scores are in arrays at a time
 _EXAMPLES = 1000
-_ORDERS = {"doc": "doc DESC", "order": "place"}
+_ORDERS = {"doc": "doc DESC", "doc_ascending": "doc ASC", "order": "place"}
 
 
 @dataclass(frozen=True, slots=True)

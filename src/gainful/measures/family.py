@@ -65,7 +65,7 @@ MEAN, GEOMETRIC, SUM = "mean", "geometric mean", "sum"
 class Family:
     """A catalogue entry.
 
-    `needs_run` is False where the value depends on the judgments alone, `normalised` is
+    `needs_run` is False where a query that the run lacks has a value all the same, `normalised` is
     True where the value is undefined for a query without positive gain (policy `empty`),
     `cutoff` says whether a measure has one (optional, never, always), and `aggregate` how the
     values of the queries become one (mean, geometric mean, sum).

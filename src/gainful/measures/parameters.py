@@ -85,6 +85,21 @@ NORM = _word(
         "list of judged documents could have: negative gains in ascending order, others left out",
     },
 )
+IDEAL = _word(
+    "ideal",
+    {
+        "judged": "of all judged documents of the query, retrieved or not",
+        "retrieved": "of the judged documents that the run returns, at any rank: all there is for a tool that is given lists alone",
+    },
+)
+DEPTH = _word(
+    "depth",
+    {
+        "cutoff": "the ideal is cut at the cutoff k",
+        "all": "it is not cut",
+        "retrieved": "it is cut at the number of documents retrieved, and at k where that is less",
+    },
+)
 RECALL = _number("recall", 0.0, "a share from 0 to 1: the recall to reach", lambda r: 0 <= r <= 1)
 MULT = _number("mult", 1.0, "a number above 0: how many times R documents", lambda m: m > 0)
 FLOOR = _number("floor", 1e-5, "a number above 0: what lower values count as", lambda f: f > 0)

@@ -52,6 +52,7 @@ CHOICES: tuple[Choice, ...] = (
         {
             "auto": "doc where documents have ids, average where they have none",
             "doc": "by document id, descending, compared as bytes",
+            "doc_ascending": "by document id, ascending, compared as bytes",
             "average": "the exact expectation over all orders of the tied documents",
             "best": "the best grades first, which gives the highest value of measures that rise "
             "with the grades",
@@ -76,7 +77,8 @@ CHOICES: tuple[Choice, ...] = (
             "zero": "gain 0",
             "lowest": "a document of the lowest grade in the judgments",
         },
-        grade="a document of this grade, in the list and, where its gain is positive, in the ideal",
+        grade="a document of this grade, in the list and, where its gain is positive and the measure has "
+        "the default ideal and depth, in the ideal",
     ),
     Choice(
         "negative",
@@ -84,6 +86,8 @@ CHOICES: tuple[Choice, ...] = (
         {
             "keep": "it costs: the value falls, and may fall below 0",
             "zero": "its gain is 0",
+            "both": "it costs, in the list and in the ideal of IDCG and nDCG as well: the ideal holds all "
+            "documents, by gain descending, down to its depth",
             "error": "an error",
         },
     ),
@@ -153,6 +157,10 @@ CHOICES: tuple[Choice, ...] = (
 )
 
 
+BY_ID = ("doc", "doc_ascending")
+"""The answers for ties that go by the ids of documents."""
+
+
 def choices() -> tuple[Choice, ...]:
     """Return every choice of a policy with its answers and what they mean.
 
@@ -193,11 +201,11 @@ class Policy:
         """Return the policy with `ties="auto"` decided by whether documents have ids."""
         if self.ties == "auto":
             return dataclasses.replace(self, ties="doc" if ids else "average")
-        if self.ties == "doc" and not ids:
+        if self.ties in BY_ID and not ids:
             raise PolicyError(
                 "policy ties",
                 "average, best, worst or order for documents without ids",
-                "'doc'",
+                repr(self.ties),
                 "Arrays have no document ids to order ties by.",
             )
         return self

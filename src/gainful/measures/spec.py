@@ -38,6 +38,7 @@ class Measure:
         given = {name: entry.parameter(name).read(value) for name, value in parameters.items()}
         settings = tuple((p.name, given.get(p.name, p.default)) for p in entry.parameters)
         _reject_idle_base(entry, dict(settings))
+        _reject_scaled_ideal(entry, dict(settings))
         _check_cutoff(entry, cutoff)
         # The class is frozen for everyone but its own constructor.
         object.__setattr__(self, "name", entry.name)
@@ -53,6 +54,24 @@ class Measure:
     def parameters(self) -> Mapping[str, Any]:
         """The value of every parameter by its name."""
         return dict(self.settings)
+
+    @property
+    def reach(self) -> int | None:
+        """The deepest rank of a list that the value depends on; None where all of it matters.
+
+        >>> Measure("nDCG", cutoff=10).reach, Measure("nDCG", cutoff=10, ideal="retrieved").reach
+        (10, None)
+        """
+        return None if dict(self.settings).get("ideal") == "retrieved" else self.cutoff
+
+    def changes(self, *names: str) -> bool:
+        """Return whether one of these parameters is not at its default, where there is such a one.
+
+        >>> Measure("nDCG", depth="all").changes("ideal", "depth"), Measure("P").changes("depth")
+        (True, False)
+        """
+        given = zip(self.family.parameters, self.settings, strict=True)
+        return any(p.name in names and value != p.default for p, (_, value) in given)
 
     def at(self, cutoff: int | None) -> "Measure":
         """Return the same measure at another cutoff.
@@ -107,6 +126,21 @@ def _reject_idle_base(entry: Family, settings: dict[str, Any]) -> None:
             entry.parameter("base").write(settings["base"]),
             "Only the discounts log and jarvelin have a base.",
         )
+
+
+def _reject_scaled_ideal(entry: Family, settings: dict[str, Any]) -> None:
+    """Refuse another ideal beside norm=minmax, whose worst list is of all judged documents."""
+    if settings.get("norm") != "minmax":
+        return
+    for name in ("ideal", "depth"):
+        default = entry.parameter(name).default
+        if settings[name] != default:
+            raise MeasureError(
+                name,
+                f"{default} beside norm=minmax",
+                settings[name],
+                "The worst and the best list are of the same documents, cut at the same rank.",
+            )
 
 
 def _check_cutoff(entry: Family, cutoff: int | None) -> None:

@@ -11,6 +11,7 @@ from gainful.evaluation.scores import Scores
 from gainful.explanation.moved import Attribution
 from gainful.explanation.worked import Explanation
 from gainful.linting.findings import Findings
+from gainful.measures.dialect import Dialect
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Family
 from gainful.rendering.table import WRITERS, Cell, Table
 from gainful.version import VERSION
@@ -34,6 +35,8 @@ Renderable = (
     | Findings
     | Family
     | Sequence[Family]
+    | Dialect
+    | Sequence[Dialect]
     | Tabular
 )
 
@@ -58,7 +61,7 @@ def render(
 
     Args:
         result: scores, scores by the name of their run, an explanation, an attribution, the
-            findings of a check, the catalogue, or any other result that has a table.
+            findings of a check, the catalogue, dialects, or any other result that has a table.
         format: one of `formats()`. `table`, `markdown`, `latex` and `html` round numbers,
             `tsv`, `csv`, `json` and `jsonl` keep every digit.
         per_query: for scores, a row for each query instead of the means.
@@ -88,15 +91,11 @@ def render(
             return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
         case Mapping():
             return _scores(result, format, write, per_query=per_query, digits=digits)
-        case list() | tuple() if all(isinstance(item, Family) for item in result):
-            return write(_catalogue(result, full=format not in ("table", "markdown", "latex")))
+        case Dialect() | list() | tuple():
+            return write(_listed(result, format))
         case _ if callable(getattr(result, "table", None)):
             return _tabular(result, format, write, per_query=per_query, digits=digits)
-    raise InputError(
-        "render",
-        "scores, scores by the name of their run, an explanation, findings, or the catalogue",
-        type(result).__name__,
-    )
+    raise _unknown(result)
 
 
 def _tabular(
@@ -171,7 +170,8 @@ def _notes(runs: Mapping[str, Scores]) -> list[str]:
     first = next(iter(runs.values()))
     width = max(map(len, runs))
     covered = [f"{name:<{width}}  {scores.coverage}" for name, scores in runs.items()]
-    return [f"policy: {first.policy}", *covered, *first.aggregates]
+    spoken = [] if first.dialect is None else [f"dialect: {first.dialect}"]
+    return [*spoken, f"policy: {first.policy}", *covered, *first.aggregates]
 
 
 def _document(runs: Mapping[str, Scores], *, per_query: bool) -> dict[str, object]:
@@ -275,6 +275,39 @@ def _cutoff(family: Family) -> str:
 
 def _spellings(family: Family) -> str:
     return ", ".join(spelling.name for spelling in family.spellings)
+
+
+def _listed(result: Any, format: str) -> Table:  # noqa: A002
+    listed: list[Any] = [result] if isinstance(result, Dialect) else list(result)
+    if isinstance(result, Dialect):
+        return Table(["dialect", result.name], [[name, text] for name, text in result.facts()])
+    if listed and all(isinstance(item, Dialect) for item in listed):
+        return _dialects(listed)
+    if all(isinstance(item, Family) for item in listed):
+        return _catalogue(listed, full=format not in ("table", "markdown", "latex"))
+    raise _unknown(result)
+
+
+def _unknown(result: object) -> InputError:
+    return InputError(
+        "render",
+        "scores, scores by the name of their run, an explanation, findings, or the catalogue",
+        type(result).__name__,
+    )
+
+
+def _dialects(dialects: Sequence[Any]) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            each.name,
+            each.tool,
+            str(each.measure("nDCG")),
+            each.choices(),
+            each.notes(),
+        ]
+        for each in dialects
+    ]
+    return Table(["dialect", "tool", "its nDCG", "policy", "notes"], rows)
 
 
 def _catalogue(families: Sequence[Family], *, full: bool) -> Table:

@@ -56,6 +56,11 @@ class SubtopicMeasure(Measure):
         found: Measure | None = self.parameters.get("measure")
         return found
 
+    @property
+    def reach(self) -> int | None:
+        """The deepest rank of a list that the value depends on; None where all of it matters."""
+        return super().reach if self.inner is None else self.inner.reach
+
     def at(self, cutoff: int | None) -> "SubtopicMeasure":
         """Return the same measure at another cutoff.
 

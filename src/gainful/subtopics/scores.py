@@ -75,8 +75,8 @@ class SubtopicScores(Scores):
             )
         return found
 
-    def _hashes(self, cutoff: int | None) -> tuple[str, str]:
-        """Hash what a measure sees: all judgments with their ids, and the lists down to its cutoff."""
+    def _hashes(self, reach: int | None) -> tuple[str, str]:
+        """Hash what a measure sees: all judgments with their ids, and the lists down to its reach."""
         judgments = (
             f"{topic.query}\n{name}\n{doc}\n{topic.judged[name][doc] + 0.0!r}\n{weight!r}\n"
             for topic in self._topics
@@ -87,7 +87,7 @@ class SubtopicScores(Scores):
         run = (
             f"{topic.query}\n{topic.missing}\n" + "".join(f"{doc}\n" for doc in listed)
             for topic in self._topics
-            for listed in (topic.documents[:cutoff],)
+            for listed in (topic.documents[:reach],)
         )
         return _hash(judgments), _hash(run)
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, PolicyError
 from gainful.evaluation.computing.shared import Compute, Cutoffs, depths, repeated, worth_of
-from gainful.evaluation.worksheet import Worksheet
-from gainful.kernels.cumulation import absent, cumulated, normalised
+from gainful.evaluation.worksheet import Bools, Ideal, Worksheet
+from gainful.kernels.cumulation import absent, cumulated, normalised, owners, without_rounding
 from gainful.kernels.graded import mean_at_changes, mean_at_relevant, normalised_gain
 from gainful.measures.discount import Discount
 
@@ -41,20 +41,71 @@ def _discounted(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> F
 
 
 def _ideal(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    floor = max(0.0, sheet.absent_gain(parameters["gain"]))
-    return _in_order(sheet, parameters, cutoffs, sheet.ideal(parameters["gain"]), floor)
+    ideal = ideal_for(sheet, parameters)
+    sums = _ideal_sums(sheet, parameters, cutoffs, ideal)
+    if sheet.policy.negative != "both":
+        return sums
+    sizes = _ideal_sums(sheet, parameters, cutoffs, ideal._replace(gains=np.abs(ideal.gains)))
+    return without_rounding(sums, sizes)
+
+
+def ideal_for(sheet: Worksheet, parameters: Parameters) -> Ideal:
+    """Return the ideal of a measure, not yet cut at its cutoff; gains below its own depth are 0."""
+    ideal = sheet.ideal_of(parameters["gain"], parameters["ideal"])
+    if parameters["depth"] != "retrieved":
+        return ideal
+    within = ideal.rank <= sheet.matched.retrieved[owners(ideal.offsets)]
+    return ideal._replace(gains=np.where(within, ideal.gains, 0.0))
+
+
+def _ideal_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs, ideal: Ideal) -> Floats:
+    if parameters["depth"] == "all":
+        return np.repeat(_in_order(sheet, parameters, [None], ideal, 0.0), len(cutoffs), axis=1)
+    return _in_order(sheet, parameters, cutoffs, ideal, floor_of(sheet, parameters))
+
+
+def floor_of(sheet: Worksheet, parameters: Parameters) -> float:
+    """Return the gain of the absent documents in an ideal; 0 where it has none.
+
+    They belong to no list, and to no rank below the end of one.
+    """
+    if not _usual(parameters):
+        return 0.0
+    return max(0.0, sheet.absent_gain(parameters["gain"]))
+
+
+def _usual(parameters: Parameters) -> bool:
+    """Return whether the ideal is of all judged documents, cut at the cutoff."""
+    return bool(parameters["ideal"] == "judged" and parameters["depth"] == "cutoff")
+
+
+def without_ideal(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Bools:
+    """Return where (q,) an nDCG has nothing to divide by: its ideal is not positive.
+
+    Of the documents of a run that lacks the query nothing is known: that it is missing says more.
+    """
+    empty = sheet.empty(parameters["gain"])
+    if _usual(parameters) and sheet.policy.negative != "both":
+        return empty
+    with np.errstate(over="ignore", invalid="ignore"):
+        nothing: Bools = _ideal(sheet, parameters, [cutoff])[:, 0] <= 0
+    if "retrieved" in (parameters["ideal"], parameters["depth"]):
+        return nothing & ~sheet.matched.missing
+    return empty | nothing
 
 
 def _worst(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     """Return the lowest DCG of any list: the ideal of the losses."""
     floor = max(0.0, -sheet.absent_gain(parameters["gain"]))
-    return -_in_order(sheet, parameters, cutoffs, sheet.losses(parameters["gain"]), floor)
+    losses = Ideal(sheet.losses(parameters["gain"]), sheet.pool_rank, sheet.matched.pool_offsets)
+    return -_in_order(sheet, parameters, cutoffs, losses, floor)
 
 
 def _in_order(
-    sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs, gains: Floats, floor: float
+    sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs, ideal: Ideal, floor: float
 ) -> Floats:
-    """Return the DCG of pools by gain descending, with absent documents of the gain `floor`."""
+    """Return the DCG of documents by gain descending, with absent ones of the gain `floor`."""
+    gains, rank, offsets = ideal
     sums = np.empty((len(sheet.matched.queries), len(cutoffs)))
     # At a fixed size an absent document stands before any that is worth less.
     for fixed in (False, True):
@@ -63,20 +114,26 @@ def _in_order(
             continue
         sums[:, columns] = cumulated(
             np.maximum(gains, floor) if fixed and floor else gains,
-            sheet.pool_rank,
-            sheet.pool_rank,
-            sheet.matched.pool_offsets,
+            rank,
+            rank,
+            offsets,
             _discounts(sheet, parameters, sheet.depth),
             depths([cutoffs[place] for place in columns], sheet),
         )
-    judged = np.diff(sheet.matched.pool_offsets)
-    return sums + _beyond(sheet, parameters, cutoffs, judged, floor)
+    return sums + _beyond(sheet, parameters, cutoffs, np.diff(offsets), floor)
 
 
 def _normalised(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     found, best = _discounted(sheet, parameters, cutoffs), _ideal(sheet, parameters, cutoffs)
     if parameters["norm"] == "ideal":
         return normalised(found, best)
+    if sheet.policy.negative == "both":
+        raise PolicyError(
+            str(sheet.measuring),
+            "the policy negative=keep, zero or error",
+            "negative=both",
+            "The best list of norm=minmax leaves negative gains out.",
+        )
     worst = _worst(sheet, parameters, cutoffs)
     return normalised(found - worst, best - worst)
 

@@ -1,7 +1,7 @@
 """Cumulated gain: CG, DCG, their ideal, nDCG, and the forms that average or scale it."""
 
 from gainful.measures.family import ALWAYS, NEVER, Example, Family, Spelling
-from gainful.measures.parameters import BASE, DISCOUNT, GAIN, NORM, REL, SCALE
+from gainful.measures.parameters import BASE, DEPTH, DISCOUNT, GAIN, IDEAL, NORM, REL, SCALE
 
 TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
@@ -46,23 +46,27 @@ FAMILIES = (
         title="Ideal discounted cumulated gain",
         definition=(
             "IDCG@k = the DCG@k of the ideal: all judged documents of the query, retrieved or "
-            "not, by gain descending, cut at k, negative gains left out"
+            "not (or as ideal says), by gain descending, cut at k (or as depth says), negative gains "
+            "left out"
         ),
-        range="0 or more",
+        range="0 or more; any real number under the policy negative=both, which leaves none out",
         citation=_CUMULATED,
         example=Example("IDCG@6", _LIST, "the DCG@6 of 3,3,3,2,2,2", "8.740", also=(3, 2)),
-        parameters=(GAIN, DISCOUNT, BASE),
+        parameters=(GAIN, DISCOUNT, BASE, IDEAL, DEPTH),
         spellings=(Spelling("idcg"),),
         needs_run=False,
     ),
     Family(
         name="nDCG",
         title="Normalised discounted cumulated gain",
-        definition="nDCG@k = DCG@k / IDCG@k; 1 for a perfect order",
-        range="at most 1; 0 or more without negative grades, and with norm=minmax",
+        definition="nDCG@k = DCG@k / IDCG@k, with the same ideal and depth; 1 for a perfect order",
+        range=(
+            "at most 1, but under the policy negative=both, and where absent documents have a gain that "
+            "the ideal lacks; 0 or more without negative grades, and with norm=minmax"
+        ),
         citation=f"{_CUMULATED}; {_LOG_DISCOUNT}",
         example=Example("nDCG@6", _LIST, "6.861 / 8.740", "0.785", also=(3, 2)),
-        parameters=(GAIN, DISCOUNT, BASE, NORM),
+        parameters=(GAIN, DISCOUNT, BASE, NORM, IDEAL, DEPTH),
         spellings=(
             Spelling("ndcg"),
             Spelling("ndcg_cut", cutoffs=TREC_EVAL_CUTOFFS),

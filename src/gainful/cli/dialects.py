@@ -1,0 +1,18 @@
+"""`gainful dialects`."""
+
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import format_of, format_option, output_option, write
+
+
+@click.command()
+@click.argument("name", required=False)
+@format_option
+@output_option
+def dialects(name: str | None, **options: Any) -> None:
+    """List the tools whose conventions --dialect takes on, or tell all about one."""
+    chosen = gf.dialects() if name is None else gf.dialect(name)
+    write(gf.render(chosen, format_of(options)), options["output"])

@@ -1,0 +1,73 @@
+"""`gainful why`."""
+
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import (
+    chunks_of,
+    folding_options,
+    format_of,
+    format_option,
+    given_choices,
+    output_option,
+    policy_of,
+    policy_options,
+    reading_of,
+    reading_options,
+    refuse_overwriting,
+    write,
+)
+
+
+@click.command(
+    epilog="Examples: gainful why qrels.txt my.run --dialects trec_eval,scikit-learn; "
+    "gainful why qrels.txt my.run --got 0.4231"
+)
+@click.argument("judgments")
+@click.argument("run")
+@click.option("--measure", "-m", default="nDCG@10", show_default=True, help="Of which number.")
+@click.option(
+    "--dialects",
+    metavar="TOOL,TOOL",
+    help="Split the gap between the numbers of two tools into its causes. One tool alone is set beside "
+    "gainful under the policy given here. `gainful dialects` lists them.",
+)
+@click.option(
+    "--got",
+    metavar="NUMBER",
+    help="Find the tools and the choices that give this number, as far as its digits go.",
+)
+@click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
+@format_option
+@output_option
+@reading_options
+@policy_options
+@folding_options
+def why(judgments: str, run: str, **options: Any) -> None:
+    """Say why two tools give different numbers for RUN, or which of them gives a number.
+
+    The gap is split by changing one choice at a time, from the first tool to the second: first the
+    measure's parameters, then what documents count as, then which queries count.
+    """
+    policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
+    if (options["dialects"] is None) == (options["got"] is None):
+        raise click.UsageError("Give --dialects or --got, one of them.")
+    if "-" in (judgments, run):
+        raise click.UsageError("The files are read more than once: standard input cannot be.")
+    refuse_overwriting(options["output"], judgments, run)
+    format_of(options)  # says what is wrong with it before the work
+    given: dict[str, Any] = {"policy": policy if given_choices() else None, "chunks": chunks}
+    given |= reading
+    found: Any
+    if options["got"] is not None:
+        found = gf.which(judgments, run, options["measure"], got=options["got"], **given)
+    else:
+        names = [name.strip() for name in options["dialects"].split(",")]
+        if given_choices() and len(names) > 1 and "gainful" not in names:
+            raise click.UsageError(
+                f"The tools have policies: leave out {', '.join(given_choices())}."
+            )
+        found = gf.why(judgments, run, options["measure"], dialects=names, **given)
+    write(gf.render(found, format_of(options), digits=options["digits"]), options["output"])

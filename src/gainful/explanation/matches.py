@@ -1,0 +1,250 @@
+"""`which`: the ways to measure that give the number that somebody has."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from gainful.errors import GainfulError, InputError
+from gainful.evaluation.evaluate import read_policy
+from gainful.explanation.measuring import Measuring, before
+from gainful.explanation.ways import Way, variations
+from gainful.explanation.why import OURS, way_of
+from gainful.inputs.engine import Engine
+from gainful.measures.dialect import Dialect
+from gainful.measures.dialects import DIALECTS
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+from gainful.rendering.table import Cell, Table, as_html, as_text
+
+_ROUNDING = 1e-12  # of our own sums
+_PERCENT = 100
+_NEAREST = 5  # shown where nothing matches
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A way to measure, and its number.
+
+    Attributes:
+        way: how.
+        change: what is changed from it; empty for the tool as it is.
+        value: the mean.
+    """
+
+    way: Way
+    change: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """The ways that give a number, or come nearest.
+
+    Attributes:
+        got: the number, as it was written.
+        found: the ways whose means round to it.
+        nearest: where there are none, those that come nearest.
+        tried: how many were tried.
+        percent: whether the number was read as a percentage.
+    """
+
+    got: str
+    found: tuple[Candidate, ...]
+    nearest: tuple[Candidate, ...]
+    tried: int
+    percent: bool = False
+
+    def table(self) -> Table:
+        """Return a row for each way."""
+        rows: list[list[Cell]] = [
+            [each.way.name, each.change or "(as it is)", str(each.way.measure), each.value]
+            for each in self.found or self.nearest
+        ]
+        notes = [f"{self.tried} ways were tried."]
+        if self.percent:
+            notes.append(f"{self.got} is read as a percentage.")
+        if not self.found:
+            notes.append(
+                "None gives the number. These come nearest: compare the judgments, the run, and "
+                "the queries that were counted."
+            )
+        title = f"{'Ways that give' if self.found else 'No way gives'} {self.got}"
+        return Table(
+            ["tool", "changed", "measure", "mean"], rows, digits=6, title=title, notes=notes
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "got": self.got,
+            "percent": self.percent,
+            "tried": self.tried,
+            "found": [_plain(each) for each in self.found],
+            "nearest": [_plain(each) for each in self.nearest],
+        }
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def which(
+    judgments: object,
+    run: object,
+    measure: str | Measure = "nDCG@10",
+    *,
+    got: str | float,
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    chunks: str | Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> Which:
+    """Find the conventions that give a number: every dialect, and each with one choice changed.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        run: `{query: {doc: score}}`, or any of the others.
+        measure: what the number is of.
+        got: the number, as text with the digits that are known: "0.4231" is anything that rounds
+            to it. A number above 1 of a measure that has none is read as a percentage.
+        policy: of gainful's own way, which is tried first; the defaults if None.
+        columns: names of columns that are not among the usual, as in `evaluate`.
+        chunks: how to fold chunks to documents, as in `evaluate`.
+        engine: what may be used of the machine for files and tables.
+
+    >>> judgments = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}
+    >>> run = {"q": {"a": 4, "b": 3, "c": 2, "u": 1}}
+    >>> found = which(judgments, run, "nDCG@4", got="0.308").found
+    >>> [each.way.name for each in found if not each.change]
+    ['gdeval', 'elasticsearch', 'quepid']
+    """
+    written = str(got).strip()
+    number, half = _read(written)
+    measuring = Measuring(
+        judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
+    )
+    tried = _candidates(_ways(measure, policy, ids=measuring.ids), measuring)
+    percent = number > 1 and all(each.value <= 1 for each in tried if _bounded(each))
+    aim, room = (number / _PERCENT, half / _PERCENT) if percent else (number, half)
+    found = [each for each in tried if abs(each.value - aim) <= room + _ROUNDING]
+    nearest = sorted(tried, key=lambda each: abs(each.value - aim))[:_NEAREST]
+    return Which(
+        written, tuple(_plainest(found)), () if found else tuple(nearest), len(tried), percent
+    )
+
+
+def _read(written: str) -> tuple[float, float]:
+    """Return a number, and half a unit of its last digit."""
+    try:
+        number = Decimal(written)
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite() or not math.isfinite(float(number)):
+        raise InputError("got", "a number such as 0.4231", repr(written))
+    exponent = number.as_tuple().exponent
+    return float(number), 0.5 * 10.0 ** min(int(exponent), 0)
+
+
+def _ways(
+    measure: str | Measure, policy: Policy | None, *, ids: bool
+) -> list[tuple[str, Way, Dialect | None]]:
+    """Return the ways to try: each tool as it is, then with one choice changed; none twice."""
+    starts: list[tuple[Way, Dialect | None]] = [(way_of(OURS, measure, policy, ids=ids), None)]
+    starts += [(way_of(each, measure, ids=ids), each) for each in DIALECTS]
+    ways = [("", way, tool) for way, tool in starts]
+    ways += [(change, other, tool) for way, tool in starts for change, other in variations(way)]
+    return ways
+
+
+def _bounded(each: Candidate) -> bool:
+    """Return whether a way is a tool as it is, and none whose ideal may be too small."""
+    return not each.change and each.way.policy.negative != "both"
+
+
+def _candidates(
+    ways: list[tuple[str, Way, Dialect | None]], measuring: Measuring
+) -> list[Candidate]:
+    """Measure every way; what cannot be measured so is none, unless nothing can."""
+    by_policy: dict[Policy, dict[Measure, None]] = {}
+    for _, way, _ in ways:
+        by_policy.setdefault(way.policy, {})[way.measure] = None
+    found: dict[tuple[Measure, Policy], float] = {}
+    takes: dict[tuple[str, Measure, Policy], bool] = {}
+    problems: list[GainfulError] = []
+    # Those that are matched alike, one after the other.
+    for policy in sorted(by_policy, key=lambda policy: str(before(policy))):
+        _measure(list(by_policy[policy]), policy, measuring, found, problems)
+        for _, way, tool in ways:
+            if way.policy == policy and (way.measure, policy) in found:
+                takes[way.name, way.measure, policy] = _takes(tool, way, measuring)
+    if not found and problems:
+        raise problems[0]
+    return [
+        Candidate(way, change, found[way.measure, way.policy])
+        for change, way, _ in ways
+        if takes.get((way.name, way.measure, way.policy))
+    ]
+
+
+def _measure(
+    measures: list[Measure],
+    policy: Policy,
+    measuring: Measuring,
+    found: dict[tuple[Measure, Policy], float],
+    problems: list[GainfulError],
+) -> None:
+    """Measure all measures of a policy at once; one by one where one of them is refused."""
+    try:
+        means = measuring.scores(measures, policy).means
+    except GainfulError as problem:
+        if len(measures) == 1:
+            problems.append(problem)
+            return
+        for measure in measures:
+            _measure([measure], policy, measuring, found, problems)
+        return
+    for measure in measures:
+        if not math.isnan(means[str(measure)]):
+            found[measure, policy] = means[str(measure)]
+
+
+def _takes(tool: Dialect | None, way: Way, measuring: Measuring) -> bool:
+    try:
+        if tool is not None:
+            measuring.refuse(tool, [way.measure], way.policy)
+    except GainfulError:
+        return False
+    return True
+
+
+def _plainest(found: list[Candidate]) -> list[Candidate]:
+    """Leave out what is a change of a tool that gives the number unchanged, and repetitions."""
+    plain = {each.way.name for each in found if not each.change}
+    seen: set[tuple[str, Policy]] = set()
+    kept = []
+    for each in found:
+        key = (str(each.way.measure), each.way.policy)
+        if each.change and (each.way.name in plain or key in seen):
+            continue
+        seen.add(key)
+        kept.append(each)
+    return kept
+
+
+def _plain(each: Candidate) -> dict[str, Any]:
+    return {
+        "tool": each.way.name,
+        "changed": each.change,
+        "measure": str(each.way.measure),
+        "policy": each.way.policy.answers(),
+        "mean": each.value,
+    }

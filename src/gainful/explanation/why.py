@@ -1,0 +1,208 @@
+"""`why`: the gap between two tools' numbers, split into its causes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from gainful.errors import GainfulError, InputError, MeasureError
+from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.scores import Scores
+from gainful.explanation.causes import Cause, Example, Move, Why
+from gainful.explanation.explain import explain
+from gainful.explanation.measuring import Measuring
+from gainful.explanation.ways import Way, changes
+from gainful.inputs.engine import Engine
+from gainful.measures.dialect import Dialect
+from gainful.measures.dialects import dialect
+from gainful.measures.family import MEAN
+from gainful.measures.notation import parse
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+
+_MOVES = 5  # queries that are named for each cause
+_TWO = 2
+OURS = "gainful"
+"""The name of gainful's own defaults beside those of dialects."""
+
+
+def why(
+    judgments: object,
+    run: object,
+    measure: str | Measure = "nDCG@10",
+    *,
+    dialects: Sequence[str | Dialect],
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    chunks: str | Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> Why:
+    """Say why two tools give different numbers for the same run.
+
+    From the way of the first tool to that of the second one choice is changed at a time, in the order
+    cutoff, gain, discount, base, ideal, depth, norm; unjudged, absent, negative, fold,
+    drop_self, duplicates, precision, ties; empty, missing. What the mean changes by is the part of
+    that choice. The parts sum to the gap; in another order they may be others, where choices
+    act together.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        run: `{query: {doc: score}}`, or any of the others.
+        measure: in the notation, as it is asked of both.
+        dialects: two names of tools; one, to set gainful's own defaults beside it. `gainful` is
+            also a name.
+        policy: of gainful, where it is one of the two; the defaults if None.
+        columns: names of columns that are not among the usual, as in `evaluate`.
+        chunks: how to fold chunks to documents, as in `evaluate`.
+        engine: what may be used of the machine for files and tables.
+
+    >>> judgments = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}
+    >>> run = {"q": {"a": 4, "b": 3, "c": 2, "u": 1}}
+    >>> found = why(judgments, run, "nDCG@4", dialects=["trec_eval", "lightgbm"])
+    >>> [(cause.name, round(cause.part, 4)) for cause in found.causes]
+    [('gain', -0.167), ('ideal', 0.4887)]
+    """
+    names = [dialects] if isinstance(dialects, str | Dialect) else list(dialects)
+    if len(names) == 1:
+        names.insert(0, OURS)
+    if len(names) != _TWO:
+        raise InputError("dialects", "one or two names of tools", f"{len(names)}")
+    if policy is not None and OURS not in names:
+        raise InputError(
+            "policy",
+            f"none beside two tools, which have their own ({OURS} is a name, too)",
+            repr(policy),
+        )
+    measuring = Measuring(
+        judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
+    )
+    start, end = (way_of(name, measure, policy, ids=measuring.ids) for name in names)
+    _refuse_sums(start.measure)
+    for name, way in zip(names, (start, end), strict=True):
+        if name != OURS:
+            measuring.refuse(dialect(name), [way.measure], way.policy)
+    scores = [_scores(measuring, way) for way in (start, end)]
+    worked = partial(
+        explain, judgments, run, columns=columns, chunks=chunks, engine=engine
+    )  # fmt: skip
+    first, second = _values(scores)
+    causes = _causes(measuring, worked, start, end, scores)
+    return Why(
+        first=start,
+        second=end,
+        first_value=first,
+        second_value=second,
+        causes=tuple(cause for cause in causes if cause.moved or cause.part),
+        idle=tuple(cause.name for cause in causes if not (cause.moved or cause.part)),
+    )
+
+
+def way_of(
+    name: str | Dialect, measure: str | Measure, policy: Policy | None = None, *, ids: bool = True
+) -> Way:
+    """Return how a tool measures; `gainful` is this package under a policy.
+
+    `ids` is whether documents have ids; without, tools that order ties by them average.
+    """
+    if name == OURS:
+        asked = measure if isinstance(measure, Measure) else parse(measure)
+        return Way(OURS, asked, read_policy(policy).resolved(ids=ids))
+    found = dialect(name)
+    chosen = found.policy if ids else found.for_arrays()
+    return Way(found.name, found.measure(measure), chosen.resolved(ids=ids))
+
+
+def _refuse_sums(measure: Measure) -> None:
+    """Refuse what is no mean over queries, of which they would not have parts."""
+    if measure.family.aggregate != MEAN:
+        raise MeasureError(
+            "why",
+            "a measure whose value is the mean over the queries",
+            f"'{measure}', of which it is the {measure.family.aggregate}",
+        )
+
+
+def _scores(measuring: Measuring, way: Way) -> Scores:
+    return measuring.scores([way.measure], way.policy)
+
+
+def _values(scores: Sequence[Scores]) -> list[float]:
+    return [next(iter(each.means.values())) for each in scores]
+
+
+def _causes(
+    measuring: Measuring, worked: Any, start: Way, end: Way, scores: Sequence[Scores]
+) -> list[Cause]:
+    """Change one choice after the other; those that only work together are one cause."""
+    causes: list[Cause] = []
+    way, before, since, names = start, scores[0], start, list[str]()
+    left = list(changes(start, end))
+    for choice in left:
+        way = way.taking(choice, end)
+        names.append(choice)
+        try:
+            after = scores[1] if choice == left[-1] else _scores(measuring, way)
+        except GainfulError:
+            continue  # such as a gain that the choice after it must clip
+        causes.append(_cause(names, since, way, before, after, worked))
+        before, since, names = after, way, []
+    return causes
+
+
+def _cause(
+    names: list[str], start: Way, end: Way, before: Scores, after: Scores, worked: Any
+) -> Cause:
+    moves = _moves(before, after)
+    part = _values([after])[0] - _values([before])[0]
+    example = None
+    if moves:
+        example = _example(moves[0].query, start, end, worked)
+    return Cause(
+        name=" and ".join(names),
+        before=", ".join(start.answer(name) or "" for name in names),
+        after=", ".join(end.answer(name) or "" for name in names),
+        part=part,
+        moved=len(moves),
+        moves=tuple(moves[:_MOVES]),
+        example=example,
+    )
+
+
+def _moves(before: Scores, after: Scores) -> list[Move]:
+    """Return the queries whose value changes, or that start or cease to count; the most first.
+
+    Their parts sum to the change of the mean: first queries cease to count, then values change,
+    then queries start to count.
+    """
+    old, new = _by_query(before), _by_query(after)
+    both = [query for query in old if query in new]
+    rest = math.fsum(old[query] for query in both) / len(both) if both else 0.0
+    base = math.fsum(new[query] for query in both) / len(both) if both else 0.0
+    moves = [Move(q, old[q], None, (rest - old[q]) / len(old)) for q in old if q not in new]
+    moves += [
+        Move(q, old[q], new[q], (new[q] - old[q]) / len(both)) for q in both if old[q] != new[q]
+    ]
+    moves += [Move(q, None, new[q], (new[q] - base) / len(new)) for q in new if q not in old]
+    return sorted(moves, key=lambda move: -abs(move.part))
+
+
+def _by_query(scores: Scores) -> dict[str, float]:
+    counted = scores.counted[:, 0].tolist()
+    values = scores.values[:, 0].tolist()
+    return {
+        query: value
+        for query, value, counts in zip(scores.queries, values, counted, strict=True)
+        if counts and not math.isnan(value)
+    }
+
+
+def _example(query: str, start: Way, end: Way, worked: Any) -> Example | None:
+    """Work one query out both ways, where that can be done."""
+    told, done = [], False
+    for way in (start, end):
+        try:
+            told.append(worked(measure=way.measure, query=query, policy=way.policy).conclusion)
+            done = True
+        except GainfulError as problem:
+            told.append(f"none: {problem}")
+    return Example(query, *told) if done else None

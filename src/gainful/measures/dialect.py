@@ -1,0 +1,163 @@
+"""What a dialect is: how another tool measures, as parameters and a policy."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gainful.errors import InputError, MeasureError
+from gainful.measures.notation import read_measures
+from gainful.measures.number import write_number
+from gainful.measures.policy import BY_ID, Policy
+from gainful.measures.spec import Measure
+
+TRANSLATED = ("CG", "DCG", "IDCG", "nDCG")
+"""The families whose parameters a dialect sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grades:
+    """The grades that a tool takes: a test of one grade, and what the tool says to others.
+
+    `family` is the only family that it says so of, where that is not all.
+    """
+
+    holds: Callable[[float], bool]
+    expected: str
+    reason: str
+    family: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How another tool measures.
+
+    Attributes:
+        name: of the dialect.
+        tool: the tool, and which of its functions is meant.
+        settings: the parameters of its nDCG that are not gainful's defaults.
+        policy: its choices.
+        names: what it calls its measures, each with the notation here.
+        cutoff: what its measures mean without a cutoff, where that is not the whole list.
+        grades: what it refuses; None where it takes any number.
+        digits: the decimals that it prints; None for all.
+        ties: why ties cannot be reproduced, or empty; then the values agree where none tie.
+        lists: whether it is given lists of labels and scores, without ids and without judgments of
+            other documents.
+        note: what else to know.
+    """
+
+    name: str
+    tool: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
+    names: Mapping[str, str] = field(default_factory=dict)
+    cutoff: int | None = None
+    grades: Grades | None = None
+    digits: int | None = None
+    ties: str = ""
+    lists: bool = False
+    note: str = ""
+
+    def measure(self, asked: str | Measure) -> Measure:
+        """Return a measure as this tool has it; parameters that are written out stay.
+
+        Of a measure that is a value and no text, those stay that are not at their defaults.
+
+        >>> from gainful.measures.dialects import dialect
+        >>> str(dialect("lightgbm").measure("nDCG@10"))
+        'nDCG(gain=exp2, ideal=retrieved)@10'
+        >>> str(dialect("lightgbm").measure("nDCG(gain=linear)@10"))
+        'nDCG(ideal=retrieved)@10'
+        """
+        if isinstance(asked, Measure):
+            return self._translated(asked, frozenset())
+        found = self.read(asked)
+        if len(found) != 1:
+            raise MeasureError(
+                f"measure {asked!r}", "one measure", f"{len(found)}", "Give one cutoff."
+            )
+        return found[0]
+
+    def read(self, written: str) -> tuple[Measure, ...]:
+        """Return what the tool means by a text: several measures where it names several cutoffs.
+
+        >>> from gainful.measures.dialects import dialect
+        >>> dialect("sklearn").read("ndcg_score@5,10")
+        (Measure('nDCG(ideal=retrieved)@5'), Measure('nDCG(ideal=retrieved)@10'))
+        """
+        name, at, cutoff = written.strip().partition("@")
+        known = self.names.get(name)
+        text = written if known is None else f"{known}{at}{cutoff}"
+        given = frozenset(re.findall(r"(\w+)\s*=", text))
+        return tuple(self._translated(each, given) for each in read_measures(text))
+
+    def _translated(self, asked: Measure, given: frozenset[str]) -> Measure:
+        if asked.name not in TRANSLATED:
+            return asked
+        values = dict(asked.parameters)
+        for parameter in asked.family.parameters:
+            name = parameter.name
+            if name in self.settings and name not in given and values[name] == parameter.default:
+                values[name] = parameter.read(self.settings[name])
+        depth = self.cutoff if asked.cutoff is None else asked.cutoff
+        return Measure(asked.name, cutoff=depth, **values)
+
+    def refuse(self, grades: Iterable[float], measures: Iterable[Measure]) -> None:
+        """Refuse grades that the tool does not take for these measures, with its own reason."""
+        if self.grades is None:
+            return
+        if self.grades.family is not None and all(
+            each.name != self.grades.family for each in measures
+        ):
+            return
+        for grade in grades:
+            if not self.grades.holds(grade):
+                raise InputError(
+                    f"dialect {self.name}",
+                    self.grades.expected,
+                    f"grade {write_number(grade)}",
+                    self.grades.reason,
+                )
+
+    def for_arrays(self) -> Policy:
+        """Return the policy for documents without ids."""
+        by_id = self.policy.ties in BY_ID
+        return dataclasses.replace(self.policy, ties="auto") if by_id else self.policy
+
+    def for_files(self) -> Policy:
+        """Return the policy for documents that may have ids or none, as far as one does for both."""
+        usual = self.policy.ties == BY_ID[0]
+        return dataclasses.replace(self.policy, ties="auto") if usual else self.policy
+
+    def choices(self) -> str:
+        """Return the choices of its policy that are not gainful's defaults.
+
+        >>> from gainful.measures.dialects import dialect
+        >>> dialect("ir_measures").choices()
+        'ties=doc negative=zero precision=single'
+        """
+        defaults = Policy().answers()
+        chosen = self.policy.answers().items()
+        return " ".join(f"{name}={answer}" for name, answer in chosen if answer != defaults[name])
+
+    def notes(self) -> str:
+        """Return what else to know, in sentences."""
+        return " ".join(text for text in (self.ties, self.note) if text)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return all there is to know about it, each with what it is."""
+        facts = [
+            ("tool", self.tool),
+            ("its nDCG", str(self.measure("nDCG"))),
+            ("policy", self.choices()),
+            ("its names", ", ".join(f"{name} for {known}" for name, known in self.names.items())),
+            ("grades", "" if self.grades is None else f"{self.grades.expected}. {self.grades.reason}"),
+            ("decimals", "" if self.digits is None else str(self.digits)),
+            ("ties", self.ties),
+            ("note", self.note),
+        ]  # fmt: skip
+        return [(name, text) for name, text in facts if text]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,293 @@
+"""The dialects: one row for each tool."""
+
+from gainful.errors import MeasureError, did_you_mean
+from gainful.measures.dialect import Dialect, Grades
+from gainful.measures.policy import Policy
+
+_HIGHEST_OF_GDEVAL, _LABELS_OF_LIGHTGBM, _HIGHEST_OF_XGBOOST = 4, 31, 31
+
+_WHOLE = Grades(
+    float.is_integer,
+    "whole grades",
+    "trec_eval reads whole numbers and cuts off what follows the point.",
+)
+_NO_FLOATS = Grades(
+    float.is_integer, "whole grades", "pytrec_eval raises a TypeError for grades that are floats."
+)
+_RANX = Grades(float.is_integer, "whole grades", "ranx keeps grades as integers.")
+_GDEVAL = Grades(
+    lambda grade: grade.is_integer() and grade <= _HIGHEST_OF_GDEVAL,
+    "whole grades up to 4",
+    "gdeval.pl ends with an error for a higher grade.",
+)
+_NOT_NEGATIVE = Grades(
+    lambda grade: grade >= 0,
+    "grades from 0",
+    "ndcg_score raises a ValueError for negative y_true; dcg_score takes it.",
+    family="nDCG",
+)
+_LIGHTGBM = Grades(
+    lambda grade: grade.is_integer() and 0 <= grade < _LABELS_OF_LIGHTGBM,
+    "whole grades from 0 to 30",
+    "LightGBM takes labels as places in label_gain, which has 31 entries.",
+)
+_XGBOOST = Grades(
+    lambda grade: grade.is_integer() and 0 <= grade <= _HIGHEST_OF_XGBOOST,
+    "whole grades from 0 to 31",
+    "XGBoost refuses other labels with its exponential gain; ndcg_exp_gain=False takes them.",
+)
+_PADDING = Grades(
+    lambda grade: grade >= 0, "grades from 0", "A negative label marks padding, which is left out."
+)
+_RATED = Grades(
+    lambda grade: grade > 0,
+    "grades above 0",
+    "Every row of the truth counts as relevant: leave the others out.",
+)
+
+_TREC = {"ties": "doc", "negative": "zero", "missing": "skip"}
+_IN_LIST = {"ideal": "retrieved"}
+_EXP2 = {"gain": "exp2"}
+_OPEN = "The tool leaves the order of ties to its sorting."
+_SINGLE = "Computed in single precision."
+_BELOW = "It divides by an ideal below 0, too; here such a query is empty."
+
+DIALECTS = (
+    Dialect(
+        "trec_eval-9",
+        "trec_eval 9.0.8, ndcg and ndcg_cut",
+        policy=Policy(**_TREC, precision="single"),
+        grades=_WHOLE,
+        digits=4,
+        note="With -c, missing queries count as 0 (policy missing=zero).",
+    ),
+    Dialect(
+        "trec_eval-10",
+        "trec_eval 10, ndcg and ndcg_cut",
+        policy=Policy(ties="doc", negative="zero", missing="error"),
+        grades=_WHOLE,
+        digits=4,
+        note="Compares scores as float64. With -c, missing queries count as 0.",
+    ),
+    Dialect(
+        "pytrec_eval",
+        "pytrec_eval and pytrec-eval-terrier, which are trec_eval 9",
+        policy=Policy(**_TREC, precision="single"),
+        grades=_NO_FLOATS,
+        note="A missing query has no entry in the result, so that means over it leave it out.",
+    ),
+    Dialect(
+        "ir_measures",
+        "ir_measures, nDCG by its default provider, pytrec_eval",
+        policy=Policy(ties="doc", negative="zero", missing="zero", precision="single"),
+        grades=_NO_FLOATS,
+        note="Missing queries count as 0.",
+    ),
+    Dialect(
+        "gdeval",
+        "gdeval.pl 1.3",
+        settings=_EXP2,
+        policy=Policy(ties="doc", negative="zero", missing="skip", empty="skip"),
+        cutoff=20,
+        grades=_GDEVAL,
+        digits=5,
+    ),
+    Dialect(
+        "ranx",
+        "ranx, ndcg (ndcg_burges has gain=exp2)",
+        policy=Policy(ties="order", negative="zero", missing="error"),
+        grades=_RANX,
+        ties=_OPEN,
+        note="With make_comparable, missing queries count as 0.",
+    ),
+    Dialect(
+        "scikit-learn",
+        "scikit-learn, ndcg_score and dcg_score",
+        settings=_IN_LIST,
+        policy=Policy(ties="average", missing="skip"),
+        names={"ndcg_score": "nDCG", "dcg_score": "DCG"},
+        grades=_NOT_NEGATIVE,
+        lists=True,
+        note="A list of one document is an error there.",
+    ),
+    Dialect(
+        "torchmetrics",
+        "torchmetrics, RetrievalNormalizedDCG",
+        settings=_IN_LIST,
+        policy=Policy(ties="average", negative="both", missing="skip", precision="single"),
+        names={"RetrievalNormalizedDCG": "nDCG", "retrieval_normalized_dcg": "nDCG"},
+        lists=True,
+        note=f"{_SINGLE} A query whose grades sum to 0 is 0 there, also if some are positive. {_BELOW}",
+    ),
+    Dialect(
+        "lightgbm",
+        "LightGBM, metric ndcg",
+        settings=_EXP2 | _IN_LIST,
+        policy=Policy(ties="order", empty="one", missing="skip"),
+        grades=_LIGHTGBM,
+        lists=True,
+        note="Without eval_at it is that at 1, 2, 3, 4 and 5: give the cutoffs.",
+    ),
+    Dialect(
+        "xgboost",
+        "XGBoost 2 and later, metric ndcg (ndcg@k- has empty=zero)",
+        settings=_EXP2 | _IN_LIST,
+        policy=Policy(ties="order", empty="one", missing="skip", precision="single"),
+        cutoff=32,
+        grades=_XGBOOST,
+        lists=True,
+        note="Without a cutoff it is that at 32.",
+    ),
+    Dialect(
+        "catboost",
+        "CatBoost, NDCG with type=Base",
+        settings=_IN_LIST,
+        policy=Policy(ties="worst", negative="both", empty="one", missing="skip"),
+        lists=True,
+        note="type=Exp is gain=exp2, denominator=Position is discount=reciprocal.",
+    ),
+    Dialect(
+        "tf-ranking",
+        "TF-Ranking, NDCGMetric",
+        settings=_EXP2 | _IN_LIST,
+        policy=Policy(ties="average", missing="skip", precision="single"),
+        names={"NDCGMetric": "nDCG", "DCGMetric": "DCG"},
+        grades=_PADDING,
+        ties="The tool breaks ties at random; here they are averaged over.",
+        lists=True,
+    ),
+    Dialect(
+        "rax",
+        "Rax, ndcg_metric",
+        settings=_EXP2 | _IN_LIST,
+        policy=Policy(ties="order", negative="both", missing="skip", precision="single"),
+        names={"ndcg_metric": "nDCG", "dcg_metric": "DCG"},
+        lists=True,
+        note=f"{_SINGLE} {_BELOW}",
+    ),
+    Dialect(
+        "allrank",
+        "allRank, ndcg",
+        settings=_EXP2 | _IN_LIST,
+        policy=Policy(ties="order", empty="one", missing="skip", precision="single"),
+        grades=_PADDING,
+        ties=_OPEN,
+        lists=True,
+    ),
+    Dialect(
+        "elasticsearch",
+        "Elasticsearch and OpenSearch, rank_eval dcg with normalize",
+        settings=_EXP2 | {"depth": "retrieved"},
+        policy=Policy(ties="order", negative="both", missing="skip"),
+        cutoff=10,
+        ties="The engine returns a list; documents in it do not tie.",
+        note="The ideal is cut at the number of hits.",
+    ),
+    Dialect(
+        "quepid",
+        "Quepid, nDCG@10 (NDCG_CUT@10 has depth=cutoff)",
+        settings=_EXP2 | {"depth": "all"},
+        policy=Policy(ties="order", missing="skip"),
+        cutoff=10,
+        ties="The engine returns a list; documents in it do not tie.",
+        note="The ideal is not cut.",
+    ),
+    Dialect(
+        "beir",
+        "BEIR, which calls pytrec_eval",
+        policy=Policy(**_TREC, precision="single", drop_self="yes"),
+        grades=_NO_FLOATS,
+        digits=5,
+        note="Leaves out documents with the id of their query; MTEB does not.",
+    ),
+    Dialect(
+        "ntcir",
+        "NTCIREVAL, nDCG",
+        settings={"discount": "jarvelin", "base": 2},
+        policy=Policy(ties="order", empty="error"),
+        ties="The tool takes a list as it is given.",
+        note="The gains are a table that is given to it: gain={1: 1, 2: 3}. MSnDCG is the discount log.",
+    ),
+    Dialect(
+        "spark-mllib",
+        "Spark, RankingMetrics.ndcgAt without relevances",
+        settings={"gain": "binary"},
+        policy=Policy(ties="order", missing="skip"),
+        ties="The tool takes a list as it is given.",
+        note="With relevances, from 3.4 on, its ideal is the labels in the order given: no measure here.",
+    ),
+    Dialect(
+        "recommenders",
+        "Microsoft recommenders, ndcg_at_k",
+        settings={"gain": "binary"},
+        policy=Policy(ties="order", empty="skip"),
+        names={"ndcg_at_k": "nDCG"},
+        cutoff=10,
+        grades=_RATED,
+        note="score_type raw is gain=linear, exp is gain=exp2.",
+    ),
+    Dialect(
+        "recbole",
+        "RecBole, NDCG",
+        settings={"gain": "binary"},
+        policy=Policy(ties="order", missing="skip"),
+        cutoff=10,
+        digits=4,
+        ties=_OPEN,
+    ),
+    Dialect(
+        "lenskit",
+        "LensKit, NDCG with a field of gains",
+        settings={"discount": "jarvelin", "base": 2},
+        policy=Policy(ties="order", negative="both", missing="skip"),
+        ties="The tool takes a list as it is given.",
+        note="Without a field of gains it is gain=binary. An empty query is NaN by itself, and 0 in the "
+        f"means of RunAnalysis. {_BELOW}",
+    ),
+    Dialect(
+        "sentence-transformers",
+        "sentence-transformers, InformationRetrievalEvaluator",
+        settings={"gain": "binary"},
+        policy=Policy(ties="doc_ascending", missing="skip", empty="skip"),
+        cutoff=10,
+        ties="The tool leaves ties as they lie in a heap of scores and ids; here the lower id is first.",
+    ),
+)
+"""The dialects, in the order of their documentation."""
+
+ALIASES = {
+    "trec_eval": "trec_eval-10",
+    "sklearn": "scikit-learn",
+    "pytrec-eval-terrier": "pytrec_eval",
+    "ir-measures": "ir_measures",
+    "opensearch": "elasticsearch",
+    "tensorflow-ranking": "tf-ranking",
+    "spark": "spark-mllib",
+}
+"""Other names of the same."""
+
+_BY_NAME = {each.name: each for each in DIALECTS}
+
+
+def dialects() -> tuple[Dialect, ...]:
+    """Return every dialect.
+
+    >>> len(dialects())
+    23
+    """
+    return DIALECTS
+
+
+def dialect(name: str | Dialect) -> Dialect:
+    """Return the dialect of a tool by its name.
+
+    >>> dialect("sklearn").policy
+    Policy(ties='average', missing='skip')
+    """
+    if isinstance(name, Dialect):
+        return name
+    found = _BY_NAME.get(ALIASES.get(str(name).casefold(), str(name).casefold()))
+    if found is None:
+        hint = did_you_mean(str(name), [*_BY_NAME, *ALIASES])
+        raise MeasureError("dialect", "the name of a tool", repr(name), hint)
+    return found

@@ -1,0 +1,189 @@
+"""`gainful why`, `gainful dialects` and `--dialect`."""
+
+import json
+
+import pytest
+
+import gainful as gf
+
+QRELS = "q 0 a 1\nq 0 b 2\nq 0 c 0\nq 0 x 3\ne 0 a 0\n"
+RUN = "q Q0 a 1 4 t\nq Q0 b 2 3 t\nq Q0 c 3 2 t\nq Q0 u 4 1 t\ne Q0 a 1 1 t\n"
+
+
+@pytest.fixture
+def given(files):
+    return str(files("qrels.txt", QRELS)), str(files("my.run", RUN))
+
+
+@pytest.mark.parametrize("name", gf.formats())
+def test_why_in_every_format(inside, given, name):
+    done = inside("why", *given, "-m", "nDCG@4", "--dialects", "trec_eval,lightgbm", "-f", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = gf.why(*given, "nDCG@4", dialects=["trec_eval", "lightgbm"])
+    assert done.stdout == f"{gf.render(found, name)}\n"
+    for cause in ("gain", "ideal", "empty"):
+        assert cause in done.stdout
+
+
+def test_got(inside, given):
+    found = gf.which(*given, "nDCG@4", got="0.2375")
+    for name in ("table", "json"):  # all of them are in the tests of `which`
+        done = inside("why", *given, "-m", "nDCG@4", "--got", "0.2375", "-f", name)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == f"{gf.render(found, name)}\n"
+        assert "gainful" in done.stdout
+
+
+def test_why_as_json(inside, given):
+    done = inside("why", *given, "--dialects", "trec_eval, rax", "--format", "json")
+    document = json.loads(done.stdout)
+    assert [cause["cause"] for cause in document["causes"]] == ["gain", "ideal"]
+    assert document["gap"] == pytest.approx(sum(cause["part"] for cause in document["causes"]))
+
+
+def test_digits_and_output(inside, given, tmp_path):
+    target = tmp_path / "why.md"
+    done = inside("why", *given, "--dialects", "trec_eval,rax", "--digits", "2", "-o", str(target))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "| gain | linear | exp2 | -0.08 | 1 | q |" in target.read_text()
+
+
+def test_one_tool_beside_gainful_under_the_policy_given(inside, given):
+    done = inside("why", *given, "--dialects", "lightgbm", "--empty", "one", "-f", "json")
+    document = json.loads(done.stdout)
+    assert document["first"]["name"] == "gainful"
+    assert document["first"]["policy"]["empty"] == "one"
+    assert [cause["cause"] for cause in document["causes"]] == ["gain", "ideal"]
+
+
+def test_got_without_a_match(inside, given):
+    done = inside("why", *given, "--got", "0.123456")
+    assert done.returncode == 0
+    assert "No way gives 0.123456" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Give --dialects or --got, one of them."),
+        (["--dialects", "rax", "--got", "0.5"], "Give --dialects or --got, one of them."),
+        (["--dialects", "rax,ranx", "--ties", "best"], "leave out --ties"),
+        (["--dialects", "rax", "--ties", "bst"], "Did you mean 'best'"),
+        (["--dialects", "rax,ranx,beir"], "one or two names of tools"),
+        (["--dialects", "rex"], "Did you mean 'rax'"),
+        (["--dialects", ""], "the name of a tool"),
+        (["--dialects", "rax", "-m", "nDCG@5,10"], "one measure"),
+        (["--dialects", "rax", "-m", "nope"], "a measure of the catalogue"),
+        (["--dialects", "rax", "-m", "NumRet"], "the mean over the queries"),
+        (["--got", "abc"], "a number such as 0.4231"),
+        (["--got", "0.5", "-o", "x.parquet"], "The output is text"),
+        (["--got", "0.5", "--format", "nope"], "nope"),
+        (["--got", "0.5", "--columns", "query"], "ROLE=NAME"),
+    ],
+)
+def test_usage(inside, given, arguments, said):
+    done = inside("why", *given, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_files_that_are_not_there(inside, given):
+    for arguments in (["--dialects", "rax"], ["--got", "0.5"]):
+        done = inside("why", "none.qrels", given[1], *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "none.qrels" in done.stderr
+
+
+def test_standard_input_cannot_be_read_twice(inside, given):
+    done = inside("why", given[0], "-", "--got", "0.5")
+    assert done.returncode == 2
+    assert "standard input cannot be" in done.stderr
+
+
+def test_an_output_that_is_an_input(inside, given):
+    done = inside("why", *given, "--got", "0.5", "-o", given[1])
+    assert done.returncode == 2
+    assert "is one of the inputs" in done.stderr
+
+
+def test_grades_that_a_tool_refuses(inside, files):
+    qrels, run = files("half.txt", "q 0 a 0.5\n"), files("half.run", "q Q0 a 1 1 t\n")
+    for command in (
+        ["why", qrels, run, "--dialects", "rax,lightgbm"],
+        ["evaluate", qrels, run, "--dialect", "lightgbm"],
+    ):
+        done = inside(*command)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "gainful: error: dialect lightgbm: expected whole grades" in done.stderr
+
+
+def test_in_a_process_of_its_own(cli, given):
+    done = cli("why", *given, "--dialects", "rex")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("gainful: error: dialect: expected the name of a tool")
+    assert "Traceback" not in done.stderr
+
+
+# evaluate --dialect
+
+
+@pytest.mark.parametrize(
+    ("option", "answer"), [(f"--{c.name.replace('_', '-')}", c.default) for c in gf.choices()]
+)
+def test_a_dialect_beside_a_choice_of_the_policy(inside, given, option, answer):
+    """Also where it is the default that is written out."""
+    done = inside("evaluate", *given, "--dialect", "rax", option, answer)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"--dialect has its own policy: leave out {option}." in done.stderr
+
+
+@pytest.mark.parametrize("beside", [["--bounds", "--grades", "0,1"], ["--subtopics"]])
+def test_a_dialect_beside_what_has_none(inside, given, beside):
+    done = inside("evaluate", *given, "--dialect", "rax", *beside)
+    assert done.returncode == 2
+    assert "--dialect goes neither with --bounds nor with --subtopics" in done.stderr
+
+
+def test_evaluate_tells_the_dialect(inside, given):
+    done = inside("evaluate", *given, "--dialect", "sklearn", "-m", "ndcg_score@4")
+    assert done.returncode == 0
+    assert "nDCG(ideal=retrieved)@4" in done.stdout
+    assert "\ndialect: scikit-learn\npolicy: ties=average" in done.stdout
+    bare = inside("evaluate", *given, "--dialect", "sklearn", "-f", "csv")
+    assert bare.stdout.splitlines()[0] == "run,nDCG(ideal=retrieved)@10"
+    assert bare.stderr.startswith("dialect: scikit-learn\npolicy: ties=average")
+    plain = inside("evaluate", *given, "-f", "csv")
+    assert "dialect" not in plain.stderr
+
+
+# dialects
+
+
+@pytest.mark.parametrize("name", gf.formats())
+def test_dialects_in_every_format(inside, name):
+    done = inside("dialects", "-f", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    for each in gf.dialects():
+        assert each.name.replace("_", "\\_") in done.stdout or each.name in done.stdout
+    one = inside("dialects", "sklearn", "-f", name)
+    assert (one.returncode, one.stderr) == (0, "")
+    assert "ValueError" in one.stdout
+
+
+def test_dialects_as_json(inside):
+    rows = json.loads(inside("dialects", "-f", "json").stdout)
+    assert [row["dialect"] for row in rows] == [each.name for each in gf.dialects()]
+    assert {row["its nDCG"] for row in rows} >= {"nDCG", "nDCG(gain=exp2, ideal=retrieved)@32"}
+
+
+def test_one_dialect(inside):
+    done = inside("dialects", "gdeval")
+    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    assert ["decimals", "5"] in lines
+    assert ["policy", "ties=doc negative=zero missing=skip empty=skip"] in lines
+
+
+def test_an_unknown_dialect(inside):
+    done = inside("dialects", "lightgm")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Did you mean 'lightgbm'" in done.stderr

@@ -1,0 +1,268 @@
+"""What a dialect refuses, the names that it has and reads, and the rows themselves."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import gainful as gf
+from gainful.measures.dialects import ALIASES
+
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+
+NAMES = [each.name for each in gf.dialects()]
+RUN = {"q": {"a": 2.0, "b": 1.0}}
+
+# A grade that a tool takes no measure of, and its reason.
+REFUSED = [
+    ("trec_eval-9", 0.5, "whole grades", "cuts off what follows the point"),
+    ("trec_eval-10", 2.5, "whole grades", "cuts off what follows the point"),
+    ("pytrec_eval", 0.5, "whole grades", "TypeError"),
+    ("ir_measures", 0.5, "whole grades", "TypeError"),
+    ("beir", 1.5, "whole grades", "TypeError"),
+    ("ranx", 0.5, "whole grades", "as integers"),
+    ("gdeval", 5, "whole grades up to 4", "ends with an error"),
+    ("gdeval", 1.5, "whole grades up to 4", "ends with an error"),
+    ("scikit-learn", -1, "grades from 0", "ndcg_score raises a ValueError"),
+    ("lightgbm", 0.5, "whole grades from 0 to 30", "label_gain"),
+    ("lightgbm", -1, "whole grades from 0 to 30", "label_gain"),
+    ("lightgbm", 31, "whole grades from 0 to 30", "label_gain"),
+    ("lightgbm", 5000, "whole grades from 0 to 30", "label_gain"),  # whose gain is no float64
+    ("xgboost", 32, "whole grades from 0 to 31", "ndcg_exp_gain=False"),
+    ("xgboost", -2, "whole grades from 0 to 31", "ndcg_exp_gain=False"),
+    ("xgboost", 1.25, "whole grades from 0 to 31", "ndcg_exp_gain=False"),
+    ("tf-ranking", -1, "grades from 0", "padding"),
+    ("allrank", -1, "grades from 0", "padding"),
+    ("recommenders", 0, "grades above 0", "counts as relevant"),
+    ("recommenders", -1, "grades above 0", "counts as relevant"),
+]
+# The outermost grades that it does take.
+TAKEN = [
+    ("gdeval", 4),
+    ("gdeval", -3),
+    ("lightgbm", 30),
+    ("lightgbm", 0),
+    ("xgboost", 31),
+    ("scikit-learn", 0.25),
+    ("pytrec_eval", -2),
+    ("pytrec_eval", 3.0),
+    ("catboost", -1.5),
+    ("rax", 0.5),
+    ("torchmetrics", -0.5),
+    ("elasticsearch", -1),
+    ("recommenders", 0.5),
+]
+
+
+def refusal(call):
+    with pytest.raises(gf.InputError) as caught:
+        call()
+    return caught.value
+
+
+@pytest.mark.parametrize(("name", "grade", "expected", "reason"), REFUSED)
+def test_grades_that_the_tool_does_not_take(name, grade, expected, reason):
+    def by_ids():
+        return gf.evaluate({"q": {"a": 1, "b": grade}}, RUN, dialect=name)
+
+    def not_retrieved():
+        return gf.evaluate({"q": {"a": 1, "x": grade}}, RUN, dialect=name)
+
+    def in_arrays():
+        return gf.evaluate_arrays(labels=[[1, grade]], scores=[[2.0, 1.0]], dialect=name)
+
+    for call in (by_ids, not_retrieved, in_arrays):
+        problem = refusal(call)
+        assert (problem.where, problem.expected) == (f"dialect {name}", expected)
+        assert problem.found == f"grade {grade}"
+        assert reason in problem.remedy
+
+
+@pytest.mark.parametrize(("name", "grade"), TAKEN)
+def test_grades_that_it_takes(name, grade):
+    found = gf.evaluate({"q": {"a": 1, "b": grade}}, RUN, dialect=name)
+    assert found.dialect == name
+    assert len(found.means) == 1
+
+
+def test_scikit_learn_refuses_for_ndcg_alone():
+    judgments = {"q": {"a": 1, "b": -1}}
+    found = gf.evaluate(judgments, RUN, "dcg_score", dialect="sklearn")
+    assert found["DCG"] == pytest.approx(1 - 1 / np.log2(3))
+    for measures in ("ndcg_score", ["DCG", "nDCG@10"]):
+        assert refusal(lambda m=measures: gf.evaluate(judgments, RUN, m, dialect="sklearn"))
+
+
+@pytest.mark.parametrize(
+    "labels", [[[1, 0, 2]], np.array([[1, 0, 2]], np.int8), [[True, False, True]]]
+)
+def test_labels_of_every_type(labels):
+    found = gf.evaluate_arrays(labels=labels, scores=[[3.0, 2.0, 1.0]], dialect="lightgbm")
+    assert 0 < next(iter(found.means.values())) < 1
+
+
+def test_what_is_masked_is_not_refused():
+    found = gf.evaluate_arrays(
+        labels=[[1, 0, -1]], scores=[[3, 2, 1]], mask=[[True, True, False]], dialect="lightgbm"
+    )
+    assert next(iter(found.means.values())) == 1.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_policy_beside_a_dialect(name):
+    for call in (
+        lambda: gf.evaluate({"q": {"a": 1}}, RUN, policy=gf.Policy(), dialect=name),
+        lambda: gf.evaluate_arrays(
+            labels=[[1]], scores=[[1]], policy=gf.Policy(ties="best"), dialect=name
+        ),
+        lambda: gf.evaluate_runs({"q": {"a": 1}}, {"r": RUN}, policy=gf.Policy(), dialect=name),
+    ):
+        problem = refusal(call)
+        assert problem.where == "policy"
+        assert name in problem.expected
+        assert "dataclasses.replace" in problem.remedy
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("lightgm", "lightgbm"),
+        ("treceval", "trec_eval"),
+        ("scikit", "scikit-learn"),
+        ("rakx", "rax"),
+    ],
+)
+def test_an_unknown_name_suggests(written, meant):
+    with pytest.raises(gf.MeasureError, match=f"Did you mean '{meant}'"):
+        gf.evaluate({"q": {"a": 1}}, RUN, dialect=written)
+
+
+@pytest.mark.parametrize("name", [None, 7, "", "gainful"])
+def test_what_is_no_name(name):
+    with pytest.raises(gf.MeasureError, match="the name of a tool"):
+        gf.dialect(name)
+
+
+@pytest.mark.parametrize(("alias", "name"), ALIASES.items())
+def test_aliases(alias, name):
+    assert gf.dialect(alias) is gf.dialect(name)
+    assert gf.dialect(alias.upper()).name == name
+    assert alias not in NAMES
+    assert gf.dialect(gf.dialect(name)) is gf.dialect(name)
+
+
+def test_a_dialect_of_ones_own():
+    mine = dataclasses.replace(
+        gf.dialect("lightgbm"), name="ours", policy=gf.Policy(ties="best", empty="zero")
+    )
+    found = gf.evaluate({"q": {"a": 0, "b": 1}}, {"q": {"a": 1, "b": 1}}, "nDCG@2", dialect=mine)
+    assert found.values.tolist() == [[1.0]]
+    assert "| dialect=ours ties=best |" in found.signature("nDCG(gain=exp2, ideal=retrieved)@2")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("asked", ["nDCG", "nDCG@7", "DCG@3", "IDCG", "CG@2", "P@5", "AP"])
+def test_the_measure_of_every_row_reads_back(name, asked):
+    tool = gf.dialect(name)
+    measure = tool.measure(asked)
+    assert gf.measure(str(measure)) == measure
+    assert tool.measure(measure) == measure  # once is enough
+    assert tool.measure(gf.measure(asked)) == measure
+    assert measure.name == gf.measure(asked).name
+    if asked in ("P@5", "AP"):
+        assert measure == gf.measure(asked)
+    else:
+        assert measure.cutoff == (gf.measure(asked).cutoff or tool.cutoff)
+
+
+def test_what_is_written_out_stays():
+    tool = gf.dialect("xgboost")
+    assert str(tool.measure("nDCG(gain=linear)@5")) == "nDCG(ideal=retrieved)@5"
+    assert str(tool.measure("nDCG(gain=linear, ideal=judged)@5")) == "nDCG@5"
+    assert (
+        str(tool.measure("nDCG(discount=none)@5"))
+        == "nDCG(gain=exp2, discount=none, ideal=retrieved)@5"
+    )
+    assert str(gf.dialect("ntcir").measure("nDCG(gain={1: 1, 2: 3})@5")) == (
+        "nDCG(gain={1: 1, 2: 3}, discount=jarvelin)@5"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "meant"),
+    [
+        ("trec_eval-9", "ndcg", ["nDCG"]),
+        ("trec_eval-9", "ndcg_cut_10", ["nDCG@10"]),
+        ("trec_eval-9", "ndcg_cut.5,10", ["nDCG@5", "nDCG@10"]),
+        ("pytrec_eval", "ndcg_cut", [f"nDCG@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)]),
+        ("ir_measures", "nDCG@10", ["nDCG@10"]),
+        ("ir_measures", "nDCG(dcg='exp-log2')@10", ["nDCG(gain=exp2)@10"]),
+        ("beir", "NDCG@10", ["nDCG@10"]),
+        ("ranx", "ndcg_burges@5", ["nDCG(gain=exp2)@5"]),
+        ("scikit-learn", "ndcg_score@5", ["nDCG(ideal=retrieved)@5"]),
+        ("scikit-learn", "dcg_score", ["DCG"]),
+        ("torchmetrics", "RetrievalNormalizedDCG@3", ["nDCG(ideal=retrieved)@3"]),
+        ("torchmetrics", "retrieval_normalized_dcg", ["nDCG(ideal=retrieved)"]),
+        ("lightgbm", "ndcg@1,5", [f"nDCG(gain=exp2, ideal=retrieved)@{k}" for k in (1, 5)]),
+        ("xgboost", "ndcg", ["nDCG(gain=exp2, ideal=retrieved)@32"]),
+        ("catboost", "NDCG", ["nDCG(ideal=retrieved)"]),
+        ("rax", "ndcg_metric@10", ["nDCG(gain=exp2, ideal=retrieved)@10"]),
+        ("tf-ranking", "NDCGMetric", ["nDCG(gain=exp2, ideal=retrieved)"]),
+        ("recommenders", "ndcg_at_k", ["nDCG(gain=binary)@10"]),
+    ],
+)  # fmt: skip
+def test_the_names_of_the_tool(name, written, meant):
+    tool = gf.dialect(name)
+    assert [str(each) for each in tool.read(written)] == meant
+    found = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, written, dialect=name)
+    assert list(found.means) == meant
+    if len(meant) > 1:
+        with pytest.raises(gf.MeasureError, match="one measure"):
+            tool.measure(written)
+
+
+def test_names_of_other_tools_are_not_known():
+    with pytest.raises(gf.MeasureError, match="catalogue"):
+        gf.dialect("rax").measure("ndcg_score")
+    with pytest.raises(gf.MeasureError):
+        gf.dialect("xgboost").measure("ndcg@10-")
+
+
+@pytest.mark.parametrize("measures", [7, None, [], [7], "nDCG@", ["nDCG@10", "nope"]])
+def test_what_is_no_measure(measures):
+    with pytest.raises(gf.MeasureError):
+        gf.evaluate({"q": {"a": 1}}, RUN, measures, dialect="rax")
+
+
+def test_a_measure_that_becomes_another_is_measured_once():
+    found = gf.evaluate({"q": {"a": 1}}, RUN, ["nDCG", "nDCG@32"], dialect="xgboost")
+    assert list(found.means) == ["nDCG(gain=exp2, ideal=retrieved)@32"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows(name):
+    tool = gf.dialect(name)
+    assert str(tool) == name == name.casefold()
+    assert tool.policy.resolved(ids=True) == tool.policy
+    tool.for_arrays().resolved(ids=False)  # which refuses an order by ids
+    assert tool.tool
+    for text in (tool.ties, tool.note):
+        assert not text or text.endswith(".")
+    for written, known in tool.names.items():
+        assert tool.measure(written) == tool.measure(known)
+    facts = dict(tool.facts())
+    assert facts["its nDCG"] == str(tool.measure("nDCG"))
+    assert ("grades" in facts) == (tool.grades is not None)
+
+
+def test_a_signature_tells_the_dialect():
+    judgments, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}
+    spoken = gf.evaluate(judgments, run, "nDCG@10", dialect="pytrec-eval-terrier")
+    policy = spoken.policy
+    plain = gf.evaluate(judgments, run, "nDCG@10", policy=policy)
+    assert plain.dialect is None
+    assert spoken.signature("nDCG@10") == plain.signature("nDCG@10").replace(
+        "| ties=", "| dialect=pytrec_eval ties="
+    )
+    assert "dialect: pytrec_eval" in gf.render(spoken)
+    assert "dialect" not in gf.render(plain)
