@@ -1,0 +1,379 @@
+"""`gainful compare`, as a user calls it."""
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import gainful as gf
+
+COOKING = Path(__file__).parents[2] / "examples" / "cooking"
+JUDGMENTS, KEYWORD, HYBRID, SEMANTIC = (
+    str(COOKING / name) for name in ("judgments.qrels", "keyword.run", "hybrid.run", "semantic.run")
+)
+RUNS = {"keyword": KEYWORD, "hybrid": HYBRID, "semantic": SEMANTIC}
+ALL = (JUDGMENTS, *RUNS.values())
+TWO = (JUDGMENTS, KEYWORD, HYBRID)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return gf.compare(JUDGMENTS, RUNS, ["nDCG@5", "RR"])
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return gf.evaluate_runs(JUDGMENTS, RUNS, ["nDCG@5", "RR"])
+
+
+def test_the_table_is_that_of_the_comparison(cli, inside, found):
+    done = cli("compare", *ALL, "-m", "nDCG@5", "-m", "ndcg_cut_5", "-m", "RR")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{found}\n"
+    assert gf.compare(JUDGMENTS, RUNS).measures == ("nDCG@10",)
+    assert inside("compare", *ALL).stdout == f"{gf.compare(JUDGMENTS, RUNS)}\n"
+
+
+@pytest.mark.parametrize("writer", gf.formats())
+def test_formats(writer, inside, found, tmp_path):
+    done = inside("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "-f", writer)
+    out = done.stdout
+    assert (done.returncode, out) == (0, gf.render(found, writer) + "\n")
+    notes = found.notes() if writer in ("csv", "tsv", "jsonl") else []
+    assert done.stderr.splitlines() == notes
+    match writer:
+        case "csv" | "tsv":
+            delimiter = "," if writer == "csv" else "\t"
+            read = list(csv.DictReader(io.StringIO(out), delimiter=delimiter))
+            assert [float(row["p"]) for row in read] == [one.p for one in found.differences]
+        case "json":
+            assert json.loads(out) == found.to_dict()
+        case "jsonl":
+            read = [json.loads(line) for line in out.splitlines()]
+            assert [row["verdict"] for row in read] == [
+                one.verdict.word for one in found.differences
+            ]
+        case _:
+            assert found.differences[0].run in out
+
+
+def test_the_format_follows_the_name_of_the_output(inside, found, tmp_path):
+    for name, writer in (("c.csv", "csv"), ("c.md", "markdown"), ("c.json", "json")):
+        target = tmp_path / name
+        code, out, _ = inside("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "-o", target)
+        assert (code, out) == (0, "")
+        assert target.read_text() == gf.render(found, writer) + "\n"
+
+
+def test_digits(inside, found):
+    _, out, _ = inside("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "--digits", 2)
+    assert f"{found.differences[0].base_mean:.2f}   " in out
+    assert f"{found.differences[0].base_mean:.4f}" not in out.split("\n\n", maxsplit=1)[0]
+
+
+OPTIONS = {
+    "test": "wilcoxon",
+    "correction": "bonferroni",
+    "interval": "bca",
+    "pairs": "all",
+    "level": 0.9,
+    "margin": 0.3,
+    "resamples": 500,
+    "seed": 3,
+}
+
+
+def test_every_choice_reaches_the_comparison(inside):
+    given = [part for name, value in OPTIONS.items() for part in (f"--{name}", value)]
+    code, out, _ = inside("compare", *ALL, "-f", "json", *given)
+    wanted = gf.compare(JUDGMENTS, RUNS, **OPTIONS)
+    assert (code, json.loads(out)) == (0, wanted.to_dict())
+    assert "correction=bonferroni interval=bca level=0.9 margin=0.3 resamples=500 seed=3" in out
+    assert set(gf.comparison_choices()) < set(OPTIONS)
+
+
+def test_the_policy_reaches_the_comparison(inside):
+    options = ("--missing", "skip", "--ties", "best")
+    code, out, _ = inside("compare", *ALL, "-f", "json", *options, "--threads", 1)
+    wanted = gf.compare(JUDGMENTS, RUNS, policy=gf.Policy(missing="skip", ties="best"))
+    assert (code, json.loads(out)) == (0, wanted.to_dict())
+
+
+def test_all_tests(inside, found):
+    code, out, _ = inside("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "--tests", "-f", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert (code, len(rows)) == (0, 4 * 4)
+    for row in rows:
+        tested = found[row["run"], row["measure"]].tests[row["test"]]
+        assert (float(row["p"]), float(row["p, holm"])) == (tested.p, tested.adjusted)
+        assert row["exact"] == ("yes" if tested.outcome.exact else "no")
+
+
+def test_scores_that_are_there_already(inside, found, scores, tmp_path):
+    files = [tmp_path / "keyword.csv", tmp_path / "hybrid.jsonl", tmp_path / "semantic.json"]
+    for file, each in zip(files[:2], scores.values(), strict=False):
+        each.write(file)
+    gf.save_baseline(scores["semantic"], files[2])
+    code, out, _ = inside("compare", "--scores", *files, "-f", "json")
+    assert code == 0
+    assert json.loads(out)["differences"] == found.to_dict()["differences"]
+    code, out, _ = inside("compare", "--scores", *files, "-m", "recip_rank", "-f", "json")
+    assert json.loads(out)["measures"] == ["RR"]
+
+
+def test_the_output_of_trec_eval(cli, inside, tmp_path):
+    files, values = [], []
+    for name, run in list(RUNS.items())[:2]:
+        done = cli("trec_eval", "-q", "-m", "ndcg_cut.5", "-m", "recip_rank", JUDGMENTS, run)
+        files.append(tmp_path / f"{name}.txt")
+        files[-1].write_text(done.stdout)
+        rows = [line.split() for line in done.stdout.splitlines()]
+        values.append({q: float(v) for m, q, v in rows if m == "recip_rank" and q != "all"})
+    code, out, err = inside("compare", "--scores", *files, "-m", "RR", "-f", "json")
+    assert (code, err) == (0, "")
+    both = [query for query in values[0] if query in values[1]]
+    (one,) = json.loads(out)["differences"]
+    wanted = sum(values[1][query] - values[0][query] for query in both) / len(both)
+    assert (one["measure"], one["queries"]) == ("RR", len(both))
+    assert one["difference"] == pytest.approx(wanted, abs=1e-12)
+    assert set(json.loads(out)["left_out"]["RR"]) == {*values[0], *values[1]} - {*both}
+
+
+def test_a_gate(cli, inside):
+    passing = ("--fail-if", "nDCG@10 < -0.01", "--fail-if", "saturation > 0.9")
+    done = cli("compare", *TWO, *passing)
+    assert done.returncode == 0
+    assert done.stderr.strip().startswith("Gate passed")
+    assert done.stdout == inside("compare", *TWO).stdout
+    # The other way round the run is worse.
+    done = cli("compare", JUDGMENTS, HYBRID, KEYWORD, *passing)
+    assert done.returncode == 1
+    assert done.stderr.strip().startswith("Gate failed")
+    assert "Traceback" not in done.stderr
+    assert inside("compare", *TWO, "--fail-unless", "nDCG@10 > 0")[0] == 0
+    assert inside("compare", *TWO, "--fail-unless", "nDCG@10 > 0.1")[0] == 1
+    assert inside("compare", *TWO, "--fail-if", "missing > 0")[0] == 0
+    assert inside("compare", JUDGMENTS, HYBRID, KEYWORD, "--fail-if", "missing > 0")[0] == 1
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+
+
+def test_files_for_machines_and_people(inside, tmp_path):
+    junit, summary, page = (tmp_path / name for name in ("gate.xml", "gate.md", "page.html"))
+    code, out, _ = inside(
+        "compare", JUDGMENTS, HYBRID, KEYWORD, "--fail-if", "nDCG@10 < -0.01", "--fail-if",
+        "missing > 3", "--junit", junit, "--summary", summary, "--html", page, "-f", "csv",
+    )  # fmt: skip
+    assert code == 1  # and all is written all the same
+    assert out.startswith("measure,base,run")
+    runs = {"hybrid": HYBRID, "keyword": KEYWORD}
+    gate = gf.compare(JUDGMENTS, runs).gate(["nDCG@10 < -0.01", "missing > 3"])
+    assert junit.read_text() == gate.to_junit()
+    cases = ET.parse(junit).getroot().findall(".//testcase")  # noqa: S314
+    assert [case.get("name") for case in cases] == [
+        "fail if nDCG@10 < -0.01",
+        "fail if missing > 3",
+    ]
+    assert [len(case) for case in cases] == [1, 0]
+    assert summary.read_text() == gate.to_markdown()
+    tags = Tags()
+    tags.feed(page.read_text())
+    assert tags.seen.count("table") == 2
+    assert "<title>page</title>" in page.read_text()
+
+
+def test_a_summary_without_a_gate(inside, tmp_path):
+    target = tmp_path / "s.md"
+    assert inside("compare", *TWO, "--summary", target)[0] == 0
+    runs = {"keyword": KEYWORD, "hybrid": HYBRID}
+    assert target.read_text() == gf.compare(JUDGMENTS, runs).to_markdown() + "\n"
+
+
+def test_a_saved_baseline(cli, inside, tmp_path):
+    saved = tmp_path / "main.json"
+    assert inside("evaluate", JUDGMENTS, KEYWORD, "--save-baseline", saved)[0] == 0
+    code, out, err = inside(
+        "compare", JUDGMENTS, saved, HYBRID, "-f", "json", "--fail-if", "changed"
+    )
+    assert code == 0
+    assert "The judgments are those of the baseline." in err
+    wanted = gf.compare(JUDGMENTS, {"main": KEYWORD, "hybrid": HYBRID})
+    assert json.loads(out)["differences"] == wanted.to_dict()["differences"]
+    other = tmp_path / "other.qrels"
+    lines = Path(JUDGMENTS).read_text().splitlines(keepends=True)
+    other.write_text("".join(lines[1:]))
+    done = cli("compare", other, saved, HYBRID, "--fail-if", "changed")
+    assert done.returncode == 1
+    assert "gainful: warning: The judgments of 'hybrid' are not those" in done.stderr
+    assert "Gate failed" in done.stderr
+
+
+@pytest.mark.parametrize("by", [(), ("--by", "kind"), ("--by", "kind", "--by", "baseline")])
+def test_slices(inside, tmp_path, by):
+    queries = gf.evaluate(JUDGMENTS, KEYWORD).queries
+    table = {query: {"kind": "short" if len(query) < 12 else "long"} for query in queries}
+    file = tmp_path / "kinds.csv"
+    file.write_text("query,kind\n" + "".join(f"{q},{row['kind']}\n" for q, row in table.items()))
+    code, out, _ = inside("compare", *TWO, "--slices", file, *by, "-f", "json")
+    runs = {"keyword": KEYWORD, "hybrid": HYBRID}
+    wanted = gf.compare(JUDGMENTS, runs, slices=table, by=by[1::2])
+    assert (code, json.loads(out)["slices"]) == (0, wanted.to_dict()["slices"])
+    assert "Slices, worst first" in inside("compare", *TWO, "--slices", file, *by)[1]
+
+
+def test_standard_input(cli, inside, scores, found, tmp_path):
+    done = cli("compare", JUDGMENTS, KEYWORD, "-", "-f", "csv", stdin=Path(HYBRID).read_text())
+    assert done.returncode == 0, done.stderr
+    plain = inside("compare", JUDGMENTS, KEYWORD, HYBRID, "-f", "csv").stdout
+    assert done.stdout == plain.replace(",hybrid,", ",-,")
+    scores["hybrid"].write(tmp_path / "hybrid.csv")
+    text = gf.render(scores["keyword"], "csv", per_query=True)
+    done = cli("compare", "--scores", "-", tmp_path / "hybrid.csv", "-f", "jsonl", stdin=text)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        row = json.loads(line)
+        assert row["difference"] == found["hybrid", row["measure"]].difference
+    assert len(done.stdout.splitlines()) == 2
+
+
+MISTAKES = [
+    ((), "Missing argument"),
+    ((JUDGMENTS,), "expected JUDGMENTS BASE RUN"),
+    ((JUDGMENTS, KEYWORD), "expected JUDGMENTS BASE RUN"),
+    (("--scores", KEYWORD), "expected BASE RUN"),
+    ((JUDGMENTS, KEYWORD, KEYWORD), "The same run is given twice"),
+    (("-", "-", KEYWORD), "Standard input can be read once"),
+    ((JUDGMENTS, KEYWORD, "-", "--slices", "-"), "Standard input can be read once"),
+    ((*TWO, "--test", "anova"), "anova"),
+    ((*TWO, "--correction", "sidak"), "sidak"),
+    ((*TWO, "--level", "95"), "--level"),
+    ((*TWO, "--level", "nan"), "level: expected a number above 0 and below 1"),
+    ((*TWO, "--margin", "0"), "--margin"),
+    ((*TWO, "--margin", "nan"), "margin: expected"),
+    ((*TWO, "--resamples", "0"), "--resamples"),
+    ((*TWO, "--seed", "-1"), "--seed"),
+    ((*TWO, "--by", "locale"), "Choices: judged, baseline"),
+    ((*TWO, "-m", "nDGC"), "Did you mean"),
+    ((*TWO, "-m", "GMAP"), "geometric mean"),
+    ((*TWO, "-f", "xml"), "xml"),
+    ((*TWO, "-o", "x.parquet"), "The output is text"),
+    ((*TWO, "--fail-if", "nDCG@10"), "a condition such as"),
+    ((*TWO, "--fail-if", "nDCG@10 < low"), "low is no number"),
+    ((*TWO, "--fail-if", "nDCG@5 < 0"), "Did you mean 'nDCG@10'"),
+    ((*TWO, "--fail-unless", "mising < 1"), "Did you mean 'missing'"),
+    ((*TWO, "--fail-if", "changed"), "a saved baseline"),
+    ((*TWO, "--junit", "gate.xml"), "give --fail-if or --fail-unless"),
+    ((*TWO, "--html", "x", "--summary", "x"), "a file of its own"),
+    ((*TWO, "-o", "y", "--html", "./y"), "a file of its own"),
+    ((*TWO, "--ties", "random"), "ties"),
+    ((*TWO, "--columns", "query"), "ROLE=NAME"),
+    (("--scores", KEYWORD, HYBRID, "--missing", "skip"), "--missing is about judgments and runs"),
+    (("--scores", KEYWORD, HYBRID, "--drop-self", "no"), "--drop-self is about judgments"),
+    (("--scores", KEYWORD, HYBRID, "--columns", "query=q"), "--columns is about judgments"),
+    (("--scores", KEYWORD, HYBRID, "--chunks", "#"), "--chunks is about judgments"),
+    (("--scores", "{csv}", "{two}", "--by", "judged"), "judgments, to slice by"),
+    (("--scores", "{csv}", "{two}", "--fail-if", "unjudged > 0"), "to know unjudged"),
+    (("--scores", "{csv}", "{two}", "-m", "P@1"), "a column of P@1"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "told"), MISTAKES)
+def test_mistakes_are_said_in_a_paragraph(arguments, told, inside, files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {
+        "csv": files("one.csv", "query,value\nq1,1\nq2,2\n"),
+        "two": files("two.csv", "query,value\nq1,1\nq2,1\n"),
+    }
+    before = {path.name for path in tmp_path.iterdir()}
+    code, out, err = inside("compare", *(str(one).format(**names) for one in arguments))
+    assert (code, out) == (2, "")
+    assert told in err
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("option", ["-o", "--junit", "--summary", "--html"])
+@pytest.mark.parametrize("target", ["judgments", "run", "slices"])
+def test_no_input_is_written_over(option, target, inside, files):
+    inputs = {
+        "judgments": files("j.qrels", "q1 0 a 1\nq2 0 a 1\n"),
+        "run": files("a.run", "q1 Q0 a 1 2 t\nq2 Q0 a 1 2 t\n"),
+        "slices": files("s.csv", "query,kind\nq1,x\nq2,y\n"),
+    }
+    other = files("b.run", "q1 Q0 a 1 2 t\nq2 Q0 b 1 2 t\n")
+    before = {name: path.read_bytes() for name, path in inputs.items()}
+    code, _, err = inside(
+        "compare", inputs["judgments"], inputs["run"], other, "--slices", inputs["slices"],
+        "--fail-if", "missing > 0", option, inputs[target],
+    )  # fmt: skip
+    assert code == 2
+    assert "is one of the inputs" in err
+    assert {name: path.read_bytes() for name, path in inputs.items()} == before
+
+
+BAD = {
+    "missing": None,
+    "empty": b"",
+    "binary": b"\x00\x01\xff\xfe\x80 binary",
+    "words": b"hello world\n",
+    "json": b'{"a": [1, 2',
+    "latin": "caf\xe9 Q0 a 1 2 t\n".encode("latin-1"),
+    "saved and cut": b'{"gainful": "baseline", "format": 1, "version": "0',
+    "saved later": b'{"gainful": "baseline", "format": 99, "version": "9"}',
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("place", ["judgments", "base", "run", "slices", "scores"])
+def test_bad_files_are_named(kind, place, inside, tmp_path, files):
+    bad = tmp_path / "bad file"
+    if BAD[kind] is not None:
+        bad.write_bytes(BAD[kind])
+    if place == "scores":
+        good = files("good.csv", "query,value\nq1,1\nq2,2\n")
+        arguments = ["--scores", good, bad]
+    else:
+        arguments = {
+            "judgments": [bad, KEYWORD, HYBRID],
+            "base": [JUDGMENTS, bad, HYBRID],
+            "run": [JUDGMENTS, KEYWORD, bad],
+            "slices": [*TWO, "--slices", bad],
+        }[place]
+    code, out, err = inside("compare", *arguments)
+    assert (code, out) == (2, "")
+    assert "bad file" in err
+    assert err.startswith("gainful: error: ")
+
+
+def test_judgments_and_runs_exchanged(inside):
+    code, _, err = inside("compare", KEYWORD, JUDGMENTS, HYBRID)
+    assert code == 2
+    assert "This looks like a run: judgments come first" in err
+    code, _, err = inside("compare", KEYWORD, HYBRID, JUDGMENTS)
+    assert code == 2
+    code, _, err = inside("compare", JUDGMENTS, KEYWORD, JUDGMENTS)
+    assert code == 2
+    assert "This looks like judgments" in err
+    code, _, err = inside("compare", "--scores", KEYWORD, HYBRID)
+    assert code == 2
+    assert "a column for query" in err
+
+
+def test_saved_baselines_alone(inside, tmp_path, scores):
+    for name in ("keyword", "hybrid"):
+        gf.save_baseline(scores[name], tmp_path / f"{name}.json")
+    both = (tmp_path / "keyword.json", tmp_path / "hybrid.json")
+    code, _, err = inside("compare", JUDGMENTS, *both, "-m", "RR")
+    assert code == 2
+    assert "--scores" in err
+    assert inside("compare", "--scores", *both)[0] == 0

@@ -1,0 +1,119 @@
+"""`gainful power`, as a user calls it."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import gainful as gf
+
+COOKING = Path(__file__).parents[2] / "examples" / "cooking"
+JUDGMENTS, KEYWORD, HYBRID = (
+    str(COOKING / name) for name in ("judgments.qrels", "keyword.run", "hybrid.run")
+)
+FILES = (JUDGMENTS, KEYWORD, HYBRID)
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        (("--difference", 0.02), {"difference": 0.02}),
+        (("--queries", 200), {"queries": 200}),
+        (("--difference", 0.02, "--queries", 200), {"difference": 0.02, "queries": 200}),
+        (("--difference", 0.02, "--power", 0.9, "--alpha", 0.01),
+         {"difference": 0.02, "power": 0.9, "alpha": 0.01}),
+    ],
+)  # fmt: skip
+def test_it_solves_for_what_is_not_given(inside, options, given):
+    done = inside("power", "--sd", 0.18, *options, "-f", "jsonl")
+    assert (done.returncode, done.stderr) == (0, "")
+    wanted = gf.power(sd=0.18, **given)
+    names = ("sd", "difference", "queries", "power", "alpha")
+    assert json.loads(done.stdout) == {name: getattr(wanted, name) for name in names}
+
+
+def test_the_table(cli):
+    done = cli("power", "--sd", 0.1, "--difference", 0.05)
+    assert done.returncode == 0
+    assert done.stdout == f"{gf.power(sd=0.1, difference=0.05)}\n"
+    assert done.stdout.rstrip().endswith("solved for queries; two-sided paired t test")
+
+
+def test_the_spread_comes_from_two_runs(inside, tmp_path):
+    done = inside("power", *FILES, "--difference", 0.02, "-m", "RR", "-f", "csv")
+    assert done.returncode == 0, done.stderr
+    (one,) = gf.compare(JUDGMENTS, {"base": KEYWORD, "run": HYBRID}, "RR").differences
+    (row,) = csv.DictReader(io.StringIO(done.stdout))
+    assert float(row["sd"]) == one.sd
+    assert int(row["queries"]) == gf.power(sd=one.sd, difference=0.02).queries
+    saved = tmp_path / "main.json"
+    gf.save_baseline(gf.evaluate(JUDGMENTS, KEYWORD, "RR"), saved)
+    again = inside("power", JUDGMENTS, saved, HYBRID, "--difference", 0.02, "-m", "RR", "-f", "csv")
+    assert again.stdout == done.stdout
+
+
+def test_the_policy_reaches_the_runs(inside):
+    done = inside("power", *FILES, "--queries", 50, "--missing", "skip", "-f", "jsonl")
+    policy = gf.Policy(missing="skip")
+    (one,) = gf.compare(JUDGMENTS, {"base": KEYWORD, "run": HYBRID}, policy=policy).differences
+    assert json.loads(done.stdout)["sd"] == one.sd
+
+
+def test_a_run_from_standard_input(cli):
+    done = cli("power", JUDGMENTS, "-", HYBRID, "--queries", 50, stdin=Path(KEYWORD).read_text())
+    assert (done.returncode, done.stdout) == (0, cli("power", *FILES, "--queries", 50).stdout)
+
+
+def test_an_output_in_the_format_of_its_name(inside, tmp_path):
+    target = tmp_path / "power.md"
+    done = inside("power", "--sd", 0.1, "--difference", 0.05, "-o", target)
+    assert (done.returncode, done.stdout) == (0, "")
+    wanted = gf.render(gf.power(sd=0.1, difference=0.05), "markdown")
+    assert target.read_text() == f"{wanted}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "Give --sd, or JUDGMENTS BASE RUN"),
+        (("--difference", "0.1"), "Give --sd, or JUDGMENTS BASE RUN"),
+        (("--sd", "0.1"), "a difference or a number of queries"),
+        (("--sd", "0", "--queries", "9"), "--sd"),
+        (("--sd", "nan", "--queries", "9"), "sd: expected a number above 0"),
+        (("--sd", "inf", "--queries", "9"), "sd: expected a number above 0"),
+        (("--sd", "much", "--queries", "9"), "--sd"),
+        (("--sd", "0.1", "--difference", "0"), "--difference"),
+        (("--sd", "0.1", "--difference", "1e-9"), "at least 1e-07 of the standard deviation"),
+        (("--sd", "0.1", "--queries", "1"), "--queries"),
+        (("--sd", "0.1", "--queries", "9", "--power", "1"), "--power"),
+        (("--sd", "0.1", "--queries", "9", "--power", "0.01"), "more than alpha"),
+        (("--sd", "0.1", "--queries", "9", "--difference", "0.1", "--power", "0.5"), "all of them"),
+        (("--sd", "0.1", "--queries", "9", "--alpha", "0"), "--alpha"),
+        ((JUDGMENTS, KEYWORD, "--queries", "9"), "Expected JUDGMENTS BASE RUN"),
+        ((*FILES, HYBRID, "--queries", "9"), "Expected JUDGMENTS BASE RUN"),
+        ((*FILES, "--sd", "0.1", "--queries", "9"), "not both"),
+        ((JUDGMENTS, "-", "-", "--queries", "9"), "Standard input can be read once"),
+        ((JUDGMENTS, KEYWORD, "none.run", "--queries", "9"), "none.run"),
+        ((KEYWORD, JUDGMENTS, HYBRID, "--queries", "9"), "judgments come first"),
+        ((JUDGMENTS, KEYWORD, KEYWORD, "--queries", "9"), "the same difference on all queries"),
+        ((*FILES, "-m", "nDGC", "--queries", "9"), "Did you mean"),
+        ((*FILES, "-o", HYBRID, "--queries", "9"), "is one of the inputs"),
+        ((*FILES, "-o", "x.gz", "--queries", "9"), "The output is text"),
+    ],
+)
+def test_mistakes_are_said_in_a_paragraph(arguments, told, inside):
+    before = Path(HYBRID).read_bytes()
+    done = inside("power", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert Path(HYBRID).read_bytes() == before
+
+
+def test_one_query_has_no_spread(inside, files):
+    judgments, one = files("j.qrels", "q 0 a 1\n"), files("a.run", "q Q0 a 1 2 t\n")
+    two = files("b.run", "q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
+    done = inside("power", judgments, one, two, "--queries", 9)
+    assert done.returncode == 2
+    assert "runs that differ from query to query, found one query" in done.stderr

@@ -1,0 +1,260 @@
+"""What is decided, and in which words."""
+
+import numpy as np
+import pytest
+from generated_runs import moved, normal, quick, scores, without_nan
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import ttost_paired
+
+import gainful as gf
+from gainful.comparison.verdict import WORDS, equivalence
+from gainful.statistics.moments import moments
+
+CASES = {
+    "better": (normal(0.5), {}),
+    "worse": (normal(-0.5), {}),
+    "equivalent": (normal(0.01, sd=0.1), {"margin": 0.1}),
+    "no decision": (normal(0.1), {}),
+}
+
+
+def test_every_word_has_a_case():
+    assert set(CASES) == set(WORDS)
+
+
+@pytest.mark.parametrize("word", CASES)
+def test_every_word_is_reached(word):
+    differences, options = CASES[word]
+    found = without_nan(quick(moved(differences), **options))
+    (one,) = found.differences
+    assert one.verdict.word == word
+    assert found.table().records()[0]["verdict"] == word
+    assert one.to_dict()["verdict"] == word
+    assert found.verdicts == (one.verdict.sentence,) == (str(one.verdict),)
+    assert one.to_dict()["sentence"] == one.verdict.sentence
+
+
+def test_the_sentence_of_a_difference():
+    (one,) = quick(moved(normal(0.5))).differences
+    low, high = stats.t.interval(0.95, 29, 0.5, 1 / 30**0.5)
+    p = stats.ttest_1samp(normal(0.5), 0).pvalue
+    assert one.verdict.sentence == (
+        f"value: new is better than old (+0.5000, 95% interval {low:+.4f} to {high:+.4f}, "
+        f"p = {p:.4f}, 30 queries)."
+    )
+    (one,) = quick(moved(normal(-5)), level=0.99).differences
+    low, high = stats.t.interval(0.99, 29, -5, 1 / 30**0.5)
+    assert one.verdict.sentence == (
+        f"value: new is worse than old (-5.0000, 99% interval {low:+.4f} to {high:+.4f}, "
+        "p < 0.0001, 30 queries)."
+    )
+
+
+def test_the_sentence_of_equivalence_has_the_p_of_equivalence():
+    (one,) = quick(moved(normal(0.01, sd=0.1)), margin=0.05).differences
+    assert one.verdict.word == "equivalent"
+    p = stats.t.sf(0.04 / (0.1 / 30**0.5), 29)
+    assert one.verdict.sentence.startswith("value: new and old are equivalent within 0.05 (+0.0100")
+    assert f"p of equivalence = {p:.4f}, 30 queries)." in one.verdict.sentence
+    assert one.p > 0.5  # that of the difference says nothing
+
+
+def test_the_sentence_without_a_decision_tells_how_many_queries_would_make_one():
+    (one,) = quick(moved(normal(0.1))).differences
+    needed = gf.power(sd=one.sd, difference=one.difference).queries
+    assert needed > 30
+    assert one.verdict.queries_needed == needed == one.to_dict()["queries_needed"]
+    assert one.verdict.sentence.startswith("value: no decision between new and old (+0.1000, ")
+    assert one.verdict.sentence.endswith(
+        f"; if the difference is as large as it looks, about {needed:,} queries like these would "
+        "decide."
+    )
+
+
+def test_with_a_margin_the_queries_are_those_that_would_show_it():
+    (one,) = quick(moved(normal(0.1)), margin=0.3).differences
+    needed = gf.power(sd=one.sd, difference=0.3).queries
+    assert (one.verdict.word, one.verdict.queries_needed) == ("no decision", needed)
+    assert one.verdict.sentence.endswith(
+        f"; about {needed} queries like these would show a difference of 0.3."
+    )
+
+
+def test_what_there_are_enough_queries_for_needs_no_more():
+    (one,) = quick(moved(normal(0.3)), margin=1).differences
+    assert gf.power(sd=1, difference=1).queries < 30
+    assert one.verdict.word == "equivalent"
+    (one,) = quick(moved(normal(0.9, sd=2.5)), margin=1.5).differences
+    assert gf.power(sd=2.5, difference=1.5).queries < 30
+    assert (one.verdict.word, one.verdict.queries_needed) == ("no decision", None)
+    assert one.verdict.sentence.endswith("30 queries).")
+
+
+@pytest.mark.parametrize(
+    "correction", ["holm", "bonferroni", "benjamini-hochberg", "tukey", "none"]
+)
+def test_the_queries_needed_allow_for_the_number_of_comparisons(correction):
+    base = dict.fromkeys(moved(normal(0))["old"], 0.5)
+    runs = {f"r{at}": moved(normal(0.02 * at, seed=at))["new"] for at in range(1, 5)}
+    found = quick({"base": base, **runs}, correction=correction)
+    alpha = 0.05 if correction == "none" else 0.05 / 4
+    for one in found.differences:
+        wanted = gf.power(sd=one.sd, difference=abs(one.difference), alpha=alpha).queries
+        assert one.verdict.queries_needed == wanted > 30
+
+
+NAMES = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "benjamini-hochberg": "Benjamini–Hochberg",
+    "tukey": "randomised Tukey",
+}
+
+
+@pytest.mark.parametrize("correction", NAMES)
+def test_the_sentence_names_the_correction(correction):
+    tables = {"base": moved(normal(0))["old"]}
+    tables |= {f"r{at}": moved(normal(at / 4, seed=at))["new"] for at in (1, 2, 3)}
+    found = quick(tables, correction=correction)
+    assert all(f", {NAMES[correction]} over 3 comparisons, " in text for text in found.verdicts)
+    assert f"corrected over 3 comparisons ({correction})" in found.notes()[4]
+    assert f"correction={correction} " in found.notes()[5]
+
+
+def test_equivalence_beside_tukey_is_corrected_by_holm_and_says_so():
+    tables = {"base": moved(normal(0))["old"]}
+    tables |= {f"r{at}": moved(normal(0.01, seed=at))["new"] for at in (1, 2)}
+    found = quick(tables, correction="tukey", margin=2)
+    assert [one.verdict.word for one in found.differences] == ["equivalent"] * 2
+    assert all("Holm over 2 comparisons" in text for text in found.verdicts)
+    assert {one.test for one in found.differences} == {"tukey"}
+
+
+@given(
+    st.floats(-1, 1), st.floats(0.01, 3), st.integers(2, 60), st.floats(0.01, 2), st.integers(0, 9)
+)
+def test_equivalence_is_two_one_sided_t_tests(mean, sd, count, margin, seed):
+    values = normal(mean, sd, count, seed)
+    p, _, _ = ttost_paired(values, np.zeros(count), -margin, margin)
+    assert equivalence(moments(values), margin) == pytest.approx(p, rel=1e-7, abs=1e-14)
+    below = stats.ttest_1samp(values, -margin, alternative="greater").pvalue
+    above = stats.ttest_1samp(values, margin, alternative="less").pvalue
+    assert equivalence(moments(values), margin) == pytest.approx(
+        max(below, above), rel=1e-7, abs=1e-14
+    )
+
+
+def test_equivalence_is_corrected_like_differences():
+    tables = {"base": moved(normal(0))["old"]}
+    tables |= {f"r{at}": moved(normal(at / 20, seed=at))["new"] for at in range(1, 5)}
+    bare = [
+        ttost_paired(np.array([*run.values()]), np.array([*tables["base"].values()]), -0.5, 0.5)[0]
+        for run in list(tables.values())[1:]
+    ]
+    for correction, method in (("holm", "holm"), ("benjamini-hochberg", "fdr_bh")):
+        found = quick(tables, margin=0.5, correction=correction)
+        wanted = multipletests(bare, method=method)[1].tolist()
+        assert [one.p_equivalent for one in found.differences] == pytest.approx(wanted, rel=1e-6)
+        words = ["equivalent" if p < 0.05 else "no decision" for p in wanted]
+        assert [one.verdict.word for one in found.differences] == words
+        assert len({*words}) == 2  # the example has both
+    without = quick(tables)
+    assert {one.p_equivalent for one in without.differences} == {None}
+
+
+def test_a_difference_that_is_sure_and_too_small_to_matter_is_equivalence():
+    (one,) = quick(moved(normal(0.01, sd=0.01)), margin=0.1).differences
+    assert one.p < 0.001
+    assert one.verdict.word == "equivalent"
+
+
+@pytest.mark.parametrize("value", [0.0, 0.02, -0.02])
+@pytest.mark.parametrize("count", [2, 4, 5, 20])
+def test_without_spread_equivalence_needs_queries_too(count, value):
+    """All n differences are on the same side of either bound: 2^−n by chance."""
+    (one,) = without_nan(quick(moved([value] * count), margin=0.1)).differences
+    assert one.p_equivalent == 0.5**count
+    assert one.verdict.word == ("equivalent" if count >= 5 else "no decision")
+    (one,) = quick(moved([value] * count), margin=0.01).differences
+    assert one.p_equivalent == (0.5**count if value == 0 else 1)
+
+
+def test_one_query_is_never_equivalent():
+    (one,) = quick(moved([0.0]), margin=10).differences
+    assert (one.p_equivalent, one.verdict.word) == (None, "no decision")
+
+
+CONTRARY = [-0.01] * 18 + [5.0, 5.0]
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+def test_a_test_that_leans_to_the_other_side_than_the_mean_decides_nothing(test):
+    """Most queries are a little worse, two are far better: the mean is up, ranks and signs down."""
+    found = without_nan(quick(moved(CONTRARY), test=test))
+    (one,) = found.differences
+    assert one.difference > 0
+    assert one.p < 0.01
+    assert (one.verdict.word, one.verdict.queries_needed) == ("no decision", None)
+    assert one.verdict.sentence.endswith("; the test and the mean point in different directions.")
+    (one,) = quick(moved(CONTRARY)).differences
+    assert one.verdict.word == "no decision"
+    assert "directions" not in one.verdict.sentence
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_test_that_leans_as_the_mean_does_decides(test, sign):
+    apart = [sign * value for value in [0.1, 0.2, 0.3] * 6 + [-0.05, 0.0]]
+    (one,) = quick(moved(apart), test=test).differences
+    assert one.verdict.word == ("better" if sign > 0 else "worse")
+
+
+def test_signs_without_a_mean_decide_nothing():
+    apart = [-0.5] * 18 + [4.5] * 2
+    (one,) = quick(moved(apart, base=0), test="sign").differences
+    assert one.difference == 0
+    assert one.p < 0.001
+    assert one.verdict.word == "no decision"
+
+
+def test_more_noise_asks_for_more_queries_and_a_larger_difference_for_fewer():
+    def needed(mean, sd, **options):
+        (one,) = quick(moved(normal(mean, sd)), **options).differences
+        assert one.verdict.word == "no decision"
+        return one.verdict.queries_needed
+
+    by_noise = [needed(0.1, sd) for sd in (0.5, 1, 2, 4)]
+    assert by_noise == sorted({*by_noise})
+    by_difference = [needed(mean, 2) for mean in (0.5, 0.2, 0.1, 0.01)]
+    assert by_difference == sorted({*by_difference})
+    by_level = [needed(0.1, 1, level=level) for level in (0.5, 0.9, 0.95, 0.999)]
+    assert by_level == sorted({*by_level})
+
+
+def test_p_falls_with_the_difference_and_with_the_queries():
+    def p(mean, count=30, **options):
+        (one,) = quick(moved(normal(mean, count=count)), **options).differences
+        return one.p if "margin" not in options else one.p_equivalent
+
+    by_difference = [p(mean) for mean in (0, 0.1, 0.3, 0.6, 1.0)]
+    assert by_difference == sorted({*by_difference}, reverse=True)
+    by_queries = [p(0.2, count) for count in (5, 20, 80, 320)]
+    assert by_queries == sorted({*by_queries}, reverse=True)
+    by_margin = [p(0.1, margin=margin) for margin in (0.05, 0.1, 0.2, 0.4)]
+    assert by_margin == sorted({*by_margin}, reverse=True)
+
+
+def test_a_difference_of_next_to_nothing_asks_for_no_number_of_queries():
+    apart = normal(1e-8)
+    (one,) = quick(moved(apart, base=0)).differences
+    assert one.verdict.queries_needed is None
+    assert one.verdict.sentence.endswith("30 queries).")
+
+
+def test_numbers_too_small_for_four_decimals_are_not_shown_as_nothing():
+    old, new = scores([0.0] * 30, normal(2e-6, sd=1e-6))
+    (one,) = quick({"old": old, "new": new}).differences
+    assert "(+2e-06, 95% interval +1.6e-06 to +2.4e-06, p < 0.0001" in one.verdict.sentence
