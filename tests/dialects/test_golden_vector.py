@@ -159,6 +159,7 @@ def test_one_perfect_query_and_one_that_the_run_lacks(names, value):
     ("name", "first", "last"),
     [
         ("scikit-learn", (1 + 1 / L3 + 1 / 2) / 3, (1 + 1 / L3 + 1 / 2) / 3),
+        ("tf-ranking", (1 + 1 / L3 + 1 / 2) / 3, (1 + 1 / L3 + 1 / 2) / 3),
         ("catboost", 0.5, 0.5),
         ("xgboost", 1.0, 0.5),
         ("lightgbm", 1.0, 0.5),
