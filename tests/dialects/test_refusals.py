@@ -266,3 +266,37 @@ def test_a_signature_tells_the_dialect():
     )
     assert "dialect: pytrec_eval" in gf.render(spoken)
     assert "dialect" not in gf.render(plain)
+
+
+def test_a_reason_that_is_of_one_gain_is_said_of_that_gain():
+    judgments, run = {"q": {"a": 0.5, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
+    with pytest.raises(gf.InputError, match="ndcg_exp_gain"):
+        gf.evaluate(judgments, run, "nDCG@2", dialect="xgboost")
+    linear = gf.evaluate(judgments, run, "nDCG(gain=linear)@2", dialect="xgboost")
+    assert list(linear.means.values()) == pytest.approx(
+        [(0.5 + 2 / 1.5849625) / (2 + 0.5 / 1.5849625)]
+    )
+
+
+def test_quepid_has_two_forms():
+    judgments = {"q": dict.fromkeys("abcd", 1)}
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    whole, cut = (
+        gf.evaluate(judgments, run, name, dialect="quepid").means.values()
+        for name in ("NDCG@2", "NDCG_CUT@2")
+    )
+    assert list(cut) == [1.0]
+    assert list(whole) == pytest.approx([0.6367], abs=1e-4)
+
+
+def test_why_takes_one_measure():
+    with pytest.raises(gf.MeasureError, match="one measure"):
+        gf.why({"q": {"a": 1}}, {"q": {"a": 1}}, ["nDCG@4"], dialects=["ranx", "sklearn"])
+    with pytest.raises(gf.InputError, match="one or two names"):
+        gf.why({"q": {"a": 1}}, {"q": {"a": 1}}, dialects=None)
+
+
+def test_which_names_the_tools_that_refuse():
+    found = gf.which({"q": {"a": 1, "b": -1}}, {"q": {"b": 2.0, "a": 1.0}}, got="0.63")
+    assert {"lightgbm", "scikit-learn"} <= set(found.refused)
+    assert "lightgbm" in str(found)

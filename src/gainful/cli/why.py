@@ -27,7 +27,15 @@ from gainful.cli.options import (
 )
 @click.argument("judgments")
 @click.argument("run")
-@click.option("--measure", "-m", default="nDCG@10", show_default=True, help="Of which number.")
+@click.option(
+    "--measure",
+    "-m",
+    "measures",
+    multiple=True,
+    default=["nDCG@10"],
+    show_default=True,
+    help="Of which number.",
+)
 @click.option(
     "--dialects",
     metavar="TOOL,TOOL",
@@ -56,18 +64,21 @@ def why(judgments: str, run: str, **options: Any) -> None:
         raise click.UsageError("Give --dialects or --got, one of them.")
     if "-" in (judgments, run):
         raise click.UsageError("The files are read more than once: standard input cannot be.")
+    if len(options["measures"]) > 1:
+        raise click.UsageError("One measure at a time: give -m once.")
+    (measure,) = options["measures"]
     refuse_overwriting(options["output"], judgments, run)
     format_of(options)  # says what is wrong with it before the work
     given: dict[str, Any] = {"policy": policy if given_choices() else None, "chunks": chunks}
     given |= reading
     found: Any
     if options["got"] is not None:
-        found = gf.which(judgments, run, options["measure"], got=options["got"], **given)
+        found = gf.which(judgments, run, measure, got=options["got"], **given)
     else:
         names = [name.strip() for name in options["dialects"].split(",")]
         if given_choices() and len(names) > 1 and "gainful" not in names:
             raise click.UsageError(
                 f"The tools have policies: leave out {', '.join(given_choices())}."
             )
-        found = gf.why(judgments, run, options["measure"], dialects=names, **given)
+        found = gf.why(judgments, run, measure, dialects=names, **given)
     write(gf.render(found, format_of(options), digits=options["digits"]), options["output"])

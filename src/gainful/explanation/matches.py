@@ -49,6 +49,7 @@ class Which:
         nearest: where there are none, those that come nearest.
         tried: how many were tried.
         percent: whether the number was read as a percentage.
+        refused: the tools that do not take these grades, or stop at such queries.
     """
 
     got: str
@@ -56,6 +57,7 @@ class Which:
     nearest: tuple[Candidate, ...]
     tried: int
     percent: bool = False
+    refused: tuple[str, ...] = ()
 
     def table(self) -> Table:
         """Return a row for each way."""
@@ -64,6 +66,8 @@ class Which:
             for each in self.found or self.nearest
         ]
         notes = [f"{self.tried} ways were tried."]
+        if self.refused:
+            notes.append(f"Not tried, because they refuse such data: {', '.join(self.refused)}.")
         if self.percent:
             notes.append(f"{self.got} is read as a percentage.")
         if not self.found:
@@ -82,6 +86,7 @@ class Which:
             "got": self.got,
             "percent": self.percent,
             "tried": self.tried,
+            "refused": list(self.refused),
             "found": [_plain(each) for each in self.found],
             "nearest": [_plain(each) for each in self.nearest],
         }
@@ -137,8 +142,14 @@ def which(
     aim, room = (number / _PERCENT, half / _PERCENT) if percent else (number, half)
     found = [each for each in tried if abs(each.value - aim) <= room + _ROUNDING]
     nearest = sorted(tried, key=lambda each: abs(each.value - aim))[:_NEAREST]
+    known = {each.way.name for each in tried}
     return Which(
-        written, tuple(_plainest(found)), () if found else tuple(nearest), len(tried), percent
+        written,
+        tuple(_plainest(found)),
+        () if found else tuple(nearest),
+        len(tried),
+        percent,
+        tuple(each.name for each in DIALECTS if each.name not in known),
     )
 
 

@@ -62,6 +62,10 @@ def why(
     >>> [(cause.name, round(cause.part, 4)) for cause in found.causes]
     [('gain', -0.167), ('ideal', 0.4887)]
     """
+    if not isinstance(measure, str | Measure):
+        raise MeasureError("why", "one measure", repr(measure)[:60])
+    if not isinstance(dialects, str | Dialect | Sequence):
+        raise InputError("dialects", "one or two names of tools", repr(dialects)[:60])
     names = [dialects] if isinstance(dialects, str | Dialect) else list(dialects)
     if len(names) == 1:
         names.insert(0, OURS)

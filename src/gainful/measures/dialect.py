@@ -19,13 +19,20 @@ TRANSLATED = ("CG", "DCG", "IDCG", "nDCG")
 class Grades:
     """The grades that a tool takes: a test of one grade, and what the tool says to others.
 
-    `family` is the only family that it says so of, where that is not all.
+    `family` is the only family that it says so of, and `gain` the only gain, where that is not all.
     """
 
     holds: Callable[[float], bool]
     expected: str
     reason: str
     family: str | None = None
+    gain: str | None = None
+
+    def concern(self, measure: Measure) -> bool:
+        """Return whether the tool looks at the grades for this measure."""
+        gain = measure.parameters.get("gain")
+        other = self.gain is not None and gain is not None and str(gain) != self.gain
+        return not other and self.family in (None, measure.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +112,7 @@ class Dialect:
 
     def refuse(self, grades: Iterable[float], measures: Iterable[Measure]) -> None:
         """Refuse grades that the tool does not take for these measures, with its own reason."""
-        if self.grades is None:
-            return
-        if self.grades.family is not None and all(
-            each.name != self.grades.family for each in measures
-        ):
+        if self.grades is None or not any(self.grades.concern(each) for each in measures):
             return
         for grade in grades:
             if not self.grades.holds(grade):

@@ -35,6 +35,7 @@ _XGBOOST = Grades(
     lambda grade: grade.is_integer() and 0 <= grade <= _HIGHEST_OF_XGBOOST,
     "whole grades from 0 to 31",
     "XGBoost refuses other labels with its exponential gain; ndcg_exp_gain=False takes them.",
+    gain="exp2",
 )
 _PADDING = Grades(
     lambda grade: grade >= 0, "grades from 0", "A negative label marks padding, which is left out."
@@ -188,6 +189,7 @@ DIALECTS = (
         "Quepid, nDCG@10 (NDCG_CUT@10 has depth=cutoff)",
         settings=_EXP2 | {"depth": "all"},
         policy=Policy(ties="order", missing="skip"),
+        names={"NDCG_CUT": "nDCG(depth=cutoff)"},
         cutoff=10,
         ties="The engine returns a list; documents in it do not tie.",
         note="The ideal is not cut.",
