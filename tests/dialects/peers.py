@@ -4,6 +4,7 @@ import functools
 import os
 import random
 import subprocess
+import warnings
 from pathlib import Path
 
 import catboost.utils
@@ -186,8 +187,10 @@ def by_gdeval(judgments, run, k, folder):
 
 def by_ranx(judgments, run, names, **options):
     """{name: {query: value}} and {name: mean}."""
-    qrels, results = ranx.Qrels(judgments), ranx.Run(run)
-    means = ranx.evaluate(qrels, results, names, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the compiler that it calls, the first time
+        qrels, results = ranx.Qrels(judgments), ranx.Run(run)
+        means = ranx.evaluate(qrels, results, names, **options)
     return {name: dict(results.scores[name]) for name in names}, means
 
 
