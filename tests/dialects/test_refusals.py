@@ -71,7 +71,9 @@ def test_grades_that_the_tool_does_not_take(name, grade, expected, reason):
     def in_arrays():
         return gf.evaluate_arrays(labels=[[1, grade]], scores=[[2.0, 1.0]], dialect=name)
 
-    for call in (by_ids, not_retrieved, in_arrays):
+    # A tool of lists is not given what was not retrieved.
+    others = () if gf.dialect(name).lists else (not_retrieved,)
+    for call in (by_ids, in_arrays, *others):
         problem = refusal(call)
         assert (problem.where, problem.expected) == (f"dialect {name}", expected)
         assert problem.found == f"grade {grade}"
@@ -300,3 +302,13 @@ def test_which_names_the_tools_that_refuse():
     found = gf.which({"q": {"a": 1, "b": -1}}, {"q": {"b": 2.0, "a": 1.0}}, got="0.63")
     assert {"lightgbm", "scikit-learn"} <= set(found.refused)
     assert "lightgbm" in str(found)
+
+
+def test_a_tool_of_lists_sees_the_grades_in_the_lists_alone():
+    judgments = {"q": {"a": 1, "b": 0, "lost": -1}}
+    run = {"q": {"a": 1.0, "b": 2.0}}
+    for name in ("scikit-learn", "lightgbm"):
+        scores = gf.evaluate(judgments, run, "nDCG@2", dialect=name)
+        assert list(scores.means.values()) == pytest.approx([0.63093], abs=1e-5)
+        with pytest.raises(gf.InputError, match="grade -1"):
+            gf.evaluate(judgments, {"q": {**run["q"], "lost": 0.5}}, "nDCG@2", dialect=name)

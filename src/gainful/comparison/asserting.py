@@ -7,7 +7,7 @@ from typing import Any
 from gainful.comparison.compare import compare
 from gainful.comparison.comparison import Comparison
 from gainful.errors import GainfulWarning, InputError
-from gainful.evaluation.tools import Measures
+from gainful.measures.notation import Measures
 
 
 def assert_not_worse(

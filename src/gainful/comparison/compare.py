@@ -25,11 +25,10 @@ from gainful.errors import GainfulWarning, InputError
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.scores import Scores
-from gainful.evaluation.tools import Measures
 from gainful.inputs.engine import Engine
 from gainful.inputs.query_tables import read_query_table
 from gainful.measures.family import GEOMETRIC
-from gainful.measures.notation import read_measures
+from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from gainful.errors import InputError
 from gainful.evaluation.batches import Measured, batches_for, measure_batches
 from gainful.evaluation.coverage import coverage_of
+from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades
 from gainful.evaluation.scores import Scores
-from gainful.evaluation.tools import Measures, asked_of, read_tool, refuse_grades
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.engine import Engine, Progress
 from gainful.inputs.identifiers import examples
@@ -20,6 +20,7 @@ from gainful.matching import arrays
 from gainful.matching.dispatch import reading
 from gainful.matching.matched import Matched
 from gainful.measures.dialect import Dialect
+from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
@@ -134,7 +135,7 @@ def evaluate_runs(
         results = {}
         for done, (name, run) in enumerate(runs.items()):  # noqa: B007 - tell reads it
             matched, decided = reader.match(run, depth)
-            refuse_grades(tool, matched.pool_grades, asked)
+            refuse_grades(tool, matched.grade, matched.pool_grades, asked)
             results[name] = measure_matched(matched, asked, decided, depth)
             tell(1.0)
     if depth is not None:  # what ties can do is not known of lists that were cut
@@ -192,7 +193,7 @@ def evaluate_arrays(
     chosen = read_policy(policy) if tool is None else tool.for_arrays()
     resolved = chosen.resolved(ids=False)
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)
-    refuse_grades(tool, lists.labels, asked)
+    refuse_grades(tool, lists.labels, lists.labels, asked)
     batches, measured = measure_batches(
         lists.split(batches_for(lists.labels.size)),
         lambda part: arrays.match(part, resolved),

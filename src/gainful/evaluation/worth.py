@@ -58,15 +58,4 @@ def _ask(gain: Gain, grade: float) -> float:
 
 def discounts_of(discount: Discount, base: float, depth: int) -> Floats:
     """Return the discounts (depth+1,) by rank; entry 0 is unused."""
-    match discount.form:
-        case "log":
-            table = discounts.log(depth, base)
-        case "jarvelin":
-            table = discounts.jarvelin(depth, base)
-        case "reciprocal":
-            table = discounts.reciprocal(depth)
-        case "power":
-            table = discounts.power(depth, discount.exponent or 0.0)
-        case _:
-            table = discounts.none(depth)
-    return table
+    return discounts.by_form(discount.form, depth, base=base, exponent=discount.exponent)

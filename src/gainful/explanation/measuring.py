@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from gainful.errors import GainfulError
+from gainful.evaluation.dialect import refuse_grades
 from gainful.evaluation.evaluate import measure_matched
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Engine
@@ -56,7 +55,7 @@ class Measuring:
     def refuse(self, tool: Dialect, measures: Iterable[Measure], policy: Policy) -> None:
         """Refuse grades that a tool does not take, before anything is computed from them."""
         matched, _ = self._match(policy)
-        tool.refuse(np.unique(matched.pool_grades).astype(np.float64).tolist(), measures)
+        refuse_grades(tool, matched.grade, matched.pool_grades, measures)
 
     def _match(self, policy: Policy) -> tuple[Matched, Policy]:
         key = before(policy)

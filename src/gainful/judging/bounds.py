@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import measure_matched, read_policy
-from gainful.evaluation.tools import Measures
 from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.engine import Engine
 from gainful.judging.differences import difference_of
@@ -20,7 +19,7 @@ from gainful.judging.scale import Scale, read_scale
 from gainful.judging.simple import SIMPLE
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
-from gainful.measures.notation import read_measures
+from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gainful.errors import InputError
-from gainful.evaluation.tools import Measures
 from gainful.inputs.engine import Engine
 from gainful.judging.bounds import Bounds, bounds
 from gainful.judging.differences import COMPARED
-from gainful.measures.notation import read_measures
+from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import Policy
 from gainful.rendering.table import Cell, Table, as_html, as_text
 

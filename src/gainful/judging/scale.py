@@ -32,11 +32,6 @@ class Scale:
         """The highest grade."""
         return self.grades[-1]
 
-    @property
-    def has_zero(self) -> bool:
-        """Whether a document may have grade 0."""
-        return 0.0 in self.grades or (self.between and self.lowest < 0 < self.highest)
-
 
 def read_scale(grades: object) -> Scale:
     """Read the possible grades: two are the ends of a range, more, or a set, are all there are.

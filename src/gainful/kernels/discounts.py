@@ -8,6 +8,25 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+def by_form(form: str, depth: int, *, base: float, exponent: float | None) -> Floats:
+    """Return the table of a discount by the name of its form.
+
+    >>> by_form("reciprocal", 3, base=2.0, exponent=None).round(3).tolist()
+    [0.0, 1.0, 0.5, 0.333]
+    """
+    match form:
+        case "log":
+            return log(depth, base)
+        case "jarvelin":
+            return jarvelin(depth, base)
+        case "reciprocal":
+            return reciprocal(depth)
+        case "power":
+            return power(depth, exponent or 0.0)
+        case _:
+            return none(depth)
+
+
 def log(depth: int, base: float) -> Floats:
     """Return 1/log_b(i+1) for i = 1..depth."""
     return _table(1.0 / _logarithm(_ranks(depth) + 1.0, base))

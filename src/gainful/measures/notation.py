@@ -82,6 +82,12 @@ def _at(
     return tuple(Measure(family.name, cutoff=cutoff, **parameters) for cutoff in cutoffs)
 
 
+Measures = (
+    str | Measure | list[str] | list[Measure] | list[str | Measure] | tuple[str | Measure, ...]
+)
+"""What a caller may give as measures."""
+
+
 def read_measures(measures: object) -> tuple[Measure, ...]:
     """Read what a caller gives as measures: one, or several, as text or as values.
 

@@ -1,9 +1,7 @@
 """When a whole loss can be had from a handful of kernels on a GPU, and having it."""
 
 import functools
-import importlib.util
 import math
-import sys
 from typing import Any
 
 from gainful.measures.discount import Discount
@@ -11,10 +9,9 @@ from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.spec import read_cutoff
+from gainful.tensors.fusible import fusible
 from gainful.tensors.losses.checks import Common
 from gainful.tensors.losses.worth import discounts_of
-
-_FLOATS = ("float16", "bfloat16", "float32")
 
 
 def fused_approx(
@@ -47,34 +44,18 @@ def fused_lambda(scores: Any, labels: Any, mask: Any, common: Common, **options:
     return _whole(scores, labels, mask, common, terms, sign=1.0, factor=factor)
 
 
-@functools.cache
-def _has_triton() -> bool:
-    return importlib.util.find_spec("triton") is not None
-
-
 def _fusible(scores: Any, labels: Any, mask: Any, common: Common) -> bool:
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(scores, torch.Tensor) or not scores.is_cuda:
-        return False
-    given = [one for one in (scores, labels, mask, common.get("weight")) if one is not None]
-    tensors = all(
-        isinstance(one, torch.Tensor)
-        and one.device == scores.device
-        and not torch._C._functorch.is_batchedtensor(one)  # noqa: SLF001
-        for one in given
-    )
-    if not tensors or not _has_triton():
+    weight = common.get("weight")
+    if not fusible(scores, labels, mask, weight):
         return False
     from gainful.tensors.fused.lists import GAINS, WIDEST
 
-    weight = common.get("weight")
     return (
-        str(scores.dtype).rpartition(".")[-1] in _FLOATS
-        and scores.ndim > 0
+        scores.ndim > 0
         and 0 < scores.shape[-1] <= WIDEST
         and scores.numel() > 0
         and all(one.shape == scores.shape for one in (labels, mask) if one is not None)
-        and (mask is None or mask.dtype == torch.bool)
+        and (mask is None or str(mask.dtype) == "torch.bool")
         and (weight is None or weight.shape == scores.shape[:-1])
         and (weight is None or not weight.requires_grad)
         and common.get("offsets") is None

@@ -1,6 +1,5 @@
 """The operations of the losses in PyTorch."""
 
-import importlib.util
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-_AXES = 2  # list, item
+from gainful.tensors.fusible import fusible
 
 
 class _WithGradient(torch.autograd.Function):
@@ -48,15 +47,6 @@ class _Once(torch.autograd.Function):
     def backward(ctx: Any, *slopes: Tensor) -> Any:
         message = "this loss has no second derivative"
         raise NotImplementedError(message)
-
-
-def _fusible(scores: Tensor) -> bool:
-    """Return whether the kernels for a GPU can take these scores."""
-    if not scores.is_cuda or scores.dtype != torch.float32 or scores.dim() != _AXES:
-        return False
-    if torch._C._functorch.is_batchedtensor(scores):  # under vmap  # noqa: SLF001
-        return False
-    return importlib.util.find_spec("triton") is not None
 
 
 class TorchOperations:
@@ -176,7 +166,7 @@ class TorchOperations:
 
     def fused_ranks(self, scores: Tensor, mask: Tensor, temperature: float) -> Tensor | None:
         """Return approximate ranks by a fused kernel; None where there is none for these."""
-        if not _fusible(scores):
+        if not fusible(scores):
             return None
         from gainful.tensors.fused.approx import approx_ranks
 
@@ -186,7 +176,7 @@ class TorchOperations:
         self, arrays: Sequence[Tensor], discounts: Tensor, **options: Any
     ) -> Tensor | None:
         """Return weighted sums over pairs by a fused kernel; None where there is none for these."""
-        if not _fusible(arrays[0]):
+        if not fusible(arrays[0]):
             return None
         from gainful.tensors.fused.pairs import Options, lambda_sums
 

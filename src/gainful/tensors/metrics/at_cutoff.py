@@ -1,18 +1,15 @@
 """When a measure at a cutoff can be had from one kernel on a GPU, and having it."""
 
 import functools
-import importlib.util
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from gainful.measures.discount import Discount
+from gainful.tensors.fusible import fusible
 from gainful.tensors.metrics.lists import check_lists
 from gainful.tensors.metrics.worth import discount_table
-
-_NARROW = ("float16", "bfloat16", "float32")
 
 
 def fused_at_cutoff(
@@ -35,17 +32,7 @@ def fused_at_cutoff(
         ties: `average` or `order`.
         normalised: divide by the ideal.
     """
-    torch = sys.modules.get("torch")
-    if cutoff is None or torch is None or not isinstance(scores, torch.Tensor):
-        return None
-    if not scores.is_cuda or str(scores.dtype).rpartition(".")[-1] not in _NARROW:
-        return None
-    given = [scores, labels] if mask is None else [scores, labels, mask]
-    if not all(isinstance(one, torch.Tensor) and one.is_cuda for one in given):
-        return None
-    if any(torch._C._functorch.is_batchedtensor(one) for one in given):  # noqa: SLF001
-        return None
-    if importlib.util.find_spec("triton") is None:
+    if cutoff is None or not fusible(scores, labels, mask):
         return None
     from gainful.tensors.fused.cutoff import DEEPEST, GAINS, WIDEST, cumulated
 

@@ -56,18 +56,7 @@ def _asked(lists: Lists, gain: Gain) -> Any:
 
 def discount_table(discount: Discount, base: float, depth: int) -> NDArray[np.float64]:
     """Return the discounts (depth,) of the ranks from 1 on."""
-    match discount.form:
-        case "log":
-            table = discounts.log(depth, base)
-        case "jarvelin":
-            table = discounts.jarvelin(depth, base)
-        case "reciprocal":
-            table = discounts.reciprocal(depth)
-        case "power":
-            table = discounts.power(depth, discount.exponent or 0.0)
-        case _:
-            table = discounts.none(depth)
-    return table[1:]
+    return discounts.by_form(discount.form, depth, base=base, exponent=discount.exponent)[1:]
 
 
 def weights(lists: Lists, ranking: Ranking, table: NDArray[np.float64]) -> Any:

@@ -9,13 +9,9 @@ from numpy.typing import NDArray
 from gainful.errors import InputError, MeasureError
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialects import dialect as find_dialect
-from gainful.measures.notation import read_measures
+from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
-
-Measures = (
-    str | Measure | list[str] | list[Measure] | list[str | Measure] | tuple[str | Measure, ...]
-)
 
 
 def read_tool(dialect: str | Dialect | None, policy: Policy | None) -> Dialect | None:
@@ -52,8 +48,16 @@ def asked_of(measures: Measures, tool: Dialect | None) -> tuple[Measure, ...]:
 
 
 def refuse_grades(
-    tool: Dialect | None, grades: NDArray[Any], measures: tuple[Measure, ...]
+    tool: Dialect | None, listed: NDArray[Any], judged: NDArray[Any], measures: Iterable[Measure]
 ) -> None:
-    """Refuse grades (n,) that a tool does not take, before anything is computed from them."""
+    """Refuse grades that a tool does not take, before anything is computed from them.
+
+    Args:
+        tool: None where no dialect is asked for.
+        listed: (n,) grades of the documents in the lists, all that a tool of lists sees.
+        judged: (m,) grades of all judged documents, which other tools are given.
+        measures: that are asked for.
+    """
     if tool is not None and tool.grades is not None:
-        tool.refuse(np.unique(grades).astype(np.float64).tolist(), measures)
+        seen = listed if tool.lists else judged
+        tool.refuse(np.unique(seen).astype(np.float64).tolist(), measures)
