@@ -2,6 +2,8 @@
 
 import itertools
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -86,9 +88,8 @@ def compare_measures():
     print("same measures at cutoffs", flush=True)
 
 
-if __name__ == "__main__":
-    unknown_stays_unknown()
-    compare_measures()
+def checks():
+    """Return the functions to check, each with its options."""
     for options in (
         {},
         {"temperature": 0.1},
@@ -99,7 +100,7 @@ if __name__ == "__main__":
         {"gain": "linear"},
         {"normalized": False},
     ):
-        compare(losses.approx_ndcg, **options)
+        yield losses.approx_ndcg, options
     for scheme in ("ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp"):
         for options in (
             {},
@@ -107,4 +108,15 @@ if __name__ == "__main__":
             {"k": 5, "truncation": "both"},
             {"k": 5, "truncation": "none", "sigma": 2.0},
         ):
-            compare(losses.lambda_loss, scheme=scheme, **options)
+            yield losses.lambda_loss, {"scheme": scheme, **options}
+
+
+if __name__ == "__main__":
+    unknown_stays_unknown()
+    # Most of the time is compiling, which a process does on one core.
+    with ProcessPoolExecutor(8, mp_context=get_context("spawn")) as pool:
+        tasks = [pool.submit(compare_measures)]
+        tasks += [pool.submit(compare, function, **options) for function, options in checks()]
+        for task in tasks:
+            task.result()
+    print(f"{len(tasks) + 1} checks passed")

@@ -3,7 +3,8 @@
 Run on a machine with PyTorch, Triton and a GPU: `python benchmarks/gpu_losses.py`. The partners
 are written here from the formulas, the way libraries write them: all pairs at once, padding masked.
 Every row is a whole call, from scores, labels and mask to the gradient. `--lean` leaves the mask
-out of the partners, and the ideal DCG is given to them: the least that plain code can do.
+out of the partners, and the ideal DCG is given to them: the least that plain code can do. Times are
+the best of many, as launching takes longer now and then.
 """
 
 import argparse
@@ -82,7 +83,7 @@ def measured(function, scores):
     step()
     torch.cuda.synchronize()
     extra = (torch.cuda.max_memory_allocated() - before) / 1e6
-    return triton.testing.do_bench(step, warmup=100, rep=400), extra
+    return triton.testing.do_bench(step, warmup=100, rep=400, return_mode="min"), extra
 
 
 def on_the_gpu(function, scores, passes=20):
@@ -104,7 +105,7 @@ def in_a_graph(function, scores):
         leaf = scores.detach().requires_grad_()
         return torch.autograd.grad(function(leaf), leaf)
 
-    return triton.testing.do_bench_cudagraph(step, rep=200)
+    return triton.testing.do_bench_cudagraph(step, rep=200, return_mode="min")
 
 
 def row(name, milliseconds, megabytes, reference, pairs):
@@ -114,52 +115,77 @@ def row(name, milliseconds, megabytes, reference, pairs):
     print(f"| {name} | {milliseconds:.3f} ms | {memory} | {ratio} | {rate} |", flush=True)
 
 
-def compare(lists, width, *, plain, lean):
-    torch.manual_seed(0)
-    scores = torch.randn(lists, width, device="cuda", requires_grad=True)
-    labels = torch.randint(0, 5, (lists, width), device="cuda").float()
-    mask = torch.ones_like(labels, dtype=torch.bool)
-    shares = shares_of(labels, mask)
-    pairs = 2 * lists * width * width  # forward and backward
-    for name, fused, partner, least in (
-        (
-            "ApproxNDCG",
-            lambda given=scores: gf.losses.approx_ndcg(given, labels, mask),
-            lambda given=scores: plain_approx(given, labels, mask),
-            lambda given=scores: lean_approx(given, shares),
-        ),
-        (
-            "LambdaLoss ndcg2pp",
-            lambda given=scores: gf.losses.lambda_loss(given, labels, mask, scheme="ndcg2pp"),
-            lambda given=scores: plain_lambda(given, labels, mask),
-            lambda given=scores: plain_lambda(given, labels, mask, shares),
-        ),
-    ):
-        work = f"{name} {lists} × {width:,}"
-        reference = None
+class Work:
+    """Losses of lists of one size, beside their partners."""
+
+    def __init__(self, lists, width, *, plain, lean):
+        torch.manual_seed(0)
+        self.size = f"{lists} × {width:,}"
+        self.pairs = 2 * lists * width * width  # forward and backward
+        self.plain = plain
+        self.scores = scores = torch.randn(lists, width, device="cuda", requires_grad=True)
+        labels = torch.randint(0, 5, (lists, width), device="cuda").float()
+        mask = torch.ones_like(labels, dtype=torch.bool)
+        shares = shares_of(labels, mask)
+        self.fused = {
+            "ApproxNDCG": lambda given=scores: gf.losses.approx_ndcg(given, labels, mask),
+            "LambdaLoss ndcg2pp": lambda given=scores: gf.losses.lambda_loss(
+                given, labels, mask, scheme="ndcg2pp"
+            ),
+        }
+        self.partners = {
+            "ApproxNDCG": lambda given=scores: plain_approx(given, labels, mask),
+            "LambdaLoss ndcg2pp": lambda given=scores: plain_lambda(given, labels, mask),
+        }
         if plain:
-            ours, theirs = fused(), partner()
-            (gradient,) = torch.autograd.grad(fused(), scores)
-            (expected,) = torch.autograd.grad(partner(), scores)
+            self.agree()
+        if lean:
+            self.partners = {
+                "ApproxNDCG": lambda given=scores: lean_approx(given, shares),
+                "LambdaLoss ndcg2pp": lambda given=scores: plain_lambda(
+                    given, labels, mask, shares
+                ),
+            }
+        self.compiled = {name: torch.compile(one) for name, one in self.partners.items()}
+        self.reference = dict.fromkeys(self.fused)
+
+    def agree(self):
+        """Print how far values and gradients are from those of the partners."""
+        for name, fused in self.fused.items():
+            partner = self.partners[name]
+            (gradient,) = torch.autograd.grad(fused(), self.scores)
+            (expected,) = torch.autograd.grad(partner(), self.scores)
             error = (gradient - expected).abs().max() / expected.abs().max()
-            print(f"values {ours.item():.7f} {theirs.item():.7f}, gradient off by {error:.1e}")
-            partner = least if lean else partner
-            reference, memory = measured(partner, scores)
-            row(f"{work}, eager", reference, memory, None, pairs)
-            compiled = torch.compile(partner)
-            row(f"{work}, torch.compile", *measured(compiled, scores), reference, pairs)
-            row(f"{work}, compiled, kernels", on_the_gpu(compiled, scores), None, reference, pairs)
-            row(f"{work}, eager, CUDA graph", in_a_graph(partner, scores), None, reference, pairs)
-            row(
-                f"{work}, compiled, CUDA graph",
-                in_a_graph(compiled, scores),
-                None,
-                reference,
-                pairs,
-            )
-        row(f"{work}, gainful", *measured(fused, scores), reference, pairs)
-        row(f"{work}, gainful, kernels", on_the_gpu(fused, scores), None, reference, pairs)
-        row(f"{work}, gainful, CUDA graph", in_a_graph(fused, scores), None, reference, pairs)
+            values = f"{fused().item():.7f} {partner().item():.7f}"
+            print(f"{name}: values {values}, gradient off by {error:.1e}")
+
+    def row(self, name, form, milliseconds, megabytes=None):
+        row(
+            f"{name} {self.size}, {form}", milliseconds, megabytes, self.reference[name], self.pairs
+        )
+
+    def called(self):
+        """Print what calls from Python take."""
+        for name, fused in self.fused.items():
+            self.row(name, "gainful", *measured(fused, self.scores))
+        if not self.plain:
+            return
+        for name, partner in self.partners.items():
+            eager, memory = measured(partner, self.scores)
+            self.row(name, "eager", eager, memory)
+            self.reference[name] = eager
+            self.row(name, "torch.compile", *measured(self.compiled[name], self.scores))
+            self.row(name, "gainful, once more", *measured(self.fused[name], self.scores))
+
+    def without_launching(self):
+        """Print what the kernels take, and passes that were recorded as CUDA graphs."""
+        for name, fused in self.fused.items():
+            forms = {"gainful": fused}
+            if self.plain:
+                forms |= {"eager": self.partners[name], "compiled": self.compiled[name]}
+            for form, function in forms.items():
+                self.row(name, f"{form}, kernels", on_the_gpu(function, self.scores))
+                self.row(name, f"{form}, CUDA graph", in_a_graph(function, self.scores))
 
 
 def measures(lists, width):
@@ -167,12 +193,11 @@ def measures(lists, width):
     torch.manual_seed(0)
     scores = torch.randn(lists, width, device="cuda")
     labels = torch.randint(0, 5, (lists, width), device="cuda")
-    bare = triton.testing.do_bench(lambda: torch.topk(scores, 10), rep=200)
+    timed = functools.partial(triton.testing.do_bench, warmup=100, rep=200, return_mode="min")
+    bare = timed(lambda: torch.topk(scores, 10))
     row(f"topk 10 of {lists:,} × {width:,}", bare, None, None, None)
     for ties in ("average", "order"):
-        ours = triton.testing.do_bench(
-            functools.partial(gf.metrics.ndcg, scores, labels, k=10, ties=ties), rep=200
-        )
+        ours = timed(functools.partial(gf.metrics.ndcg, scores, labels, k=10, ties=ties))
         row(f"nDCG@10 of {lists:,} × {width:,}, ties={ties}", ours, None, bare, None)
 
 
@@ -182,8 +207,12 @@ if __name__ == "__main__":
     parser.add_argument("--lean", action="store_true", help="beside the least that plain code does")
     chosen = parser.parse_args()
     print(torch.cuda.get_device_name(), torch.__version__, triton.__version__)
+    works = [Work(64 if chosen.quick else 256, 1000, plain=True, lean=chosen.lean)]
+    if not chosen.quick and not chosen.lean:
+        works.append(Work(8, 20_000, plain=False, lean=False))
+    for work in works:
+        work.called()
     measures(256, 1000)
     measures(16_384, 1000)
-    compare(64 if chosen.quick else 256, 1000, plain=True, lean=chosen.lean)
-    if not chosen.quick and not chosen.lean:
-        compare(8, 20_000, plain=False, lean=False)
+    for work in works:  # last, because a profiler slows down the launches after it
+        work.without_launching()

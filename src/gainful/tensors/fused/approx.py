@@ -1,4 +1,4 @@
-"""ApproxNDCG in two kernels: what each document is worth at its approximate rank, and the gradient.
+"""ApproxNDCG: what each document is worth at its approximate rank, and the gradient, by blocks.
 
 A program has a block of documents of one list and goes over all others in blocks; no pair is
 ever stored. With E_i = e^(s_i/T), σ((s_j − s_i)/T) = E_j/(E_i + E_j): a pair costs no exponential,
@@ -17,14 +17,13 @@ import triton.language as tl
 
 from gainful.tensors.fused.arithmetic import SPAN, ends, inverse
 
+LOG2_E = 1.4426950408889634
 _ROWS, _COLUMNS, _WARPS = 32, 64, 1  # the fastest of those tried on an H200, by little
-_LOG2_E = 1.4426950408889634
 
 
 @triton.jit
-def _ranks_of(scores, own, width, scale, rows: tl.constexpr, columns: tl.constexpr):
+def ranks_of(scores, own, high, low, width, scale, rows: tl.constexpr, columns: tl.constexpr):
     """Return ½ + Σ_j σ((s_j − s_i)/T) for the documents of a block; one counts itself half."""
-    high, low = ends(scores, width, columns)
     total = tl.zeros((rows, columns), tl.float32)
     if (high - low) * scale < SPAN:
         centre = 0.5 * (high + low)
@@ -48,38 +47,63 @@ def _ranks_of(scores, own, width, scale, rows: tl.constexpr, columns: tl.constex
 
 
 @triton.jit
+def terms_of(gain, rank, scale, per, log2_base, cutoff):
+    """Return gains times the discount 1/log_b(1 + rank), and their slopes by the rank."""
+    logarithm = tl.log2(1.0 + rank)
+    term = gain * log2_base / logarithm
+    slope = -term / ((1.0 + rank) * logarithm * 0.6931471805599453)
+    if cutoff is not None:
+        share = 1.0 / (1.0 + tl.exp2((rank - cutoff - 0.5) * scale))
+        slope = slope * share - term * share * (1.0 - share) * per
+        term = term * share
+    return term, slope
+
+
+@triton.jit
+def gradient_of(
+    scores, slopes, own, slope, high, low, width, scale, rows: tl.constexpr, columns: tl.constexpr
+):
+    """Return Σ_j σ'·(c_j − c_i) for the documents of a block."""
+    total = tl.zeros((rows, columns), tl.float32)
+    slope = slope[:, None]
+    factor = tl.full((rows,), 1.0, tl.float32)
+    if (high - low) * scale < SPAN:
+        centre = 0.5 * (high + low)
+        e = tl.where(own == -float("inf"), 1.0, tl.exp2((own - centre) * scale))
+        factor = e
+        for start in range(0, width, 2 * columns):
+            here = start + tl.arange(0, columns)
+            there = here + columns
+            one = tl.load(scores + here, mask=here < width, other=-float("inf"))
+            two = tl.load(scores + there, mask=there < width, other=-float("inf"))
+            c = tl.load(slopes + here, mask=here < width, other=0.0)[None, :]
+            d = tl.load(slopes + there, mask=there < width, other=0.0)[None, :]
+            f = tl.exp2((one - centre) * scale)[None, :]
+            g = tl.exp2((two - centre) * scale)[None, :]
+            a, b = e[:, None] + f, e[:, None] + g
+            shared = inverse(a * b)
+            x, y = shared * b, shared * a
+            total += (x * x) * (f * (c - slope)) + (y * y) * (g * (d - slope))
+    else:
+        for start in range(0, width, columns):
+            there = start + tl.arange(0, columns)
+            other = tl.load(scores + there, mask=there < width, other=-float("inf"))
+            beside = tl.load(slopes + there, mask=there < width, other=0.0)
+            share = 1.0 / (1.0 + tl.exp2((own[:, None] - other[None, :]) * scale))
+            total += (share - share * share) * (beside[None, :] - slope)
+    return factor * tl.sum(total, axis=1)
+
+
+@triton.jit
 def _ranks_kernel(scores, ranks, width, scale, rows: tl.constexpr, columns: tl.constexpr):
     """Write the approximate ranks of a block."""
     batch, block = tl.program_id(1), tl.program_id(0)
     here = block * rows + tl.arange(0, rows)
     base = batch.to(tl.int64) * width
     own = tl.load(scores + base + here, mask=here < width, other=-float("inf"))
-    found = _ranks_of(scores + base, own, width, scale, rows, columns)
+    high, low = ends(scores + base, width, columns)
+    found = ranks_of(scores + base, own, high, low, width, scale, rows, columns)
     tl.store(ranks + base + here, found, mask=here < width)
-
-
-@triton.jit
-def _terms_kernel(
-    scores, gains, terms, slopes, width, scale, log2_base, cutoff, per,
-    cut: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr,
-):  # fmt: skip
-    """Write each document's gain times its discount 1/log_b(1 + rank), and the slope by the rank."""
-    batch, block = tl.program_id(1), tl.program_id(0)
-    here = block * rows + tl.arange(0, rows)
-    base = batch.to(tl.int64) * width
-    own = tl.load(scores + base + here, mask=here < width, other=-float("inf"))
-    rank = _ranks_of(scores + base, own, width, scale, rows, columns)
-    gain = tl.load(gains + base + here, mask=here < width, other=0.0)
-    logarithm = tl.log2(1.0 + rank)
-    term = gain * log2_base / logarithm
-    slope = -term / ((1.0 + rank) * logarithm * 0.6931471805599453)
-    if cut:
-        share = 1.0 / (1.0 + tl.exp2((rank - cutoff - 0.5) * scale))
-        slope = slope * share - term * share * (1.0 - share) * per
-        term = term * share
-    known = own > -float("inf")
-    tl.store(terms + base + here, tl.where(known, term, 0.0), mask=here < width)
-    tl.store(slopes + base + here, tl.where(known, slope, 0.0), mask=here < width)
 
 
 @triton.jit
@@ -88,40 +112,16 @@ def _gradient_kernel(
 ):
     """Write (1/T) Σ_j σ'·(c_j − c_i) for the documents of a block."""
     batch, block = tl.program_id(1), tl.program_id(0)
-    mine = block * rows + tl.arange(0, rows)
+    here = block * rows + tl.arange(0, rows)
     base = batch.to(tl.int64) * width
-    own = tl.load(scores + base + mine, mask=mine < width, other=-float("inf"))
-    slope = tl.load(slopes + base + mine, mask=mine < width, other=0.0)[:, None]
+    own = tl.load(scores + base + here, mask=here < width, other=-float("inf"))
+    slope = tl.load(slopes + base + here, mask=here < width, other=0.0)
     high, low = ends(scores + base, width, columns)
-    total = tl.zeros((rows, columns), tl.float32)
-    if (high - low) * scale < SPAN:
-        centre = 0.5 * (high + low)
-        e = tl.where(own == -float("inf"), 1.0, tl.exp2((own - centre) * scale))
-        for start in range(0, width, 2 * columns):
-            here = base + start + tl.arange(0, columns)
-            there = here + columns
-            first, second = here < base + width, there < base + width
-            one = tl.load(scores + here, mask=first, other=-float("inf"))
-            two = tl.load(scores + there, mask=second, other=-float("inf"))
-            c = tl.load(slopes + here, mask=first, other=0.0)[None, :]
-            d = tl.load(slopes + there, mask=second, other=0.0)[None, :]
-            f = tl.exp2((one - centre) * scale)[None, :]
-            g = tl.exp2((two - centre) * scale)[None, :]
-            a, b = e[:, None] + f, e[:, None] + g
-            shared = inverse(a * b)
-            x, y = shared * b, shared * a
-            total += (x * x) * (f * (c - slope)) + (y * y) * (g * (d - slope))
-        found = e * tl.sum(total, axis=1)
-    else:
-        for start in range(0, width, columns):
-            there = start + tl.arange(0, columns)
-            other = tl.load(scores + base + there, mask=there < width, other=-float("inf"))
-            beside = tl.load(slopes + base + there, mask=there < width, other=0.0)
-            share = 1.0 / (1.0 + tl.exp2((own[:, None] - other[None, :]) * scale))
-            total += (share - share * share) * (beside[None, :] - slope)
-        found = tl.sum(total, axis=1)
+    found = gradient_of(
+        scores + base, slopes + base, own, slope, high, low, width, scale, rows, columns
+    )
     found = tl.where(own > -float("inf"), per * found, 0.0)
-    tl.store(gradient + base + mine, found, mask=mine < width)
+    tl.store(gradient + base + here, found, mask=here < width)
 
 
 def _grid(scores: torch.Tensor) -> tuple[int, int]:
@@ -132,40 +132,6 @@ def _grid(scores: torch.Tensor) -> tuple[int, int]:
 _SHAPE = {"rows": _ROWS, "columns": _COLUMNS, "num_warps": _WARPS}
 
 
-def approx_gradient(scores: torch.Tensor, slopes: torch.Tensor, temperature: float) -> torch.Tensor:
-    """Return the gradient [list, document] from the derivatives by the approximate ranks."""
-    gradient = torch.empty_like(scores)
-    scale, per = _LOG2_E / temperature, 1.0 / temperature
-    width = scores.shape[1]
-    _gradient_kernel[_grid(scores)](scores, slopes, gradient, width, scale, per, **_SHAPE)
-    return gradient
-
-
-def approx_terms(
-    scores: torch.Tensor,
-    gains: torch.Tensor,
-    temperature: float,
-    cutoff: int | None,
-    log2_base: float,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return g_i/log_b(1 + r̂_i), times σ((k + ½ − r̂_i)/T) with a cutoff k, and slopes by r̂_i.
-
-    Args:
-        scores: [list, document] float32 on a GPU, −∞ where there is no document.
-        gains: [list, document] float32.
-        temperature: T.
-        cutoff: k, or None.
-        log2_base: the binary logarithm of the base b.
-    """
-    terms, slopes = torch.empty_like(scores), torch.empty_like(scores)
-    scale, per = _LOG2_E / temperature, 1.0 / temperature
-    _terms_kernel[_grid(scores)](
-        scores, gains, terms, slopes, scores.shape[1], scale, log2_base, cutoff or 0, per,
-        cut=cutoff is not None, **_SHAPE,
-    )  # fmt: skip
-    return terms, slopes
-
-
 class _ApproxRanks(torch.autograd.Function):
     """The approximate ranks [list, document] of scores, differentiable."""
 
@@ -173,7 +139,7 @@ class _ApproxRanks(torch.autograd.Function):
     def forward(ctx: Any, scores: torch.Tensor, temperature: float) -> Any:
         ranks = torch.empty_like(scores)
         width = scores.shape[1]
-        _ranks_kernel[_grid(scores)](scores, ranks, width, _LOG2_E / temperature, **_SHAPE)
+        _ranks_kernel[_grid(scores)](scores, ranks, width, LOG2_E / temperature, **_SHAPE)
         ctx.save_for_backward(scores)
         ctx.temperature = temperature
         return ranks
@@ -182,7 +148,11 @@ class _ApproxRanks(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
         (scores,) = ctx.saved_tensors
-        return approx_gradient(scores, slopes[0].contiguous(), ctx.temperature), None
+        gradient = torch.empty_like(scores)
+        scale, per = LOG2_E / ctx.temperature, 1.0 / ctx.temperature
+        slope, width = slopes[0].contiguous(), scores.shape[1]
+        _gradient_kernel[_grid(scores)](scores, slope, gradient, width, scale, per, **_SHAPE)
+        return gradient, None
 
 
 def _listed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

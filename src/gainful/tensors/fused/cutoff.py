@@ -2,13 +2,14 @@
 
 The highest score is taken out as often as there are ranks to fill, together with all that equal
 it, so that ties are averaged over without sorting anything; the ideal is found in the same way.
+Nothing but the highest score is waited for on the way: ranks and discounts come at the end, at once.
 """
 
 import torch
 import triton
 import triton.language as tl
 
-from gainful.tensors.fused.lists import GAINS, gains_of
+from gainful.tensors.fused.lists import GAINS, gains_of, keys_of
 
 __all__ = ["DEEPEST", "GAINS", "WIDEST", "cumulated"]
 
@@ -17,13 +18,42 @@ DEEPEST, WIDEST = 32, 8192  # beyond, sorting is faster, or a list does not fit
 # A sum of n terms is off by some units in the last place; what differs from 1 by no more is 1.
 _ROUNDING = tl.constexpr(32 * 1.1920928955078125e-07)
 _NONE = tl.constexpr(-float("inf"))
+_NO_KEY = tl.constexpr(-0x7FFFFFFFFFFFFFFF)
+
+
+@triton.jit
+def _blocks_of(key, worth, lowest, cutoff, depth: tl.constexpr):
+    """Return the highest different keys (depth,), what those that have them are worth, how many.
+
+    A key that is the lowest is none.
+    """
+    slots = tl.arange(0, depth)
+    keys = tl.full((depth,), lowest, key.dtype)
+    sums = tl.zeros((depth,), tl.float32)
+    counts = tl.zeros((depth,), tl.int32)
+    for slot in range(cutoff):
+        top = tl.max(key, axis=0)
+        block = (key == top) & (key > lowest)
+        keys = tl.where(slots == slot, top, keys)
+        sums = tl.where(slots == slot, tl.sum(tl.where(block, worth, 0.0), axis=0), sums)
+        counts = tl.where(slots == slot, tl.sum(block.to(tl.int32), axis=0), counts)
+        key = tl.where(block, lowest, key)
+    return keys, sums, counts
+
+
+@triton.jit
+def _weights_of(counts, sums, cutoff):
+    """Return the discounts (depth,) of the ranks that each block takes, together."""
+    after = tl.cumsum(counts, axis=0)
+    first, last = tl.minimum(after - counts, cutoff), tl.minimum(after, cutoff)
+    return tl.load(sums + last) - tl.load(sums + first)
 
 
 @triton.jit
 def _cumulated_kernel(
     scores, labels, mask, sums, values, width, cutoff,
     masked: tl.constexpr, gain: tl.constexpr, average: tl.constexpr, ideal: tl.constexpr,
-    size: tl.constexpr,
+    size: tl.constexpr, depth: tl.constexpr,
 ):  # fmt: skip
     """Write the measure of a list; `sums` (cutoff + 1,) are the discounts of the first i ranks."""
     base = tl.program_id(0).to(tl.int64) * width
@@ -35,36 +65,21 @@ def _cumulated_kernel(
     grade = tl.load(labels + base + places, mask=there, other=0.0).to(tl.float32)
     unknown = tl.max(((score != score) | (grade != grade)).to(tl.int32), axis=0)
     worth = gains_of(grade, gain)
-    # A document stands above what is none, even with a score of −∞.
-    key = tl.where(there, tl.maximum(score, -3.4028234663852886e38), _NONE)
-    total = tl.full((), 0.0, tl.float64)
-    rank = tl.full((), 0, tl.int32)
-    while rank < cutoff:
-        top = tl.max(key, axis=0)
-        block = key == top
-        if average == 0:
-            block = places == tl.min(tl.where(block, places, size), axis=0)
-        block = block & (key > _NONE)
-        count = tl.sum(block.to(tl.int32), axis=0)
-        mean = tl.sum(tl.where(block, worth, 0.0), axis=0).to(tl.float64) / tl.maximum(count, 1)
-        after = tl.minimum(tl.where(count > 0, rank + count, cutoff), cutoff)
-        total += mean * (tl.load(sums + after) - tl.load(sums + rank))
-        key = tl.where(block, _NONE, key)
-        rank = after
+    if average:
+        # A document stands above what is none, even with a score of −∞.
+        key = tl.where(there, tl.maximum(score, -3.4028234663852886e38), _NONE)
+        _, gained, counts = _blocks_of(key, worth, _NONE, cutoff, depth)
+    else:
+        key = tl.where(there, keys_of(score, there, places, size), _NO_KEY)
+        _, gained, counts = _blocks_of(key, worth, _NO_KEY, cutoff, depth)
+    means = gained.to(tl.float64) / tl.maximum(counts, 1)
+    total = tl.sum(means * _weights_of(counts, sums, cutoff), axis=0)
     if ideal:
-        best = tl.full((), 0.0, tl.float64)
         left = tl.where(there & (worth > 0), worth, _NONE)
-        rank = tl.full((), 0, tl.int32)
-        while rank < cutoff:
-            top = tl.max(left, axis=0)
-            block = (left == top) & (left > _NONE)
-            count = tl.sum(block.to(tl.int32), axis=0)
-            after = tl.minimum(tl.where(count > 0, rank + count, cutoff), cutoff)
-            gained = tl.where(count > 0, top, 0.0).to(tl.float64)
-            best += gained * (tl.load(sums + after) - tl.load(sums + rank))
-            left = tl.where(block, _NONE, left)
-            rank = after
-        total = tl.where(best > 0, total / tl.where(best > 0, best, 1.0), 0.0)
+        best, _, counts = _blocks_of(left, worth, _NONE, cutoff, depth)
+        best = tl.where(counts > 0, best, 0.0).to(tl.float64)
+        highest = tl.sum(best * _weights_of(counts, sums, cutoff), axis=0)
+        total = tl.where(highest > 0, total / tl.where(highest > 0, highest, 1.0), 0.0)
         total = tl.where(tl.abs(total - 1.0) <= _ROUNDING, 1.0, total)
     found = tl.where(unknown > 0, float("nan"), total.to(tl.float32))
     tl.store(values + tl.program_id(0), found)
@@ -99,6 +114,10 @@ def cumulated(
             scores.contiguous(), labels.contiguous(), mask if mask is None else mask.contiguous(),
             sums, values, width, len(sums) - 1,
             masked=mask is not None, gain=GAINS[gain], average=average, ideal=ideal,
-            size=size, num_warps=4 if size <= 2048 else 8,
+            size=size, depth=triton.next_power_of_2(len(sums) - 1), num_warps=_warps(size),
         )  # fmt: skip
     return values
+
+
+def _warps(size: int) -> int:
+    return 4 if size <= 2048 else 8

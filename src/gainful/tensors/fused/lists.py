@@ -1,17 +1,22 @@
-"""Lists in one kernel each way: gains, ideal and order before a loss, its sums after it.
+"""What the kernels of whole losses do with lists: gains, ideal and order first, the sums last.
 
 Plain code takes dozens of small kernels for this, whose launching takes longer than all pairs.
 """
 
-from dataclasses import dataclass
-
-import torch
 import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
+from gainful.tensors.fused.tickets import done, wait_for
+
 GAINS = {"linear": 0, "exp2": 1, "binary": 2}
+REDUCTIONS = {"mean": 0, "sum": 1, "none": 2}
+_MEAN, _EACH = tl.constexpr(REDUCTIONS["mean"]), tl.constexpr(REDUCTIONS["none"])
 WIDEST = 4096  # documents of a list that one program sorts
+# Counters: tickets, lists that are prepared, the divisor, lists that are summed, and of each list.
+_READY, _DIVISOR, _SUMMED, _LISTS = (tl.constexpr(i) for i in range(1, 5))
+_CHUNK = tl.constexpr(512)  # lists that are summed at once
+_MOST_BLOCKS = tl.constexpr(256)  # of a list
 
 
 @triton.jit
@@ -28,162 +33,167 @@ def gains_of(grade, gain: tl.constexpr):
 
 
 @triton.jit
-def _order_of(score, there, places, size: tl.constexpr):
-    """Return the places from high to low scores; equal ones keep their order."""
+def keys_of(score, there, places, size: tl.constexpr):
+    """Return different numbers that rise with the score; of equal ones, the first has the highest.
+
+    Those of what is not there are below those of all that is.
+    """
     # The bits of a float rise with it, but for those of the negative ones.
     bits = tl.where(score == 0, 0.0, score).to(tl.int32, bitcast=True)
     rising = tl.where(bits < 0, bits ^ 0x7FFFFFFF, bits).to(tl.int64)
     rising = tl.where(there, rising, -0x80000000)
-    keys = tl.sort(rising * 0x100000000 + (size - 1 - places), descending=True)
-    return (size - 1 - (keys & 0xFFFFFFFF)).to(tl.int32)
+    return rising * 0x100000000 + (size - 1 - places)
+
+
+def room_of(lists: int, width: int, blocks: int, *, ranked: bool) -> int:
+    """Return how many numbers of 32 bits the pieces of a loss hand to each other, counters first."""
+    return 4 + lists + (3 + ranked) * lists * width + (5 + blocks) * lists + 1
 
 
 @triton.jit
-def _prepare_kernel(
-    scores, labels, mask, weight, discounts, listed, known, shares, order, starts, weights,
-    width, cutoff, gain: tl.constexpr, normalized: tl.constexpr, masked: tl.constexpr,
-    weighted: tl.constexpr, ranked: tl.constexpr, size: tl.constexpr,
+def counters_in(room):
+    """Return where the counters are."""
+    return room.to(tl.pointer_type(tl.int32), bitcast=True)
+
+
+@triton.jit
+def lists_in(room, lists):
+    """Return where start, weight, ends, divisor, value and sums of blocks of the lists are."""
+    starts = room + 4 + lists
+    values = starts + 4 * lists
+    divisor = values + lists
+    sums = divisor + 1
+    return starts, starts + lists, starts + 2 * lists, starts + 3 * lists, divisor, values, sums
+
+
+@triton.jit
+def documents_in(room, lists, width, blocks, at):
+    """Return where scores, shares, a third number and the order of a list's documents are.
+
+    The third is the label of a document of a ranked list, or the slope by its rank.
+    """
+    area = lists.to(tl.int64) * width
+    own = room + (4 + lists + (5 + blocks) * lists + 1) + at.to(tl.int64) * width
+    order = (own + 3 * area).to(tl.pointer_type(tl.int32), bitcast=True)
+    return own, own + area, own + 2 * area, order
+
+
+@triton.jit
+def prepare_list(
+    at, scores, labels, mask, weight, discounts, room, lists, width, blocks, depth,
+    gain: tl.constexpr, normalized: tl.constexpr, ranked: tl.constexpr, reduction: tl.constexpr,
+    size: tl.constexpr,
 ):  # fmt: skip
-    """Write what a loss needs of a list, in the order of ranks if it is to be ranked."""
-    at = tl.program_id(0)
+    """Store what a loss needs of a list, in the order of ranks if it is to be ranked.
+
+    Scores are −∞ and labels NaN where there is no document. The start of a list is what its terms
+    are added to, or taken from: 1 of 1 − nDCG, 0 of −DCG and of a sum over pairs, NaN where a
+    score or a label is.
+    """
+    counters = counters_in(room)
+    listed, shares, known, order = documents_in(room, lists, width, blocks, at)
+    starts, weights, highs, lows, divisor, _, _ = lists_in(room, lists)
     base = at.to(tl.int64) * width
     places = tl.arange(0, size)
     inside = places < width
     there = inside
-    if masked:
+    if mask is not None:
         there = inside & (tl.load(mask + base + places, mask=inside, other=0) != 0)
     score = tl.load(scores + base + places, mask=there, other=-float("inf")).to(tl.float32)
     grade = tl.load(labels + base + places, mask=there, other=0.0).to(tl.float32)
     worth = tl.where(there, gains_of(grade, gain), 0.0)
     best = tl.sort(tl.maximum(worth, 0.0), descending=True)
-    discount = tl.load(discounts + places, mask=inside & (places < cutoff), other=0.0)
+    discount = tl.load(discounts + places, mask=inside & (places < depth), other=0.0)
     ideal = tl.sum(best * discount, axis=0)
     count = tl.sum(there.to(tl.int32), axis=0)
     scale = 1.0
     if normalized:
         scale = tl.where(ideal > 0, 1.0 / tl.where(ideal > 0, ideal, 1.0), 0.0)
-    # 1 − nDCG starts from 1, −DCG and a sum over pairs from 0.
-    tl.store(starts + at, tl.where((ideal > 0) & normalized & (not ranked), 1.0, 0.0))
-    part = tl.where(count > 0, 1.0, 0.0)
-    if weighted:
-        part = tl.where(count > 0, tl.load(weight + at).to(tl.float32), 0.0)
+    start = tl.where((ideal > 0) & normalized & (ranked == 0), 1.0, 0.0)
     unknown = tl.max(((score != score) | (grade != grade)).to(tl.int32), axis=0)
-    tl.store(weights + at, tl.where(unknown > 0, float("nan"), part))
+    tl.store(starts + at, tl.where(unknown > 0, float("nan"), start))
+    part = tl.where(count > 0, 1.0, 0.0)
+    if weight is not None:
+        part = tl.where(count > 0, tl.load(weight + at).to(tl.float32), 0.0)
+    tl.store(weights + at, part)
+    tl.store(highs + at, tl.max(score, axis=0))
+    tl.store(lows + at, tl.min(tl.where(score == -float("inf"), float("inf"), score), axis=0))
     if ranked:
-        place = _order_of(score, there, places, size)
+        keys = tl.sort(keys_of(score, there, places, size), descending=True)
+        place = (size - 1 - (keys & 0xFFFFFFFF)).to(tl.int32)
         real = places < count
-        tl.store(order + base + places, place, mask=inside)
+        tl.store(order + places, place, mask=inside)
         score = tl.load(scores + base + place, mask=real, other=-float("inf")).to(tl.float32)
         grade = tl.load(labels + base + place, mask=real, other=float("nan")).to(tl.float32)
         worth = tl.where(real, gains_of(grade, gain), 0.0)
-        tl.store(known + base + places, grade, mask=inside)
-    tl.store(shares + base + places, worth * scale, mask=inside)
-    tl.store(listed + base + places, score, mask=inside)
+        tl.store(known + places, grade, mask=inside)
+    tl.store(shares + places, worth * scale, mask=inside)
+    tl.store(listed + places, score, mask=inside)
+    done(counters + _LISTS + at)
+    if done(counters + _READY) == lists - 1:
+        whole = 1.0
+        if reduction == _MEAN:
+            whole = _sum(weights, lists)
+            whole = tl.where(whole > 0, whole, 1.0)
+        tl.store(divisor, whole)
+        done(counters + _DIVISOR)
 
 
 @triton.jit
-def _sums_kernel(terms, starts, values, width, sign, columns: tl.constexpr):
-    """Write start + sign·Σ terms of a list."""
-    at = tl.program_id(0)
-    base = at.to(tl.int64) * width
-    total = tl.zeros((columns,), tl.float32)
-    for start in range(0, width, columns):
-        there = start + tl.arange(0, columns)
-        total += tl.load(terms + base + there, mask=there < width, other=0.0)
-    tl.store(values + at, tl.load(starts + at) + sign * tl.sum(total, axis=0))
+def slope_of(at, room, lists, factor):
+    """Return what the terms of a list count in the loss, NaN for a list with NaN."""
+    starts, weights, _, _, divisor, _, _ = lists_in(room, lists)
+    return factor * tl.load(weights + at) / tl.load(divisor) + 0.0 * tl.load(starts + at)
 
 
 @triton.jit
-def _reduce_kernel(
-    values, weights, found, parts, lists, factor, sign, mean: tl.constexpr, size: tl.constexpr
+def wait_for_divisor(counters):
+    """Wait until it is known what the sum over the lists is divided by."""
+    wait_for(counters + _DIVISOR, 1)
+
+
+@triton.jit
+def wait_for_list(at, counters):
+    """Wait until a list is prepared."""
+    wait_for(counters + _LISTS + at, 1)
+
+
+@triton.jit
+def wait_for_blocks(at, counters, blocks):
+    """Wait until a list is prepared, all its blocks are done, and the divisor is known."""
+    wait_for(counters + _LISTS + at, 2 + blocks)
+
+
+@triton.jit
+def finish_block(
+    at, block, total, room, found, lists, blocks, sign, factor, reduction: tl.constexpr
 ):
-    """Write the weighted sum or mean of the lists, and what each list's gradient counts in it."""
-    total = tl.zeros((size,), tl.float32)
-    whole = tl.zeros((size,), tl.float32)
-    for start in range(0, lists, size):
-        at = start + tl.arange(0, size)
-        weight = tl.load(weights + at, mask=at < lists, other=0.0)
-        total += weight * tl.load(values + at, mask=at < lists, other=0.0)
-        whole += weight
-    over = 1.0
-    if mean:
-        over = tl.sum(whole, axis=0)
-        over = tl.where(over > 0, over, 1.0)
-    tl.store(found, factor * tl.sum(total, axis=0) / over)
-    for start in range(0, lists, size):
-        at = start + tl.arange(0, size)
-        weight = tl.load(weights + at, mask=at < lists, other=0.0)
-        tl.store(parts + at, sign * factor * weight / over, mask=at < lists)
+    """Store the sum of a block's terms; the last block of a list adds them up, and the last of all.
 
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Lists ready for a kernel: scores −∞ and labels NaN where there is no document.
-
-    `starts` (list,) is what the terms are added to, or taken from; `weights` (list,) is what each
-    list counts. `labels` and `order` are there where lists are ranked.
+    What is found is start + sign·Σ terms of each list, or their weighted sum over the divisor.
     """
-
-    scores: torch.Tensor
-    shares: torch.Tensor
-    starts: torch.Tensor
-    weights: torch.Tensor
-    labels: torch.Tensor | None
-    order: torch.Tensor | None
-
-    def totals(self, terms: torch.Tensor, sign: float) -> torch.Tensor:
-        """Return the value of each list (list,) from its terms [list, document]."""
-        lists, width = terms.shape
-        values = torch.empty_like(self.starts)
-        _sums_kernel[(lists,)](terms, self.starts, values, width, sign, columns=1024, num_warps=4)
-        return values
-
-    def reduced(
-        self, values: torch.Tensor, factor: float, sign: float, *, mean: bool
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the sum or mean over the lists, and what each counts (list,)."""
-        found, parts = values.new_empty(()), torch.empty_like(values)
-        lists = len(values)
-        _reduce_kernel[(1,)](
-            values,
-            self.weights,
-            found,
-            parts,
-            lists,
-            factor,
-            sign,
-            mean=mean,
-            size=1024,
-            num_warps=4,
-        )
-        return found, parts
+    counters = counters_in(room)
+    starts, weights, _, _, divisor, values, partial = lists_in(room, lists)
+    tl.store(partial + at * blocks + block, total)
+    if done(counters + _LISTS + at) == blocks:
+        there = tl.arange(0, _MOST_BLOCKS)
+        terms = tl.load(partial + at * blocks + there, mask=there < blocks, other=0.0)
+        value = tl.load(starts + at) + sign * tl.sum(terms, axis=0)
+        value *= factor * tl.load(weights + at)
+        tl.store(values + at, value)
+        wait_for_divisor(counters)
+        done(counters + _LISTS + at)
+        last = done(counters + _SUMMED) == lists - 1
+        if reduction == _EACH:
+            tl.store(found + at, value)
+        elif last:
+            tl.store(found, _sum(values, lists) / tl.load(divisor))
 
 
-def prepare(
-    scores: torch.Tensor,
-    labels: torch.Tensor,
-    mask: torch.Tensor | None,
-    weight: torch.Tensor | None,
-    discounts: torch.Tensor,
-    *,
-    cutoff: int | None,
-    gain: str,
-    normalized: bool,
-    ranked: bool,
-) -> Prepared:
-    """Read lists [list, document] on a GPU; `discounts` are those of the ranks from 1 on."""
-    lists, width = scores.shape
-    listed, shares = (
-        torch.empty(scores.shape, dtype=torch.float32, device=scores.device) for _ in range(2)
-    )
-    known = torch.empty_like(listed) if ranked else None
-    order = torch.empty_like(listed, dtype=torch.int32) if ranked else None
-    starts, weights = listed.new_empty(lists), listed.new_empty(lists)
-    size = triton.next_power_of_2(width)
-    _prepare_kernel[(lists,)](
-        scores, labels, mask, weight, discounts, listed, known, shares, order, starts, weights,
-        width, width if cutoff is None else cutoff, gain=GAINS[gain], normalized=normalized,
-        masked=mask is not None, weighted=weight is not None, ranked=ranked, size=size,
-        num_warps=4 if size <= 1024 else 8,
-    )  # fmt: skip
-    return Prepared(listed, shares, starts, weights, known, order)
+@triton.jit
+def _sum(values, lists):
+    total = tl.zeros((_CHUNK,), tl.float32)
+    for first in range(0, lists, _CHUNK):
+        at = first + tl.arange(0, _CHUNK)
+        total += tl.load(values + at, mask=at < lists, other=0.0)
+    return tl.sum(total, axis=0)

@@ -1,4 +1,4 @@
-"""LambdaLoss in one kernel: the loss of each document's pairs, and its gradient.
+"""LambdaLoss by blocks: the loss of each document's pairs, and its gradient.
 
 Weights are constants, recomputed for each pair from ranks and gains, so the loss and its gradient
 by the scores come from one pass: grad_k = −(σ/ln 2) Σ_j W·sgn(y_k − y_j)·σ(−sgn·(s_k − s_j)·σ).
@@ -12,14 +12,16 @@ import torch
 import triton
 import triton.language as tl
 
+from gainful.tensors.fused.approx import LOG2_E
 from gainful.tensors.fused.arithmetic import SPAN, ends, inverse, logarithm
 
-RANKNET, NDCG1, NDCG2, LAMBDARANK, NDCG2PP = (tl.constexpr(i) for i in range(5))
-NONE, EITHER, BOTH = (tl.constexpr(i) for i in range(3))
 SCHEMES = {"ranknet": 0, "ndcg1": 1, "ndcg2": 2, "lambdarank": 3, "ndcg2pp": 4}
 TRUNCATIONS = {"none": 0, "either": 1, "both": 2}
+RANKNET, NDCG1, NDCG2, LAMBDARANK = (
+    tl.constexpr(SCHEMES[name]) for name in ("ranknet", "ndcg1", "ndcg2", "lambdarank")
+)
+EITHER, BOTH = tl.constexpr(TRUNCATIONS["either"]), tl.constexpr(TRUNCATIONS["both"])
 _ROWS, _COLUMNS, _WARPS = 16, 32, 2  # the fastest of those tried on an H200, by little
-_LOG2_E = 1.4426950408889634
 
 
 @triton.jit
@@ -46,23 +48,15 @@ def _truncated(here, there, cutoff, worth, truncation: tl.constexpr):
 
 
 @triton.jit
-def _lambda_kernel(
-    scores, labels, gains, order, discounts, steps, losses, gradient, width, cutoff, scale, mu,
-    scheme: tl.constexpr, truncation: tl.constexpr, scattered: tl.constexpr,
-    rows: tl.constexpr, columns: tl.constexpr,
+def pairs_of(
+    scores, labels, gains, here, discounts, steps, high, low, width, cutoff, scale, mu,
+    scheme: tl.constexpr, truncation: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr,
 ):  # fmt: skip
-    """Write the loss of the pairs where each document is the better, and the gradient.
-
-    The gradient goes where the document was before it was ranked, if it is to be scattered.
-    """
-    batch, block = tl.program_id(1), tl.program_id(0)
-    here = block * rows + tl.arange(0, rows)
-    base = batch.to(tl.int64) * width
-    own = tl.load(scores + base + here, mask=here < width, other=-float("inf"))
-    label = tl.load(labels + base + here, mask=here < width, other=float("nan"))
-    gain = tl.load(gains + base + here, mask=here < width, other=0.0)
+    """Return the loss of the pairs where each document of a block is the better, and the gradient."""
+    own = tl.load(scores + here, mask=here < width, other=-float("inf"))
+    label = tl.load(labels + here, mask=here < width, other=float("nan"))
+    gain = tl.load(gains + here, mask=here < width, other=0.0)
     weight = tl.load(discounts + here, mask=here < width, other=0.0)
-    high, low = ends(scores + base, width, columns)
     near = (high - low) * scale < SPAN
     centre = tl.where(near, 0.5 * (high + low), 0.0)
     # e^(s_j − s_i) = E_j·(1/E_i): no pair takes an exponential where the scores are near enough.
@@ -72,9 +66,9 @@ def _lambda_kernel(
     for start in range(0, width, columns):
         there = start + tl.arange(0, columns)
         inside = there < width
-        other = tl.load(scores + base + there, mask=inside, other=-float("inf"))
-        their_label = tl.load(labels + base + there, mask=inside, other=float("nan"))
-        beside = tl.load(gains + base + there, mask=inside, other=0.0)
+        other = tl.load(scores + there, mask=inside, other=-float("inf"))
+        their_label = tl.load(labels + there, mask=inside, other=float("nan"))
+        beside = tl.load(gains + there, mask=inside, other=0.0)
         their_weight = tl.load(discounts + there, mask=inside, other=0.0)
         # What each pair weighs with this document, and with the other one, as the better. A label
         # that compares with none, NaN, is that of no document.
@@ -109,12 +103,25 @@ def _lambda_kernel(
             slope += (mine * ahead - theirs * behind) * inverse(1.0 + small)
     real = own > -float("inf")
     total = tl.where(real, tl.sum(loss, axis=1), 0.0)
+    return total, tl.where(real, -scale * tl.sum(slope, axis=1), 0.0)
+
+
+@triton.jit
+def _lambda_kernel(
+    scores, labels, gains, discounts, steps, losses, gradient, width, cutoff, scale, mu,
+    scheme: tl.constexpr, truncation: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr,
+):  # fmt: skip
+    """Write the loss of the pairs where each document is the better, and the gradient."""
+    batch, block = tl.program_id(1), tl.program_id(0)
+    here = block * rows + tl.arange(0, rows)
+    base = batch.to(tl.int64) * width
+    high, low = ends(scores + base, width, columns)
+    total, found = pairs_of(
+        scores + base, labels + base, gains + base, here, discounts, steps, high, low, width,
+        cutoff, scale, mu, scheme, truncation, rows, columns,
+    )  # fmt: skip
     tl.store(losses + base + here, total, mask=here < width)
-    found = tl.where(real, -scale * tl.sum(slope, axis=1), 0.0)
-    place = here
-    if scattered:
-        place = tl.load(order + base + here, mask=here < width, other=0)
-    tl.store(gradient + base + place, found, mask=here < width)
+    tl.store(gradient + base + here, found, mask=here < width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +135,12 @@ class Options:
     mu: float = 10.0
 
 
-def lambda_terms(
+def _lambda_terms(
     scores: torch.Tensor,
     labels: torch.Tensor,
     gains: torch.Tensor,
-    tables: tuple[torch.Tensor, torch.Tensor],
+    discounts: torch.Tensor,
     options: Options,
-    order: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return Σ_j W·log2(1 + e^{−σ(s_i − s_j)}) over the pairs with y_i > y_j, and the gradient.
 
@@ -142,28 +148,27 @@ def lambda_terms(
         scores: [list, rank] float32 on a GPU, from high to low, −∞ where there is no document.
         labels: [list, rank] float32, the grades, NaN where there is no document.
         gains: [list, rank] float32, divided by the ideal.
-        tables: what `step_tables` returns.
+        discounts: (ranks + 1,) float32, from rank 1 on.
         options: the loss.
-        order: [list, rank] int32, the places of the documents, where the gradient shall go.
     """
     lists, width = scores.shape
     losses, gradient = torch.empty_like(scores), torch.empty_like(scores)
     _lambda_kernel[triton.cdiv(width, _ROWS), lists](
-        scores, labels, gains, order, *tables, losses, gradient, width,
-        options.cutoff, options.sigma * _LOG2_E, options.mu,
+        scores, labels, gains, discounts, steps_of(discounts), losses, gradient, width,
+        options.cutoff, options.sigma * LOG2_E, options.mu,
         scheme=SCHEMES[options.scheme], truncation=TRUNCATIONS[options.truncation],
-        scattered=order is not None, rows=_ROWS, columns=_COLUMNS, num_warps=_WARPS,
+        rows=_ROWS, columns=_COLUMNS, num_warps=_WARPS,
     )  # fmt: skip
     return losses, gradient
 
 
-def step_tables(discounts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the discounts (ranks + 1,), and their steps by the distance of two ranks.
+def steps_of(discounts: torch.Tensor) -> torch.Tensor:
+    """Return the steps of discounts (ranks + 1,) by the distance of two ranks, from −ranks on.
 
-    The distances run from −ranks on; a document is at 0 from itself, and no pair.
+    A document is at 0 from itself, and no pair.
     """
     apart = discounts[:-1] - discounts[1:]
-    return discounts, torch.cat((apart.flip(0), apart.new_zeros(1), apart))
+    return torch.cat((apart.flip(0), apart.new_zeros(1), apart))
 
 
 class _LambdaLoss(torch.autograd.Function):
@@ -178,7 +183,7 @@ class _LambdaLoss(torch.autograd.Function):
         discounts: torch.Tensor,
         options: Options,
     ) -> Any:
-        losses, gradient = lambda_terms(scores, labels, gains, step_tables(discounts), options)
+        losses, gradient = _lambda_terms(scores, labels, gains, discounts, options)
         ctx.save_for_backward(gradient)
         return losses.sum(dim=1)
 

@@ -24,8 +24,11 @@ def fused_approx(
         return None
     from gainful.tensors.fused.whole import approx
 
-    terms = approx(temperature, _cutoff(common), _base(common.get("base", 2)))
-    return _whole(scores, labels, mask, common, terms, sign=-1.0, factor=1.0)
+    base = _base(common.get("base", 2))
+    launch = approx(
+        _given(scores, labels, mask, common), temperature, _cutoff(common), math.log2(base)
+    )
+    return _whole(scores, launch)
 
 
 def fused_lambda(scores: Any, labels: Any, mask: Any, common: Common, **options: Any) -> Any | None:
@@ -38,10 +41,12 @@ def fused_lambda(scores: Any, labels: Any, mask: Any, common: Common, **options:
     cutoff = _cutoff(common)
     if cutoff is None:
         options["truncation"] = "none"
-    terms = pairs(_steps(*_discounting(scores, common)), Options(cutoff=cutoff or 0, **options))
     # The kernel takes binary logarithms; those of RankNet are natural.
     factor = math.log(2) if options["scheme"] == "ranknet" else 1.0
-    return _whole(scores, labels, mask, common, terms, sign=1.0, factor=factor)
+    steps = _steps(*_discounting(scores, common))
+    chosen = Options(cutoff=cutoff or 0, **options)
+    launch = pairs(_given(scores, labels, mask, common), steps, chosen, factor)
+    return _whole(scores, launch)
 
 
 def _fusible(scores: Any, labels: Any, mask: Any, common: Common) -> bool:
@@ -95,34 +100,37 @@ def _discounts(discount: Discount, base: float, width: int, device: Any) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def _steps(discount: Discount, base: float, width: int, device: Any) -> Any:
-    from gainful.tensors.fused.pairs import step_tables
+    from gainful.tensors.fused.pairs import steps_of
 
-    return step_tables(_discounts(discount, base, width, device))
+    return steps_of(_discounts(discount, base, width, device))
 
 
-def _whole(
-    scores: Any, labels: Any, mask: Any, common: Common, terms: Any, *, sign: float, factor: float
-) -> Any:
-    from gainful.tensors.fused.lists import prepare
+def _given(scores: Any, labels: Any, mask: Any, common: Common) -> Any:
+    from gainful.tensors.fused.whole import Given
+
+    width, cutoff, weight = scores.shape[-1], _cutoff(common), common.get("weight")
+    return Given(
+        labels=_listed(labels, width),
+        mask=None if mask is None else _listed(mask, width),
+        weight=None if weight is None else weight.reshape(-1).contiguous(),
+        discounts=_discounts(*_discounting(scores, common)),
+        depth=width if cutoff is None else cutoff,
+        gain=_gain(common),
+        normalized=common.get("normalized", True),
+        reduction=common.get("reduction", "mean"),
+    )
+
+
+def _listed(values: Any, width: int) -> Any:
+    """Return a tensor as [list, document]; what is so already costs no operation."""
+    if values.ndim == 2 and values.is_contiguous():
+        return values
+    return values.reshape(-1, width).contiguous()
+
+
+def _whole(scores: Any, launch: Any) -> Any:
     from gainful.tensors.fused.whole import WholeLoss
 
     *lead, width = scores.shape
-    weight = common.get("weight")
-
-    def prepared(listed: Any) -> Any:
-        return prepare(
-            listed,
-            labels.reshape(-1, width).contiguous(),
-            None if mask is None else mask.reshape(-1, width).contiguous(),
-            None if weight is None else weight.reshape(-1).contiguous(),
-            _discounts(*_discounting(scores, common)),
-            cutoff=_cutoff(common),
-            gain=_gain(common),
-            normalized=common.get("normalized", True),
-            ranked=sign > 0,
-        )
-
-    reduction = common.get("reduction", "mean")
-    listed = scores.reshape(-1, width).contiguous()
-    found = WholeLoss.apply(listed, prepared, terms, sign, factor, reduction)  # type: ignore[no-untyped-call]
-    return found.reshape(lead) if reduction == "none" else found
+    found = WholeLoss.apply(_listed(scores, width), launch)  # type: ignore[no-untyped-call]
+    return found.reshape(lead) if found.ndim and len(lead) != 1 else found

@@ -1,5 +1,6 @@
 """CG, DCG and nDCG."""
 
+import functools
 from typing import Any
 
 from gainful.measures.discount import Discount
@@ -75,7 +76,7 @@ def dcg(
     >>> dcg(np.array([[0.9, 0.1, 0.5]]), np.array([[3, 2, 0]])).round(3)
     array([4.])
     """
-    measure = Measure("DCG", cutoff=k, gain=gain, discount=discount, base=base)
+    measure = _measure("DCG", k, gain, discount, base)
     return _cumulated(scores, labels, mask, measure, ties)
 
 
@@ -109,8 +110,21 @@ def ndcg(
     >>> ndcg(np.array([[0.5, 0.5, 0.5], [3, 2, 1]]), np.array([[1, 0, 0], [2, 1, 0]])).round(4)
     array([0.7103, 1.    ])
     """
-    measure = Measure("nDCG", cutoff=k, gain=gain, discount=discount, base=base)
+    measure = _measure("nDCG", k, gain, discount, base)
     return _cumulated(scores, labels, mask, measure, ties)
+
+
+def _measure(name: str, k: int | None, gain: object, discount: str, base: float | str) -> Measure:
+    if isinstance(gain, str) and isinstance(discount, str):
+        return _known_measure(name, k, gain, discount, base)
+    return Measure(name, cutoff=k, gain=gain, discount=discount, base=base)
+
+
+@functools.lru_cache(maxsize=64, typed=True)  # reading it takes as long as launching a kernel
+def _known_measure(
+    name: str, k: int | None, gain: str, discount: str, base: float | str
+) -> Measure:
+    return Measure(name, cutoff=k, gain=gain, discount=discount, base=base)
 
 
 def _cumulated(scores: Any, labels: Any, mask: Any, measure: Measure, ties: str) -> Any:
