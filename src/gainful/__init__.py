@@ -21,6 +21,7 @@ from gainful.evaluation.evaluate import evaluate, evaluate_arrays, evaluate_runs
 from gainful.evaluation.grades import cg, dcg, ndcg
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Engine
+from gainful.inputs.spark_engine import Spark
 from gainful.measures.families import catalogue
 from gainful.measures.family import Family
 from gainful.measures.notation import family
@@ -60,7 +61,8 @@ if TYPE_CHECKING:
     from gainful.linting.findings import Finding, Findings
     from gainful.measures.dialect import Dialect
     from gainful.measures.dialects import dialect, dialects
-    from gainful.report.render import formats, render
+    from gainful.reporting.render import formats, render
+    from gainful.reporting.report import Report, report
     from gainful.statistics.agreement import kendall_tau, rbo, tau_ap
     from gainful.statistics.power import Power, power
     from gainful.subtopics.evaluate import evaluate_subtopics
@@ -92,6 +94,7 @@ _LATE = {
     "Pool": "judging.pooled",
     "PoolBias": "judging.bias",
     "Power": "statistics.power",
+    "Report": "reporting.report",
     "RunBounds": "judging.runs",
     "Slice": "comparison.slices",
     "SubtopicMeasure": "subtopics.notation",
@@ -114,7 +117,7 @@ _LATE = {
     "evaluate_subtopics": "subtopics.evaluate",
     "explain": "explanation.explain",
     "explain_grades": "explanation.explain",
-    "formats": "report.render",
+    "formats": "reporting.render",
     "inferred_ndcg": "judging.sampled",
     "kendall_tau": "statistics.agreement",
     "loss": "tensors.losses.measured",
@@ -126,7 +129,8 @@ _LATE = {
     "rbo": "statistics.agreement",
     "read_baseline": "evaluation.baseline",
     "read_subtopics": "subtopics.judged",
-    "render": "report.render",
+    "render": "reporting.render",
+    "report": "reporting.report",
     "save_baseline": "evaluation.baseline",
     "subtopic_catalogue": "subtopics.families",
     "subtopic_family": "subtopics.families",
@@ -171,9 +175,11 @@ __all__ = [
     "Pool",
     "PoolBias",
     "Power",
+    "Report",
     "RunBounds",
     "Scores",
     "Slice",
+    "Spark",
     "SubtopicMeasure",
     "SubtopicScores",
     "TieRange",
@@ -220,6 +226,7 @@ __all__ = [
     "read_baseline",
     "read_subtopics",
     "render",
+    "report",
     "save_baseline",
     "subtopic_catalogue",
     "subtopic_family",

@@ -56,6 +56,30 @@ def test_one_tool_beside_gainful_under_the_policy_given(inside, given):
     assert [cause["cause"] for cause in document["causes"]] == ["gain", "ideal"]
 
 
+@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl"])
+def test_a_percentage_is_said_where_there_is_no_room_for_notes(inside, given, name):
+    done = inside("why", *given, "-m", "nDCG@4", "--got", "23.75", "-f", name)
+    assert done.returncode == 0
+    assert done.stderr == "23.75 is read as a percentage: no value here is above 1.\n"
+    signed = inside("why", *given, "-m", "nDCG@4", "--got", "23.75%", "-f", name)
+    assert (signed.stdout, signed.stderr) == (done.stdout, "")
+    table = inside("why", *given, "-m", "nDCG@4", "--got", "23.75")
+    assert "23.75 is read as a percentage" in table.stdout
+    assert table.stderr == ""
+
+
+def test_what_is_no_percentage(inside, given):
+    done = inside("why", *given, "-m", "nDCG@4", "--got", "2375")
+    assert "No way gives 2375\n" in done.stdout
+    assert "2375 is above 100, so it is not read as a percentage." in done.stdout
+
+
+def test_tools_that_measure_alike(inside, given):
+    done = inside("why", *given, "--dialects", "trec_eval,trec_eval-10")
+    assert "Nothing moves the number. They measure alike." in done.stdout
+    assert "cause" not in done.stdout
+
+
 def test_got_without_a_match(inside, given):
     done = inside("why", *given, "--got", "0.123456")
     assert done.returncode == 0
@@ -75,7 +99,8 @@ def test_got_without_a_match(inside, given):
         (["--dialects", "rax", "-m", "nDCG@5,10"], "one measure"),
         (["--dialects", "rax", "-m", "nope"], "a measure of the catalogue"),
         (["--dialects", "rax", "-m", "NumRet"], "the mean over the queries"),
-        (["--got", "abc"], "a number such as 0.4231"),
+        (["--got", "abc"], "a number such as 0.4231 or 42.31%"),
+        (["--got", "%"], "a number such as 0.4231 or 42.31%"),
         (["--got", "0.5", "-o", "x.parquet"], "The output is text"),
         (["--got", "0.5", "--format", "nope"], "nope"),
         (["--got", "0.5", "--columns", "query"], "ROLE=NAME"),
@@ -173,7 +198,29 @@ def test_dialects_in_every_format(inside, name):
 def test_dialects_as_json(inside):
     rows = json.loads(inside("dialects", "-f", "json").stdout)
     assert [row["dialect"] for row in rows] == [each.name for each in gf.dialects()]
-    assert {row["its nDCG"] for row in rows} >= {"nDCG", "nDCG(gain=exp2, ideal=retrieved)@32"}
+    assert {row["measure"] for row in rows} >= {"nDCG", "nDCG(gain=exp2, ideal=retrieved)@32"}
+    keys = ["dialect", "tool", "measure", "policy", "names", "grades", "decimals", "ties", "note"]
+    assert {tuple(row) for row in rows} == {tuple(keys)}
+    for row in rows:
+        (one,) = json.loads(inside("dialects", row["dialect"], "-f", "json").stdout)
+        assert one == row
+    by_name = {row["dialect"]: row for row in rows}
+    assert by_name["gdeval"]["decimals"] == 5
+    assert by_name["gdeval"]["policy"] == "ties=doc negative=zero missing=skip empty=skip"
+    assert by_name["scikit-learn"]["names"] == "ndcg_score=nDCG; dcg_score=DCG"
+    assert by_name["rax"]["grades"] is by_name["rax"]["ties"] is None
+
+
+def test_dialects_fit_a_terminal(inside):
+    listed = inside("dialects").stdout
+    assert "gainful dialects NAME tells all about one." in listed
+    assert max(map(len, listed.splitlines())) <= 100
+    for each in gf.dialects():
+        told = inside("dialects", each.name).stdout
+        assert max(map(len, told.splitlines())) <= 100
+        plain = " ".join(told.split())
+        for name, text in each.facts():
+            assert f"{name} {text}" in plain
 
 
 def test_one_dialect(inside):
@@ -187,3 +234,5 @@ def test_an_unknown_dialect(inside):
     done = inside("dialects", "lightgm")
     assert (done.returncode, done.stdout) == (2, "")
     assert "Did you mean 'lightgbm'" in done.stderr
+    for each in gf.dialects():
+        assert each.name in done.stderr

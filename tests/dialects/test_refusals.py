@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
+from gainful.evaluation.dialect import speaking
 from gainful.measures.dialects import ALIASES
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
@@ -312,3 +313,66 @@ def test_a_tool_of_lists_sees_the_grades_in_the_lists_alone():
         assert list(scores.means.values()) == pytest.approx([0.63093], abs=1e-5)
         with pytest.raises(gf.InputError, match="grade -1"):
             gf.evaluate(judgments, {"q": {**run["q"], "lost": 0.5}}, "nDCG@2", dialect=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "read"),
+    [
+        ("catboost", "NDCG:top=10;type=Exp", "nDCG(gain=exp2, ideal=retrieved)@10"),
+        ("catboost", "NDCG:type=Base", "nDCG(ideal=retrieved)"),
+        ("lightgbm", "NDCG:type=Base;top=3", "nDCG(ideal=retrieved)@3"),  # it is written out
+        ("spark-mllib", "ndcgAt(10)", "nDCG(gain=binary)@10"),
+        ("spark-mllib", "precisionAt(3)", "P@3"),
+        ("spark-mllib", "meanAveragePrecisionAt(3)", "AP(denominator=min)@3"),
+        ("spark-mllib", "meanAveragePrecision", "AP"),
+        ("ntcir", "MSnDCG@10", "nDCG@10"),
+        ("ntcir", "MSnDCG(gain={1: 1, 2: 3})@10", "nDCG(gain={1: 1, 2: 3})@10"),
+        ("ntcir", "nDCG@10", "nDCG(discount=jarvelin)@10"),
+    ],
+)
+def test_what_the_tools_write(name, written, read):
+    assert str(gf.dialect(name).measure(written)) == read
+
+
+def test_a_minus_is_a_policy_in_the_dialect_too():
+    with pytest.raises(gf.MeasureError, match=r"dialect\('xgboost'\)\.measure\('ndcg@10'\)"):
+        gf.evaluate({"q": {"a": 1}}, RUN, "ndcg@10-", dialect="xgboost")
+
+
+def test_a_hint_names_all_dialects_those_that_are_near_first():
+    with pytest.raises(gf.MeasureError) as caught:
+        gf.dialect("trec-eval")
+    hint = caught.value.remedy
+    assert hint.startswith("Did you mean 'trec_eval' or ")
+    listed = hint.partition("Choices: ")[2].rstrip(".").split(", ")
+    assert listed[0] == "trec_eval"
+    assert sorted(listed) == sorted({*NAMES, *ALIASES})
+    with pytest.raises(gf.MeasureError, match=r"found 'zzzz'\. Choices: trec_eval-9, "):
+        gf.dialect("zzzz")
+
+
+@pytest.mark.parametrize("order", [["ranx", "rax"], ["rax", "trec_eval"]])
+def test_why_says_whose_policy_refuses(order):
+    judgments = {"q": {"a": 1}, "lost": {"a": 1}}
+    refusing = next(name for name in order if name != "rax")
+    said = rf"\(policy missing=error, as dialect {gf.dialect(refusing)} has it\), found 1 missing"
+    with pytest.raises(gf.InputError, match=said):
+        gf.why(judgments, {"q": {"a": 1.0}}, dialects=order)
+
+
+def test_why_says_nothing_of_a_dialect_where_the_policy_is_given():
+    judgments = {"q": {"a": 1}, "lost": {"a": 1}}
+    with pytest.raises(gf.InputError, match=r"\(policy missing=error\), found 1 missing"):
+        gf.why(judgments, RUN, dialects=["rax"], policy=gf.Policy(missing="error"))
+
+
+def test_what_a_dialect_says_of_a_choice():
+    found = gf.InputError("nDCG", "at least one query", "none left by the policy empty=skip")
+    said = r"policy empty=skip, as dialect gdeval has it\."
+    with pytest.raises(gf.InputError, match=said), speaking("gdeval"):
+        raise found
+    other = gf.InputError("run", "a finite number as score", "nan")
+    for name in ("gdeval", None):
+        with pytest.raises(gf.InputError) as caught, speaking(name):
+            raise other
+        assert caught.value is other

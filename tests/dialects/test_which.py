@@ -61,13 +61,42 @@ def test_a_change_is_told_only_of_tools_that_do_not_give_the_number_unchanged():
     assert not any(each.change and each.way.name in plain for each in found.found)
 
 
-@pytest.mark.parametrize(("got", "percent"), [("23.75", True), ("0.2375", False), ("24", True)])
+@pytest.mark.parametrize(
+    ("got", "percent"),
+    [("23.75", True), ("0.2375", False), ("24", True), ("23.75%", True), (" 23.7 % ", True)],
+)
 def test_percentages(got, percent):
     """0.475 and an empty query: 0.2375, or 23.75 %; a query that is 1 or no number does not matter."""
     found = gf.which(JUDGMENTS, RUN, "nDCG@4", got=got)
     assert found.percent == percent
     assert "trec_eval-9" in {each.way.name for each in found.found}
-    assert (f"{got} is read as a percentage." in str(found)) == percent
+    assert all(abs(each.value - 0.2375) < 0.006 for each in found.found)
+    silent = not percent or "%" in got  # as it is written
+    assert (f"{got} is read as a percentage: no value here is above 1." in str(found)) != silent
+    assert found.to_dict()["percent"] == percent
+
+
+def test_a_sign_is_taken_at_its_word():
+    """0.2375 % is 0.002375, and 2375 % is 23.75."""
+    for got in ("0.2375%", "2375%"):
+        found = gf.which(JUDGMENTS, RUN, "nDCG@4", got=got)
+        assert (found.percent, found.found) == (True, ())
+        assert f"No way gives {got}" in str(found)
+
+
+@pytest.mark.parametrize("got", ["2375", "100.01", "1e9"])
+def test_what_is_above_a_hundred_is_no_percentage(got):
+    found = gf.which(JUDGMENTS, RUN, "nDCG@4", got=got)
+    assert (found.percent, found.found) == (False, ())
+    assert f"No way gives {got}" in str(found)
+    assert f"{got} is above 100, so it is not read as a percentage." in str(found)
+
+
+def test_a_percentage_that_no_way_gives():
+    found = gf.which(JUDGMENTS, RUN, "nDCG@4", got="99.99")
+    assert (found.percent, found.found) == (True, ())
+    assert "99.99 is read as a percentage" in str(found)
+    assert all(each.value <= 1 for each in found.nearest)
 
 
 def test_a_number_above_one_of_a_measure_that_has_them():
@@ -114,9 +143,11 @@ def test_gainful_under_a_policy():
     }
 
 
-@pytest.mark.parametrize("got", ["", "abc", "nan", "inf", "0,42", "1e999", "0.4.2", True])
+@pytest.mark.parametrize(
+    "got", ["", "abc", "nan", "inf", "0,42", "1e999", "0.4.2", "%", "4%2", "42%%", True]
+)
 def test_what_is_no_number(got):
-    with pytest.raises(gf.InputError, match=r"got: expected a number such as 0\.4231"):
+    with pytest.raises(gf.InputError, match=r"got: expected a number such as 0\.4231 or 42\.31%"):
         gf.which(JUDGMENTS, RUN, got=got)
 
 

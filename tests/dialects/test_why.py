@@ -168,7 +168,10 @@ def test_one_name_is_set_beside_gainful():
 def test_ways_that_are_the_same(first, second):
     found = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=[first, second])
     assert (found.gap, found.causes, found.idle) == (0.0, (), ())
-    assert "The two measure alike." in str(found)
+    assert "Nothing moves the number. They measure alike." in str(found)
+    assert "cause" not in str(found)
+    name, value = found.first.name, f"{found.first_value:.6f}"
+    assert sum(line.startswith(name) and value in line for line in str(found).splitlines()) == 2
 
 
 def test_ways_that_differ_without_effect():
@@ -176,6 +179,10 @@ def test_ways_that_differ_without_effect():
     assert (found.gap, found.causes) == (0.0, ())
     assert found.idle == ("negative", "precision", "empty")
     assert "different, without effect here: negative, precision, empty" in str(found)
+    assert "Nothing moves the number. They differ in what has no effect on these data." in str(
+        found
+    )
+    assert "cause" not in str(found)
 
 
 def test_what_is_written_out_is_asked_of_both():
@@ -225,6 +232,30 @@ def test_every_format(name):
     assert "ideal" in gf.render(found, name)
     nothing = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=["rax", "rax"])
     gf.render(nothing, name)
+
+
+def test_the_formats_of_programs_have_both_numbers():
+    found = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=["pytrec_eval", "lightgbm"])
+    rows = [json.loads(line) for line in gf.render(found, "jsonl").splitlines()]
+    assert [row["cause"] for row in rows] == [
+        "pytrec_eval nDCG@4",
+        "gain",
+        "ideal",
+        "lightgbm nDCG(gain=exp2, ideal=retrieved)@4",
+    ]
+    assert rows[0]["mean"] == found.first_value
+    assert rows[-1]["mean"] == rows[-2]["mean"] == found.second_value
+    assert rows[1]["mean"] == pytest.approx(found.first_value + rows[1]["part"], abs=1e-15)
+    assert (rows[1]["before"], rows[1]["after"], rows[1]["moves most"]) == ("linear", "exp2", "q")
+    nothing = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=["rax", "rax"])
+    for name, mark in (("csv", ","), ("tsv", "\t")):
+        head, *lines = gf.render(found, name).splitlines()
+        assert head.split(mark)[-1] == "mean"
+        ends = float(lines[0].split(mark)[-1]), float(lines[-1].split(mark)[-1])
+        assert ends == (found.first_value, found.second_value)
+        _, one, other = gf.render(nothing, name).splitlines()
+        assert one == other
+        assert float(one.split(mark)[-1]) == nothing.first_value
 
 
 def test_files_of_labels_and_predictions(tmp_path):

@@ -1,16 +1,18 @@
 """`gainful compare`."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 import gainful as gf
+from gainful.cli.comparing import comparing_of, comparing_options
 from gainful.cli.options import (
     BARE,
-    Command,
     chunks_of,
+    engine_options,
     folding_options,
     format_of,
     format_option,
@@ -21,27 +23,18 @@ from gainful.cli.options import (
     reading_of,
     reading_options,
     refuse_overwriting,
+    with_engine,
     write,
 )
 from gainful.cli.progress import progress_bar
 
+Result = TypeVar("Result")
+
 _FAILED = 1
 _FEWEST = 2  # files to compare
-_OF_RUNS = ("columns", "memory", "threads", "temp_dir", "chunks", "chunk_map")
-
-
-def _comparing_options(command: Command) -> Command:
-    """Give a command an option for each choice of a comparison."""
-    for name, choices in reversed(gf.comparison_choices().items()):
-        meanings = "; ".join(f"{choice}: {meaning}" for choice, meaning in choices.items())
-        command = click.option(
-            f"--{name}",
-            type=click.Choice(list(choices)),
-            default=next(iter(choices)),
-            show_default=True,
-            help=f"{meanings}.",
-        )(command)
-    return command
+_OF_RUNS = (
+    "columns", "memory", "threads", "temp_dir", "engine", "master", "chunks", "chunk_map"
+)  # fmt: skip
 
 
 @click.command(
@@ -62,39 +55,7 @@ def _comparing_options(command: Command) -> Command:
     help="The files are scores of queries, BASE RUN [RUN]..., without judgments: tables with a column "
     "query, the output of trec_eval -q, or saved baselines.",
 )
-@_comparing_options
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of the intervals; p below 1 − level decides.",
-)
-@click.option(
-    "--margin",
-    type=click.FloatRange(0, min_open=True),
-    help="A difference smaller than this does not matter: then equivalent is an answer.",
-)
-@click.option(
-    "--resamples",
-    type=click.IntRange(1),
-    default=10_000,
-    show_default=True,
-    help="Of randomisation and bootstrap.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of both.")
-@click.option(
-    "--slices",
-    metavar="FILE",
-    help="A table with a row for each query: compare within each value of its columns, too.",
-)
-@click.option(
-    "--by",
-    multiple=True,
-    metavar="COLUMN",
-    help="Slice by this column of --slices, by judged (how many documents are), or by baseline (its "
-    "score); repeat for more.",
-)
+@comparing_options
 @click.option(
     "--fail-if",
     multiple=True,
@@ -111,14 +72,23 @@ def _comparing_options(command: Command) -> Command:
 )
 @click.option("--junit", metavar="FILE", help="Write the conditions as JUnit XML.")
 @click.option("--summary", metavar="FILE", help="Write a summary in Markdown, for a pull request.")
-@click.option("--html", metavar="FILE", help="Write a page.")
+@click.option(
+    "--html", metavar="FILE", help="Write a page about the runs, as `gainful report` does."
+)
 @click.option(
     "--tests", "tests_", is_flag=True, help="All p-values of all tests instead of the differences."
+)
+@click.option(
+    "--systems",
+    is_flag=True,
+    help="A row for each system and a column for each measure, the best in bold and the significant "
+    "marked, as papers show them; with --format latex (booktabs) or markdown.",
 )
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
 @reading_options
+@engine_options
 @policy_options
 @folding_options
 def compare(files: tuple[str, ...], **options: Any) -> None:
@@ -133,9 +103,17 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     rules = options["fail_if"], options["fail_unless"]
     if options["junit"] and not any(rules):
         raise click.UsageError("--junit reports conditions: give --fail-if or --fail-unless.")
-    found = _compared(judgments, runs, options)
+    if options["systems"] and options["tests_"]:
+        raise click.UsageError("--systems and --tests are two tables: give one of them.")
+    page = _reported(judgments, runs, options) if options["html"] else None
+    if page is not None and page.comparison is not None:
+        found = page.comparison
+    else:
+        found = _compared(judgments, runs, options)
     gate = found.gate(*rules) if any(rules) else None
     _write(found, gate, options)
+    if page is not None:
+        page.noting(*_conditions(gate)).write(options["html"])
     if gate is not None:
         click.echo(f"\n{gate}", err=True)
         if gate.failed:
@@ -160,6 +138,10 @@ def _check_files(files: tuple[str, ...], options: dict[str, Any]) -> None:
         refuse_overwriting(target, *read)
     if len({Path(target).resolve() for target in targets}) < len(targets):
         raise click.UsageError("Each output needs a file of its own.")
+    if options["html"] == "-" and options["output"] is None:
+        raise click.UsageError("Standard output has the table: with --html -, give -o FILE for it.")
+    if options["html"]:
+        gf.Report.check_path(options["html"])
 
 
 def _refuse_reading() -> None:
@@ -171,35 +153,73 @@ def _refuse_reading() -> None:
             raise click.UsageError(f"--{option} is about judgments and runs, not for --scores.")
 
 
+def _reported(judgments: str | None, files: tuple[str, ...], options: dict[str, Any]) -> gf.Report:
+    """Compare as a part of a page, so that nothing is read or measured twice."""
+    title = None if options["html"] == "-" else Path(options["html"]).stem
+    # Spark keeps the documents to itself.
+    if judgments is None or options["engine"] == "spark":
+        return gf.Report.of_comparison(_compared(judgments, files, options), title=title)
+    return _called(gf.report, judgments, files, options, title=title)
+
+
 def _compared(
     judgments: str | None, files: tuple[str, ...], options: dict[str, Any]
 ) -> gf.Comparison:
-    if judgments is None:
-        _refuse_reading()
-    policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
+    if judgments is not None:
+        return _called(gf.compare, judgments, files, options)
+    _refuse_reading()
     runs = dict(zip(names_of(files), files, strict=True))
-    names = [*gf.comparison_choices(), "level", "margin", "resamples", "seed", "slices", "by"]
-    chosen = {name: options[name] for name in names}
-    measures = list(options["measures"])
     with progress_bar() as progress:
-        if judgments is None:
-            return gf.compare_scores(runs, measures or None, progress=progress, **chosen)
-        return gf.compare(
-            judgments,
-            runs,
-            measures or "nDCG@10",
-            policy=policy,
-            chunks=chunks,
-            progress=progress,
-            **chosen,
-            **reading,
+        return gf.compare_scores(
+            runs, list(options["measures"]) or None, progress=progress, **comparing_of(options)
         )
 
 
+def _called(
+    function: Callable[..., Result],
+    judgments: str,
+    files: tuple[str, ...],
+    options: dict[str, Any],
+    **more: Any,
+) -> Result:
+    policy, chunks = policy_of(options), chunks_of(options)
+    reading = with_engine(options, reading_of(options))
+    runs = dict(zip(names_of(files), files, strict=True))
+    with progress_bar() as progress:
+        return function(
+            judgments,
+            runs,
+            list(options["measures"]) or "nDCG@10",
+            policy=policy,
+            chunks=chunks,
+            progress=progress,
+            **comparing_of(options),
+            **reading,
+            **more,
+        )
+
+
+def _conditions(gate: gf.Gate | None) -> list[str]:
+    """Return the conditions of a gate, as a page says them."""
+    if gate is None:
+        return []
+    return [
+        f"gate {'failed' if each.failed else 'passed'}: {each.run}: {each.rule}: {each.found}"
+        for each in gate.checked
+    ]
+
+
+def _shown(found: gf.Comparison, options: dict[str, Any]) -> Any:
+    """Return the table that is asked for, or all of them."""
+    if options["tests_"]:
+        return found.tests_table()
+    return found.systems_table() if options["systems"] else found
+
+
 def _write(found: gf.Comparison, gate: gf.Gate | None, options: dict[str, Any]) -> None:
-    shown = found.tests_table() if options["tests_"] else found
+    shown = _shown(found, options)
     write(gf.render(shown, format_of(options), digits=options["digits"]), options["output"])
-    if format_of(options) in BARE and not options["tests_"]:
+    if format_of(options) in BARE and shown is found:
         for note in found.notes():
             click.echo(note, err=True)
         if found.slices:
@@ -211,5 +231,3 @@ def _write(found: gf.Comparison, gate: gf.Gate | None, options: dict[str, Any]) 
     if options["summary"]:
         text = found.to_markdown() + "\n" if gate is None else gate.to_markdown()
         gf.write_text(text, options["summary"])
-    if options["html"]:
-        gf.write_text(found.to_page(Path(options["html"]).stem), options["html"])

@@ -11,6 +11,7 @@ from gainful.cli.options import (
     BARE,
     chunks_of,
     dialect_option,
+    engine_options,
     folding_options,
     format_of,
     format_option,
@@ -21,6 +22,7 @@ from gainful.cli.options import (
     reading_options,
     refuse_overwriting,
     way_of,
+    with_engine,
     write,
 )
 from gainful.cli.progress import progress_bar
@@ -84,6 +86,7 @@ _SUBTOPICS = "alpha_nDCG@20"
 @format_option
 @output_option
 @reading_options
+@engine_options
 @dialect_option
 @policy_options
 @folding_options
@@ -96,6 +99,9 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     and a file of predictions; also packed, .gz or .zst. - is standard input.
     """
     way, chunks, reading = way_of(options), chunks_of(options), reading_of(options)
+    if options["engine"] == "spark" and (options["bounds"] or options["subtopics"]):
+        raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
+    reading = with_engine(options, reading)
     if (judgments, *runs).count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
     format_of(options)  # says what is wrong with it before the work

@@ -20,6 +20,7 @@ _INTERRUPTED = 130
 _COMMANDS = (
     "evaluate",
     "compare",
+    "report",
     "explain",
     "why",
     "check",

@@ -110,6 +110,44 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
     return {"columns": columns, "engine": engine}
 
 
+def engine_options(command: Command) -> Command:
+    """Give a command the options that say which engine reads and matches."""
+    options = (
+        click.option(
+            "--engine",
+            type=click.Choice(["duckdb", "spark"]),
+            default="duckdb",
+            show_default=True,
+            help="What reads and matches: duckdb on this machine, which spills what does not fit; spark "
+            "reads Parquet, CSV, TSV and JSON lines, and --threads are the cores of a local one.",
+        ),
+        click.option(
+            "--master",
+            metavar="URL",
+            help="With --engine spark: where it runs, such as local[2], yarn, spark://HOST:7077, or "
+            "sc://HOST of a Connect server.  [default: all cores of this machine]",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def with_engine(options: dict[str, Any], reading: dict[str, Any]) -> dict[str, Any]:
+    """Take the engine out of a command's options, and have it read the files."""
+    name, master = options.pop("engine"), options.pop("master")
+    if name == "duckdb":
+        if master is not None:
+            raise click.UsageError("--master goes with --engine spark.")
+        return reading
+    given = reading["engine"]
+    if given.threads is not None:
+        if master is not None:
+            raise click.UsageError("--master says how many cores: leave out --threads.")
+        master = f"local[{given.threads}]"
+    return {**reading, "engine": gf.Spark(master=master, memory=given.memory, folder=given.folder)}
+
+
 def folding_options(command: Command) -> Command:
     """Give a command the options that say which document a chunk belongs to."""
     options = (

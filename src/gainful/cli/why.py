@@ -6,6 +6,7 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
+    BARE,
     chunks_of,
     folding_options,
     format_of,
@@ -45,7 +46,7 @@ from gainful.cli.options import (
 @click.option(
     "--got",
     metavar="NUMBER",
-    help="Find the tools and the choices that give this number, as far as its digits go.",
+    help="Find the tools and the choices that give this number, as far as its digits go: 0.4231 or 42.31%.",
 )
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
@@ -74,6 +75,9 @@ def why(judgments: str, run: str, **options: Any) -> None:
     found: Any
     if options["got"] is not None:
         found = gf.which(judgments, run, measure, got=options["got"], **given)
+        if format_of(options) in BARE:
+            for remark in found.remarks:
+                click.echo(remark, err=True)
     else:
         names = [name.strip() for name in options["dialects"].split(",")]
         if given_choices() and len(names) > 1 and "gainful" not in names:

@@ -27,6 +27,7 @@ from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Engine
 from gainful.inputs.query_tables import read_query_table
+from gainful.inputs.spark_engine import Spark
 from gainful.measures.family import GEOMETRIC
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import Policy
@@ -56,13 +57,14 @@ def compare(
     policy: Policy | None = None,
     columns: Mapping[str, str] | None = None,
     chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    engine: Engine | Spark | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare runs with a baseline, query by query, and decide which differences are real.
 
     Args:
-        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object, a
+            Spark data frame.
         runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline: a
             `Baseline`, or the path of its file.
         measures: one measure or several, in the notation or as values.
@@ -82,7 +84,8 @@ def compare(
         policy: the choices that are not the measure's; the defaults if None.
         columns: names of columns that are not among the usual, as in `evaluate`.
         chunks: how to fold chunks to documents, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
+        engine: what may be used of the machine for files and tables; or `Spark`, which then reads
+            the files.
         progress: called with the share of the work that is done, and the name of what is done.
 
     >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
@@ -95,19 +98,50 @@ def compare(
     told = None if progress is None else partial(_later, progress)
     settings = Settings(pairs, test, correction, interval, level, margin, resamples, seed, told)
     asked = read_measures(measures)
-    _refuse_geometric(asked)
-    saved, fresh = _split(runs)
+    refuse_geometric(asked)
+    saved, fresh = split_runs(runs)
     scores = _evaluated(
         judgments, fresh, asked, progress, policy=policy, columns=columns, chunks=chunks, engine=engine
     )  # fmt: skip
-    names = [str(measure) for measure in asked]
+    return compare_evaluated(
+        {name: saved.get(name) or scores[name] for name in runs},
+        asked,
+        settings,
+        baseline=baseline,
+        slices=slices,
+        by=by,
+    )
+
+
+def compare_evaluated(
+    evaluated: Mapping[str, Scores | Baseline],
+    measures: tuple[Measure, ...],
+    settings: Settings,
+    *,
+    baseline: str | None = None,
+    slices: object = None,
+    by: str | Sequence[str] = (),
+) -> Comparison:
+    """Compare runs that were evaluated under the same judgments, and baselines that were saved.
+
+    Args:
+        evaluated: name → what was evaluated or saved, in the order of the runs.
+        measures: those to compare.
+        settings: how.
+        baseline: as in `compare`, like all that follow.
+        slices: a table with a row for each query.
+        by: the columns to slice by.
+    """
+    scores = {name: each for name, each in evaluated.items() if isinstance(each, Scores)}
+    saved = {name: each for name, each in evaluated.items() if isinstance(each, Baseline)}
+    names = [str(measure) for measure in measures]
     known = {name: column_of_scores(each) for name, each in scores.items()}
     known |= {name: column_of_baseline(each, names, name) for name, each in saved.items()}
-    paired = pair({name: known[name] for name in runs}, names)
+    paired = pair({name: known[name] for name in evaluated}, names)
     decided = _policy(scores, saved)
-    changed = _changed(scores, saved, asked, decided)
+    changed = _changed(scores, saved, measures, decided)
     for line in changed or ():
-        warnings.warn(line, GainfulWarning, stacklevel=2)
+        warnings.warn(line, GainfulWarning, stacklevel=3)
     return _compare(
         paired,
         baseline,
@@ -118,6 +152,7 @@ def compare(
         policy=str(decided),
         checks=_checks(scores, saved),
         changed=changed,
+        scores=scores,
     )
 
 
@@ -167,7 +202,7 @@ def compare_scores(
     told = None if progress is None else partial(_later, progress)
     settings = Settings(pairs, test, correction, interval, level, margin, resamples, seed, told)
     known, names = columns_of_tables(tables, measures)
-    _refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
+    refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
     paired = pair(known, names)
     return _compare(paired, baseline, settings, slices, by, checks=_checks_of_tables(paired))
 
@@ -187,6 +222,7 @@ def _compare(
     policy: str = "",
     checks: Mapping[str, Checks] | None = None,
     changed: tuple[str, ...] | None = None,
+    scores: Mapping[str, Scores] | None = None,
 ) -> Comparison:
     base = paired.system(paired.systems[0] if baseline is None else baseline, "baseline")
     chosen = pairs_of(paired, base, settings.pairs)
@@ -210,10 +246,12 @@ def _compare(
         policy=policy,
         checks=checks,
         changed=changed,
+        scores=scores or {},
     )
 
 
-def _split(runs: Mapping[str, object]) -> tuple[dict[str, Baseline], dict[str, object]]:
+def split_runs(runs: Mapping[str, object]) -> tuple[dict[str, Baseline], dict[str, object]]:
+    """Tell saved baselines, which are read, from runs that are to be measured."""
     if not isinstance(runs, Mapping) or not runs:
         raise InputError("runs", "a dict {name: run}", repr(runs)[:60])
     refuse_odd_names(runs)
@@ -252,7 +290,8 @@ def _evaluated(
     )
 
 
-def _refuse_geometric(measures: Sequence[Measure]) -> None:
+def refuse_geometric(measures: Sequence[Measure]) -> None:
+    """Refuse measures whose means are not those of their differences."""
     for measure in measures:
         if measure.family.aggregate == GEOMETRIC:
             raise InputError(

@@ -1,9 +1,9 @@
 """`Comparison`: the result of comparing systems, with its tables and its words."""
 
-import html
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gainful.comparison.difference import Difference
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gainful.comparison.gate import Gate
+    from gainful.comparison.plot import ComparisonPlot
     from gainful.comparison.slices import Slice
+    from gainful.evaluation.scores import Scores
 
 _SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
 _SENTENCES = 20  # verdicts under a table
@@ -63,6 +65,7 @@ class Comparison:
         changed: what is not as it was when a saved baseline was made; empty if nothing is, and None
             where that is not known: without a saved baseline, and where unjudged documents get
             a grade.
+        scores: of the runs that were evaluated for it, by name; not kept when it is pickled.
     """
 
     baseline: str
@@ -73,6 +76,19 @@ class Comparison:
     policy: str = ""
     checks: Mapping[str, Checks] | None = None
     changed: tuple[str, ...] | None = None
+    scores: "Mapping[str, Scores]" = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a run was read from, such as a connection, need not survive in another process.
+        kept = {name: value for name, value in self.__dict__.items() if name != "plot"}
+        return kept | {"scores": {}}
+
+    @cached_property
+    def plot(self) -> "ComparisonPlot":
+        """The charts: `intervals`, `differences`, `scatter`, `distribution` and `curve`."""
+        from gainful.comparison.plot import ComparisonPlot
+
+        return ComparisonPlot(self)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -145,6 +161,16 @@ class Comparison:
     def _tested(self) -> str:
         tests = sorted({each.test for each in self.differences})
         return f"by {' and '.join(tests)}"
+
+    def systems_table(self) -> Table:
+        """Return a row for each system and a column for each measure, as papers show them.
+
+        The best mean is in bold, and marks say which differences are significant; the caption names
+        the test. `render(found.systems_table(), "latex")` writes it for booktabs.
+        """
+        from gainful.comparison.paper import systems_table
+
+        return systems_table(self)
 
     def tests_table(self) -> Table:
         """Return every test of every comparison, before and after correction."""
@@ -232,14 +258,6 @@ class Comparison:
     def to_html(self) -> str:
         """Return the tables as HTML."""
         return "\n".join(as_html(table) for table in self.tables())
-
-    def to_page(self, title: str) -> str:
-        """Return a page of HTML that stands alone."""
-        style = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
-        style += "table{border-collapse:collapse;margin:1.5rem 0}td,th{padding:.3rem .7rem;border-bottom:1px solid #ddd;text-align:left}"
-        style += "caption{text-align:left;font-weight:600;padding:.4rem 0}"
-        head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{style}</style>'
-        return f'<!doctype html><html lang="en"><head>{head}</head><body>{self.to_html()}</body></html>\n'
 
     def to_json(self) -> str:
         """Return all of it as JSON."""

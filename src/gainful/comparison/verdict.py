@@ -10,7 +10,7 @@ from gainful.statistics.power import USUAL_POWER, queries_needed
 
 WORDS = ("better", "worse", "equivalent", "no decision")
 
-_CORRECTIONS = {
+CORRECTIONS = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "benjamini-hochberg": "Benjamini–Hochberg",
@@ -123,7 +123,7 @@ def _evidence(grounds: Grounds, correction: str, p: float | None, what: str = "p
     else:
         told = f"{what} < {_TINY_P}" if p < _TINY_P else f"{what} = {p:.4f}"
         if grounds.comparisons > 1 and correction != "none":
-            told += f", {_CORRECTIONS[correction]} over {grounds.comparisons} comparisons"
+            told += f", {CORRECTIONS[correction]} over {grounds.comparisons} comparisons"
     count = grounds.moments.count
     return f"{signed(grounds.moments.mean)}, {span}, {told}, {count} {_queries(count)}"
 

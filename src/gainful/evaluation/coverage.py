@@ -31,9 +31,9 @@ class Coverage:
 
     judged: int
     evaluated: int
-    missing: tuple[str, ...]
-    empty: tuple[str, ...]
-    extra: tuple[str, ...]
+    missing: Sequence[str]
+    empty: Sequence[str]
+    extra: Sequence[str]
     retrieved: int
     depth: int | None
     seen: int

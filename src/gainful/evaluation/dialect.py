@@ -1,17 +1,24 @@
 """Measuring as another tool does: its measures, its policy, and the grades that it refuses."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, MeasureError
+from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialects import dialect as find_dialect
-from gainful.measures.notation import Measures, read_measures
+from gainful.measures.dialects import dialects
+from gainful.measures.notation import Measures, parse, read_measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+
+# How errors tell the choice of a policy: as an aside of what was expected, or as what was found.
+_EXPECTED = re.compile(r"\((policy [^()]+)\)")
+_FOUND = re.compile(r".*\bpolicy \w+=.*|\w+=\w+", re.DOTALL)
 
 
 def read_tool(dialect: str | Dialect | None, policy: Policy | None) -> Dialect | None:
@@ -47,6 +54,39 @@ def asked_of(measures: Measures, tool: Dialect | None) -> tuple[Measure, ...]:
     return read_measures(translated)
 
 
+def find_measure(
+    measure: str | Measure, measures: Sequence[Measure], dialect: str | None
+) -> Measure | None:
+    """Return which of the measures of some scores is meant; None where none is.
+
+    That is the one of this name; else what the dialect, whose scores they are, makes of it.
+
+    >>> asked = asked_of(["nDCG@10", "P@5"], find_dialect("lightgbm"))
+    >>> find_measure("ndcg@10", asked, "lightgbm")
+    Measure('nDCG(gain=exp2, ideal=retrieved)@10')
+    """
+    named = {str(known): known for known in measures}
+    if isinstance(measure, str) and measure in named:
+        return named[measure]  # a gain that is a function has no notation that reads back
+    readers = [_as_written, *(each.measure for each in dialects() if each.name == dialect)]
+    problems = []
+    for read in readers:
+        try:
+            found = read(measure)
+        except MeasureError as problem:
+            problems.append(problem)
+        else:
+            if found in measures:
+                return found
+    if len(problems) == len(readers):
+        raise problems[0]
+    return None
+
+
+def _as_written(measure: str | Measure) -> Measure:
+    return measure if isinstance(measure, Measure) else parse(measure)
+
+
 def refuse_grades(
     tool: Dialect | None, listed: NDArray[Any], judged: NDArray[Any], measures: Iterable[Measure]
 ) -> None:
@@ -61,3 +101,29 @@ def refuse_grades(
     if tool is not None and tool.grades is not None:
         seen = listed if tool.lists else judged
         tool.refuse(np.unique(seen).astype(np.float64).tolist(), measures)
+
+
+@contextmanager
+def speaking(dialect: str | Dialect | None) -> Iterator[None]:
+    """Say in errors that come of a choice of a policy that it is the dialect's, where it is.
+
+    Args:
+        dialect: the dialect whose policy is in force, or its name; None where none is.
+
+    >>> with speaking("ranx"):
+    ...     raise InputError("run", "all queries (policy missing=error)", "1 missing")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: run: expected all queries (policy missing=error, as dialect ranx has it), found 1 missing.
+    """
+    try:
+        yield
+    except GainfulError as problem:
+        if dialect is None:
+            raise
+        whose = f"as dialect {dialect} has it"
+        expected = _EXPECTED.sub(lambda choice: f"({choice[1]}, {whose})", problem.expected)
+        found = f"{problem.found}, {whose}" if _FOUND.fullmatch(problem.found) else problem.found
+        if (expected, found) == (problem.expected, problem.found):
+            raise
+        raise type(problem)(problem.where, expected, found, problem.remedy) from None

@@ -10,14 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from gainful.errors import InputError
 from gainful.evaluation.batches import Measured, batches_for, measure_batches
+from gainful.evaluation.counting import (
+    apply_policy,
+    refuse_empty,
+    refuse_extra,
+    refuse_missing,
+    refuse_nothing_counted,
+)
 from gainful.evaluation.coverage import coverage_of
-from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades
+from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades, speaking
 from gainful.evaluation.scores import Scores
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.engine import Engine, Progress
-from gainful.inputs.identifiers import examples
+from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.spark import is_spark
+from gainful.inputs.spark_engine import Spark
 from gainful.matching import arrays
-from gainful.matching.dispatch import reading
+from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
 from gainful.measures.dialect import Dialect
 from gainful.measures.notation import Measures
@@ -38,14 +47,15 @@ def evaluate(
     dialect: str | Dialect | None = None,
     columns: Mapping[str, str] | None = None,
     chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    engine: Engine | Spark | None = None,
     progress: Progress | None = None,
     tie_warning: float | None = None,
 ) -> Scores:
     """Measure a run against judgments.
 
     Args:
-        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object,
+            a Spark data frame.
         run: `{query: {doc: score}}`, higher is better, or any of the others.
         measures: one measure or several, in the notation or as values.
         policy: the choices that are not the measure's; the defaults if None.
@@ -54,7 +64,8 @@ def evaluate(
             of one side alone, such as judgments.query.
         chunks: with the policy `fold`, the delimiter before the number of a chunk, or a dict
             from chunk to document.
-        engine: what may be used of the machine for files and tables.
+        engine: what may be used of the machine for files and tables; or `Spark`, which then reads
+            the files.
         progress: called with the share of the work that is done, from 0 to 1.
         tie_warning: warn where the order of tied documents can move the mean of a measure with
             a cutoff by more than this; the lists are then looked at whole.
@@ -88,21 +99,23 @@ def evaluate_runs(
     dialect: str | Dialect | None = None,
     columns: Mapping[str, str] | None = None,
     chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    engine: Engine | Spark | None = None,
     progress: Callable[[float, str], None] | None = None,
     tie_warning: float | None = None,
 ) -> dict[str, Scores]:
     """Measure several runs against the same judgments, which are read once.
 
     Args:
-        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object,
+            a Spark data frame.
         runs: name → run, each `{query: {doc: score}}` or any of the others.
         measures: one measure or several, in the notation or as values.
         policy: the choices that are not the measure's; the defaults if None.
         dialect: measure as another tool does, as in `evaluate`.
         columns: names of columns that are not among the usual, as in `evaluate`.
         chunks: how to fold chunks to documents, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
+        engine: what may be used of the machine for files and tables; or `Spark`, which then reads
+            the files.
         progress: called with the share of the work that is done, and the name of the run.
         tie_warning: warn of the effect of ties, as in `evaluate`.
 
@@ -117,6 +130,10 @@ def evaluate_runs(
     asked = asked_of(measures, tool)
     chosen = read_policy(policy) if tool is None else tool.for_files()
     depth = _depth(asked, chosen)
+    if isinstance(engine, Spark):
+        judgments = engine.read(judgments, JUDGMENTS)
+        runs = {name: engine.read(run, RUN) for name, run in runs.items()}
+        engine = None
     names = list(runs)
     done = 0
 
@@ -124,19 +141,25 @@ def evaluate_runs(
         if progress is not None:
             progress((done + share) / len(names), names[min(done, len(names) - 1)])
 
-    with reading(
-        judgments,
-        chosen,
-        columns=columns,
-        chunks=chunks,
-        engine=engine,
-        progress=None if progress is None else tell,
-    ) as reader:
+    with (
+        speaking(tool),
+        reading(
+            judgments,
+            chosen,
+            columns=columns,
+            chunks=chunks,
+            engine=engine,
+            progress=None if progress is None else tell,
+        ) as reader,
+    ):
         results = {}
         for done, (name, run) in enumerate(runs.items()):  # noqa: B007 - tell reads it
-            matched, decided = reader.match(run, depth)
-            refuse_grades(tool, matched.grade, matched.pool_grades, asked)
-            results[name] = measure_matched(matched, asked, decided, depth)
+            if is_spark(judgments) or is_spark(run):
+                results[name] = _measure_on_spark(reader, run, depth, asked, tool)
+            else:
+                matched, decided = reader.match(run, depth)
+                refuse_grades(tool, matched.grade, matched.pool_grades, asked)
+                results[name] = measure_matched(matched, asked, decided, depth)
             tell(1.0)
     if depth is not None:  # what ties can do is not known of lists that were cut
         for name, run in runs.items():
@@ -146,6 +169,20 @@ def evaluate_runs(
     for scores in results.values():
         _settle(scores, tool, tie_warning)
     return results
+
+
+def _measure_on_spark(
+    reader: Reader,
+    run: object,
+    depth: int | None,
+    measures: tuple[Measure, ...],
+    tool: Dialect | None,
+) -> Scores:
+    # Imported here because it measures again for ties, with what is above.
+    from gainful.evaluation.spark.evaluate import measure_on_spark
+
+    sides, decided = reader.on_spark(run, depth)
+    return measure_on_spark(sides, measures, decided, tool)
 
 
 def _settle(scores: Scores, tool: Dialect | None, tie_warning: float | None) -> None:
@@ -194,13 +231,14 @@ def evaluate_arrays(
     resolved = chosen.resolved(ids=False)
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)
     refuse_grades(tool, lists.labels, lists.labels, asked)
-    batches, measured = measure_batches(
-        lists.split(batches_for(lists.labels.size)),
-        lambda part: arrays.match(part, resolved),
-        asked,
-        resolved,
-    )
-    found = _scores(batches, measured, asked, resolved)
+    with speaking(tool):
+        batches, measured = measure_batches(
+            lists.split(batches_for(lists.labels.size)),
+            lambda part: arrays.match(part, resolved),
+            asked,
+            resolved,
+        )
+        found = _scores(batches, measured, asked, resolved)
     _settle(found, tool, None)
     return found
 
@@ -240,18 +278,17 @@ def _scores(
     depth: int | None = None,
 ) -> Scores:
     """Apply the policy to the bare values."""
-    _refuse(batches, policy)
-    values, missing = measured.values, measured.missing
-    counted = np.ones(values.shape, np.bool_)
+    lost = (query for batch in batches for query in compress(batch.queries, batch.missing))
+    refuse_missing(int(measured.missing.sum()), lost, policy)
+    extra = (query for batch in batches for query in batch.extra)
+    refuse_extra(sum(len(batch.extra) for batch in batches), extra, policy)
+    lacking = measured.empty.sum(axis=0).tolist()
     for column, measure in enumerate(measures):
-        if measure.family.needs_run:
-            values[missing, column] = 0.0
-        if measure.family.normalised:
-            _apply_empty(measured, column, measure, policy, counted[:, column])
-    if policy.missing == "skip":
-        counted[missing] = False
-    values[~counted] = np.nan
-    _refuse_nothing_counted(counted, measures, policy)
+        empty = compress(measured.queries, measured.empty[:, column])
+        refuse_empty(measure, lacking[column], empty, policy)
+    values, counted = measured.values, apply_policy(measured, measures, policy)
+    for measure, count in zip(measures, counted.sum(axis=0).tolist(), strict=True):
+        refuse_nothing_counted(measure, count, policy)
     kept: Bools = np.logical_or.reduce(counted, axis=1)
     return Scores(
         measures=measures,
@@ -260,7 +297,7 @@ def _scores(
         queries=tuple(compress(measured.queries, kept)),
         values=values[kept],
         counted=counted[kept],
-        empty=tuple(measured.empty.sum(axis=0).tolist()),
+        empty=tuple(lacking),
         batches=tuple(batches),
     )
 
@@ -272,52 +309,3 @@ def read_policy(policy: Policy | None) -> Policy:
     if not isinstance(policy, Policy):
         raise InputError("policy", "a gainful.Policy", repr(policy), "E.g. Policy(ties='average').")
     return policy
-
-
-def _refuse(batches: Sequence[Matched], policy: Policy) -> None:
-    if policy.missing == "error":
-        lost = [query for batch in batches for query in compress(batch.queries, batch.missing)]
-        if lost:
-            raise InputError(
-                "run",
-                "every judged query (policy missing=error)",
-                f"{len(lost)} missing: {examples(lost)}",
-            )
-    extra = [query for batch in batches for query in batch.extra]
-    if policy.extra == "error" and extra:
-        raise InputError(
-            "run",
-            "judged queries only (policy extra=error)",
-            f"{len(extra)} without judgments: {examples(extra)}",
-        )
-
-
-def _apply_empty(
-    measured: Measured, column: int, measure: Measure, policy: Policy, counted: Bools
-) -> None:
-    """Give the value of a query without positive gain the meaning that the policy says."""
-    empty = measured.empty[:, column]
-    if not empty.any():
-        return
-    match policy.empty:
-        case "error":
-            names = list(compress(measured.queries, empty))
-            raise InputError(
-                str(measure),
-                "a positive gain in every query, or a relevant document (policy empty=error)",
-                f"{len(names)} without: {examples(names)}",
-            )
-        case "skip":
-            counted[empty] = False
-        case answer:
-            measured.values[empty, column] = {"zero": 0.0, "one": 1.0, "nan": np.nan}[answer]
-
-
-def _refuse_nothing_counted(counted: Bools, measures: tuple[Measure, ...], policy: Policy) -> None:
-    for column, measure in enumerate(measures):
-        if not counted[:, column].any():
-            raise InputError(
-                str(measure),
-                "at least one query to average over",
-                f"none left by the policy missing={policy.missing} empty={policy.empty}",
-            )

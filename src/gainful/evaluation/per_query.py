@@ -31,9 +31,23 @@ class PerQuery:
         counted: NDArray[np.bool_],
     ) -> None:
         self.columns = ("query", *measures)
-        self.queries = queries
-        self._values = values
-        self._counted = counted
+        self._rows = queries, values, counted
+
+    def _held(self) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]:
+        return self._rows
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """(q,) ids, in the order of the rows."""
+        return self._held()[0]
+
+    @property
+    def _values(self) -> NDArray[np.float64]:
+        return self._held()[1]
+
+    @property
+    def _counted(self) -> NDArray[np.bool_]:
+        return self._held()[2]
 
     def __len__(self) -> int:
         return len(self.queries)

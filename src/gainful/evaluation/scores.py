@@ -1,36 +1,32 @@
 """`Scores`: the result of an evaluation, with all that is needed to quote it."""
 
-import hashlib
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, did_you_mean
+from gainful.evaluation.aggregates import aggregate_of
 from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.dialect import find_measure
+from gainful.evaluation.hashing import digests, shown, total
 from gainful.evaluation.per_query import PerQuery
-from gainful.matching.matched import Matched, cut
-from gainful.measures.family import GEOMETRIC, MEAN, SUM
-from gainful.measures.notation import parse
-from gainful.measures.policy import CHOICES, Policy
+from gainful.matching.matched import Matched
+from gainful.measures.family import MEAN, SUM
+from gainful.measures.policy import BY_ID, CHOICES, Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.version import VERSION
 from gainful.writing.cells import write_table
 
 if TYPE_CHECKING:
+    from gainful.evaluation.plot import ScoresPlot
     from gainful.evaluation.ties import TieRange
-
-_HASH_BYTES = 6
-
-# What the two hashes of a signature cover.
-_JUDGMENTS = ("pool_offsets", "pool_grades")
-_RUN = ("offsets", "rank_first", "rank_last", "rank", "grade", "retrieved", "missing")
 
 
 class Scores:
@@ -40,9 +36,6 @@ class Scores:
         measures: the measures, in the order asked.
         policy: the policy they were computed under, ties decided.
         coverage: what was counted and what was missing.
-        queries: (q,) ids of the queries that count for at least one measure.
-        values: [query, measure] float64, read-only; NaN where not counted.
-        counted: [query, measure] bool, read-only.
     """
 
     def __init__(
@@ -62,14 +55,34 @@ class Scores:
         self.measures = measures
         self.policy = policy
         self.coverage = coverage
-        self.queries = queries
-        self.values = values
-        self.counted = counted
+        self._rows = queries, values, counted
         self._empty = empty  # how many queries have no positive gain, for each measure
         self._batches = batches
         self._hashed: dict[int | None, tuple[str, str]] = {}
         self.dialect: str | None = None  # of another tool, where it was asked for
         self.match_whole: Callable[[], Sequence[Matched]] | None = None  # where lists were cut
+
+    def _held(self) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]:
+        return self._rows
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """(q,) ids of the queries that count for at least one measure."""
+        return self._held()[0]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """[query, measure], read-only; NaN where not counted."""
+        return self._held()[1]
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """[query, measure], read-only."""
+        return self._held()[2]
+
+    def _count(self, column: int) -> int:
+        """Return how many queries count for a measure."""
+        return int(self.counted[:, column].sum())
 
     def __getitem__(self, measure: str | Measure) -> float:
         """Return the mean over queries, or what the measure has in its place."""
@@ -85,7 +98,7 @@ class Scores:
         means = {}
         for column, measure in enumerate(self.measures):
             values = self.values[self.counted[:, column], column].tolist()
-            means[str(measure)] = _AGGREGATES[measure.family.aggregate](values, measure)
+            means[str(measure)] = aggregate_of(measure, values)
         return means
 
     @cached_property
@@ -97,8 +110,36 @@ class Scores:
         # Imported here because it measures again, which is a step above.
         from gainful.evaluation.ties import tie_ranges
 
-        batches = self._batches if self.match_whole is None else self.match_whole()
-        return tie_ranges(batches, self.measures, self.policy)
+        return tie_ranges(self.whole(), self.measures, self.policy)
+
+    def whole(self) -> Sequence[Matched]:
+        """Return the lists that were measured; those that were cut are read once more, whole."""
+        return self._batches if self.match_whole is None else self.match_whole()
+
+    @cached_property
+    def plot(self) -> "ScoresPlot":
+        """The charts of these scores: `distribution` and `curve`."""
+        from gainful.evaluation.plot import ScoresPlot
+
+        return ScoresPlot(self)
+
+    def remeasured(self, measures: tuple[Measure, ...]) -> "Scores":
+        """Return the scores of the same lists under other measures and the same policy.
+
+        Where the lists were cut above what a measure sees, judgments and run are read once more.
+        """
+        from gainful.evaluation.evaluate import measure_matched_batches
+
+        if not self._batches:
+            raise InputError("scores", "rankings to measure again", "their values alone")
+        seen = max((each.reach or 0 for each in self.measures), default=0)
+        deeper = any(each.reach is None or each.reach > seen for each in measures)
+        batches: Sequence[Matched] = self._batches
+        if deeper and self.match_whole is not None:
+            batches = self.match_whole()
+        found = measure_matched_batches(batches, measures, self.policy)
+        found.dialect = self.dialect
+        return found
 
     def warn_of_ties(self, amount: float) -> None:
         """Warn where ties move the mean of a measure with a cutoff by more than an amount."""
@@ -133,7 +174,7 @@ class Scores:
         if self.dialect is not None:
             choices.insert(0, f"dialect={self.dialect}")
         coverage = self.coverage
-        counts = f"queries={int(self.counted[:, column].sum())}"
+        counts = f"queries={self._count(column)}"
         counts += f" missing={len(coverage.missing)} empty={self._empty[column]}"
         judgments, run = self._hashes(found.reach)
         return " | ".join(
@@ -150,6 +191,20 @@ class Scores:
         """Return the grades that the judgments have, each once, ascending."""
         pools = [np.unique(batch.pool_grades) for batch in self._batches]
         return np.unique(np.concatenate(pools)).tolist() if pools else []
+
+    def unjudged_at(self, rank: int) -> tuple[int, int] | None:
+        """Return how many documents stand down to a rank, and how many of them have no judgment.
+
+        None where that is not known: under a policy that changes what is unjudged, or that leaves
+        the order of tied documents open, and below the depth that was looked at.
+        """
+        depth = self.coverage.depth
+        ordered = self.policy.ties in (*BY_ID, "order")
+        if self.policy.unjudged != "zero" or not ordered or (depth is not None and depth < rank):
+            return None
+        seen = sum(int(np.minimum(batch.retrieved, rank).sum()) for batch in self._batches)
+        judged = sum(int((batch.rank <= rank).sum()) for batch in self._batches)
+        return seen, seen - judged
 
     def hashes(self, measure: str | Measure) -> tuple[str, str]:
         """Return the hashes of the judgments and of the run, as the signature of a measure has them."""
@@ -172,23 +227,26 @@ class Scores:
 
     def _hashes(self, reach: int | None) -> tuple[str, str]:
         if reach not in self._hashed:
-            batches = [cut(batch, reach) for batch in self._batches]
-            judgments, run = (_hash(batches, fields) for fields in (_JUDGMENTS, _RUN))
-            self._hashed[reach] = judgments, run
+            judgments, run = zip(*(digests(batch, reach) for batch in self._batches), strict=True)
+            self._hashed[reach] = (
+                shown(total(chain.from_iterable(judgments))),
+                shown(total(chain.from_iterable(run))),
+            )
         return self._hashed[reach]
 
+    def known(self, measure: str | Measure) -> Measure:
+        """Return the measure of these scores that is meant, in any spelling."""
+        return self._measure(measure)
+
     def _measure(self, measure: str | Measure) -> Measure:
-        by_name = {str(known): known for known in self.measures}
-        if isinstance(measure, str) and measure in by_name:
-            return by_name[measure]  # a gain that is a function has no notation that reads back
-        found = measure if isinstance(measure, Measure) else parse(measure)
-        if found not in self.measures:
+        found = find_measure(measure, self.measures, self.dialect)
+        if found is None:
             names = [str(known) for known in self.measures]
             raise InputError(
                 "scores",
                 "a measure that was evaluated",
-                f"'{found}'",
-                did_you_mean(str(found), names),
+                f"'{measure}'",
+                did_you_mean(str(measure), names),
             )
         return found
 
@@ -245,42 +303,3 @@ class Scores:
 
     def _repr_html_(self) -> str:
         return as_html(self.table())
-
-
-def _mean(values: list[float], _: Measure) -> float:
-    try:
-        return math.fsum(values) / len(values)
-    except OverflowError:  # of the sum; the mean may still be a number
-        return math.fsum(value / len(values) for value in values)
-
-
-def _geometric_mean(values: list[float], measure: Measure) -> float:
-    floor = measure.parameters["floor"]
-    if any(math.isnan(value) for value in values):
-        return math.nan
-    return math.exp(math.fsum(math.log(max(value, floor)) for value in values) / len(values))
-
-
-def _sum(values: list[float], _: Measure) -> float:
-    return math.fsum(values)
-
-
-_AGGREGATES = {MEAN: _mean, GEOMETRIC: _geometric_mean, SUM: _sum}
-
-
-def _hash(batches: Sequence[Matched], fields: tuple[str, ...]) -> str:
-    """Hash arrays field by field, as if the batches were one."""
-    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
-    for batch in batches:
-        digest.update(
-            "".join(f"{query}\n" for query in batch.queries).encode(errors="surrogatepass")
-        )
-    for field in fields:
-        for batch in batches:
-            array = getattr(batch, field)
-            if field.endswith("offsets"):
-                array = np.diff(array)
-            # Little-endian everywhere, and no −0 beside 0, so that equal values hash the same.
-            plain = array + 0.0 if array.dtype.kind == "f" else array
-            digest.update(plain.astype(plain.dtype.newbyteorder("<")).tobytes())
-    return digest.hexdigest()

@@ -44,6 +44,7 @@ class Cause:
         before: what the first tool chooses.
         after: what the second chooses.
         part: by how much the mean changes.
+        mean: what it is after the change.
         moved: how many queries change.
         moves: those that change it most.
         example: the first of them, worked out.
@@ -53,6 +54,7 @@ class Cause:
     before: str
     after: str
     part: float
+    mean: float
     moved: int
     moves: tuple[Move, ...]
     example: Example | None
@@ -84,14 +86,31 @@ class Why:
         return self.second_value - self.first_value
 
     def table(self) -> Table:
-        """Return a row for each cause, then an example of each as notes."""
+        """Return the way from one number to the other: the first, a row for each cause, the second."""
+        blank: list[Cell] = [None] * 5
         rows: list[list[Cell]] = [
-            [cause.name, cause.before, cause.after, cause.part, cause.moved,
-             cause.moves[0].query if cause.moves else None]
-            for cause in self.causes
-        ]  # fmt: skip
+            [f"{self.first.name} {self.first.measure}", *blank, self.first_value],
+            *([*_cells(cause), cause.mean] for cause in self.causes),
+            [f"{self.second.name} {self.second.measure}", *blank, self.second_value],
+        ]
+        columns = ["cause", "before", "after", "part", "queries", "moves most", "mean"]
+        return Table(columns, rows, digits=6)
+
+    def tables(self) -> list[Table]:
+        """Return, for people, a row for each cause, then an example of each as notes.
+
+        Where there is none, both numbers and that nothing moves them.
+        """
         columns = ["cause", self.first.name, self.second.name, "part", "queries", "moves most"]
-        return Table(columns, rows, title=self._title(), notes=self._notes(), digits=6)
+        rows = [_cells(cause) for cause in self.causes]
+        title = self._title()
+        if not rows:
+            columns, title = ["tool", "measure", "mean"], ""
+            rows = [
+                [self.first.name, str(self.first.measure), self.first_value],
+                [self.second.name, str(self.second.measure), self.second_value],
+            ]
+        return [Table(columns, rows, title=title, notes=self._notes(), digits=6)]
 
     def _title(self) -> str:
         return (
@@ -102,7 +121,10 @@ class Why:
     def _notes(self) -> list[str]:
         idle = [f"different, without effect here: {', '.join(self.idle)}"] if self.idle else []
         if not self.causes:
-            return idle or ["The two measure alike."]
+            alike = (
+                "They differ in what has no effect on these data" if idle else "They measure alike"
+            )
+            return [f"Nothing moves the number. {alike}.", *idle]
         notes = [f"the parts sum to the gap, {self.gap:+.6f}", *idle]
         for cause in self.causes:
             if cause.example is not None:
@@ -126,6 +148,7 @@ class Why:
                     "before": cause.before,
                     "after": cause.after,
                     "part": _finite(cause.part),
+                    "mean": _finite(cause.mean),
                     "queries": cause.moved,
                     "moves": [
                         {"query": m.query, "before": m.before, "after": m.after, "part": m.part}
@@ -149,10 +172,15 @@ class Why:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     def __str__(self) -> str:
-        return as_text(self.table())
+        return as_text(*self.tables())
 
     def _repr_html_(self) -> str:
-        return as_html(self.table())
+        return as_html(*self.tables())
+
+
+def _cells(cause: Cause) -> list[Cell]:
+    most = cause.moves[0].query if cause.moves else None
+    return [cause.name, cause.before, cause.after, cause.part, cause.moved, most]
 
 
 def _way(way: Way, value: float) -> dict[str, Any]:

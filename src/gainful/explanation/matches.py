@@ -9,7 +9,7 @@ from typing import Any
 
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.evaluate import read_policy
-from gainful.explanation.measuring import Measuring, before
+from gainful.explanation.measuring import Measuring
 from gainful.explanation.ways import Way, variations
 from gainful.explanation.why import OURS, way_of
 from gainful.inputs.engine import Engine
@@ -48,7 +48,8 @@ class Which:
         found: the ways whose means round to it.
         nearest: where there are none, those that come nearest.
         tried: how many were tried.
-        percent: whether the number was read as a percentage.
+        percent: whether the number was read as a percentage, because it is written so or because
+            it fits nothing else.
         refused: the tools that do not take these grades, or stop at such queries.
     """
 
@@ -59,6 +60,18 @@ class Which:
     percent: bool = False
     refused: tuple[str, ...] = ()
 
+    @property
+    def remarks(self) -> list[str]:
+        """How the number was read, where its writing leaves that open."""
+        if self.got.endswith("%"):
+            return []
+        if self.percent:
+            return [f"{self.got} is read as a percentage: no value here is above 1."]
+        beyond = float(self.got) > _PERCENT and not self.found
+        if beyond and all(each.value <= 1 for each in self.nearest):
+            return [f"{self.got} is above 100, so it is not read as a percentage."]
+        return []
+
     def table(self) -> Table:
         """Return a row for each way."""
         rows: list[list[Cell]] = [
@@ -68,8 +81,7 @@ class Which:
         notes = [f"{self.tried} ways were tried."]
         if self.refused:
             notes.append(f"Not tried, because they refuse such data: {', '.join(self.refused)}.")
-        if self.percent:
-            notes.append(f"{self.got} is read as a percentage.")
+        notes += self.remarks
         if not self.found:
             notes.append(
                 "None gives the number. These come nearest: compare the judgments, the run, and "
@@ -120,7 +132,8 @@ def which(
         run: `{query: {doc: score}}`, or any of the others.
         measure: what the number is of.
         got: the number, as text with the digits that are known: "0.4231" is anything that rounds
-            to it. A number above 1 of a measure that has none is read as a percentage.
+            to it. "42.31%" is a percentage; so is a number from 1 to 100 of a measure that is never
+            above 1, and the result says so.
         policy: of gainful's own way, which is tried first; the defaults if None.
         columns: names of columns that are not among the usual, as in `evaluate`.
         chunks: how to fold chunks to documents, as in `evaluate`.
@@ -138,9 +151,9 @@ def which(
         judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
     )
     tried = _candidates(_ways(measure, policy, ids=measuring.ids), measuring)
-    percent = number > 1 and all(each.value <= 1 for each in tried if _bounded(each))
+    percent = written.endswith("%") or _fits_percentages_alone(number, half, tried)
     aim, room = (number / _PERCENT, half / _PERCENT) if percent else (number, half)
-    found = [each for each in tried if abs(each.value - aim) <= room + _ROUNDING]
+    found = _near(tried, aim, room)
     nearest = sorted(tried, key=lambda each: abs(each.value - aim))[:_NEAREST]
     known = {each.way.name for each in tried}
     return Which(
@@ -154,15 +167,26 @@ def which(
 
 
 def _read(written: str) -> tuple[float, float]:
-    """Return a number, and half a unit of its last digit."""
+    """Return a number, and half a unit of its last digit; of a percentage, without the sign."""
     try:
-        number = Decimal(written)
+        number = Decimal(written.removesuffix("%"))
     except InvalidOperation:
         number = Decimal("nan")
     if not number.is_finite() or not math.isfinite(float(number)):
-        raise InputError("got", "a number such as 0.4231", repr(written))
+        raise InputError("got", "a number such as 0.4231 or 42.31%", repr(written))
     exponent = number.as_tuple().exponent
     return float(number), 0.5 * 10.0 ** min(int(exponent), 0)
+
+
+def _fits_percentages_alone(number: float, half: float, tried: list[Candidate]) -> bool:
+    """Return whether a number can be none of these values, and can be a percentage of them."""
+    if not 1 < number <= _PERCENT or _near(tried, number, half):
+        return False
+    return all(each.value <= 1 for each in tried if _bounded(each))
+
+
+def _near(tried: list[Candidate], aim: float, room: float) -> list[Candidate]:
+    return [each for each in tried if abs(each.value - aim) <= room + _ROUNDING]
 
 
 def _ways(
@@ -191,8 +215,7 @@ def _candidates(
     found: dict[tuple[Measure, Policy], float] = {}
     takes: dict[tuple[str, Measure, Policy], bool] = {}
     problems: list[GainfulError] = []
-    # Those that are matched alike, one after the other.
-    for policy in sorted(by_policy, key=lambda policy: str(before(policy))):
+    for policy in measuring.in_turn(by_policy):
         _measure(list(by_policy[policy]), policy, measuring, found, problems)
         for _, way, tool in ways:
             if way.policy == policy and (way.measure, policy) in found:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gainful.explanation.steps import summed
+from gainful.explanation.sums import summed
 from gainful.explanation.worked import conventions_of, grade_cell, plain_cell, rank_cell
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure

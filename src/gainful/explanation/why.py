@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from gainful.errors import GainfulError, InputError, MeasureError
+from gainful.evaluation.dialect import speaking
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.scores import Scores
 from gainful.explanation.causes import Cause, Example, Move, Why
@@ -127,7 +128,8 @@ def _refuse_sums(measure: Measure) -> None:
 
 
 def _scores(measuring: Measuring, way: Way) -> Scores:
-    return measuring.scores([way.measure], way.policy)
+    with speaking(None if way.name == OURS else way.name):
+        return measuring.scores([way.measure], way.policy)
 
 
 def _values(scores: Sequence[Scores]) -> list[float]:
@@ -157,7 +159,8 @@ def _cause(
     names: list[str], start: Way, end: Way, before: Scores, after: Scores, worked: Any
 ) -> Cause:
     moves = _moves(before, after)
-    part = _values([after])[0] - _values([before])[0]
+    (mean,) = _values([after])
+    part = mean - _values([before])[0]
     example = None
     if moves:
         example = _example(moves[0].query, start, end, worked)
@@ -166,6 +169,7 @@ def _cause(
         before=", ".join(start.answer(name) or "" for name in names),
         after=", ".join(end.answer(name) or "" for name in names),
         part=part,
+        mean=mean,
         moved=len(moves),
         moves=tuple(moves[:_MOVES]),
         example=example,

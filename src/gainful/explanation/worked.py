@@ -1,7 +1,7 @@
 """`Explanation`: a value with every step that leads to it."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -75,15 +75,7 @@ class Explanation:
     def conclusion(self) -> str:
         """The last line: how the value follows from the sums."""
         totals = {part.name: part.total for part in self.parts}
-        if len(self.parts) == 1:
-            return f"{self.measure} = {self.value:.{_DIGITS}f}{self._remark}"
-        names = " / ".join(totals)
-        numbers = " / ".join(f"{total:.{_DIGITS}f}" for total in totals.values())
-        return f"{self.measure} = {names} = {numbers} = {self.value:.{_DIGITS}f}{self._remark}"
-
-    @property
-    def _remark(self) -> str:
-        return f"  ({self.remark})" if self.remark else ""
+        return conclusion_of(str(self.measure), totals, self.value, self.remark)
 
     @property
     def conventions(self) -> str:
@@ -135,6 +127,19 @@ class Explanation:
 
     def _compose(self, tables: Sequence[str]) -> str:
         return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])
+
+
+def conclusion_of(measure: str, totals: Mapping[str, float], value: float, remark: str = "") -> str:
+    """Say how a value follows from its sums, by their names; a remark says why it does not.
+
+    >>> conclusion_of("nDCG", {"DCG": 2.0, "IDCG": 4.0}, 0.5)
+    'nDCG = DCG / IDCG = 2.000 / 4.000 = 0.500'
+    """
+    said = f"  ({remark})" if remark else ""
+    if len(totals) == 1:
+        return f"{measure} = {value:.{_DIGITS}f}{said}"
+    numbers = " / ".join(f"{total:.{_DIGITS}f}" for total in totals.values())
+    return f"{measure} = {' / '.join(totals)} = {numbers} = {value:.{_DIGITS}f}{said}"
 
 
 def conventions_of(measure: Measure) -> str:

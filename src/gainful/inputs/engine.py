@@ -9,7 +9,8 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +74,12 @@ class Session:
     def __init__(self, engine: Engine | None = None, progress: Progress | None = None) -> None:
         self.engine = Engine() if engine is None else engine
         if not isinstance(self.engine, Engine):
-            raise InputError("engine", "a gainful.Engine", repr(engine))
+            raise InputError(
+                "engine",
+                "a gainful.Engine",
+                repr(engine),
+                "Spark is an engine of evaluate, evaluate_runs and compare.",
+            )
         self._progress = progress
         self._folder: Path | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
@@ -107,15 +113,18 @@ class Session:
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> None:
         """Run a statement for what it does."""
-        self._run(sql, values)
+        with _interruptible():
+            self._run(sql, values)
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query that has few."""
-        return self._run(sql, values).fetchall()
+        with _interruptible():
+            return self._run(sql, values).fetchall()
 
     def columns(self, sql: str, values: Sequence[object] = ()) -> Columns:
         """Return the columns of a query as arrays."""
-        found = self._run(sql, values).fetchnumpy()
+        with _interruptible():
+            found = self._run(sql, values).fetchnumpy()
         return {name: np.ma.getdata(column) for name, column in found.items()}
 
     def register(self, stem: str, table: object) -> str:
@@ -176,6 +185,17 @@ class Session:
                 said(problem),
                 "Raise the memory limit, or lower the number of threads.",
             ) from None
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C be what it is elsewhere: the engine makes an error of its own of it."""
+    try:
+        yield
+    except RuntimeError as problem:
+        if str(problem) == "Query interrupted":
+            raise KeyboardInterrupt from None
+        raise
 
 
 class _Watch:

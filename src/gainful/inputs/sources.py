@@ -6,11 +6,12 @@ fails on what is no row; then the place is looked for, and the error says it.
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Columns, Session, said
-from gainful.inputs.files import parts_of, path_of, plain_file
+from gainful.inputs.files import Plain, parts_of, path_of, plain_file
 from gainful.inputs.formats import recognise
 from gainful.inputs.frames import is_lasting, readable, refuse_odd_ids
 from gainful.inputs.kinds import Kind
@@ -19,6 +20,7 @@ from gainful.inputs.nested import read_nested
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.rows import Row, again, first_fault, rows
 from gainful.inputs.source import Source
+from gainful.inputs.spark import refuse_spark
 from gainful.inputs.texts import cleaned, is_read_by_engine, json_lines, row_by_row
 from gainful.inputs.typed import parquet, typed
 
@@ -32,8 +34,11 @@ def open_source(
     """Return what a caller passed as judgments or run, as a table, a dict of dicts, or lists."""
     if isinstance(given, Mapping):
         return given
+    if isinstance(given, Plain):
+        return _open_plain(given, kind, columns, session)
     if isinstance(given, str | os.PathLike):
         return _open_file(path_of(given), kind, columns, session)
+    refuse_spark(given, kind.name)
     table = readable(given)
     if table is not None:
         name = _registered(session, given, table, kind)
@@ -45,6 +50,21 @@ def open_source(
         f"a dict {{query: {{doc: {kind.number}}}}}, the path of a file, or a data frame",
         type(given).__name__,
     )
+
+
+def lasting(given: object, session: Session) -> object:
+    """Return what can be read more than once, for as long as a session is open.
+
+    Standard input and pipes are written down, and a stream of Arrow batches is kept.
+    """
+    if isinstance(given, str | os.PathLike):
+        name = path_of(given)
+        path = Path(name)
+        if name == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+            return plain_file(name, session)
+    elif not is_lasting(given) and hasattr(given, "read_all"):
+        return given.read_all()
+    return given
 
 
 def _registered(session: Session, given: object, table: object, kind: Kind) -> str:
@@ -68,7 +88,12 @@ def _open_file(
     parts = parts_of(name)
     if parts is not None:
         return parquet(parts, kind, columns, session, name)
-    file = plain_file(name, session)
+    return _open_plain(plain_file(name, session), kind, columns, session)
+
+
+def _open_plain(
+    file: Plain, kind: Kind, columns: Given, session: Session
+) -> Source | Documents | Labels | Predictions:
     layout = recognise(file, kind, columns)
     match layout.format:
         case "parquet":

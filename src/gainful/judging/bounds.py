@@ -196,27 +196,60 @@ def bounds(
     >>> round(found.low, 5), found.value, found.high
     (0.91972, 1.0, 1.0)
     """
-    asked = read_measures(measures)
-    for measure in asked:
+    asked, scale, chosen = read_measures(measures), read_scale(grades), read_policy(policy)
+    more = _read_unseen(unseen)
+    _refuse_unbounded(asked, chosen, difference=against is not None)
+    with reading(judgments, chosen, columns=columns, engine=engine) as reader:
+        if against is not None:
+            return _difference(reader, (run, against), asked, scale, more)
+        matched, decided = reader.match(run)
+    return _of_matched(matched, asked, decided, scale, more)
+
+
+def bounds_of_matched(
+    matched: Matched,
+    measures: tuple[Measure, ...],
+    policy: Policy,
+    decided: Policy,
+    *,
+    grades: object,
+) -> Bounds:
+    """Return the bounds of a run that has been matched whole.
+
+    Args:
+        matched: the run beside its judgments.
+        measures: as in `bounds`.
+        policy: as a caller gives it.
+        decided: the same with the rule for ties decided.
+        grades: as in `bounds`; no document is unseen.
+    """
+    _refuse_unbounded(measures, policy, difference=False)
+    return _of_matched(matched, measures, decided, read_scale(grades), 0.0)
+
+
+def _of_matched(
+    matched: Matched, measures: tuple[Measure, ...], policy: Policy, scale: Scale, unseen: float
+) -> Bounds:
+    scores = measure_matched(matched, measures, policy)
+    value, kept = scores.values, _kept(matched, policy)
+    low, high = (ends[kept] for ends in _ends(matched, measures, policy, scale, unseen))
+    # The value may be an end, and rounded in another way.
+    low = np.where((value < low) & (low - value < _ROUNDING), value, low)
+    high = np.where((value > high) & (value - high < _ROUNDING), value, high)
+    return Bounds(
+        measures, scores.queries, value, low, high, scale, unseen, policy, scores.coverage
+    )
+
+
+def _refuse_unbounded(measures: tuple[Measure, ...], policy: Policy, *, difference: bool) -> None:
+    """Refuse measures and policies that have no exact bounds."""
+    for measure in measures:
         if measure.name not in BOUNDED or measure.changes("norm", "ideal", "depth"):
             expected = (
                 f"one of {', '.join(BOUNDED)}, nDCG with norm=ideal, ideal=judged and depth=cutoff"
             )
             raise InputError("bounds", expected, f"'{measure}'")
-    scale, chosen = read_scale(grades), read_policy(policy)
-    more = _read_unseen(unseen)
-    _refuse_policy(chosen, difference=against is not None)
-    with reading(judgments, chosen, columns=columns, engine=engine) as reader:
-        if against is not None:
-            return _difference(reader, (run, against), asked, scale, more)
-        matched, decided = reader.match(run)
-    scores = measure_matched(matched, asked, decided)
-    value, kept = scores.values, _kept(matched, decided)
-    low, high = (ends[kept] for ends in _ends(matched, asked, decided, scale, more))
-    # The value may be an end, and rounded in another way.
-    low = np.where((value < low) & (low - value < _ROUNDING), value, low)
-    high = np.where((value > high) & (value - high < _ROUNDING), value, high)
-    return Bounds(asked, scores.queries, value, low, high, scale, more, decided, scores.coverage)
+    _refuse_policy(policy, difference=difference)
 
 
 def _kept(matched: Matched, policy: Policy) -> NDArray[np.bool_]:

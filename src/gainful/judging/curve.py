@@ -1,20 +1,25 @@
 """`curve`: a measure at every cutoff."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, MeasureError
+from gainful.errors import InputError
+from gainful.evaluation.cutoffs import at_cutoffs, without_cutoff
 from gainful.evaluation.evaluate import evaluate
 from gainful.inputs.engine import Engine
-from gainful.measures.family import NEVER
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.plotting import charts
+from gainful.plotting.charts import SizedLook
 from gainful.rendering.table import Cell, Table, as_html, as_text
+
+if TYPE_CHECKING:
+    from gainful.plotting.charts import Chart
 
 Floats = NDArray[np.float64]
 
@@ -28,21 +33,14 @@ class Curve:
         cutoffs: (c,) from 1.
         queries: (q,) ids.
         values: [query, cutoff]; NaN where a query does not count.
+        means: (c,) over the queries that count; NaN where the policy counts one as that.
     """
 
     measure: Measure
     cutoffs: tuple[int, ...]
     queries: tuple[str, ...]
     values: Floats
-
-    @property
-    def means(self) -> list[float]:
-        """The mean over the queries at each cutoff."""
-        found = []
-        for column in self.values.T:
-            counted = column[~np.isnan(column)].tolist()
-            found.append(math.fsum(counted) / len(counted) if counted else math.nan)
-        return found
+    means: list[float]
 
     def __getitem__(self, cutoff: int) -> float:
         """Return the mean at a cutoff."""
@@ -54,6 +52,17 @@ class Curve:
         """Return a row for each cutoff, for rendering."""
         rows: list[list[Cell]] = [list(row) for row in zip(self.cutoffs, self.means, strict=True)]
         return Table(["cutoff", str(self.measure)], rows)
+
+    def plot(self, *, name: str = "run", **look: Unpack[SizedLook]) -> "Chart":
+        """Draw the means over the cutoffs: an altair chart, with `width`, `height` and `theme`.
+
+        Cutoffs without a mean are left out, and told in a warning.
+        """
+        rows = [
+            {"run": name, "k": cutoff, "value": mean}
+            for cutoff, mean in zip(self.cutoffs, self.means, strict=True)
+        ]
+        return charts.curve(rows, measure=without_cutoff(self.measure), **look)
 
     def __str__(self) -> str:
         return as_text(self.table())
@@ -92,17 +101,14 @@ def curve(
     [1.0, 0.469, 1.0, 1.0]
     """
     asked = measure if isinstance(measure, Measure) else parse(measure)
-    if asked.family.cutoff == NEVER:
-        raise MeasureError("curve", "a measure that has a cutoff", f"'{asked}'")
-    if isinstance(upto, bool) or not isinstance(upto, int) or upto < 1:
-        raise InputError("upto", "a whole number from 1", repr(upto))
-    cutoffs = tuple(range(1, upto + 1))
+    measures = at_cutoffs(asked, upto)
     scores = evaluate(
         judgments,
         run,
-        [asked.at(cutoff) for cutoff in cutoffs],
+        measures,
         policy=policy,
         columns=columns,
         engine=engine,
     )
-    return Curve(asked, cutoffs, scores.queries, scores.values)
+    cutoffs = tuple(range(1, upto + 1))
+    return Curve(asked, cutoffs, scores.queries, scores.values, list(scores.means.values()))

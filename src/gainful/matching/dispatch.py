@@ -1,8 +1,8 @@
 """Which matcher takes which kind of input."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.lines import Lines, read_lines
 from gainful.inputs.source import Source
 from gainful.inputs.sources import open_source
+from gainful.inputs.spark import as_they_are, functions, is_spark
 from gainful.inputs.texts import ready
 from gainful.matching import arrays, lines, mappings, tables
 from gainful.matching.folding import Chunks, read_chunks
@@ -22,7 +23,16 @@ from gainful.matching.judged import Judged, prepare
 from gainful.matching.mappings import judged_of, returned_of, sorted_numbers
 from gainful.matching.matched import Matched
 from gainful.matching.ranking import by_score
-from gainful.matching.records import documents_in, table_of
+from gainful.matching.records import Selection, documents_in, table_of
+from gainful.matching.spark.judged import (
+    SparkJudged,
+    documents_on_spark,
+    frame_of,
+    judged_from,
+    judged_in,
+)
+from gainful.matching.spark.plan import Plan, refuse_orders
+from gainful.matching.spark.sides import Sides
 from gainful.measures.policy import Policy
 
 Documents = Mapping[Any, Mapping[Any, float]]
@@ -45,6 +55,7 @@ class Reader:
     session: Session
     columns: Mapping[str, str]
     chunks: Chunks | None
+    _kept: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def _opened(self) -> Source | Documents | Labels | Predictions:
@@ -68,6 +79,11 @@ class Reader:
         if isinstance(opened, Labels | Predictions):
             raise InputError("judgments", "documents with ids", _named(opened))
         return documents_in(self.session, ready(opened, self.session), self.policy)
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether documents have ids, which labels with qid: have not."""
+        return not isinstance(self._opened, Labels | Predictions)
 
     @cached_property
     def _has_empty_queries(self) -> bool:
@@ -93,6 +109,42 @@ class Reader:
             table = ready(opened, self.session)
             matched = tables.match(self.session, self._judged, table, decided, depth, self.chunks)
         return matched, decided
+
+    def on_spark(self, run: object, depth: int | None = None) -> tuple[Sides, Policy]:
+        """Bring judgments and a run to Spark, where at least one is; also return the policy decided.
+
+        The other is on this machine, and so small beside it.
+        """
+        functions()  # says how to get Spark
+        frame = self.judgments if is_spark(self.judgments) else run
+        assert is_spark(frame)  # noqa: S101 - one of the two is
+        refuse_orders(self.policy)
+        decided = self.policy.resolved(ids=True)
+        judged = self._judged_on_spark(frame.sparkSession)
+        if is_spark(run):
+            rows = as_they_are(run, RUN, self.columns)
+        else:
+            rows = frame_of(self._all_of(run), RUN, frame.sparkSession, self.policy)
+            rows = rows.withColumn("given", rows["number"].cast("string"))
+        return Sides(judged, rows, Plan(decided, depth, self.chunks, judged.lowest)), decided
+
+    def _judged_on_spark(self, session: Any) -> SparkJudged:
+        if "spark" not in self._kept:
+            if is_spark(self.judgments):
+                self._kept["spark"] = judged_in(self.judgments, self.columns, self.policy)
+            else:
+                self._kept["spark"] = judged_from(self.all_judged, session, self.policy)
+        found: SparkJudged = self._kept["spark"]
+        return found
+
+    def _all_of(self, run: object) -> Documents:
+        """Return a run that is on this machine as a dict of dicts."""
+        opened = open_source(run, RUN, self.columns, self.session)
+        if isinstance(opened, Labels | Predictions):
+            raise InputError("run", "documents with ids", _named(opened))
+        if isinstance(opened, Source):
+            return documents_in(self.session, ready(opened, self.session), self.policy)
+        return opened
 
     @cached_property
     def _judged_lines(self) -> Lines | None:
@@ -131,6 +183,10 @@ class Reader:
         """
         found: list[Documents] = []
         for given, kind in ((self.judgments, JUDGMENTS), (run, RUN)):
+            if is_spark(given):
+                refuse_orders(self.policy)
+                found.append(documents_on_spark(given, kind, self.columns, self.policy, query))
+                continue
             opened = (
                 self._opened
                 if kind is JUDGMENTS
@@ -165,6 +221,25 @@ class Reader:
             sorted_numbers(scores[query], "score", "run", query)  # says what is no number
         return scores
 
+    def selected(
+        self, run: object, queries: Sequence[str]
+    ) -> Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]:
+        """Read some queries of a run, or of the judgments where it is None.
+
+        Returns:
+            A function that hands out the documents of some of them; what is not there is left out.
+        """
+        opened = self._opened if run is None else open_source(run, RUN, self.columns, self.session)
+        if isinstance(opened, Labels | Predictions):
+            raise InputError(
+                JUDGMENTS.name if run is None else RUN.name, "documents with ids", _named(opened)
+            )
+        if isinstance(opened, Source):
+            table = ready(opened, self.session)
+            return Selection(self.session, table, self.policy, queries).documents
+        known = mappings.queries_of(opened, JUDGMENTS.name if run is None else RUN.name)
+        return lambda some: {query: known[query] for query in some if query in known}
+
     @property
     def _changes_scores(self) -> bool:
         """Whether who stands above a depth is known only when all documents were read."""
@@ -185,6 +260,8 @@ class Reader:
     @property
     def lowest_grade(self) -> float:
         """The lowest of all grades."""
+        if is_spark(self.judgments):
+            return self._judged_on_spark(self.judgments.sparkSession).lowest
         if isinstance(self._opened, Mapping):
             pools = (
                 sorted_numbers(judged_of(found, query, self.policy), "grade", "judgments", query)

@@ -32,7 +32,7 @@ class Chunks:
             parts = chunk.split(self.by)
             return self.by.join(parts[:-1]) if len(parts) > 1 else chunk
         if chunk not in self.by:
-            raise _unknown(chunk)
+            raise unknown_chunk(chunk)
         return self.by[chunk]
 
     def sql(self, session: Session, table: str) -> str:
@@ -52,7 +52,7 @@ class Chunks:
             f"SELECT doc FROM {table} ANTI JOIN {known} ON doc = chunk ORDER BY doc LIMIT 1"
         )
         if lost:
-            raise _unknown(lost[0][0])
+            raise unknown_chunk(lost[0][0])
         return f"SELECT t.*, document FROM {table} t JOIN {known} k ON t.doc = k.chunk"
 
 
@@ -99,5 +99,6 @@ def fold(scores: Scores, policy: Policy, chunks: Chunks) -> Scores:
     return folded
 
 
-def _unknown(chunk: str) -> InputError:
+def unknown_chunk(chunk: str) -> InputError:
+    """Return the error for a chunk without a document."""
     return InputError("chunks", "a document for every chunk of the run", f"none for {chunk!r}")

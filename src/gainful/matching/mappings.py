@@ -6,7 +6,7 @@ numbers, and two binary searches give the tie block of each judged document.
 
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NoReturn
 
@@ -160,11 +160,19 @@ class _Rows:
         )
 
 
-def match_query(query: str, grades: Documents, scores: Documents, policy: Policy) -> Matched:
-    """Match one query alone, its chunks folded already."""
+def match_queries(
+    documents: Sequence[tuple[str, Documents, Documents | None]], policy: Policy
+) -> Matched:
+    """Match some queries alone: id, grades, and scores, folded already; None where it is missing.
+
+    >>> matched = match_queries([("q", {"a": 2}, {"a": 0.5}), ("r", {"a": 1}, None)], Policy(ties="doc"))
+    >>> matched.rank.tolist(), matched.missing.tolist()
+    ([1], [False, True])
+    """
     rows = _Rows(policy)
-    rows.add(query, grades, scores)
-    return rows.matched([query], ())
+    for query, grades, scores in documents:
+        rows.add(query, grades, scores)
+    return rows.matched([query for query, _, _ in documents], ())
 
 
 def judged_of(grades: Documents, query: str, policy: Policy) -> Documents:

@@ -1,5 +1,6 @@
 """The ranked list of one query, document by document: for showing, not for measuring."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -33,12 +34,61 @@ def rank_documents(
     for doc, score in scores.items():
         blocks.setdefault(float(score), []).append(doc)
     placed: list[Placed] = []
+    shared = policy.ties == "average"
     for score in sorted(blocks, reverse=True):
         first, last = len(placed) + 1, len(placed) + len(blocks[score])
+        if first == last:  # as most are
+            placed.append(Placed(blocks[score][0], first, last))
+            continue
         for rank, doc in enumerate(_order(blocks[score], policy.ties, worth), first):
-            shared = policy.ties == "average"
             placed.append(Placed(doc, first if shared else rank, last if shared else rank))
     return placed
+
+
+class Ranking:
+    """The documents of a query by score, for those whose ranks are asked for.
+
+    >>> ranking = Ranking({"a": 1.0, "b": 1.0, "c": 3.0}, Policy(ties="doc"), len)
+    >>> ranking.placed("a"), [placed.doc for placed in ranking.down_to(2)]
+    (Placed(doc='a', rank_first=3, rank_last=3), ['c', 'b'])
+    """
+
+    def __init__(
+        self, scores: Mapping[str, float], policy: Policy, worth: Callable[[str], float]
+    ) -> None:
+        self.scores, self._policy, self._worth = scores, policy, worth
+        self._ascending = sorted(scores.values())
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def down_to(self, depth: int | None) -> list[Placed]:
+        """Return the documents in rank order, those whose ranks begin down to a depth."""
+        if depth is None or depth >= len(self):
+            return rank_documents(self.scores, self._policy, self._worth)
+        edge = self._ascending[-depth]
+        near = {doc: score for doc, score in self.scores.items() if score >= edge}
+        placed = rank_documents(near, self._policy, self._worth)
+        return placed if len(placed) == depth else [p for p in placed if p.rank_first <= depth]
+
+    def placed(self, doc: str) -> Placed | None:
+        """Return where a document stands; None where it does not."""
+        ranks = self.ranks(doc)
+        return None if ranks is None else Placed(doc, *ranks)
+
+    def ranks(self, doc: str) -> tuple[int, int] | None:
+        """Return the first and the last rank that a document may stand at; None where it does not."""
+        score = self.scores.get(doc)
+        if score is None:
+            return None
+        length = len(self._ascending)
+        first = length + 1 - bisect_right(self._ascending, score)
+        last = length - bisect_left(self._ascending, score)
+        if first == last or self._policy.ties == "average":
+            return first, last
+        block = [other for other, tied in self.scores.items() if tied == score]
+        rank = first + _order(block, self._policy.ties, self._worth).index(doc)
+        return rank, rank
 
 
 def by_score(scores: Mapping[str, float], depth: int | None = None) -> list[str]:

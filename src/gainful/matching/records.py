@@ -1,12 +1,12 @@
 """Between dicts of dicts and tables: each kind of input can meet the other."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.engine import Session
+from gainful.inputs.engine import Columns, Session
 from gainful.inputs.kinds import Kind
 from gainful.inputs.source import Source
 from gainful.inputs.sources import read, refuse_duplicate, refuse_values
@@ -79,6 +79,43 @@ def documents_in(
     if query is not None:
         ids = session.rows(f"SELECT DISTINCT query FROM {table}")
         documents = {row[0]: {} for row in ids}
+    return _gather(rows, source, policy, documents)
+
+
+class Selection:
+    """The documents of some queries of a table, which is read once and handed out in parts.
+
+    The values are those of a table that was matched before, so they are not checked again.
+    """
+
+    def __init__(
+        self, session: Session, source: Source, policy: Policy, queries: Iterable[str]
+    ) -> None:
+        self._session, self._source, self._policy = session, source, policy
+        self._table = session.name(source.kind.name)
+        wanted = self._wanted(queries)
+        read(
+            session,
+            source,
+            f"CREATE TEMP TABLE {self._table} AS SELECT query, doc, number FROM {{rows}} "
+            f"SEMI JOIN {wanted} USING (query)",
+        )
+
+    def _wanted(self, queries: Iterable[str]) -> str:
+        return self._session.register("wanted", {"query": np.array([*queries], object)})
+
+    def documents(self, queries: Iterable[str]) -> dict[str, dict[str, float]]:
+        """Return some of the queries, those that are there, as a dict of dicts."""
+        rows = self._session.columns(
+            f"SELECT query, doc, number FROM {self._table} SEMI JOIN {self._wanted(queries)} "
+            f"USING (query) ORDER BY {self._table}.rowid"
+        )
+        return _gather(rows, self._source, self._policy, {})
+
+
+def _gather(
+    rows: Columns, source: Source, policy: Policy, documents: dict[str, dict[str, float]]
+) -> dict[str, dict[str, float]]:
     for name, doc, number in zip(*(rows[column].tolist() for column in rows), strict=True):
         found = documents.setdefault(name, {})
         if doc not in found:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gainful.errors import InputError, MeasureError
+from gainful.measures.foreign import without_call, written_out
 from gainful.measures.notation import read_measures
 from gainful.measures.number import write_number
 from gainful.measures.policy import BY_ID, Policy
@@ -93,9 +94,9 @@ class Dialect:
         >>> dialect("sklearn").read("ndcg_score@5,10")
         (Measure('nDCG(ideal=retrieved)@5'), Measure('nDCG(ideal=retrieved)@10'))
         """
-        name, at, cutoff = written.strip().partition("@")
+        name, at, cutoff = without_call(written.strip()).partition("@")
         known = self.names.get(name)
-        text = written if known is None else f"{known}{at}{cutoff}"
+        text = written_out(written.strip()) if known is None else f"{known}{at}{cutoff}"
         given = frozenset(re.findall(r"(\w+)\s*=", text))
         return tuple(self._translated(each, given) for each in read_measures(text))
 
@@ -147,6 +148,26 @@ class Dialect:
     def notes(self) -> str:
         """Return what else to know, in sentences."""
         return " ".join(text for text in (self.ties, self.note) if text)
+
+    def entry(self) -> dict[str, str | int | None]:
+        """Return all there is to know about it for a program, by name; None for what it has not.
+
+        >>> from gainful.measures.dialects import dialect
+        >>> entry = dialect("gdeval").entry()
+        >>> entry["measure"], entry["grades"], entry["decimals"], entry["note"]
+        ('nDCG(gain=exp2)@20', 'whole grades up to 4. gdeval.pl ends with an error for a higher grade.', 5, None)
+        """
+        taken = self.grades
+        return {
+            "tool": self.tool,
+            "measure": str(self.measure("nDCG")),
+            "policy": self.choices() or None,
+            "names": "; ".join(f"{name}={known}" for name, known in self.names.items()) or None,
+            "grades": None if taken is None else f"{taken.expected}. {taken.reason}",
+            "decimals": self.digits,
+            "ties": self.ties or None,
+            "note": self.note or None,
+        }
 
     def facts(self) -> list[tuple[str, str]]:
         """Return all there is to know about it, each with what it is."""

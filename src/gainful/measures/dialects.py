@@ -1,9 +1,12 @@
 """The dialects: one row for each tool."""
 
-from gainful.errors import MeasureError, did_you_mean
+import difflib
+
+from gainful.errors import MeasureError
 from gainful.measures.dialect import Dialect, Grades
 from gainful.measures.policy import Policy
 
+_NEAREST = 3  # names that are suggested for another
 _HIGHEST_OF_GDEVAL, _LABELS_OF_LIGHTGBM, _HIGHEST_OF_XGBOOST = 4, 31, 31
 
 _WHOLE = Grades(
@@ -207,6 +210,7 @@ DIALECTS = (
         "NTCIREVAL, nDCG",
         settings={"discount": "jarvelin", "base": 2},
         policy=Policy(ties="order", empty="error"),
+        names={"MSnDCG": "nDCG(discount=log)"},
         ties="The tool takes a list as it is given.",
         note="The gains are a table that is given to it: gain={1: 1, 2: 3}. MSnDCG is the discount log.",
     ),
@@ -215,8 +219,16 @@ DIALECTS = (
         "Spark, RankingMetrics.ndcgAt without relevances",
         settings={"gain": "binary"},
         policy=Policy(ties="order", missing="skip"),
+        names={
+            "ndcgAt": "nDCG",
+            "precisionAt": "P",
+            "recallAt": "R",
+            "meanAveragePrecision": "AP",
+            "meanAveragePrecisionAt": "AP(denominator=min)",
+        },
         ties="The tool takes a list as it is given.",
-        note="With relevances, from 3.4 on, its ideal is the labels in the order given: no measure here.",
+        note="With relevances, from 3.4 on, it is gain=exp2 where the labels come by relevance, descending; in "
+        "another order so does its ideal, which no measure here has. PySpark 4.3 leaves relevances out.",
     ),
     Dialect(
         "recommenders",
@@ -290,6 +302,15 @@ def dialect(name: str | Dialect) -> Dialect:
         return name
     found = _BY_NAME.get(ALIASES.get(str(name).casefold(), str(name).casefold()))
     if found is None:
-        hint = did_you_mean(str(name), [*_BY_NAME, *ALIASES])
-        raise MeasureError("dialect", "the name of a tool", repr(name), hint)
+        raise MeasureError("dialect", "the name of a tool", repr(name), _names(str(name)))
     return found
+
+
+def _names(near: str) -> str:
+    """Suggest names, and list them all: those that are near first."""
+    names = [*_BY_NAME, *ALIASES]
+    close = difflib.get_close_matches(near.casefold(), names, n=_NEAREST, cutoff=0.5)
+    told = " or ".join(f"'{name}'" for name in close)
+    others = [name for name in names if name not in close]
+    hint = f"Did you mean {told}? " if close else ""
+    return f"{hint}Choices: {', '.join([*close, *others])}."

@@ -4,7 +4,8 @@
     parameter = key "=" value
 
 `str(measure)` writes it, defaults left out; `parse` reads it back to the same value.
-The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written.
+The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written; so are the forms
+of CatBoost, Spark and NTCIREVAL (`foreign`).
 """
 
 import re
@@ -14,6 +15,7 @@ from typing import Any
 from gainful.errors import MeasureError, did_you_mean
 from gainful.measures.families import CATALOGUE
 from gainful.measures.family import NEVER, Family, Spelling
+from gainful.measures.foreign import written_out
 from gainful.measures.spec import Measure, read_cutoff
 
 _NOTATION = re.compile(
@@ -52,7 +54,7 @@ def parse_all(text: str) -> tuple[Measure, ...]:
     """
     if not isinstance(text, str):
         raise MeasureError("measure", "a text such as 'nDCG@10'", repr(text))
-    found = _NOTATION.fullmatch(text.strip())
+    found = _NOTATION.fullmatch(written_out(text.strip()))
     if found is None:
         raise MeasureError("measure", "a name such as nDCG, nDCG(gain=exp2) or nDCG@10", repr(text))
     family, spelling = _look_up(found["name"])
@@ -123,7 +125,7 @@ def family(name: str) -> Family:
     """
     if not isinstance(name, str):
         raise MeasureError("measure", "a name such as 'nDCG'", repr(name))
-    found = _NOTATION.fullmatch(name.strip())
+    found = _NOTATION.fullmatch(written_out(name.strip()))
     return _look_up(found["name"] if found else name)[0]
 
 

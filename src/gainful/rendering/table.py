@@ -9,10 +9,24 @@ import html
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-Cell = str | int | float | None
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A number as papers show it: in bold where it is the best, with marks above it.
+
+    Programs get the number alone.
+    """
+
+    number: float
+    best: bool = False
+    marks: str = ""
+
+
+Cell = str | int | float | Marked | None
 
 _LATEX_SPECIAL = str.maketrans(
     {
@@ -26,19 +40,30 @@ _LATEX_SPECIAL = str.maketrans(
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "\\": r"\textbackslash{}",
+        "`": r"\textasciigrave{}",
         "|": r"\textbar{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
+        # At the start of a row, after the end of the last, these would be an option of it.
+        "[": "{[}",
+        "]": "{]}",
+        "*": "{*}",
+        "†": r"\dag{}",
+        "‡": r"\ddag{}",
+        "≈": r"$\approx$",
     }
 )
-_MARKDOWN_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_<>|[]"})
+_MARKDOWN_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_<>|[]&~$"})
+# What ends a line, or stands for a blank in print: a row of a table is one line.
+_BREAK = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """Named columns and rows of cells; numbers stand right, text left.
 
-    `digits` is the number of decimals for people, `notes` are lines under the table.
+    `digits` is the number of decimals for people, `notes` are lines under the table, and `caption` is
+    what a paper says beside it: with one, LaTeX has a whole table and not the tabular alone.
     """
 
     columns: Sequence[str]
@@ -46,33 +71,43 @@ class Table:
     digits: int = 4
     title: str = ""
     notes: Sequence[str] = ()
+    caption: str = ""
 
     def table(self) -> "Table":
         """Return itself: a table is rendered like every result that has one."""
         return self
 
-    def records(self) -> list[dict[str, Cell]]:
+    def records(self) -> list[dict[str, str | int | float | None]]:
         """Return the rows as dicts; what is not a number becomes None."""
         return [
-            {
-                column: None if isinstance(cell, float) and not math.isfinite(cell) else cell
-                for column, cell in zip(self.columns, row, strict=True)
-            }
+            {column: _plain(cell) for column, cell in zip(self.columns, row, strict=True)}
             for row in self.rows
         ]
 
-    def written(self) -> list[list[str]]:
-        """Return the cells as people read them."""
-        return [[self._write(cell) for cell in row] for row in self.rows]
+    def written(self, mark: "Callable[[str, Marked], str]") -> list[list[str]]:
+        """Return the cells as people read them; `mark` writes those that may have marks."""
+        return [
+            [
+                mark(self._write(cell.number), cell)
+                if isinstance(cell, Marked)
+                else self._write(cell)
+                for cell in row
+            ]
+            for row in self.rows
+        ]
+
+    def told(self) -> list[str]:
+        """Return what stands under the table: its caption and its notes."""
+        return [*([self.caption] if self.caption else []), *self.notes]
 
     def numeric(self) -> list[bool]:
         """Return whether each column holds numbers, and so stands right."""
         return [
-            bool(column) and all(isinstance(cell, int | float | None) for cell in column)
+            bool(column) and all(isinstance(cell, int | float | Marked | None) for cell in column)
             for column in zip(*self.rows, strict=True)
         ] or [False] * len(self.columns)
 
-    def _write(self, cell: Cell) -> str:
+    def _write(self, cell: str | int | float | None) -> str:
         if cell is None:
             return ""
         if isinstance(cell, float):
@@ -82,7 +117,8 @@ class Table:
 
 def as_text(table: Table) -> str:
     """Write for a terminal, as wide as the cells need; nothing is cut off or folded."""
-    rows = [[printable(cell) for cell in row] for row in (table.columns, *table.written())]
+    written = zip(*map(_padded, *_columns(table)), strict=True) if table.rows else []
+    rows = [[printable(cell) for cell in row] for row in (table.columns, *written)]
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     numeric = table.numeric()
     lines = [
@@ -94,37 +130,66 @@ def as_text(table: Table) -> str:
     ]
     lines.insert(1, "─" * (sum(widths) + 3 * (len(widths) - 1)))
     head = [printable(table.title), ""] if table.title else []
-    notes = ["", *map(printable, table.notes)] if table.notes else []
+    notes = ["", *map(printable, table.told())] if table.told() else []
     return "\n".join([*head, *lines, *notes])
 
 
 def as_markdown(table: Table) -> str:
     """Write a GitHub-flavoured Markdown table."""
     rule = ["---:" if numeric else "---" for numeric in table.numeric()]
-    rows = [list(table.columns), rule, *table.written()]
-    lines = ["| " + " | ".join(_markdown_cell(cell) for cell in row) + " |" for row in rows]
+    cells = [
+        [
+            cell if isinstance(raw, Marked) else _markdown_cell(cell)
+            for cell, raw in zip(*row, strict=True)
+        ]
+        for row in zip(table.written(_marked_markdown), table.rows, strict=True)
+    ]
+    rows = [list(map(_markdown_cell, table.columns)), rule, *cells]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
     head = [f"**{_markdown_cell(table.title)}**", ""] if table.title else []
-    notes = [line for note in table.notes for line in ("", _markdown_cell(note))]
+    notes = [line for note in table.told() for line in ("", _markdown_cell(note))]
     return "\n".join([*head, *lines, *notes])
 
 
 def as_latex(table: Table) -> str:
-    """Write a LaTeX tabular for the booktabs package."""
-    alignment = "".join("r" if numeric else "l" for numeric in table.numeric())
-    rows = [" & ".join(map(latex_text, row)) + r" \\" for row in table.written()]
-    comments = [f"% {printable(line)}" for line in (table.title, *table.notes) if line]
-    return "\n".join(
-        [
-            *comments,
-            rf"\begin{{tabular}}{{{alignment}}}",
-            r"\toprule",
-            " & ".join(map(latex_text, table.columns)) + r" \\",
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
+    """Write a LaTeX tabular for the booktabs package, in a table of its own if it has a caption.
+
+    Numbers with marks take two columns, so that the numbers stand under each other and under the
+    name of their column.
+    """
+    split = [
+        any(isinstance(cell, Marked) and cell.marks for cell in column)
+        for column in zip(*table.rows, strict=True)
+    ] or [False] * len(table.columns)
+    alignment = "".join(
+        "r@{}l" if marked else "r" if numeric else "l"
+        for marked, numeric in zip(split, table.numeric(), strict=True)
     )
+    head = [
+        f"{latex_text(name)} &" if marked else latex_text(name)
+        for name, marked in zip(table.columns, split, strict=True)
+    ]
+    rows = [
+        [
+            _latex_cell(cell, raw, split=marked)
+            for cell, raw, marked in zip(*row, split, strict=True)
+        ]
+        for row in zip(table.written(_unmarked), table.rows, strict=True)
+    ]
+    tabular = [
+        rf"\begin{{tabular}}{{{alignment}}}",
+        r"\toprule",
+        " & ".join(head) + r" \\",
+        r"\midrule",
+        *(" & ".join(row) + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    if table.caption:
+        caption = rf"\caption{{{latex_text(table.caption)}}}"
+        tabular = [r"\begin{table}", r"\centering", caption, *tabular, r"\end{table}"]
+    comments = [f"% {printable(line)}" for line in (table.title, *table.notes) if line]
+    return "\n".join([*comments, *tabular])
 
 
 def as_html(table: Table) -> str:
@@ -137,13 +202,14 @@ def as_html(table: Table) -> str:
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td{style}>{html.escape(cell)}</td>" for cell, style in zip(row, align, strict=True)
+            f"<td{style}>{cell if isinstance(raw, Marked) else html.escape(cell)}</td>"
+            for cell, raw, style in zip(*row, align, strict=True)
         )
         + "</tr>"
-        for row in table.written()
+        for row in zip(table.written(_marked_html), table.rows, strict=True)
     )
     caption = f"<caption>{html.escape(table.title)}</caption>" if table.title else ""
-    notes = "".join(f"<p>{html.escape(note)}</p>" for note in table.notes)
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in table.told())
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
@@ -181,8 +247,13 @@ WRITERS: Mapping[str, Callable[[Table], str]] = {
 
 
 def latex_text(text: str) -> str:
-    """Escape what LaTeX would read as a command."""
-    return text.translate(_LATEX_SPECIAL)
+    r"""Escape what LaTeX would read as a command, and what it would print otherwise; on one line.
+
+    >>> latex_text("a_b"), latex_text("`x`"), latex_text("v1--v2")
+    ('a\\_b', '\\textasciigrave{}x\\textasciigrave{}', 'v1-{}-v2')
+    """
+    escaped = printable(_on_one_line(text)).translate(_LATEX_SPECIAL)
+    return re.sub("-(?=-)", "-{}", escaped)  # two together would be a dash
 
 
 def printable(text: str) -> str:
@@ -204,15 +275,72 @@ def _width(text: str) -> int:
     return cell_len(text)
 
 
+def _plain(cell: Cell) -> str | int | float | None:
+    """Return what a program gets of a cell; what is not a number becomes None."""
+    found = cell.number if isinstance(cell, Marked) else cell
+    return None if isinstance(found, float) and not math.isfinite(found) else found
+
+
+def _unmarked(number: str, _: Marked) -> str:
+    return number
+
+
+def _columns(table: Table) -> tuple[list[tuple[str, ...]], list[tuple[Cell, ...]]]:
+    """Return the columns as they are written, without marks, and as they are."""
+    return (
+        list(zip(*table.written(_unmarked), strict=True)),
+        list(zip(*table.rows, strict=True)),
+    )
+
+
+def _padded(written: Sequence[str], cells: Sequence[Cell]) -> list[str]:
+    """Write the marks of a column so that its numbers still stand under each other."""
+    marked = [cell if isinstance(cell, Marked) else Marked(0) for cell in cells]
+    if not any(cell.best or cell.marks for cell in marked):
+        return list(written)
+    widest = max(_width(cell.marks) for cell in marked)
+    plain = [
+        f"*{text}*" if cell.best else f" {text} "
+        for text, cell in zip(written, marked, strict=True)
+    ]
+    return [
+        f"{text} {cell.marks}{' ' * (widest - _width(cell.marks))}" if widest else text
+        for text, cell in zip(plain, marked, strict=True)
+    ]
+
+
+def _marked_markdown(number: str, cell: Marked) -> str:
+    shown = f"**{number}**" if cell.best else number
+    return f"{shown}<sup>{_markdown_cell(cell.marks)}</sup>" if cell.marks else shown
+
+
+def _marked_html(number: str, cell: Marked) -> str:
+    shown = f"<strong>{number}</strong>" if cell.best else number
+    return f"{shown}<sup>{html.escape(cell.marks)}</sup>" if cell.marks else shown
+
+
+def _latex_cell(written: str, cell: Cell, *, split: bool) -> str:
+    shown = latex_text(written)
+    if not isinstance(cell, Marked):
+        return f"{shown} &" if split else shown
+    shown = rf"\textbf{{{shown}}}" if cell.best else shown
+    marks = rf" \textsuperscript{{{latex_text(cell.marks)}}}" if cell.marks else ""
+    return f"{shown} &{marks}" if split else shown
+
+
 def _markdown_cell(text: str) -> str:
-    return text.replace("\n", " ").translate(_MARKDOWN_SPECIAL)
+    return _on_one_line(text).translate(_MARKDOWN_SPECIAL)
+
+
+def _on_one_line(text: str) -> str:
+    return _BREAK.sub(" ", text)
 
 
 def _separated(table: Table, separator: str) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
     writer.writerow(table.columns)
-    for record in table.records():
-        cells = record.values()
+    for row in table.rows:  # not the records: two columns may have one name
+        cells = map(_plain, row)
         writer.writerow(["" if cell is None else cell for cell in cells])
     return out.getvalue().rstrip("\n")

@@ -2,6 +2,7 @@
 
 import json
 import math
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ from gainful.rendering.table import WRITERS, Cell, Table
 from gainful.version import VERSION
 
 _MOST_DIGITS = 17  # more than a float64 has
+_WIDTH = 100  # of a terminal, for what is folded
 _FOR_PEOPLE = ("table", "markdown", "latex", "html")
 
 
@@ -85,13 +87,13 @@ def render(
             return _explanation(result, format)
         case Findings():
             return _findings(result, format, write)
-        case Family():
-            return _family(result, format, write)
+        case Family() | Dialect():
+            return _one(result, format, write)
         case Scores():
             return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
         case Mapping():
             return _scores(result, format, write, per_query=per_query, digits=digits)
-        case Dialect() | list() | tuple():
+        case list() | tuple():
             return write(_listed(result, format))
         case _ if callable(getattr(result, "table", None)):
             return _tabular(result, format, write, per_query=per_query, digits=digits)
@@ -185,9 +187,9 @@ def _document(runs: Mapping[str, Scores], *, per_query: bool) -> dict[str, objec
                 "signatures": {str(m): scores.signature(m) for m in scores.measures},
                 "coverage": dict(scores.coverage.counts())
                 | {
-                    "missing_queries": scores.coverage.missing,
-                    "empty_queries": scores.coverage.empty,
-                    "extra_queries": scores.coverage.extra,
+                    "missing_queries": [*scores.coverage.missing],
+                    "empty_queries": [*scores.coverage.empty],
+                    "extra_queries": [*scores.coverage.extra],
                 },
                 **({"per_query": scores.per_query.table().records()} if per_query else {}),
             }
@@ -230,6 +232,12 @@ def _findings(findings: Findings, format: str, write: Callable[[Table], str]) ->
             return json.dumps(plain, indent=2, ensure_ascii=False)
         case _:
             return write(findings.table())
+
+
+def _one(entry: Family | Dialect, format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
+    if isinstance(entry, Family):
+        return _family(entry, format, write)
+    return _dialect(entry, format, write)
 
 
 def _family(family: Family, format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
@@ -278,13 +286,11 @@ def _spellings(family: Family) -> str:
 
 
 def _listed(result: Any, format: str) -> Table:  # noqa: A002
-    listed: list[Any] = [result] if isinstance(result, Dialect) else list(result)
-    if isinstance(result, Dialect):
-        return Table(["dialect", result.name], [[name, text] for name, text in result.facts()])
+    listed, full = list(result), format not in ("table", "markdown", "latex")
     if listed and all(isinstance(item, Dialect) for item in listed):
-        return _dialects(listed)
+        return _dialects(listed, full=full)
     if all(isinstance(item, Family) for item in listed):
-        return _catalogue(listed, full=format not in ("table", "markdown", "latex"))
+        return _catalogue(listed, full=full)
     raise _unknown(result)
 
 
@@ -296,18 +302,44 @@ def _unknown(result: object) -> InputError:
     )
 
 
-def _dialects(dialects: Sequence[Any]) -> Table:
-    rows: list[list[Cell]] = [
+def _dialect(dialect: Dialect, format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
+    facts = dialect.facts()
+    match format:
+        case "table":
+            indent = max(len(name) for name, _ in facts) + 2
+            lines = [_hanging(f"{name:<{indent}}{text}", indent) for name, text in facts]
+            return "\n".join([dialect.name, "", *lines])
+        case "markdown":
+            lines = [f"- **{name}**: {text}" for name, text in facts]
+            return "\n".join([f"### {dialect.name}", "", *lines])
+        case _:
+            return write(_dialects([dialect], full=True))
+
+
+def _hanging(text: str, indent: int) -> str:
+    """Fold a line, what follows standing under its beginning."""
+    return textwrap.fill(
+        text, _WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _dialects(dialects: Sequence[Dialect], *, full: bool) -> Table:
+    if full:
+        rows: list[list[Cell]] = [[each.name, *each.entry().values()] for each in dialects]
+        return Table(["dialect", *dialects[0].entry()], rows)
+    choices = ("ties", "missing", "empty")
+    return Table(
+        ["dialect", "its nDCG", *choices],
         [
-            each.name,
-            each.tool,
-            str(each.measure("nDCG")),
-            each.choices(),
-            each.notes(),
-        ]
-        for each in dialects
-    ]
-    return Table(["dialect", "tool", "its nDCG", "policy", "notes"], rows)
+            [
+                each.name,
+                str(each.measure("nDCG")),
+                *(getattr(each.policy, name) for name in choices),
+            ]
+            for each in dialects
+        ],
+        notes=["gainful dialects NAME tells all about one."],
+    )
 
 
 def _catalogue(families: Sequence[Family], *, full: bool) -> Table:

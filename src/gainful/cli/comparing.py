@@ -1,0 +1,67 @@
+"""Options that say how runs are compared, of every command that compares."""
+
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import Command
+
+_MORE = ("level", "margin", "resamples", "seed", "slices", "by")
+
+
+def comparing_options(command: Command) -> Command:
+    """Give a command an option for each choice of a comparison."""
+    options = (
+        click.option(
+            "--level",
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            default=0.95,
+            show_default=True,
+            help="Of the intervals; p below 1 − level decides.",
+        ),
+        click.option(
+            "--margin",
+            type=click.FloatRange(0, min_open=True),
+            help="A difference smaller than this does not matter: then equivalent is an answer.",
+        ),
+        click.option(
+            "--resamples",
+            type=click.IntRange(1),
+            default=10_000,
+            show_default=True,
+            help="Of randomisation and bootstrap.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of both."
+        ),
+        click.option(
+            "--slices",
+            metavar="FILE",
+            help="A table with a row for each query: compare within each value of its columns, too.",
+        ),
+        click.option(
+            "--by",
+            multiple=True,
+            metavar="COLUMN",
+            help="Slice by this column of --slices, by judged (how many documents are), or by "
+            "baseline (its score); repeat for more.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    for name, choices in reversed(gf.comparison_choices().items()):
+        meanings = "; ".join(f"{choice}: {meaning}" for choice, meaning in choices.items())
+        command = click.option(
+            f"--{name}",
+            type=click.Choice(list(choices)),
+            default=next(iter(choices)),
+            show_default=True,
+            help=f"{meanings}.",
+        )(command)
+    return command
+
+
+def comparing_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that say how runs are compared."""
+    return {name: options[name] for name in (*gf.comparison_choices(), *_MORE)}

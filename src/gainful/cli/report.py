@@ -1,0 +1,106 @@
+"""`gainful report`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.comparing import comparing_of, comparing_options
+from gainful.cli.options import (
+    chunks_of,
+    folding_options,
+    names_of,
+    policy_of,
+    policy_options,
+    reading_of,
+    reading_options,
+    refuse_overwriting,
+)
+from gainful.cli.progress import progress_bar
+
+_MEGABYTE = 1_000_000
+
+
+@click.command(
+    epilog="Example: gainful report qrels.txt bm25.run dense.run --queries queries.tsv -o report.html"
+)
+@click.argument("judgments")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
+@click.option(
+    "--output",
+    "-o",
+    required=True,
+    metavar="FILE",
+    help="The page to write; it is replaced when complete. - is standard output.",
+)
+@click.option(
+    "--measure",
+    "-m",
+    "measures",
+    multiple=True,
+    default=["nDCG@10"],
+    show_default=True,
+    help="What to measure; repeat for more. Charts and details begin with the first.",
+)
+@click.option("--baseline", metavar="NAME", help="The run to compare with.  [default: the first]")
+@click.option(
+    "--queries",
+    metavar="FILE",
+    help="What the queries say: TSV, CSV or JSON lines with an id and a text, JSON {id: text}, "
+    "Parquet.",
+)
+@click.option(
+    "--docs",
+    metavar="FILE",
+    help="What the documents are: the same, with a title, a text or both; only what is shown is kept "
+    "in memory.",
+)
+@click.option("--title", metavar="TEXT", help="Of the page.  [default: the runs]")
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    metavar="RANK",
+    help="The last rank that lists show.  [default: the cutoff of the first measure, or 20]",
+)
+@comparing_options
+@reading_options
+@policy_options
+@folding_options
+def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
+    """Write a page about RUNs: verdict, charts, and the ranked lists of every query that matters.
+
+    It is one file that needs no network. JUDGMENTS and RUNs are files as for `gainful evaluate`; the
+    first RUN is what the others are compared with. Of one RUN, there is no comparison.
+    """
+    target = options["output"]
+    read = [judgments, *runs]
+    read += [options[name] for name in ("slices", "queries", "docs") if options[name]]
+    if read.count("-") > 1:
+        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_overwriting(target, *read)
+    gf.Report.check_path(target)
+    policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
+    named = dict(zip(names_of(runs), runs, strict=True))
+    with progress_bar() as progress:
+        found = gf.report(
+            judgments,
+            named,
+            list(options["measures"]),
+            baseline=options["baseline"],
+            queries=options["queries"],
+            docs=options["docs"],
+            title=options["title"],
+            depth=options["depth"],
+            policy=policy,
+            chunks=chunks,
+            progress=progress,
+            **comparing_of(options),
+            **reading,
+        )
+    found.write(target)
+    kept = found.payload()["kept"]
+    detail = f"{kept['queries']} of {kept['of']} queries in detail"
+    size = "" if target == "-" else f"{Path(target).stat().st_size / _MEGABYTE:.1f} MB, "
+    why = "" if kept["why"] is None else f" ({kept['why']})"
+    click.echo(f"{target}: {size}{detail}{why}", err=True)

@@ -1,0 +1,136 @@
+"""Systems and measures as papers show them: means, the best of them, and what is significant."""
+
+import math
+import string
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gainful.comparison.settings import TUKEY
+from gainful.comparison.verdict import CORRECTIONS
+from gainful.rendering.table import Cell, Marked, Table
+
+if TYPE_CHECKING:
+    from gainful.comparison.comparison import Comparison
+    from gainful.comparison.difference import Difference
+
+BETTER, WORSE, EQUIVALENT = "†", "‡", "≈"
+"""What stands beside a mean that was compared with the baseline alone."""
+
+_TESTS = {
+    "t": "paired t test",
+    "randomisation": "randomisation test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    TUKEY: "randomised Tukey HSD",
+}
+_SAME = 1e-12  # relative: what the rounding of a mean may be
+
+
+def systems_table(comparison: "Comparison") -> Table:
+    """Return a row for each system and a column for each measure, with a caption that explains it.
+
+    Where every system was compared with every other, each has a letter, and stands with the letters
+    of those that it is significantly better than. Where all were compared with the baseline alone,
+    † is significantly better than it, ‡ worse, and ≈ equivalent.
+    """
+    lettered = comparison.settings.pairs == "all"
+    names = dict(zip(comparison.systems, _letters(len(comparison.systems)), strict=True))
+    columns = [
+        _column(comparison, measure, names, lettered=lettered) for measure in comparison.measures
+    ]
+    rows: list[list[Cell]] = [
+        [*([names[system]] if lettered else []), system, *(column[system] for column in columns)]
+        for system in comparison.systems
+    ]
+    head = [*(["#"] if lettered else []), "system", *comparison.measures]
+    return Table(head, rows, caption=_caption(comparison, columns, lettered=lettered))
+
+
+def _letters(count: int) -> list[str]:
+    """Return a name for each system: a letter, or a number where there are more systems."""
+    letters = string.ascii_lowercase
+    return list(letters[:count]) if count <= len(letters) else [str(n) for n in range(1, count + 1)]
+
+
+def _column(
+    comparison: "Comparison", measure: str, names: dict[str, str], *, lettered: bool
+) -> dict[str, Marked]:
+    """Return the cell of each system under a measure."""
+    found = [each for each in comparison.differences if each.measure == measure]
+    means = {each.base: each.base_mean for each in found}
+    means |= {each.run: each.run_mean for each in found}
+    marks = _beaten(found, names) if lettered else _against(found)
+    best = max(means.values())
+    return {
+        system: Marked(
+            mean, best=math.isclose(mean, best, rel_tol=_SAME), marks=marks.get(system, "")
+        )
+        for system, mean in means.items()
+    }
+
+
+def _beaten(found: Sequence["Difference"], names: dict[str, str]) -> dict[str, str]:
+    """Return the names of those that each system is significantly better than."""
+    beaten: dict[str, list[str]] = {}
+    for each in found:
+        pairs = {"better": (each.run, each.base), "worse": (each.base, each.run)}
+        if each.verdict.word in pairs:
+            winner, loser = pairs[each.verdict.word]
+            beaten.setdefault(winner, []).append(loser)
+    between = "" if all(name.isalpha() for name in names.values()) else ","
+    return {
+        winner: between.join(names[system] for system in names if system in losers)
+        for winner, losers in beaten.items()
+    }
+
+
+def _against(found: Sequence["Difference"]) -> dict[str, str]:
+    words = {"better": BETTER, "worse": WORSE, "equivalent": EQUIVALENT}
+    return {each.run: words.get(each.verdict.word, "") for each in found}
+
+
+def _caption(
+    comparison: "Comparison", columns: Sequence[dict[str, Marked]], *, lettered: bool
+) -> str:
+    settings = comparison.settings
+    tested = " and ".join(
+        _TESTS[name] for name in sorted({each.test for each in comparison.differences})
+    )
+    made = sum(each.p is not None for each in comparison.differences)
+    corrected = ""
+    if made > 1 and settings.correction not in ("none", TUKEY):
+        corrected = f" with {CORRECTIONS[settings.correction]} correction over {made} comparisons"
+    elif made > 1:
+        corrected = f", {made} comparisons" + (
+            "" if settings.correction == TUKEY else " uncorrected"
+        )
+    test = f"{tested}{corrected}, p < {settings.alpha:g}"
+    parts = f"Means over {_queries(comparison)}, the best of each measure in bold."
+    if lettered:
+        kind = "Letters" if len(comparison.systems) <= len(string.ascii_lowercase) else "Numbers"
+        told = f"{kind} name the systems that a system is significantly better than"
+    else:
+        used = {cell.marks for column in columns for cell in column.values()}
+        told = _legend(comparison, used)
+    return f"{parts} {told} ({test})."
+
+
+def _legend(comparison: "Comparison", used: set[str]) -> str:
+    """Return what the marks mean that are used."""
+    base = comparison.baseline
+    meanings = {
+        BETTER: f"significantly better than {base}",
+        WORSE: f"significantly worse than {base}",
+        EQUIVALENT: f"equivalent to {base} within {comparison.settings.margin or 0:g}",
+    }
+    told = [f"{mark}: {meaning}" for mark, meaning in meanings.items() if mark in used]
+    return "; ".join(told) or f"No significant difference from {base}"
+
+
+def _queries(comparison: "Comparison") -> str:
+    """Return over how many queries the means are, by measure where that differs."""
+    counts = {each.measure: each.queries for each in comparison.differences}
+    if len(set(counts.values())) == 1:
+        count = next(iter(counts.values()))
+        return "one query" if count == 1 else f"{count:,} queries"
+    return ", ".join(f"{count:,} queries ({measure})" for measure, count in counts.items())

@@ -1,0 +1,71 @@
+"""A measure at every cutoff from 1 on."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.errors import InputError, MeasureError
+from gainful.measures.family import NEVER
+from gainful.measures.notation import parse
+from gainful.measures.spec import Measure
+
+if TYPE_CHECKING:
+    from gainful.evaluation.scores import Scores
+
+_ALWAYS = 100  # cutoffs of a curve, however short the lists are
+
+
+def at_cutoffs(measure: str | Measure, upto: int) -> tuple[Measure, ...]:
+    """Return a measure at the cutoffs 1, 2, … up to the last.
+
+    >>> [str(each) for each in at_cutoffs("nDCG(gain=exp2)@10", 2)]
+    ['nDCG(gain=exp2)@1', 'nDCG(gain=exp2)@2']
+    """
+    asked = measure if isinstance(measure, Measure) else parse(measure)
+    if asked.family.cutoff == NEVER:
+        raise MeasureError("curve", "a measure that has a cutoff", f"'{asked}'")
+    if isinstance(upto, bool) or not isinstance(upto, int) or upto < 1:
+        raise InputError("upto", "a whole number from 1", repr(upto))
+    return tuple(asked.at(cutoff) for cutoff in range(1, upto + 1))
+
+
+def drawn_cutoffs(
+    scores: Iterable["Scores"], measure: str | Measure, upto: int
+) -> tuple[Measure, ...]:
+    """Return a measure at the cutoffs of a curve.
+
+    Past 100 they end with the longest list or pool of the scores: deeper cutoffs see nothing more.
+    """
+    first = at_cutoffs(measure, min(upto, _ALWAYS) if isinstance(upto, int) else upto)
+    if upto <= _ALWAYS:
+        return first
+    depth = max((_depth(each) for each in scores), default=0)
+    return first if depth <= _ALWAYS else at_cutoffs(measure, min(upto, depth))
+
+
+def _depth(scores: "Scores") -> int:
+    """Return the length of the longest list or pool."""
+    lengths = (
+        np.concatenate((batch.retrieved, np.diff(batch.pool_offsets))) for batch in scores.whole()
+    )
+    return max((int(each.max(initial=0)) for each in lengths), default=0)
+
+
+def curve_measure(measures: Sequence[Measure]) -> Measure:
+    """Return the measure whose curve is drawn where none is named: the first that has a cutoff.
+
+    >>> str(curve_measure([parse("AP"), parse("P@5"), parse("nDCG@10")]))
+    'P@5'
+    """
+    cut = (each for each in measures if each.cutoff is not None)
+    return next(cut, parse("nDCG@10"))
+
+
+def without_cutoff(measure: Measure) -> str:
+    """Return the name of a measure without its cutoff, for the axis of a curve.
+
+    >>> without_cutoff(parse("nDCG(gain=exp2)@10"))
+    'nDCG(gain=exp2)'
+    """
+    return str(measure).removesuffix(f"@{measure.cutoff}")

@@ -1,0 +1,169 @@
+"""Measure judgments and a run that are on Spark."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gainful.errors import InputError
+from gainful.evaluation.counting import (
+    refuse_empty,
+    refuse_extra,
+    refuse_missing,
+    refuse_nothing_counted,
+)
+from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.spark.measuring import SCHEMA, Measuring, problem_of
+from gainful.evaluation.spark.names import Names
+from gainful.evaluation.spark.scores import SparkScores, is_measured
+from gainful.evaluation.spark.summary import Summary, Summing, added, read_summary
+from gainful.inputs.kinds import RUN
+from gainful.inputs.spark import functions, in_python, kept
+from gainful.matching.overlap import refuse_disjoint_queries
+from gainful.matching.spark.sides import Sides
+from gainful.measures.dialect import Dialect
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_EXAMPLES = 1000
+
+
+def measure_on_spark(
+    sides: Sides, measures: tuple[Measure, ...], policy: Policy, tool: Dialect | None = None
+) -> SparkScores:
+    """Match and measure where the rows are; only counts and sums are collected.
+
+    Args:
+        sides: the judgments and the run.
+        measures: the measures, in the order asked.
+        policy: with `ties` decided.
+        tool: the dialect, if one is asked for.
+    """
+    plan = sides.plan
+    reaches = tuple(dict.fromkeys(measure.reach for measure in measures))
+    # What the lowest grade is, the machines do not know: each sees a part of the judgments.
+    if policy.absent == "lowest":
+        plan = replace(plan, policy=replace(plan.policy, absent=plan.lowest))
+    frame = kept(measured_rows(sides, Measuring(plan, measures, reaches, tool)))
+    try:
+        summary = _summary(frame, measures, len(reaches))
+        _refuse(sides, frame, summary)
+        names = {
+            what: Names(count, partial(_names, frame, condition))
+            for what, condition, count in _subsets(summary)
+        }
+        _refuse_queries(frame, summary, names, measures, policy)
+    except BaseException:
+        frame.unpersist()
+        raise
+    if not summary.shared and summary.unjudged:
+        sides.warn_if_disjoint()
+    return SparkScores(
+        measures=measures,
+        policy=policy,
+        coverage=_coverage(summary, names, policy, plan.depth),
+        summary=summary,
+        reaches=reaches,
+        rows=frame,
+        again=lambda chosen, other: measure_on_spark(sides.under(other), chosen, other, tool),
+        grades=sides.grades,
+    )
+
+
+def measured_rows(sides: Sides, measuring: Measuring) -> "DataFrame":
+    """Return a row for each query, and for what is wrong; nothing is done before it is asked for."""
+    return in_python(sides.rows(), measuring, SCHEMA)
+
+
+def _summary(frame: "DataFrame", measures: tuple[Measure, ...], reaches: int) -> Summary:
+    parts = in_python(frame, Summing(measures, 2 * reaches), "summary string").collect()
+    if not parts:
+        raise InputError(RUN.name, RUN.least, "none")
+    return added([read_summary(row["summary"]) for row in parts])
+
+
+def _refuse(sides: Sides, frame: "DataFrame", summary: Summary) -> None:
+    """Refuse what is wrong with the rows, or could not be measured."""
+    if "faulty" in summary.flags:
+        sides.refuse_faulty()
+    if "suspect" in summary.flags:
+        sides.refuse_repeats()
+    if "unfolded" in summary.flags:
+        sides.refuse_unfolded()
+    _refuse_disjoint(frame, summary)
+    if sides.plan.policy.unjudged == "error" and summary.unjudged:
+        sql = functions()
+        first = _ordered(frame.where(sql.col("unjudged") > sql.lit(0))).limit(1).collect()[0]
+        sides.refuse_unjudged(first["query"], first["unjudged"])
+    if summary.problems:
+        raise problem_of(min(summary.problems))
+
+
+def _refuse_queries(
+    frame: "DataFrame",
+    summary: Summary,
+    names: dict[str, Names],
+    measures: tuple[Measure, ...],
+    policy: Policy,
+) -> None:
+    """Refuse queries that the policy does not allow; their names are fetched only then."""
+    if policy.missing == "error":
+        refuse_missing(summary.missing, names["missing"].first(_EXAMPLES), policy)
+    if policy.extra == "error":
+        refuse_extra(summary.extra, names["extra"].first(_EXAMPLES), policy)
+    for column, measure in enumerate(measures):
+        if policy.empty == "error" and summary.lacking[column]:
+            found = _names(frame, functions().col("empty")[column], _EXAMPLES)
+            refuse_empty(measure, summary.lacking[column], found, policy)
+        refuse_nothing_counted(measure, summary.counted[column], policy)
+
+
+def _refuse_disjoint(frame: "DataFrame", summary: Summary) -> None:
+    if summary.problems or summary.missing < summary.queries:
+        return
+    if not summary.extra:
+        raise InputError(RUN.name, RUN.least, "none")
+    extra = functions().col("extra")
+    refuse_disjoint_queries(
+        _names(frame, is_measured(), _EXAMPLES), _names(frame, extra, _EXAMPLES)
+    )
+
+
+def _subsets(summary: Summary) -> list[tuple[str, "Column", int]]:
+    sql = functions()
+    lacking = sql.exists("empty", lambda one: one)
+    return [
+        ("missing", sql.col("missing"), summary.missing),
+        ("empty", lacking, summary.empty),
+        ("extra", sql.col("extra"), summary.extra),
+    ]
+
+
+def _names(frame: "DataFrame", condition: "Column", most: int | None) -> tuple[str, ...]:
+    """Return the first ids of some queries, or all, in order."""
+    chosen = _ordered(frame.where(condition)).select("query")
+    return tuple(row["query"] for row in (chosen if most is None else chosen.limit(most)).collect())
+
+
+def _ordered(rows: "DataFrame") -> "DataFrame":
+    return rows.orderBy(functions().length("query"), "query")
+
+
+def _coverage(
+    summary: Summary, names: dict[str, Any], policy: Policy, depth: int | None
+) -> Coverage:
+    # What is condensed was retrieved all the same.
+    dropped = summary.unjudged if policy.unjudged == "condense" else 0
+    return Coverage(
+        judged=summary.queries,
+        evaluated=summary.queries - summary.missing,
+        **names,
+        retrieved=summary.retrieved + dropped,
+        depth=depth,
+        seen=summary.seen + dropped,
+        unjudged=summary.unjudged,
+        tied=summary.tied,
+        tied_queries=summary.tied_queries,
+    )

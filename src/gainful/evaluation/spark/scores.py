@@ -1,0 +1,192 @@
+"""`SparkScores`: the result of an evaluation whose queries stay on Spark until they are asked for."""
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.evaluation.aggregates import aggregate_of, aggregate_of_sum
+from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.hashing import shown
+from gainful.evaluation.per_query import PerQuery
+from gainful.evaluation.scores import Scores
+from gainful.evaluation.spark.summary import Summary
+from gainful.evaluation.ties import TieRange
+from gainful.inputs.identifiers import in_order
+from gainful.inputs.spark import functions, without_pandas
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Rows = tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]
+Measure_again = Callable[[tuple[Measure, ...], Policy], Scores]
+
+
+class SparkScores(Scores):
+    """Means over queries, and the values of each query, as in `Scores`.
+
+    Only counts and sums have left Spark; the values of the queries are fetched when one is
+    looked at. `per_query.to_spark()` is the data frame that holds them.
+    """
+
+    def __init__(
+        self,
+        *,
+        measures: tuple[Measure, ...],
+        policy: Policy,
+        coverage: Coverage,
+        summary: Summary,
+        reaches: tuple[int | None, ...],
+        rows: "DataFrame",
+        again: Measure_again,
+        grades: Callable[[], list[float]],
+    ) -> None:
+        nothing = (), np.empty((0, len(measures))), np.empty((0, len(measures)), np.bool_)
+        super().__init__(
+            measures=measures,
+            policy=policy,
+            coverage=coverage,
+            queries=nothing[0],
+            values=nothing[1],
+            counted=nothing[2],
+            empty=tuple(summary.lacking),
+            batches=(),
+        )
+        self._summary = summary
+        self._frame = rows
+        self._again = again
+        self._grades = grades
+        hashes = [shown(number) for number in summary.digests]
+        pairs = zip(hashes[::2], hashes[1::2], strict=True)
+        self._hashed = dict(zip(reaches, pairs, strict=True))
+
+    @cached_property
+    def _collected(self) -> tuple[Rows, NDArray[np.int64]]:
+        """The queries that count, their values, where these count, and how many are judged."""
+        with without_pandas():
+            wanted = self._frame.where(is_measured()).select("query", "values", "judged").toArrow()
+        names = wanted["query"].to_pylist()
+        place = {name: number for number, name in enumerate(names)}
+        order = [place[name] for name in in_order(names)]
+        shape = len(names), len(self.measures)
+        flat = wanted["values"].combine_chunks().flatten()
+        counted = flat.is_valid().to_numpy(zero_copy_only=False).reshape(shape)[order]
+        values = flat.to_numpy(zero_copy_only=False).reshape(shape)[order]
+        values = np.where(counted, values, np.nan)
+        judged = wanted["judged"].to_numpy()[order]
+        kept = counted.any(axis=1)
+        arrays = values[kept], counted[kept], judged[kept]
+        for array in arrays:
+            array.flags.writeable = False
+        queries = tuple(
+            names[row] for row, known in zip(order, kept.tolist(), strict=True) if known
+        )
+        return (queries, arrays[0], arrays[1]), arrays[2]
+
+    def _held(self) -> Rows:
+        return self._collected[0]
+
+    @property
+    def judged(self) -> NDArray[np.int64]:
+        """The number of judged documents of each of `queries` (q,), read-only."""
+        return self._collected[1]
+
+    def _count(self, column: int) -> int:
+        return self._summary.counted[column]
+
+    @cached_property
+    def means(self) -> dict[str, float]:
+        """The mean over queries of every measure, by its name; counts are summed."""
+        found = {}
+        for column, measure in enumerate(self.measures):
+            terms, count = self._summary.sums[column], self._summary.counted[column]
+            if terms is None:  # a sum that is too large, of numbers whose mean may still be one
+                values = self.values[self.counted[:, column], column].tolist()
+                found[str(measure)] = aggregate_of(measure, values)
+            else:
+                found[str(measure)] = aggregate_of_sum(measure, math.fsum(terms), count)
+        return found
+
+    @cached_property
+    def ties(self) -> dict[str, TieRange]:
+        """How far the order of tied documents moves the mean of every measure, by its name.
+
+        Judgments and run are read again for each order.
+        """
+        found = {}
+        for measure in self.measures:
+            worst, best = (self._mean_under(measure, ties) for ties in ("worst", "best"))
+            try:
+                expected = self._mean_under(measure, "average")
+            except InputError:
+                expected = None
+            ends = [worst, best, *([] if expected is None else [expected])]
+            found[str(measure)] = TieRange(min(ends), expected, max(ends))
+        return found
+
+    def _mean_under(self, measure: Measure, ties: str) -> float:
+        from dataclasses import replace
+
+        return self._again((measure,), replace(self.policy, ties=ties))[measure]
+
+    @property
+    def per_query(self) -> "SparkPerQuery":
+        """The values of each query: columns query, and one for each measure."""
+        names = tuple(str(measure) for measure in self.measures)
+        return SparkPerQuery(names, self._frame, self._summary.kept, self._held)
+
+    def grades(self) -> list[float]:
+        """Return the grades that the judgments have, each once, ascending."""
+        return self._grades()
+
+    def unpersist(self) -> None:
+        """Let Spark forget the values of the queries; who asks for them has them computed anew."""
+        self._frame.unpersist()
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
+        return f"Scores({means}; {self._summary.kept} queries)"
+
+
+class SparkPerQuery(PerQuery):
+    """The same table, on Spark until a row is looked at."""
+
+    def __init__(
+        self,
+        measures: tuple[str, ...],
+        frame: "DataFrame",
+        count: int,
+        fetch: Callable[[], Rows],
+    ) -> None:
+        nothing = np.empty((0, len(measures)))
+        super().__init__((), measures, nothing, nothing.astype(np.bool_))
+        self._frame = frame
+        self._size = count
+        self._fetch = fetch
+
+    def _held(self) -> Rows:
+        return self._fetch()
+
+    def __len__(self) -> int:
+        return self._size
+
+    def to_spark(self) -> Any:
+        """Return a Spark data frame, in no order; nothing is fetched."""
+        sql = functions()
+        values = [
+            sql.col("values")[place].alias(name) for place, name in enumerate(self.columns[1:])
+        ]
+        counts = sql.exists("values", lambda value: value.isNotNull())
+        return self._frame.where(is_measured() & counts).select("query", *values)
+
+
+def is_measured() -> Any:
+    """Return the condition that a row is of a judged query."""
+    sql = functions()
+    return sql.col("extra") == sql.lit(False)  # noqa: FBT003 - a value of a column

@@ -1,0 +1,106 @@
+"""`Listed`: a query of a run beside its judgments, document by document."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gainful.errors import InputError, did_you_mean
+from gainful.explanation.steps import Entry, Worth
+from gainful.explanation.sums import Sums
+from gainful.matching.dispatch import Reader
+from gainful.matching.folding import Chunks
+from gainful.matching.mappings import judged_of, match_queries, queries_of, returned_of
+from gainful.matching.ranking import Ranking
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A query of a run beside its judgments, as the policy has both.
+
+    Attributes:
+        query: its id.
+        judged: document → grade, as the judgments have it.
+        returned: document → score, as the run has it; none where it lacks the query.
+        grades: document → grade, of all that count as judged.
+        scores: document → score, of all that count as retrieved; none where the run lacks the query.
+        policy: with `ties` and the lowest grade decided.
+        missing: whether the run lacks the query.
+    """
+
+    query: str
+    judged: Mapping[str, float]
+    returned: Mapping[str, float]
+    grades: Mapping[str, float]
+    scores: Mapping[str, float]
+    policy: Policy
+    missing: bool
+
+    def ranking(self, worth: Worth) -> Ranking:
+        """Return the documents by score; `worth` is the gain of a grade."""
+        grades = self.grades
+
+        def gain(doc: str) -> float:
+            return worth(grades[doc]) if doc in grades else 0.0
+
+        return Ranking(self.scores, self.policy, gain)
+
+    def entries(self, ranking: Ranking, depth: int | None = None) -> list[Entry]:
+        """Return the documents in rank order, those whose ranks begin down to a depth."""
+        return [
+            Entry(placed, placed.doc, self.grades.get(placed.doc))
+            for placed in ranking.down_to(depth)
+        ]
+
+    def pool(self, measure: Measure) -> list[tuple[str | None, float]]:
+        """Return the documents and grades that an ideal is made of, by id."""
+        pool = sorted(self.grades.items())
+        if measure.parameters.get("ideal") == "retrieved":
+            pool = [(doc, grade) for doc, grade in pool if doc in self.scores]
+        return list(pool)
+
+
+def read_listed(reader: Reader, run: object, query: str, policy: Policy) -> Listed:
+    """Read one query of a run and of its judgments, under a policy with ties decided."""
+    some_judged, some_returned = reader.documents(run, query)
+    all_judged = queries_of(some_judged, "judgments")
+    all_returned = queries_of(some_returned, "run")
+    if query not in all_judged:
+        raise InputError("query", "a judged query", repr(query), did_you_mean(query, all_judged))
+    decided = with_lowest(reader, policy)
+    return list_query(query, all_judged[query], all_returned.get(query), decided, reader.chunks)
+
+
+def with_lowest(reader: Reader, policy: Policy) -> Policy:
+    """Return the policy with the lowest grade, where it asks for that of all judgments."""
+    if policy.absent != "lowest":
+        return policy
+    return dataclasses.replace(policy, absent=reader.lowest_grade)
+
+
+def list_query(
+    query: str,
+    grades: Mapping[str, float],
+    scores: Mapping[str, float] | None,
+    policy: Policy,
+    chunks: Chunks | None,
+) -> Listed:
+    """Return a query as the policy has it; `scores` is None where the run lacks it."""
+    judged = judged_of(grades, query, policy)
+    returned = {} if scores is None else returned_of(scores, query, policy, chunks)
+    counted = {doc: float(grade) for doc, grade in judged.items()}
+    listed = {doc: float(score) for doc, score in returned.items()}
+    if policy.unjudged == "condense":
+        listed = {doc: score for doc, score in listed.items() if doc in counted}
+    elif isinstance(policy.unjudged, float):
+        counted = {**dict.fromkeys(listed, policy.unjudged), **counted}
+    return Listed(query, judged, returned, counted, listed, policy, scores is None)
+
+
+def sums_of(listed: Sequence[Listed], measure: Measure, policy: Policy) -> Sums:
+    """Match queries alone, and return the sums of a measure; places are those of the list."""
+    documents = [
+        (each.query, each.judged, None if each.missing else each.returned) for each in listed
+    ]
+    return Sums(match_queries(documents, policy), measure, policy)

@@ -1,0 +1,214 @@
+"""Spark data frames: recognised without Spark, and brought to one shape.
+
+Only what both kinds of session know is used, classic and Connect: the DataFrame and its columns.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+
+from gainful.errors import InputError, MissingDependencyError
+from gainful.inputs.columns import find_columns
+from gainful.inputs.kinds import Kind
+from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_WHOLE = frozenset(["tinyint", "smallint", "int", "bigint"])
+_TEXT = frozenset(["string", "char", "varchar"])
+_IDS = _WHOLE | _TEXT | {"binary"}
+_NUMBERS = _WHOLE | _TEXT | {"float", "double", "boolean", "decimal"}
+
+_MAY_JOIN = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+
+# Java would also take 1d and 0x1p3 for numbers.
+_DECIMAL = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
+
+
+def is_spark(given: object) -> "TypeGuard[DataFrame]":
+    """Return whether an object is a Spark data frame, of a classic session or of Connect.
+
+    >>> is_spark({"q": {"d": 1}})
+    False
+    """
+    return any(
+        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
+        for kind in type(given).__mro__
+    )
+
+
+def functions() -> Any:
+    """Return Spark's functions, or say how to get them."""
+    try:
+        from pyspark.sql import functions as found
+    except ImportError:
+        raise MissingDependencyError(
+            "Spark data frames",
+            "the package pyspark",
+            "none installed",
+            "Install it: pip install 'gainful[spark]'",
+        ) from None
+    return found
+
+
+def refuse_spark(given: object, what: str) -> None:
+    """Refuse a Spark data frame where all rows would have to come to this machine."""
+    if is_spark(given):
+        raise InputError(
+            what,
+            "rows that are on this machine",
+            "a Spark data frame",
+            "Spark data frames go to evaluate, evaluate_runs, compare and explain. Here, choose some "
+            "queries in Spark and hand over .toPandas().",
+        )
+
+
+def in_shape(given: "DataFrame", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
+    """Return judgments or a run with the columns query, doc (strings), number (double) and given.
+
+    The last is the number as it was, in letters. What is missing is null; so is a text that is no
+    number, and what a float64 does not hold exactly is NaN: nothing is wrong before it is looked
+    for.
+    """
+    return as_texts(as_they_are(given, kind, columns))
+
+
+def as_texts(frame: "DataFrame") -> "DataFrame":
+    """Return the columns query and doc as strings, and all others as they are."""
+    sql = functions()
+    return frame.withColumns({name: sql.col(name).cast("string") for name in ("query", "doc")})
+
+
+def as_they_are(given: "DataFrame", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
+    """Return judgments or a run as `in_shape` does, with the types that the ids have."""
+    sql = functions()
+    names = [name for name, _ in given.dtypes]
+    types = [type_ for _, type_ in given.dtypes]
+    places = find_columns(names, kind, columns, kind.name)
+    for role, place in zip(("query", "doc"), places, strict=False):
+        if types[place].split("(")[0] not in _IDS:
+            raise InputError(
+                f"{kind.name}, column {names[place]!r}",
+                f"strings (or integers) as ids for {role}",
+                f"values of type {types[place]}",
+                "Make the ids strings first.",
+            )
+    found = types[places[2]].split("(")[0]
+    if found not in _NUMBERS:
+        raise InputError(
+            f"{kind.name}, column {names[places[2]]!r}",
+            f"numbers as {kind.number}",
+            f"values of type {types[places[2]]}",
+        )
+    query, doc, number = (sql.col("`" + names[place].replace("`", "``") + "`") for place in places)
+    return given.select(
+        query.alias("query"),
+        doc.alias("doc"),
+        (_double(sql, number, found) + sql.lit(0.0)).alias("number"),  # there is no −0
+        number.cast("string").alias("given"),
+    )
+
+
+def _double(sql: Any, number: "Column", type_: str) -> "Column":
+    if type_ in _TEXT:
+        return sql.when(number.rlike(_DECIMAL), number.try_cast("double"))  # type: ignore[no-any-return]
+    double = number.cast("double")
+    if type_ != "bigint":
+        return double
+    exact = double.cast("decimal(38,0)") == number.cast("decimal(38,0)")
+    return sql.when(exact, double).when(number.isNotNull(), sql.lit(float("nan")))  # type: ignore[no-any-return]
+
+
+def is_faulty(sql: Any) -> "Column":
+    """Return the condition that a row has no ids, or a number that is missing or not finite."""
+    query, doc, number = (sql.col(name) for name in ("query", "doc", "number"))
+    infinite = sql.abs(number) == sql.lit(float("inf"))
+    missing = query.isNull() | doc.isNull() | number.isNull()
+    return missing | sql.isnan(number) | infinite  # type: ignore[no-any-return]
+
+
+def refuse_values(frame: "DataFrame", kind: Kind) -> None:
+    """Say where a value is missing, or is no finite number, if one is."""
+    sql = functions()
+    found = _first(frame, is_faulty(sql))
+    if found is None:
+        return
+    if found["query"] is None:
+        raise InputError(kind.name, "an id as query", "nothing")
+    where = f"{kind.name}, query {found['query']!r}"
+    if found["doc"] is None:
+        raise InputError(where, "an id as doc", "nothing")
+    _refuse_number(f"{where}, document {found['doc']!r}", kind, found["given"])
+
+
+def _refuse_number(where: str, kind: Kind, given: str | None) -> NoReturn:
+    if given is not None and given.lstrip("-").isdecimal():
+        raise InputError(
+            where,
+            f"a {kind.number} that a float64 holds exactly",
+            given,
+            "Integers above 2^53 may not be told apart: scale them down.",
+        )
+    found = "nothing" if given is None else {"NaN": "nan"}.get(given, given)
+    found = found.replace("Infinity", "inf")
+    raise InputError(where, f"a finite number as {kind.number}", found)
+
+
+def refuse_beyond_single(frame: "DataFrame", kind: Kind) -> None:
+    """Say where a score is finite and a float32 cannot hold it, if one is."""
+    sql = functions()
+    size = sql.abs(sql.col("number"))
+    found = _first(frame, (size >= sql.lit(BEYOND_SINGLE)) & (size < sql.lit(float("inf"))))
+    if found is not None:
+        place = f"{kind.name}, query {found['query']!r}, document {found['doc']!r}"
+        raise beyond_single(place, found["number"])
+
+
+def refuse_duplicates(frame: "DataFrame", kind: Kind) -> None:
+    """Refuse the first document that a query has twice, if one has."""
+    sql = functions()
+    twice = frame.groupBy("query", "doc").count().where(sql.col("count") > sql.lit(1))
+    found = twice.orderBy("query", "doc").limit(1).collect()
+    if found:
+        raise InputError(
+            kind.name,
+            "each document once for a query",
+            f"document {found[0]['doc']!r} of query {found[0]['query']!r} again",
+            "Remove one, or set the policy duplicates to best.",
+        )
+
+
+def _first(frame: "DataFrame", condition: "Column") -> Any:
+    found = frame.where(condition).orderBy("query", "doc").limit(1).collect()
+    return found[0] if found else None
+
+
+def in_python(frame: "DataFrame", function: Callable[..., Any], schema: str) -> "DataFrame":
+    """Have a function take the rows of each partition as Arrow batches, and give others."""
+    with without_pandas():
+        return frame.mapInArrow(function, schema)
+
+
+@contextmanager
+def without_pandas() -> Iterator[None]:
+    """Let Spark not warn of a version of pandas, which takes no part in what is done here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*pandas", FutureWarning)
+        yield
+
+
+def kept(frame: "DataFrame") -> "DataFrame":
+    """Have Spark keep rows once they are computed, in as few partitions as it finds fit.
+
+    Of what is kept, Spark would not join small partitions, and have two hundred of them for a
+    thousand rows, each with a call of Python. The setting is put back at once.
+    """
+    conf = frame.sparkSession.conf
+    before = conf.get(_MAY_JOIN, "false") or "false"
+    conf.set(_MAY_JOIN, "true")
+    try:
+        return frame.persist()
+    finally:
+        conf.set(_MAY_JOIN, before)

@@ -1,0 +1,147 @@
+"""Spark as the engine that reads files: a session, and the formats that it reads."""
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gainful.errors import InputError
+from gainful.inputs.engine import Engine
+from gainful.inputs.kinds import JUDGMENTS, Kind
+from gainful.inputs.spark import functions, without_pandas
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_PACKED = (".gz", ".bz2", ".zst")
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_LINES = (".jsonl", ".ndjson")
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
+_MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spark:
+    """Spark as the engine: files are read by it, and stay where they are.
+
+    Attributes:
+        master: where Spark runs, such as "local[2]", "yarn" or "spark://host:7077", or the address
+            of a Connect server, "sc://host"; all cores of this machine if None.
+        memory: the most memory of the driver, which is all of it where Spark runs on this machine,
+            such as "4GB"; Spark's own choice if None.
+        folder: where what does not fit is written; Spark's own choice if None.
+
+    A session that is there already is used as it is.
+
+    >>> Spark(master="local[2]", memory="4GB")
+    Spark(master='local[2]', memory='4GB', folder=None)
+    """
+
+    master: str | None = None
+    memory: str | None = None
+    folder: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        Engine(memory=self.memory, folder=self.folder)  # says what is wrong with them
+        if self.master is not None and not (isinstance(self.master, str) and self.master):
+            raise InputError("engine, master", "a text such as 'local[2]'", repr(self.master))
+
+    def session(self) -> "SparkSession":
+        """Return a session: the one there is, or a new one."""
+        functions()  # says how to get Spark
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+
+        # Else the machines would run another Python, without this package.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = SparkSession.builder
+        master = self.master or "local[*]"
+        if master.startswith("sc://"):
+            builder = builder.remote(master)
+        else:
+            builder = builder.master(master)
+            for key, value in self._settings().items():
+                builder = builder.config(key, value)
+        try:
+            with without_pandas():
+                return builder.getOrCreate()
+        except (PySparkException, RuntimeError, OSError) as problem:
+            raise InputError(
+                "engine, master", "a Spark that starts", _first_line(problem)
+            ) from None
+
+    def _settings(self) -> dict[str, str]:
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "ERROR",
+        }
+        if self.memory is not None:
+            settings["spark.driver.memory"] = f"{_mebibytes(self.memory)}m"
+        if self.folder is not None:
+            settings["spark.local.dir"] = os.fspath(self.folder)
+        return settings
+
+    def read(self, given: object, kind: Kind) -> Any:
+        """Return a file as a Spark data frame; what is no file as it is.
+
+        Judgments in a format that Spark does not read come by way of this machine.
+        """
+        if not isinstance(given, str | os.PathLike):
+            return given
+        name = os.fspath(given)
+        ending = _ending(name)
+        known = ending in _DELIMITERS or ending in _LINES
+        if not known and ending != ".parquet" and not os.path.isdir(name):  # noqa: PTH112 - of any file system
+            if kind is JUDGMENTS:
+                return given
+            raise InputError(
+                name,
+                "a run that Spark reads: .parquet or a directory of it, .csv, .tsv, .jsonl",
+                f"the ending {ending!r}" if ending else "another name",
+                "Convert it: gainful convert.",
+            )
+        return self._frame(name, ending)
+
+    def _frame(self, name: str, ending: str) -> "DataFrame":
+        from pyspark.errors import PySparkException
+
+        reader = self.session().read
+        try:
+            if ending in _DELIMITERS:
+                # Not a guess at types, which would take the leading zeros of ids.
+                return reader.csv(name, sep=_DELIMITERS[ending], header=True, escape='"')
+            if ending in _LINES:
+                return reader.json(name, primitivesAsString=True)
+            return reader.parquet(name)
+        except PySparkException as problem:
+            raise InputError(name, "a file that Spark can read", _first_line(problem)) from None
+
+
+def _ending(name: str) -> str:
+    """Return the ending of a name that tells the format.
+
+    >>> _ending("run.csv.gz"), _ending("s3a://lake/run.parquet"), _ending("run")
+    ('.csv', '.parquet', '')
+    """
+    stem = re.split(r"[/\\]", name.lower())[-1]
+    for packing in _PACKED:
+        stem = stem.removesuffix(packing)
+    return f".{stem.rpartition('.')[2]}" if "." in stem else ""
+
+
+def _mebibytes(size: str) -> int:
+    """Return a size as mebibytes.
+
+    >>> _mebibytes("4GB"), _mebibytes("1.5 GiB")
+    (3814, 1536)
+    """
+    number, unit, binary = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)(i?)b\s*", size.lower()).groups()  # type: ignore[union-attr]
+    scale = 1024 ** "kmgt".find(unit) * 1024 if binary else _UNITS[unit]
+    return max(int(float(number) * scale / _MEBIBYTE), 1)
+
+
+def _first_line(problem: Exception) -> str:
+    lines = str(problem).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(problem).__name__

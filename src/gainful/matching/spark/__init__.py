@@ -1,0 +1,1 @@
+"""Spark data frames → Matched, a part of the queries at a time, where the rows are."""

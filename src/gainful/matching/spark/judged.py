@@ -1,0 +1,147 @@
+"""Judgments as a Spark data frame, checked once for any number of runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gainful.errors import InputError
+from gainful.inputs.kinds import JUDGMENTS, Kind
+from gainful.inputs.spark import (
+    functions,
+    in_shape,
+    is_faulty,
+    refuse_duplicates,
+    refuse_values,
+    without_pandas,
+)
+from gainful.matching.mappings import documents_of, queries_of, sorted_numbers
+from gainful.measures.policy import Policy
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Documents = Mapping[Any, Mapping[Any, float]]
+
+_SOME = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SparkJudged:
+    """Judgments on Spark.
+
+    Attributes:
+        frame: with the columns query, doc and number, each document once for a query.
+        bare: queries without documents, the column query; None where no query is.
+        queries: how many queries they have, about.
+        lowest: the lowest grade; infinite where there is none.
+        local: whether they came from this machine, and are small.
+    """
+
+    frame: "DataFrame"
+    bare: "DataFrame | None"
+    queries: int
+    lowest: float
+    local: bool
+
+
+def judged_in(given: "DataFrame", columns: Mapping[str, str], policy: Policy) -> SparkJudged:
+    """Check judgments that are a Spark data frame."""
+    sql = functions()
+    frame = in_shape(given, JUDGMENTS, columns)
+    kept = sql.col("number")
+    if policy.drop_self == "yes":
+        kept = sql.when(sql.col("query") != sql.col("doc"), kept)
+    by_doc = frame.groupBy("query", "doc").agg(
+        sql.count(sql.lit(1)).alias("times"),
+        sql.max(is_faulty(sql)).alias("faulty"),
+        # Of several, the best counts, or all are refused.
+        sql.max(kept).alias("grade"),
+    )
+    found = by_doc.agg(
+        sql.count(sql.lit(1)).alias("docs"),
+        sql.approx_count_distinct("query").alias("queries"),
+        sql.max("times").alias("times"),
+        sql.max("faulty").alias("faulty"),
+        sql.min("grade").alias("lowest"),
+    ).collect()[0]
+    if not found["docs"]:
+        raise InputError(JUDGMENTS.name, JUDGMENTS.least, "none")
+    if found["faulty"]:
+        refuse_values(frame, JUDGMENTS)
+    if found["times"] > 1:
+        if policy.duplicates == "error":
+            refuse_duplicates(frame, JUDGMENTS)
+        frame = frame.groupBy("query", "doc").agg(sql.max("number").alias("number"))
+    lowest = np.inf if found["lowest"] is None else found["lowest"] + 0.0
+    return SparkJudged(frame, None, found["queries"], lowest, local=False)
+
+
+def judged_from(documents: Documents, session: "SparkSession", policy: Policy) -> SparkJudged:
+    """Bring judgments that are on this machine, a dict of dicts, to Spark."""
+    known = queries_of(documents, JUDGMENTS.name)
+    frame = frame_of(known, JUDGMENTS, session, policy)
+    grades = [
+        grade
+        for query, found in known.items()
+        for doc, grade in documents_of(found, JUDGMENTS.name, query, policy).items()
+        if policy.drop_self == "no" or doc != query
+    ]
+    bare = [(query,) for query, found in known.items() if not found]
+    return SparkJudged(
+        frame,
+        session.createDataFrame(bare, "query string") if bare else None,
+        len(known),
+        min(grades, default=np.inf) + 0.0,
+        local=True,
+    )
+
+
+def frame_of(
+    documents: Documents, kind: Kind, session: "SparkSession", policy: Policy
+) -> "DataFrame":
+    """Bring a dict of dicts to Spark, with the columns query, doc and number."""
+    import pyarrow as pa
+
+    queries: list[str] = []
+    docs: list[str] = []
+    numbers: list[float] = []
+    for query, found in queries_of(documents, kind.name).items():
+        known = documents_of(found, kind.name, query, policy)
+        sorted_numbers(known, kind.number, kind.name, query)  # says what is no number
+        queries += [query] * len(known)
+        docs += known
+        numbers += [float(number) for number in known.values()]
+    if not docs:
+        raise InputError(kind.name, kind.least, "none")
+    try:
+        table = pa.table(
+            {
+                "query": pa.array(queries, pa.string()),
+                "doc": pa.array(docs, pa.string()),
+                "number": pa.array(numbers, pa.float64()),
+            }
+        )
+    except UnicodeEncodeError as problem:
+        raise InputError(kind.name, "ids that are text", f"{problem.object!r:.60}") from None
+    with without_pandas():
+        return session.createDataFrame(table)
+
+
+def documents_on_spark(
+    given: "DataFrame", kind: Kind, columns: Mapping[str, str], policy: Policy, query: str
+) -> dict[str, dict[str, float]]:
+    """Fetch one query; where there is no such query, the ids of some, without documents."""
+    sql = functions()
+    frame = in_shape(given, kind, columns)
+    mine = frame.where(sql.col("query") == sql.lit(query))
+    refuse_values(mine, kind)
+    if policy.duplicates == "error":
+        refuse_duplicates(mine, kind)
+    best = mine.groupBy("doc").agg(sql.max("number").alias("number"))
+    found = {row["doc"]: row["number"] for row in best.collect()}
+    if found:
+        return {query: found}
+    others = frame.select("query").where(sql.col("query").isNotNull()).distinct()
+    return {row["query"]: {} for row in others.limit(_SOME).collect()}

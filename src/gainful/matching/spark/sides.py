@@ -1,0 +1,116 @@
+"""Judgments and a run on Spark, before they are matched, and what can be wrong with the two."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn
+
+from gainful.errors import InputError
+from gainful.inputs.identifiers import examples
+from gainful.inputs.kinds import RUN
+from gainful.inputs.spark import (
+    as_texts,
+    functions,
+    refuse_beyond_single,
+    refuse_duplicates,
+    refuse_values,
+)
+from gainful.matching.folding import unknown_chunk
+from gainful.matching.overlap import warn_of_disjoint_documents
+from gainful.matching.spark.judged import SparkJudged
+from gainful.matching.spark.plan import Plan, planned, with_document
+from gainful.matching.spark.tagged import RETRIEVED
+from gainful.measures.policy import Policy
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_EXAMPLES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Judgments and a run.
+
+    Attributes:
+        judged: the judgments.
+        raw: the run, with the columns query, doc, number and given; ids have any type.
+        plan: how they are matched.
+    """
+
+    judged: SparkJudged
+    raw: "DataFrame"
+    plan: Plan
+
+    @property
+    def run(self) -> "DataFrame":
+        """The run, with ids that are strings."""
+        return as_texts(self.raw)
+
+    def under(self, policy: Policy) -> "Sides":
+        """Return the same under another policy, to be matched whole."""
+        plan = Plan(policy, None, self.plan.chunks, self.plan.lowest)
+        return replace(self, plan=plan)
+
+    def rows(self) -> "DataFrame":
+        """Return the rows of both, each query together and in order."""
+        return planned(self.judged, self.raw, self.plan)
+
+    def grades(self) -> list[float]:
+        """Return the grades that the judgments have, each once, ascending."""
+        sql, frame = functions(), self.judged.frame
+        if self.plan.policy.drop_self == "yes":
+            frame = frame.where(sql.col("query") != sql.col("doc"))
+        return sorted(row["number"] for row in frame.select("number").distinct().collect())
+
+    def refuse_faulty(self) -> NoReturn:
+        """Say where a value of the run is missing or no number, or a document comes twice."""
+        if self.plan.policy.precision == "single":
+            refuse_beyond_single(self.run, RUN)
+        refuse_values(self.run, RUN)
+        if self.plan.policy.duplicates == "error":
+            refuse_duplicates(self.run, RUN)
+        raise InputError(
+            RUN.name,
+            "the same rows whenever it is read",
+            "other ones",
+            "Write the run to a table first, or persist it.",
+        )
+
+    def refuse_repeats(self) -> None:
+        """Say where a document comes twice, if one does: two may only share a hash."""
+        refuse_duplicates(self.run, RUN)
+
+    def refuse_unfolded(self) -> NoReturn:
+        """Say which chunk of a judged query has no document."""
+        sql = functions()
+        assert self.plan.chunks is not None  # noqa: S101 - else nothing is folded
+        mine = self.run.join(self.judged.frame.select("query").distinct(), "query", "left_semi")
+        lost = with_document(sql, mine, self.plan.chunks).where(sql.col("document").isNull())
+        raise unknown_chunk(lost.orderBy("doc").limit(1).collect()[0]["doc"])
+
+    def refuse_unjudged(self, query: str, count: int) -> NoReturn:
+        """Say which documents of a query have no judgment."""
+        sql = functions()
+        mine = sql.col("query") == sql.lit(query)
+        known = self.judged.frame.where(mine).select("doc")
+        listed = self.rows().where(mine & (sql.col("kind") == sql.lit(RETRIEVED)))
+        lost = listed.join(known, "doc", "left_anti").orderBy(sql.col("score").desc()).limit(4)
+        raise InputError(
+            f"run, query {query!r}",
+            "judged documents only (policy unjudged=error)",
+            f"{count} unjudged: {examples(row['doc'] for row in lost.collect())}",
+        )
+
+    def warn_if_disjoint(self) -> None:
+        """Warn where no retrieved document is judged, also below the depth."""
+        run, judged = self.run.select("query", "doc"), self.judged.frame.select("query", "doc")
+        if self.plan.cut and run.join(judged, ["query", "doc"], "left_semi").limit(1).collect():
+            return
+        samples = [
+            [row["doc"] for row in side.orderBy("doc").limit(_EXAMPLES).collect()]
+            for side in (
+                judged.join(run.select("query").distinct(), "query", "left_semi"),
+                run.join(judged.select("query").distinct(), "query", "left_semi"),
+            )
+        ]
+        if samples[1]:
+            warn_of_disjoint_documents(*samples)

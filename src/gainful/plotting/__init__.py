@@ -1,0 +1,1 @@
+"""Charts of plain rows: what is seen of scores and differences; no arithmetic."""

@@ -1,0 +1,134 @@
+"""Altair's charts, with a `save` that needs no network and names the endings it knows.
+
+This module alone imports altair; it is imported when the first chart is drawn.
+"""
+
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from gainful.errors import InputError, MissingDependencyError, did_you_mean
+
+ENDINGS = ("png", "svg", "pdf", "html", "json")
+_BINARY = ("png", "pdf")
+
+
+class _Escaped(json.JSONEncoder):
+    """JSON that stands in a script of a page: no text in it can end the script."""
+
+    def encode(self, o: object) -> str:
+        """Write a value; what HTML reads as a tag is written as an escape, which is the same JSON."""
+        return _escaped(super().encode(o))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+class _Saved(alt.TopLevelMixin):
+    """What our charts do otherwise than altair's: they save, and take any rows, and thousands."""
+
+    data: Any
+
+    def to_dict(self, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """Return the specification; all but the rows is checked, which takes altair minutes."""
+        given = self.data
+        if not isinstance(given, dict) or "values" not in given:
+            return super().to_dict(*arguments, **options)
+        bare: Any = self.copy(deep=False)  # type: ignore[attr-defined]
+        bare.data = {**given, "values": []}
+        # What comes back is of this call alone, and gets the rows that were kept from it.
+        found: dict[str, Any] = super(_Saved, bare).to_dict(*arguments, **options)
+        if "data" in found:
+            found["data"] = {**given, "values": list(given["values"])}
+        return found
+
+    def save(  # type: ignore[override]
+        self,
+        fp: Any,
+        format: Any = None,  # noqa: A002 - as altair calls it
+        **options: Any,
+    ) -> None:
+        """Write the chart to a file: PNG, SVG, PDF, HTML that stands alone, or JSON.
+
+        Args:
+            fp: the path, or a file that is open for writing; then with a `format`.
+            format: told by the ending of the path if None.
+            options: of altair, such as `scale_factor`, which is 2 for PNG if not given.
+        """
+        path = Path(fp) if isinstance(fp, str | os.PathLike) else None
+        if path is not None:
+            format = format or path.suffix.lstrip(".").lower()  # noqa: A001
+        if format not in ENDINGS:
+            endings = [f".{ending}" for ending in ENDINGS]
+            raise InputError(
+                f"save {str(fp)!r}",
+                "a name that ends in one of the formats",
+                f"'.{format}'" if format else "no ending",
+                did_you_mean(f".{format}", endings),
+            )
+        if format == "html":
+            options = {"inline": True, "json_kwds": {"cls": _Escaped}, **options}
+        if format == "png":
+            options.setdefault("scale_factor", 2)
+        if format != "json":
+            _need_converter(f"save {str(fp)!r}")
+        if path is None:
+            super().save(fp, format=format, **options)
+            return
+        # Drawn whole before the file is touched: an old one stays where the chart cannot be drawn.
+        drawn = io.BytesIO() if format in _BINARY else io.StringIO()
+        super().save(drawn, format=format, **options)
+        _write(path, drawn.getvalue())
+
+    def to_html(self, *arguments: Any, **options: Any) -> str:
+        """Return a page; as altair's, but that no text of the rows can be taken for markup."""
+        options = {"json_kwds": {"cls": _Escaped}, **options}
+        return str(super().to_html(*arguments, **options))
+
+    def _repr_mimebundle_(self, *arguments: Any, **options: Any) -> Any:
+        bundle = super()._repr_mimebundle_(*arguments, **options)
+        if isinstance(bundle, dict) and "text/html" in bundle:
+            spec = json.dumps(self.to_dict(context={"pre_transform": False}))
+            bundle["text/html"] = bundle["text/html"].replace(spec, _escaped(spec))
+        return bundle
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    try:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    except (OSError, ValueError) as problem:  # ValueError: a path that no system has
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise InputError(str(path), "a file that can be written", str(reason)) from None
+
+
+def _need_converter(where: str) -> None:
+    try:
+        import vl_convert  # noqa: F401 - altair imports it, and says less where it is missing
+    except ImportError:
+        raise MissingDependencyError(
+            where,
+            "the package vl-convert-python",
+            "none installed",
+            "Install it: pip install 'gainful[report]'",
+        ) from None
+
+
+class LayerChart(_Saved, alt.LayerChart):
+    """An altair chart of layers."""
+
+
+class FacetChart(_Saved, alt.FacetChart):
+    """An altair chart of parts, one under the other."""
+
+
+def chart_of(spec: dict[str, Any]) -> LayerChart | FacetChart:
+    """Return the chart of a specification."""
+    kind = FacetChart if "facet" in spec else LayerChart
+    chart: LayerChart | FacetChart = kind.from_dict({**spec, "data": {"values": []}})
+    chart.data = spec["data"]
+    return chart

@@ -1,0 +1,332 @@
+"""From what was evaluated and compared to the data of a report, within its size."""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from gainful.comparison.comparison import Comparison
+from gainful.errors import GainfulError, GainfulWarning
+from gainful.evaluation.baseline import Baseline
+from gainful.evaluation.cutoffs import at_cutoffs
+from gainful.evaluation.evaluate import measure_matched
+from gainful.evaluation.scores import Scores
+from gainful.matching.dispatch import Reader, reading
+from gainful.matching.matched import Matched
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+from gainful.plotting import charts, theme
+from gainful.reporting.choosing import (
+    LEAST_DETAIL,
+    PAYLOAD,
+    TABLE,
+    by_importance,
+    row_sizes,
+    size_of,
+    that_fit,
+)
+from gainful.reporting.coverage import checks_section, coverage_section, find_bounds, policy_section
+from gainful.reporting.details import Asked, detail_of, docs_in, with_captions
+from gainful.reporting.lists import Lists
+from gainful.reporting.packing import Packed, pack
+from gainful.reporting.payload import (
+    Floats,
+    finite,
+    heading,
+    means_notes,
+    means_of,
+    notes_of,
+    runs_section,
+    scores_section,
+    slices_section,
+    verdicts_section,
+)
+from gainful.reporting.texts import captions_of_docs, texts_of_queries
+
+_USUAL_DEPTH = 20
+_DEEPEST = 100  # of a list or a curve that nobody asked for
+_LEAST = 20  # bytes of the list of a run, packed, with nothing in it
+_NO_IDS = "the documents have no ids"
+_NO_DOCUMENTS = "the scores come without documents"
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a report is made of.
+
+    Attributes:
+        judgments: that can be read more than once.
+        runs: those to be read, by name.
+        evaluated: all of them, evaluated or saved, in their order.
+        measures: the first is the primary one.
+        comparison: None with one run.
+        policy: as the caller gives it.
+        queries: the texts of queries.
+        docs: the titles and texts of documents.
+        depth: the last rank that is shown, if the caller says.
+        reading: columns, chunks and engine.
+        progress: called with the share of the work that is done.
+    """
+
+    judgments: object
+    runs: Mapping[str, object]
+    evaluated: Mapping[str, Scores | Baseline]
+    measures: tuple[Measure, ...]
+    comparison: Comparison | None
+    policy: Policy
+    queries: object
+    docs: object
+    depth: int | None
+    reading: Mapping[str, Any]
+    progress: Callable[[float, str], None] | None
+
+    @property
+    def names(self) -> list[str]:
+        """The measures as they are written."""
+        return [str(measure) for measure in self.measures]
+
+    @property
+    def shown(self) -> int:
+        """The last rank that lists show."""
+        return self.depth or min(self.measures[0].cutoff or _USUAL_DEPTH, _DEEPEST)
+
+    @property
+    def baseline(self) -> str | None:
+        """The name of the baseline, if runs are compared."""
+        return None if self.comparison is None else self.comparison.baseline
+
+    @property
+    def decided(self) -> Policy:
+        """The policy with the rule for ties decided."""
+        return next(iter(self.scores.values())).policy
+
+    @property
+    def scores(self) -> dict[str, Scores]:
+        """What was evaluated and not saved."""
+        return {name: each for name, each in self.evaluated.items() if isinstance(each, Scores)}
+
+    @cached_property
+    def whole(self) -> dict[str, Matched]:
+        """Each run beside the judgments, down to the last rank."""
+        with warnings.catch_warnings():
+            # What there is to warn of was said when they were measured.
+            warnings.simplefilter("ignore", GainfulWarning)
+            return {name: each.whole()[0] for name, each in self.scores.items()}
+
+    def tell(self, share: float, name: str) -> None:
+        """Tell how far the work is."""
+        if self.progress is not None:
+            self.progress(share, name)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The scores of all queries, and which queries are shown.
+
+    Attributes:
+        queries: the ids.
+        values: [query, run, measure].
+        order: the places of the queries, those that matter first.
+        why: they matter.
+        kept: the places of those in the table, in the order of the ids.
+        entries: what is said of each that is kept.
+    """
+
+    queries: Sequence[str]
+    values: Floats
+    order: Sequence[int]
+    why: str
+    kept: Sequence[int]
+    entries: Sequence[dict[str, Any]]
+
+    def notes(self) -> list[str]:
+        """Say what is left out of the table."""
+        if len(self.kept) == len(self.queries):
+            return []
+        shown = f"{len(self.kept)} of {len(self.queries)} queries"
+        return [f"The scores of {shown} are shown: {self.why}. Means and verdicts are over all."]
+
+
+def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str, Any]:
+    """Return the data of a report without documents."""
+    paired = comparison.paired
+    table = _table(paired.queries, paired.values, paired.systems.index(comparison.baseline))
+    means = {name: means_of(comparison, name) for name in paired.systems}
+    verdicts, more = verdicts_section(comparison)
+    return {
+        **heading(title, created, comparison.measures, comparison.baseline),
+        "runs": runs_section(means, comparison, {}, comparison.measures),
+        "means": means_notes(means, table.values, comparison.measures, Policy()),
+        "verdicts": verdicts,
+        "queries": table.entries,
+        "scores": scores_section(table.values, table.kept),
+        "curve": None,
+        "slices": slices_section(comparison),
+        "coverage": checks_section(comparison.checks or {}),
+        "policy": [],
+        "settings": str(comparison.settings),
+        "notes": [*notes_of(comparison), *more, *table.notes()],
+        **_looks(comparison),
+        "details": {},
+        "kept": {"queries": 0, "of": len(paired.queries), "why": _NO_DOCUMENTS},
+    }
+
+
+def of_evaluated(given: Given, title: str, created: str) -> tuple[dict[str, Any], Packed]:
+    """Return the data of a report with documents: all but the details, and the details."""
+    with reading(given.judgments, given.policy, **given.reading) as reader:
+        table = _table_of(given)
+        data = _sections(given, table, title, created, ids=reader.has_ids)
+        given.tell(0.3, "details")
+        packed, told = _details(given, table, max(PAYLOAD - size_of(data), LEAST_DETAIL), reader)
+    places = {place for group in packed.groups for place in group.places}
+    entries = [
+        {**entry, "detail": str(place) in places} for place, entry in enumerate(table.entries)
+    ]
+    kept = {"queries": len(packed), "of": len(table.queries), "why": told}
+    return {**data, "queries": entries, "kept": kept}, packed
+
+
+def _sections(
+    given: Given, table: _Table, title: str, created: str, *, ids: bool
+) -> dict[str, Any]:
+    """Return all but the details."""
+    comparison, names, primary = given.comparison, given.names, given.measures[0]
+    means = {
+        name: [*each.means.values()] if isinstance(each, Scores) else means_of(comparison, name)
+        for name, each in given.evaluated.items()
+    }
+    verdicts, more = verdicts_section(comparison)
+    given.tell(0.0, "coverage")
+    folded = given.reading["chunks"] is not None
+    ends, why = find_bounds(given.scores, lambda: given.whole, primary, given.policy, folded=folded)
+    given.tell(0.2, "curve")
+    curve, without = _curve(given)
+    return {
+        **heading(title, created, names, given.baseline),
+        "runs": runs_section(means, comparison, given.evaluated, names),
+        "means": means_notes(means, table.values, names, given.decided),
+        "verdicts": verdicts,
+        "queries": table.entries,
+        "scores": scores_section(table.values, table.kept),
+        "curve": curve,
+        "slices": slices_section(comparison),
+        "coverage": coverage_section(given.evaluated, primary, ends, why),
+        "policy": policy_section(given.decided, ids=ids),
+        "settings": "" if comparison is None else str(comparison.settings),
+        "notes": [*notes_of(comparison), *more, *without, *table.notes()],
+        **_looks(comparison),
+    }
+
+
+def _looks(comparison: Comparison | None) -> dict[str, Any]:
+    """Return the charts without rows, and their colours."""
+    base = None if comparison is None else comparison.baseline
+    level = 0.95 if comparison is None else comparison.settings.level
+    return {
+        "charts": charts.empty(base=base, level=level),
+        "themes": {
+            "light": theme.LIGHT,
+            "dark": theme.DARK,
+            "grades": {"light": list(theme.GRADES_LIGHT), "dark": list(theme.GRADES_DARK)},
+        },
+    }
+
+
+def _table_of(given: Given) -> _Table:
+    texts_of = given.queries
+    first = next(iter(given.scores.values()))
+    if given.comparison is None:
+        queries, values, base = first.queries, first.values[:, None, :], None
+    else:
+        paired = given.comparison.paired
+        queries, values = paired.queries, paired.values
+        base = paired.systems.index(given.comparison.baseline)
+    judged: dict[str, int] = {}
+    for each in given.evaluated.values():
+        judged |= dict(zip(each.queries, each.judged.tolist(), strict=True))
+    odd = {*first.coverage.missing, *first.coverage.empty}
+    texts = texts_of_queries(texts_of, queries)
+    return _table(queries, values, base, texts=texts, judged=judged, odd=odd)
+
+
+def _table(
+    queries: Sequence[str],
+    values: Floats,
+    base: int | None,
+    *,
+    texts: Mapping[str, str] | None = None,
+    judged: Mapping[str, int] | None = None,
+    odd: frozenset[str] | set[str] = frozenset(),
+) -> _Table:
+    first = [place for place, query in enumerate(queries) if query in odd]
+    order, why = by_importance(values[:, :, 0], base, first)
+    entries = [
+        {
+            "id": query,
+            "text": (texts or {}).get(query),
+            "judged": (judged or {}).get(query),
+            "detail": False,
+        }
+        for query in queries
+    ]
+    cells = values.shape[1] * values.shape[2]
+    kept = sorted(that_fit(order, row_sizes(order, entries, cells), TABLE))
+    return _Table(queries, values, order, why, kept, [entries[place] for place in kept])
+
+
+def _curve(given: Given) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return nDCG over its cutoffs; a note where there is none."""
+    primary = given.measures[0]
+    measure = Measure("nDCG")
+    if primary.name == "nDCG":
+        measure = primary.at(None)
+    elif "gain" in primary.parameters:
+        measure = Measure("nDCG", gain=primary.parameters["gain"])
+    deepest = min(max(primary.cutoff or 0, _USUAL_DEPTH), _DEEPEST)
+    try:
+        found = {
+            name: measure_matched(matched, at_cutoffs(measure, deepest), given.decided)
+            for name, matched in given.whole.items()
+        }
+    except GainfulError as problem:
+        return None, [f"{measure} over its cutoffs is left out. {problem}"]
+    rows = [
+        {"run": name, "k": cutoff, "value": value}
+        for name, scores in found.items()
+        for cutoff, mean in enumerate(scores.means.values(), 1)
+        if (value := finite(mean)) is not None
+    ]
+    drawn = {row["run"] for row in rows}
+    lost = [name for name in found if name not in drawn]
+    why = f"Left out, as the mean is undefined (policy empty={given.decided.empty}): {', '.join(lost)}."
+    return {"measure": str(measure), "rows": rows, "why": why if lost else None}, []
+
+
+def _details(given: Given, table: _Table, budget: int, reader: Reader) -> tuple[Packed, str | None]:
+    """Return the details of the queries that matter, as many as fit, and why not of all."""
+    if not reader.has_ids:
+        return Packed(), _NO_IDS
+    packed = pack(_made(given, table, budget, reader), budget)
+    if given.docs is not None:
+        captions = captions_of_docs(given.docs, docs_in(each for _, each in packed.items()))
+        packed = pack(((p, with_captions(each, captions)) for p, each in packed.items()), budget)
+    all_of_them = len(packed) == len(table.queries)
+    return packed, None if all_of_them else f"the page stays below 5 MB: shown are {table.why}"
+
+
+def _made(
+    given: Given, table: _Table, budget: int, reader: Reader
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the details of queries by their place in the table, those that matter first."""
+    place_of = {place: number for number, place in enumerate(table.kept)}
+    most = budget // (_LEAST * len(given.evaluated))
+    order = [place for place in table.order if place in place_of][:most]
+    asked = Asked(given.measures[0], [*given.evaluated], given.baseline, given.shown)
+    lists = Lists(reader, given.runs, given.measures[0], given.decided, given.shown, given.whole)
+    for done, query in enumerate(lists.of([table.queries[at] for at in order])):
+        place = order[done]
+        given.tell(0.3 + 0.7 * done / len(order), "details")
+        values = dict(zip(asked.runs, table.values[place, :, 0].tolist(), strict=True))
+        yield str(place_of[place]), detail_of(query, asked, values)

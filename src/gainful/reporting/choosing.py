@@ -1,0 +1,82 @@
+"""Which queries a report shows when it cannot show all: those that matter, as many as fit."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+PAYLOAD = 3_800_000
+"""The bytes of a report's data: the page as a whole stays below 5 MB."""
+
+TABLE = 2_600_000
+"""The most of it that the scores of all queries take."""
+
+LEAST_DETAIL = 600_000
+"""What is left for the detail of queries, however large the rest is."""
+
+_ESCAPED = 5  # bytes more than one, for a character that a script element must not hold
+_NUMBER = 20  # bytes of a float64 with its comma
+
+
+def size_of(value: Any) -> int:
+    """Return at most how many bytes a plain value takes inside a page.
+
+    >>> size_of({"id": "<b>"})
+    22
+    """
+    text = json.dumps(value, separators=(",", ":"))
+    return len(text) + _ESCAPED * sum(map(text.count, "<>&"))
+
+
+def by_importance(
+    values: Floats, base: int | None, first: Collection[int] = ()
+) -> tuple[list[int], str]:
+    """Return the queries, those that matter most first, and what that means.
+
+    With a base, that is the largest difference of any run from it; with one run, the lowest and
+    the highest scores in turns, after those that come `first`: the missing and the empty.
+
+    Args:
+        values: [query, run] of one measure, NaN where there is no value.
+        base: the column of the baseline; None with one run.
+        first: the places of queries that matter whatever their value is, with one run.
+
+    >>> by_importance(np.array([[0.5, 0.4], [0.1, 0.9], [0.2, 0.2]]), 0)[0]
+    [1, 0, 2]
+    >>> by_importance(np.array([[0.5], [0.1], [0.9], [0.2]]), None)[0]
+    [1, 2, 3, 0]
+    """
+    if base is not None:
+        # Where a run has no value there is no difference, and nothing to see.
+        apart = np.nan_to_num(np.abs(values - values[:, base : base + 1]), nan=0.0)
+        order = np.argsort(-apart.max(axis=1), kind="stable")
+        return order.tolist(), "the largest differences from the baseline"
+    ascending = np.argsort(np.nan_to_num(values[:, 0], nan=-np.inf), kind="stable").tolist()
+    turns = [place for pair in zip(ascending, reversed(ascending), strict=True) for place in pair]
+    order_of_one = list(dict.fromkeys([*sorted(first), *turns]))
+    return order_of_one, "the missing and the empty, and the lowest and the highest scores"
+
+
+def that_fit(order: Sequence[int], sizes: Iterable[int], budget: int) -> list[int]:
+    """Return the first places of an order that together take no more than a budget.
+
+    >>> that_fit([4, 2, 7], [10, 10, 10], 25)
+    [4, 2]
+    """
+    kept, taken = [], 0
+    for place, size in zip(order, sizes, strict=False):
+        taken += size
+        if taken > budget:
+            break
+        kept.append(place)
+    return kept
+
+
+def row_sizes(order: Sequence[int], queries: Sequence[Any], cells: int) -> Iterator[int]:
+    """Yield at most how many bytes the row of each query takes: what it is, and its scores."""
+    for place in order:
+        yield size_of(queries[place]) + 1 + _NUMBER * cells

@@ -1,0 +1,205 @@
+"""What a report says of coverage: what was missing, unjudged and tied, and what that can change."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gainful.comparison.comparison import Checks
+from gainful.errors import GainfulError
+from gainful.evaluation.baseline import Baseline
+from gainful.evaluation.scores import Scores
+from gainful.judging.bounds import BOUNDED, bounds_of_matched
+from gainful.matching.matched import Matched
+from gainful.measures.policy import CHOICES, Policy
+from gainful.measures.spec import Measure
+
+Evaluated = Mapping[str, Scores | Baseline]
+Ends = Mapping[str, tuple[float, float]]
+
+_COUNTS = ("judged", "evaluated", "missing", "empty", "extra", "tied", "tied_queries")
+_MOST_SEEN = 5_000_000  # documents of all runs, up to which bounds take little beside the rest
+_DECIMALS = 4
+_NAMED = 10  # queries that a note names
+
+
+def coverage_section(
+    evaluated: Evaluated, measure: Measure, ends: Ends, why: str
+) -> dict[str, Any]:
+    """Return a row for each run, and notes.
+
+    Args:
+        evaluated: what was evaluated or saved.
+        measure: whose bounds are shown.
+        ends: the lowest and the highest mean of each run; none where they are left out.
+        why: they are left out, or what they rest on.
+    """
+    columns = ["run", "judged queries", "answered", "missing", "empty", "extra", "tied documents"]
+    columns.append("tied queries")
+    seen = _seen(evaluated, measure)
+    at = "" if measure.cutoff is None or None in seen.values() else f"@{measure.cutoff}"
+    columns += [f"documents{at}", f"unjudged{at}", f"share unjudged{at}"]
+    bounded = [f"{measure} at least", f"{measure} at most"] if ends else []
+    rows = []
+    for name, each in evaluated.items():
+        counts = _counts(each)
+        documents = (seen[name] if at else None) or (counts["seen"], counts["unjudged"])
+        share = (documents[1] or 0) / documents[0] if documents[0] else 0.0
+        row = [name, *(counts[column] for column in _COUNTS), *documents, share]
+        rows.append([*row, *(ends.get(name, (None, None)) if ends else ())])
+    looked = _looked_at(evaluated, measure) if at else []
+    return {
+        "columns": [*columns, *bounded],
+        "rows": rows,
+        "notes": [*_notes(evaluated), *looked, why],
+        "digits": digits_of(rows),
+    }
+
+
+def digits_of(rows: Sequence[Sequence[object]]) -> list[int]:
+    """Return how many decimals each column has: none where it counts.
+
+    >>> digits_of([["mine", 3, 1.0], ["yours", 2, None]])
+    [0, 0, 4]
+    """
+    return [
+        _DECIMALS * any(isinstance(cell, float) for cell in column)
+        for column in zip(*rows, strict=True)
+    ]
+
+
+def checks_section(checks: Mapping[str, Checks]) -> dict[str, Any]:
+    """Return the little that is known of scores from elsewhere."""
+    rows = [
+        [name, each.judged, None if each.judged is None or each.missing is None
+         else each.judged - each.missing, each.missing]
+        for name, each in checks.items()
+    ]  # fmt: skip
+    note = "The scores come from elsewhere: judgments and documents are not known."
+    columns = ["run", "queries", "answered", "missing"]
+    return {"columns": columns, "rows": rows, "notes": [note], "digits": [0] * len(columns)}
+
+
+def told(each: Scores | Baseline) -> dict[str, str]:
+    """Return the counts of a run as texts, by what they are called."""
+    return {
+        name.replace("_", " "): "all" if count is None else f"{count:.1%}" if name.endswith("share") else str(count)
+        for name, count in _counts(each).items()
+    }  # fmt: skip
+
+
+def find_bounds(
+    scores: Mapping[str, Scores],
+    whole: Callable[[], Mapping[str, Matched]],
+    measure: Measure,
+    policy: Policy,
+    *,
+    folded: bool,
+) -> tuple[dict[str, tuple[float, float]], str]:
+    """Return the lowest and the highest mean of each run, whatever the missing grades are.
+
+    Where there are none, or they take long, there is none, and the text says why.
+
+    Args:
+        scores: of each run.
+        whole: returns each run beside the judgments, down to the last rank.
+        measure: whose bounds.
+        policy: as the caller gives it.
+        folded: whether chunks are folded to documents.
+    """
+    if measure.name not in BOUNDED:
+        return {}, f"Bounds: left out, {measure.name} has none that are exact."
+    if folded:
+        return {}, "Bounds: left out, chunks are folded."
+    if sum(each.coverage.retrieved for each in scores.values()) > _MOST_SEEN:
+        return {}, "Bounds: left out, the runs are large; gf.bounds computes them."
+    known = sorted({grade for each in scores.values() for grade in each.grades()} | {0.0})
+    found = {}
+    try:
+        for name, matched in whole().items():
+            decided = scores[name].policy
+            ends = bounds_of_matched(matched, (measure,), policy, decided, grades=set(known))
+            found[name] = (ends[measure].low, ends[measure].high)
+    except GainfulError as problem:
+        return {}, f"Bounds: left out. {problem}"
+    grades = ", ".join(f"{grade:g}" for grade in known)
+    return (
+        found,
+        f"Bounds: whatever grades ({grades}) the retrieved documents without a judgment have.",
+    )
+
+
+def policy_section(policy: Policy, *, ids: bool) -> list[dict[str, Any]]:
+    """Return every choice of a policy with its answer and what that means.
+
+    Args:
+        policy: with the rule for ties decided.
+        ids: whether documents have ids, which decides what the default rule is.
+    """
+    answers, usual = policy.answers(), Policy().resolved(ids=ids).answers()
+    return [
+        {
+            "name": choice.name,
+            "answer": answers[choice.name],
+            "default": answers[choice.name] == usual[choice.name],
+            "meaning": choice.answers.get(answers[choice.name]) or choice.grade or "",
+        }
+        for choice in CHOICES
+    ]
+
+
+def _counts(each: Scores | Baseline) -> Mapping[str, int | float | None]:
+    return each.coverage.counts() if isinstance(each, Scores) else each.coverage
+
+
+def _seen(evaluated: Evaluated, measure: Measure) -> dict[str, tuple[int, int] | None]:
+    """Return the documents down to the cutoff, and those unjudged among them, where that is known."""
+    return {
+        name: each.unjudged_at(measure.cutoff)
+        if isinstance(each, Scores) and measure.cutoff is not None
+        else None
+        for name, each in evaluated.items()
+    }
+
+
+def _looked_at(evaluated: Evaluated, measure: Measure) -> list[str]:
+    """Say why what was looked at is more than what the columns count, where it is."""
+    told: dict[int | None, list[str]] = {}
+    for name, each in evaluated.items():
+        if not isinstance(each, Scores):
+            continue
+        found = each.coverage
+        if (found.seen, found.unjudged) != each.unjudged_at(measure.cutoff or 0):
+            share = f"{name} {found.unjudged} of {found.seen} ({found.unjudged_share:.1%})"
+            told.setdefault(found.depth, []).append(share)
+    return [
+        f"Unjudged among all documents looked at ({_reach(depth)}): {_cut(shares)}; the columns "
+        f"count down to rank {measure.cutoff} alone."
+        for depth, shares in told.items()
+    ]
+
+
+def _reach(depth: int | None) -> str:
+    if depth is None:
+        return "all that were retrieved"
+    return f"down to rank {depth}, and those tied with the last"
+
+
+def _cut(names: Sequence[str]) -> str:
+    """Name the first of some, and count the others."""
+    left = len(names) - _NAMED
+    return f"{', '.join(names[:_NAMED])}{f' and {left} more' if left > 0 else ''}"
+
+
+def _notes(evaluated: Evaluated) -> list[str]:
+    notes = []
+    for name, each in evaluated.items():
+        if not isinstance(each, Scores):
+            notes.append(f"{name}: saved scores, without documents.")
+            continue
+        for what, queries in (
+            ("missing", each.coverage.missing),
+            ("empty", each.coverage.empty),
+            ("without judgments", each.coverage.extra),
+        ):
+            if queries:
+                notes.append(f"{name}: {what}: {_cut(queries)}")
+    return notes

@@ -1,0 +1,248 @@
+"""The ranked lists of queries, worked out many at a time: what `explain` and `attribute` say of each."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from gainful.explanation.attribution import has_parts
+from gainful.explanation.listing import Listed, list_query, with_lowest
+from gainful.explanation.moved import Attribution
+from gainful.explanation.sides import UNDEFINED, Side, attribution_of, side_of
+from gainful.explanation.steps import Entry, steps_of, why_empty
+from gainful.explanation.sums import Sums, summed
+from gainful.explanation.worked import Step, conclusion_of
+from gainful.explanation.working import IDEAL, PARTS, has_table, ideal_steps, list_steps
+from gainful.matching.dispatch import Reader
+from gainful.matching.matched import Matched
+from gainful.matching.ranking import Ranking
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+
+_BLOCK = 100  # queries whose documents are in memory at a time
+
+Fetch = Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A query of a run: its documents by rank, and the sums that they lead to.
+
+    Attributes:
+        listed: the documents as the policy has them.
+        ranking: all of them by score.
+        entries: those by rank, down to the depth shown, or to the cutoff.
+        steps: the lines of their sum; none where there is no worked table.
+        value: of the measure; None where the policy says none, or the measure has no worked table.
+        total: of the list; None without a worked table.
+        ideal: of the ideal; None where the measure has none.
+        conclusion: how the value follows.
+        side: for the parts of a difference; None where there is none.
+    """
+
+    listed: Listed
+    ranking: Ranking
+    entries: Sequence[Entry]
+    steps: Sequence[Step] = ()
+    value: float | None = None
+    total: float | None = None
+    ideal: float | None = None
+    conclusion: str = ""
+    side: Side | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query with the lists of all runs, by their names.
+
+    Attributes:
+        ideal: the lines of the ideal, down to the depth shown; None where the measure has none.
+        ideal_total: their sum.
+        ideal_of: the name of the run whose it is, where each has its own; None where all share it.
+    """
+
+    query: str
+    runs: Mapping[str, Ranked]
+    ideal: Sequence[Step] | None = None
+    ideal_total: float | None = None
+    ideal_of: str | None = None
+
+    def attribution(self, base: str, run: str) -> Attribution | None:
+        """Return what documents have in a difference; None where there is no difference."""
+        first, second = self.runs[base].side, self.runs[run].side
+        if first is None or second is None:
+            return None
+        return attribution_of(first, second, idle=False)
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Works out the lists of queries under one measure.
+
+    Attributes:
+        reader: of the judgments.
+        runs: name → run.
+        measure: what is worked out.
+        policy: with ties decided.
+        depth: the last rank that is shown.
+        matched: each run beside the judgments, down to the last rank.
+    """
+
+    reader: Reader
+    runs: Mapping[str, object]
+    measure: Measure
+    policy: Policy
+    depth: int
+    matched: Mapping[str, Matched]
+
+    def of(self, queries: Sequence[str]) -> Iterator[Query]:
+        """Yield some queries in their order; judgments and runs are read once."""
+        judged = self.reader.selected(None, queries)
+        returned = {name: self.reader.selected(run, queries) for name, run in self.runs.items()}
+        policy = with_lowest(self.reader, self.policy)
+        sums = {name: self._sums(matched, policy) for name, matched in self.matched.items()}
+        for start in range(0, len(queries), _BLOCK):
+            some = queries[start : start + _BLOCK]
+            for query, listed in self._block(some, judged, returned, policy):
+                place = self._places[query]
+                ranked = {name: self._ranked(listed[name], sums[name], place) for name in self.runs}
+                yield self._query(query, ranked, sums, place)
+
+    def _block(
+        self, queries: Sequence[str], judged: Fetch, returned: Mapping[str, Fetch], policy: Policy
+    ) -> Iterator[tuple[str, dict[str, Listed]]]:
+        """Yield each query with its lists by the names of their runs."""
+        grades = judged(queries)
+        scores = {name: fetch(queries) for name, fetch in returned.items()}
+        for query in queries:
+            known = grades.get(query, {})
+            yield (
+                query,
+                {
+                    name: list_query(query, known, found.get(query), policy, self.reader.chunks)
+                    for name, found in scores.items()
+                },
+            )
+
+    def _sums(self, matched: Matched, policy: Policy) -> Sums | None:
+        """Return the sums of all queries, each with a row, whatever the policy leaves out."""
+        if not has_table(self.measure):
+            return None
+        empty = "nan" if policy.empty in UNDEFINED else policy.empty
+        whole = dataclasses.replace(policy, missing="zero", empty=empty)
+        return Sums(matched, self.measure, whole)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Where each query stands in what was matched: all runs have those of the judgments."""
+        first = next(iter(self.matched.values()))
+        return {query: place for place, query in enumerate(first.queries)}
+
+    def _ranked(self, listed: Listed, sums: Sums | None, place: int) -> Ranked:
+        ranking = listed.ranking(float if sums is None else sums.worth)
+        entries = listed.entries(ranking, self._deepest)
+        if sums is None:
+            return Ranked(listed, ranking, entries)
+        if listed.missing and listed.policy.missing != "zero":
+            return Ranked(listed, ranking, (), conclusion=self._without_value(listed))
+        undefined = sums.is_empty(place) and listed.policy.empty in UNDEFINED
+        has_side = self._has_parts and not undefined
+        steps = () if listed.missing else self._steps(sums, entries, len(ranking))
+        return Ranked(
+            listed,
+            ranking,
+            entries,
+            steps=steps,
+            value=None if undefined else sums.values[place],
+            total=sums.totals[place] if self._has_list else None,
+            ideal=None if sums.ideals is None else sums.ideals[place],
+            conclusion=self._conclusion(listed, sums, place),
+            side=self._side(listed, sums, place, ranking, steps) if has_side else None,
+        )
+
+    def _steps(self, sums: Sums, entries: Sequence[Entry], length: int) -> Sequence[Step]:
+        return list_steps(sums, sums.part, entries, length) if self._has_list else ()
+
+    def _side(
+        self, listed: Listed, sums: Sums, place: int, ranking: Ranking, steps: Sequence[Step]
+    ) -> Side:
+        if self.measure.cutoff is None:
+            # All ranks count, and only those that are shown have their lines.
+            graded = [
+                Entry(placed, doc, grade)
+                for doc, grade in listed.grades.items()
+                if (placed := ranking.placed(doc)) is not None
+            ]
+            steps = steps_of(graded, sums.sheet, sums.part, sums.worth)
+        return side_of(listed, sums, place, ranking, steps)
+
+    @property
+    def _deepest(self) -> int:
+        """The last rank of a list that is shown or has a line in its sum."""
+        return max(self.depth, self.measure.cutoff or 0)
+
+    @cached_property
+    def _has_parts(self) -> bool:
+        return has_parts(self.measure)
+
+    @cached_property
+    def _has_list(self) -> bool:
+        """Whether the measure is a sum over the list, which IDCG is not."""
+        return has_table(self.measure) and self.measure.name != IDEAL
+
+    @cached_property
+    def _names(self) -> tuple[str, list[str]]:
+        """The measure and its sums as they are written."""
+        parts = [str(summed(self.measure, family)) for family in PARTS[self.measure.name]]
+        return str(self.measure), parts
+
+    def _conclusion(self, listed: Listed, sums: Sums, place: int) -> str:
+        if sums.is_empty(place) and listed.policy.empty in ("skip", "error"):
+            return self._without_value(listed)
+        remark = ""
+        if listed.missing:
+            remark = f"the run lacks the query: policy missing={listed.policy.missing}"
+        elif sums.is_empty(place):
+            remark = why_empty(listed.policy, self.measure)
+        name, parts = self._names
+        ideal = [] if sums.ideals is None else [sums.ideals[place]]
+        totals = dict(zip(parts, [sums.totals[place], *ideal], strict=True))
+        return conclusion_of(name, totals, sums.values[place], remark)
+
+    def _without_value(self, listed: Listed) -> str:
+        if listed.missing:
+            why = f"the run lacks the query: policy missing={listed.policy.missing}"
+        else:
+            why = why_empty(listed.policy, self.measure)
+        return f"{self.measure} has no value  ({why})"
+
+    def _query(
+        self,
+        query: str,
+        ranked: Mapping[str, Ranked],
+        sums: Mapping[str, Sums | None],
+        place: int,
+    ) -> Query:
+        """Put the lists together with an ideal: that of the first run with a value of its own."""
+        answered = [name for name, each in ranked.items() if not each.listed.missing]
+        valued = [name for name in answered if ranked[name].value is not None]
+        name = next(iter([*valued, *answered]), None)
+        found = None if name is None or not self._has_ideal else sums[name]
+        if name is None or found is None:
+            return Query(query, ranked)
+        part = summed(self.measure, IDEAL)
+        steps = ideal_steps(found, place, part, ranked[name].listed.pool(self.measure))
+        shown = [step for step in steps if step.rank <= self.depth]
+        whose = name if self._own_ideals and len(self.runs) > 1 else None
+        return Query(query, ranked, shown, found.value(part, place), whose)
+
+    @cached_property
+    def _own_ideals(self) -> bool:
+        """Whether the ideal depends on what a run returns, and not on the judgments alone."""
+        chosen = [self.measure.parameters.get(name) for name in ("ideal", "depth")]
+        return "retrieved" in chosen or isinstance(self.policy.unjudged, float)
+
+    @cached_property
+    def _has_ideal(self) -> bool:
+        return has_table(self.measure) and IDEAL in PARTS[self.measure.name]

@@ -1,0 +1,126 @@
+"""The details of queries in few bytes: deflated in groups, each unpacked when one of it is opened."""
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from gainful.errors import InputError
+
+Detail = Mapping[str, Any]
+
+_GROUP = 16  # queries: fewer repeat what they share, more take longer to open
+_LEVEL = 6  # of zlib; 9 saves one byte of a hundred, and takes twice as long
+_BESIDE = 8  # bytes of a place in a page, and of what stands around a group
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The details of some queries.
+
+    Attributes:
+        places: of the queries, in the order of the payload's.
+        text: base64 of the zlib stream of the JSON object {place: detail}.
+    """
+
+    places: tuple[str, ...]
+    text: str
+
+    @property
+    def size(self) -> int:
+        """At most how many bytes it takes in a page."""
+        return len(self.text) + sum(map(len, self.places)) + _BESIDE * (1 + len(self.places))
+
+    def details(self) -> dict[str, Any]:
+        """Return the details as they were given."""
+        found: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(self.text)))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The details of queries, in groups.
+
+    Attributes:
+        groups: of queries, each once.
+        lowest: grade of a document in any detail, or 0.
+        highest: grade, or 1.
+
+    >>> packed = pack([("0", {"docs": [["a", 3, None, None]]}), ("2", {"docs": []})])
+    >>> len(packed), packed.highest, packed.details()["2"]
+    (2, 3, {'docs': []})
+    """
+
+    groups: tuple[Group, ...] = ()
+    lowest: float = 0
+    highest: float = 1
+
+    def __len__(self) -> int:
+        return sum(len(group.places) for group in self.groups)
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Yield the place and the detail of each query, in the order in which they were packed."""
+        for group in self.groups:
+            yield from group.details().items()
+
+    def details(self) -> dict[str, Any]:
+        """Return all details by the places of their queries, ascending."""
+        return dict(sorted(self.items(), key=lambda item: int(item[0])))
+
+    def data(self) -> dict[str, Any]:
+        """Return what a page holds of them, as plain values."""
+        groups = [[[int(place) for place in group.places], group.text] for group in self.groups]
+        return {"grades": [self.lowest, self.highest], "groups": groups}
+
+
+def pack(details: Iterable[tuple[str, Detail]], budget: int | None = None) -> Packed:
+    """Pack details, or the first of them that take no more bytes of a page than a budget.
+
+    Args:
+        details: the place of each query, and its detail; no more are asked for than fit.
+        budget: in bytes; None for any number.
+
+    Raises:
+        InputError: a detail holds what JSON cannot.
+    """
+    rest = iter(details)
+    groups: list[Group] = []
+    lowest, highest, left = 0.0, 1.0, budget
+    while some := [*islice(rest, _GROUP)]:
+        group = _fitting(some, left)
+        kept = some[: len(group.places)]
+        if kept:
+            groups.append(group)
+            grades = [doc[1] for _, each in kept for doc in each["docs"] if doc[1] is not None]
+            lowest, highest = min([lowest, *grades]), max([highest, *grades])
+        if len(kept) < len(some):
+            break
+        left = None if left is None else left - group.size
+    return Packed(tuple(groups), lowest, highest)
+
+
+def _fitting(some: Sequence[tuple[str, Detail]], budget: int | None) -> Group:
+    """Return the longest beginning that fits, of all, a half, a quarter and so on; empty if none."""
+    group = _group(some)
+    while some and budget is not None and group.size > budget:
+        some = some[: len(some) // 2]
+        group = _group(some)
+    return group
+
+
+def _group(some: Sequence[tuple[str, Detail]]) -> Group:
+    if not some:
+        return Group((), "")
+    try:
+        text = json.dumps(dict(some), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as problem:
+        raise InputError("report", "plain, finite values", str(problem)) from problem
+    # Half of a surrogate pair has no bytes of its own.
+    text = _HALVES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    packed = base64.b64encode(zlib.compress(text.encode(), _LEVEL)).decode()
+    return Group(tuple(place for place, _ in some), packed)

@@ -1,0 +1,162 @@
+"""`page`: payload, scripts and styles → one HTML document that needs nothing else."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from gainful.errors import InputError, MissingDependencyError
+from gainful.reporting.packing import Packed, pack
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+FORMAT = 1
+# One scope, in this order: a file uses what stands in those before it, at load.
+SCRIPTS = (
+    "state.js",
+    "packed.js",
+    "elements.js",
+    "tables.js",
+    "charts.js",
+    "verdict.js",
+    "queries.js",
+    "ranked.js",
+    "worked.js",
+    "detail.js",
+    "reference.js",
+    "downloads.js",
+    "main.js",
+)
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def page(payload: Mapping[str, Any], packed: Packed | None = None) -> str:
+    """Return a report as one HTML document: data, scripts and styles are in it.
+
+    Nothing is fetched: the Content-Security-Policy of the document allows the scripts and styles
+    that it holds, by their hashes, and no connection. The payload is data that no browser runs;
+    the scripts show every part of it as text. The details of queries are deflated in groups, and
+    a group is unpacked when a query of it is opened.
+
+    Args:
+        payload: the numbers and words of the report, as plain values; no NaN, no infinity.
+        packed: the details, where they are packed already; else those of the payload.
+
+    Raises:
+        InputError: the payload is of another format, or holds what JSON cannot.
+        MissingDependencyError: without the packages that `gainful[report]` installs.
+    """
+    found = payload.get("format")
+    if found != FORMAT:
+        raise InputError("report", f"a payload of format {FORMAT}", repr(found))
+    if packed is None:
+        packed = pack(payload["details"].items())
+    rest = {name: value for name, value in payload.items() if name != "details"}
+    charts, script, style = _bundling().result(), _script(), _asset("page.css")
+    return str(
+        _template().render(
+            title=payload["title"],
+            policy=_policy([charts, script], style),
+            style=style,
+            payload=_data({**rest, "packed": packed.data()}),
+            charts=charts,
+            script=script,
+        )
+    )
+
+
+def _data(payload: Mapping[str, Any]) -> str:
+    r"""Write JSON that stays what it is inside a `script` element, whatever the texts are.
+
+    >>> _data({"id": "</script><b>&"})
+    '{"id":"\\u003c/script\\u003e\\u003cb\\u003e\\u0026"}'
+    """
+    try:
+        text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as problem:
+        raise InputError("report", "plain, finite values", str(problem)) from problem
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _policy(scripts: list[str], style: str) -> str:
+    """Return the Content-Security-Policy: what is in the page may run, by its hash, and no more."""
+    allowed = " ".join(map(_hash, scripts))
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; "
+        "img-src data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    """Return the source expression that allows an inline element with this text.
+
+    >>> _hash("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+@cache
+def _script() -> str:
+    """Return the page's own script: its files in one scope."""
+    files = "\n".join(_asset(name) for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{files}\n}})();\n'
+
+
+def prepare() -> None:
+    """Begin to bundle the scripts of the charts, which takes seconds, beside other work.
+
+    A later `page` waits for what is left of it; nothing else comes of it.
+    """
+    _bundling()
+
+
+@cache
+def _bundling() -> "Future[str]":
+    from concurrent.futures import ThreadPoolExecutor
+
+    executor = ThreadPoolExecutor(1, "gainful-page")
+    future = executor.submit(_charting)
+    executor.shutdown(wait=False)
+    return future
+
+
+def _charting() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script."""
+    try:
+        import vl_convert
+    except ImportError as problem:
+        raise _missing("vl-convert-python") from problem
+    # The package's types want a snippet, its function does not.
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+    # A browser reads CR as LF, and the hash is of what it reads; an end tag would end the element.
+    bundle = bundle.replace("\r\n", "\n").replace("\r", "\n")
+    return bundle.replace("</script", r"<\/script").replace("<!--", r"\x3c!--")
+
+
+@cache
+def _template() -> Any:
+    try:
+        import jinja2
+    except ImportError as problem:
+        raise _missing("jinja2") from problem
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string(_asset("page.html.jinja"))
+
+
+def _asset(name: str) -> str:
+    """Return the text of a file of this folder, its lines ended as a browser reads them."""
+    text = resources.files("gainful.reporting.page").joinpath(name).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")
+
+
+def _missing(package: str) -> MissingDependencyError:
+    return MissingDependencyError(
+        "report", f"the package {package}", "none", "Install it: pip install 'gainful[report]'"
+    )

@@ -1,0 +1,95 @@
+// What the page knows: the payload, what is chosen, and how numbers are written.
+
+const report = JSON.parse(document.getElementById("payload").textContent);
+const names = report.runs.map((run) => run.name);
+const baseline = report.baseline === null ? -1 : names.indexOf(report.baseline);
+const compared = baseline >= 0 && names.length > 1;
+
+const state = {
+  measure: report.primary,
+  run: preferred(),
+  base: Math.max(baseline, 0),
+  filter: "",
+  query: null,
+};
+
+const listeners = [];
+
+/** Call `listener` whenever one of `keys` is given another value. */
+function on(keys, listener) {
+  listeners.push([keys, listener]);
+}
+
+function set(changes) {
+  const changed = Object.keys(changes).filter((key) => state[key] !== changes[key]);
+  Object.assign(state, changes);
+  for (const [keys, listener] of listeners) {
+    if (keys.some((key) => changed.includes(key))) listener();
+  }
+}
+
+/** The run that is shown beside the baseline at first: the one with the highest mean. */
+function preferred() {
+  if (!compared) return 0;
+  const mean = (run) => report.runs[run].means[report.primary] ?? -Infinity;
+  const others = names.map((_, run) => run).filter((run) => run !== baseline);
+  return others.reduce((best, run) => (mean(run) > mean(best) ? run : best));
+}
+
+const measureName = () => report.measures[state.measure];
+const scoreOf = (run, query, measure = state.measure) => report.scores[measure][run][query];
+
+/** The one subtraction of the page: of two scores that Python worked out, as it would do it. */
+function differenceOf(base, run, query, measure = state.measure) {
+  const [from, to] = [scoreOf(base, query, measure), scoreOf(run, query, measure)];
+  return from === null || to === null ? null : to - from;
+}
+
+/** What was compared under the chosen measure: with the baseline first, then the other pairs. */
+function verdictsNow() {
+  const aside = ({ base }) => Number(base !== report.baseline);
+  return report.verdicts
+    .filter(({ measure }) => measure === measureName())
+    .sort((a, b) => aside(a) - aside(b) || b.difference - a.difference);
+}
+
+/** Scores from elsewhere come without documents, and so without a policy or a signature. */
+const measured = report.runs.some(({ signatures }) => signatures.some(Boolean));
+
+const folded = report.queries.map(({ id, text }) => `${id}\n${text ?? ""}`.toLowerCase());
+
+/** The queries whose id or text holds every word of the filter. */
+function filtered() {
+  const words = state.filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const all = report.queries.map((_, query) => query);
+  return words.length ? all.filter((query) => words.every((word) => folded[query].includes(word))) : all;
+}
+
+/** A number with so many decimals, rounded as Python rounds: half goes to the even digit. */
+function fixed(number, digits = 4) {
+  const nearest = number.toFixed(digits);
+  if (Math.abs(number) >= 1e15 || !"13579".includes(nearest.at(-1))) return nearest;
+  const long = number.toFixed(digits + 30);
+  const cut = long.length - 30;
+  return /^50+$/.test(long.slice(cut)) ? long.slice(0, cut) : nearest;
+}
+
+/** A number for a table: whole numbers without decimals unless the column has others. */
+function written(number, digits = 4) {
+  if (number === null || number === undefined) return "–";
+  if (digits === 0) return minus(whole(number));
+  if (number !== 0 && (Math.abs(number) < 0.5 * 10 ** -digits || Math.abs(number) >= 1e9)) {
+    return minus(String(Number(number.toPrecision(2))));
+  }
+  return minus(fixed(number, digits));
+}
+
+/** A difference: always with its sign. */
+function signed(number, digits = 4) {
+  if (number === null || number === undefined) return "–";
+  return (number >= 0 ? "+" : "") + written(number, digits);
+}
+
+const minus = (text) => text.replace(/^-/, "−");
+const whole = (number) => number.toLocaleString("en");
+const plural = (count, one, many = `${one}s`) => `${whole(count)} ${count === 1 ? one : many}`;

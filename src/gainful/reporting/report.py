@@ -1,0 +1,294 @@
+"""`report` and `Report`: one page with the verdict, the numbers, and every query that matters."""
+
+import datetime as dt
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
+from gainful.comparison.comparison import Comparison
+from gainful.comparison.settings import Settings
+from gainful.errors import InputError, MissingDependencyError
+from gainful.evaluation.evaluate import evaluate_runs, read_policy
+from gainful.evaluation.scores import Scores
+from gainful.inputs.engine import Engine, Session
+from gainful.inputs.sources import lasting
+from gainful.inputs.spark import is_spark
+from gainful.inputs.spark_engine import Spark
+from gainful.measures.notation import Measures, read_measures
+from gainful.measures.policy import Policy
+from gainful.reporting.assembling import Given, of_comparison, of_evaluated
+from gainful.reporting.packing import Packed
+from gainful.reporting.page.compose import page, prepare
+from gainful.reporting.targets import check_ending, check_target, title_of
+from gainful.writing.replacing import write_text
+
+if TYPE_CHECKING:
+    from gainful.evaluation.baseline import Baseline
+
+Progress = Callable[[float, str], None]
+
+_NEEDED = ("altair", "vl_convert", "jinja2")
+_EVALUATED, _COMPARED = 0.4, 0.6  # of the work that is done
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page about runs: it stands alone, in one file, and needs no network.
+
+    Attributes:
+        comparison: of the runs; None with one run.
+        scores: of each run by its name; none of scores from elsewhere and of saved baselines.
+        notes: what the page says besides.
+    """
+
+    comparison: Comparison | None
+    scores: Mapping[str, Scores]
+    _data: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    _packed: Packed = field(default_factory=Packed)
+
+    @classmethod
+    def of_comparison(
+        cls, comparison: Comparison, *, title: str | None = None, created: str | None = None
+    ) -> "Report":
+        """Return a report of a comparison alone, such as `compare_scores` makes.
+
+        It has no documents, so no detail of queries, no curve and no policy.
+
+        >>> import gainful as gf
+        >>> found = gf.compare_scores({"old": {"q1": 0.2, "q2": 0.5}, "new": {"q1": 0.3, "q2": 0.5}})
+        >>> gf.Report.of_comparison(found).payload()["kept"]["why"]
+        'the scores come without documents'
+        """
+        require_packages()
+        title = title_of(comparison.systems, comparison.baseline) if title is None else title
+        data = of_comparison(comparison, title, _date(created))
+        return cls(comparison, {}, data)
+
+    def payload(self) -> dict[str, Any]:
+        """Return all that the page shows, as plain values."""
+        return {**self._noted(), "details": self._packed.details()}
+
+    def _noted(self) -> dict[str, Any]:
+        return {**self._data, "notes": [*self._data["notes"], *self.notes]}
+
+    def to_html(self) -> str:
+        """Return the page."""
+        return page(self._noted(), self._packed)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, which is replaced only when the new one is complete.
+
+        Args:
+            path: of the file; `-` is standard output.
+
+        Raises:
+            InputError: it cannot be written, or its ending is that of another format.
+        """
+        check_ending(path)
+        write_text(self.to_html(), path)
+
+    @staticmethod
+    def check_path(path: str | os.PathLike[str]) -> None:
+        """Refuse, before the work, a path that `write` would refuse; nothing there changes."""
+        check_target(path)
+
+    def noting(self, *notes: str) -> "Report":
+        """Return the same report with more notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def __repr__(self) -> str:
+        kept = self._data["kept"]
+        runs = ", ".join(run["name"] for run in self._data["runs"])
+        return f"Report({runs}; {kept['queries']} of {kept['of']} queries in detail)"
+
+
+def report(
+    judgments: object,
+    runs: Mapping[str, object],
+    measures: Measures = "nDCG@10",
+    *,
+    baseline: str | None = None,
+    queries: object = None,
+    docs: object = None,
+    slices: object = None,
+    by: str | Sequence[str] = (),
+    title: str | None = None,
+    created: str | None = None,
+    depth: int | None = None,
+    pairs: str = "baseline",
+    test: str = "t",
+    correction: str = "holm",
+    interval: str = "t",
+    level: float = 0.95,
+    margin: float | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    chunks: str | Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Measure runs, compare them, and make one page of all that is found.
+
+    The detail of a query, its ranked lists, its ideal and what each document has in a difference, is
+    what `explain` and `attribute` say of the first measure. The page stays below 5 MB: of more
+    queries than fit it shows those that matter most, and says so.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline.
+            Several are compared; of one run there is no comparison.
+        measures: one measure or several; charts and details are of the first.
+        baseline: the name of the run that the others are compared with; the first if None.
+        queries: what the queries say: `{query: text}`, the path of a file (TSV, CSV, JSON
+            lines, JSON, Parquet), a data frame.
+        docs: what the documents are: `{doc: text}`, `{doc: (title, text)}`, or any of the others.
+            Of a file, only what is shown is kept in memory.
+        slices: as in `compare`.
+        by: as in `compare`.
+        title: of the page; if None, the names of the runs, or how many there are.
+        created: the date on it, such as "2026-11-15"; today if None.
+        depth: the last rank that lists show; the cutoff of the first measure, or 20, if None.
+        pairs: as in `compare`, like all that follow.
+        test: whose p-value decides.
+        correction: over all comparisons made.
+        interval: which is shown.
+        level: of the intervals.
+        margin: a difference smaller than this does not matter.
+        resamples: of randomisation and bootstrap.
+        seed: of both.
+        policy: the choices that are not the measure's; the defaults if None.
+        columns: names of columns that are not among the usual, as in `evaluate`.
+        chunks: how to fold chunks to documents, as in `evaluate`.
+        engine: what may be used of the machine for files and tables.
+        progress: called with the share of the work that is done, and the name of what is done.
+
+    >>> judgments = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
+    >>> old = {"q1": {"b": 2, "a": 1}, "q2": {"c": 1}}
+    >>> new = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
+    >>> found = report(judgments, {"old": old, "new": new}, "nDCG@10")
+    >>> found.payload()["details"]["0"]["conclusions"][0]
+    'nDCG@10 = DCG@10 / IDCG@10 = 2.262 / 2.631 = 0.860'
+    """
+    require_packages()
+    asked = read_measures(measures)
+    chosen = read_policy(policy)
+    told = None if progress is None else _within(progress, _EVALUATED, _COMPARED)
+    settings = Settings(
+        pairs, test, correction, interval, level, margin, resamples, seed,
+        None if told is None else lambda share: told(share, "comparing"),
+    )  # fmt: skip
+    _check_depth(depth)
+    date = _date(created)
+    _refuse_bare(runs)
+    saved, fresh = split_runs(runs)
+    _refuse_spark(engine, judgments, *fresh.values())
+    if len(runs) > 1:
+        refuse_geometric(asked)
+    elif slices is not None or by:
+        raise InputError("slices", "several runs, which are compared", "one")
+    with Session(engine) as session:
+        judgments = lasting(judgments, session)
+        fresh = {name: lasting(run, session) for name, run in fresh.items()}
+        reading: dict[str, Any] = {"columns": columns, "chunks": chunks, "engine": engine}
+        scores = evaluate_runs(
+            judgments,
+            fresh,
+            list(asked),
+            policy=chosen,
+            progress=None if progress is None else _within(progress, 0.0, _EVALUATED),
+            **reading,
+        )
+        evaluated: dict[str, Scores | Baseline] = {
+            name: saved.get(name) or scores[name] for name in runs
+        }
+        comparison = (
+            compare_evaluated(evaluated, asked, settings, baseline=baseline, slices=slices, by=by)
+            if len(runs) > 1
+            else None
+        )
+        prepare()
+        given = Given(
+            judgments=judgments,
+            runs=fresh,
+            evaluated=evaluated,
+            measures=asked,
+            comparison=comparison,
+            policy=chosen,
+            queries=queries,
+            docs=docs,
+            depth=depth,
+            reading=reading,
+            progress=None if progress is None else _within(progress, _COMPARED, 1.0),
+        )
+        title = title_of([*runs], given.baseline) if title is None else title
+        data, packed = of_evaluated(given, title, date)
+    return Report(comparison, scores, data, _packed=packed)
+
+
+def require_packages() -> None:
+    """Say at once, before the work, where a package that a page needs is not installed."""
+    from importlib.util import find_spec
+
+    for package in _NEEDED:
+        if find_spec(package) is None:
+            name = "vl-convert-python" if package == "vl_convert" else package
+            raise MissingDependencyError(
+                "report",
+                f"the package {name}",
+                "none installed",
+                "Install it: pip install 'gainful[report]'",
+            )
+
+
+def _within(progress: Progress, low: float, high: float) -> Progress:
+    """Return what tells of a part of the work as of the whole."""
+    return lambda share, name: progress(low + (high - low) * share, name)
+
+
+def _refuse_bare(runs: object) -> None:
+    """Refuse a run where runs by their names are wanted; its queries would be taken for names."""
+    if not isinstance(runs, Mapping):
+        return
+    lists = [run for run in runs.values() if not isinstance(run, Mapping) or run]
+    if lists and all(map(_is_list, lists)):
+        raise InputError(
+            "runs",
+            "{name: run}, a dict of runs by their names",
+            "one run {query: {doc: score}}",
+            "Give it a name: report(judgments, {'mine': run}).",
+        )
+
+
+def _is_list(run: object) -> bool:
+    """Return whether it is {doc: score}, and no run."""
+    return isinstance(run, Mapping) and isinstance(next(iter(run.values())), Number)
+
+
+def _refuse_spark(*given: object) -> None:
+    if any(isinstance(each, Spark) or is_spark(each) for each in given):
+        raise InputError(
+            "report",
+            "judgments and runs whose documents are read on this machine",
+            "Spark",
+            "Compare there, and report the scores: Report.of_comparison(compare(…)).",
+        )
+
+
+def _check_depth(depth: int | None) -> None:
+    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
+        raise InputError("depth", "a whole number from 1", repr(depth))
+
+
+def _date(created: str | None) -> str:
+    if created is None:
+        return dt.datetime.now(tz=dt.UTC).astimezone().date().isoformat()
+    try:
+        return dt.date.fromisoformat(created).isoformat()
+    except (TypeError, ValueError):
+        raise InputError("created", "a date such as 2026-11-15", repr(created)) from None

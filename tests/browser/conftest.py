@@ -1,0 +1,200 @@
+"""A browser for the session, and pages that must stay quiet in it."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import sync_playwright
+from reports import (
+    bare,
+    cooking,
+    hostile,
+    left_out,
+    long_names,
+    many,
+    odd_names,
+    own_ideals,
+    saved,
+    single,
+    undefined,
+)
+
+AXE = "4.14.0"
+AXE_HASH = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gainful-tests"
+ADVICE = "The tests of the page need a browser: install Debian's chromium, or put one on the PATH"
+MAKERS = {
+    "cooking": cooking,
+    "hostile": hostile,
+    "single": single,
+    "bare": bare,
+    "many": many,
+    "left_out": left_out,
+    "own_ideals": own_ideals,
+    "undefined": undefined,
+    "long_names": long_names,
+    "odd_names": odd_names,
+    "saved": saved,
+}
+
+
+def call(*command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+
+
+def installed_chromium():
+    """Return the system's chromium; install Debian's where that is allowed."""
+    found = shutil.which("chromium")
+    if found:
+        return found
+    rights = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    if not shutil.which("apt-get"):
+        pytest.fail(f"{ADVICE}; there is no apt-get here.", pytrace=False)
+    install = [*rights, "apt-get", "install", "-y", "chromium"]
+    done = call(*install)
+    if done.returncode:
+        call(*rights, "apt-get", "update")
+        done = call(*install)
+    found = shutil.which("chromium")
+    if not found:
+        pytest.fail(f"{ADVICE}; `{' '.join(install)}` said: {done.stderr[-500:]}", pytrace=False)
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=installed_chromium(), args=["--no-sandbox"]
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """Return the source of axe-core, from npm, kept between sessions."""
+    source = CACHE / f"axe-{AXE}.min.js"
+    if not source.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        if not shutil.which("npm"):
+            pytest.fail("The accessibility scan needs npm, to fetch axe-core.", pytrace=False)
+        done = call("npm", "pack", f"axe-core@{AXE}", "--silent", "--pack-destination", str(CACHE))
+        if done.returncode:
+            pytest.fail(f"npm cannot fetch axe-core: {done.stderr[-500:]}", pytrace=False)
+        packed = CACHE / f"axe-core-{AXE}.tgz"
+        with tarfile.open(packed) as archive:
+            member = archive.extractfile("package/axe.min.js")
+            assert member is not None
+            source.write_bytes(member.read())
+        packed.unlink()
+    content = source.read_bytes()
+    assert hashlib.sha256(content).hexdigest() == AXE_HASH, f"{source} is not axe-core {AXE}"
+    return content.decode()
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory):
+    """Return a function from the name of a report to what it was made from and its file."""
+    folder, made = tmp_path_factory.mktemp("reports"), {}
+
+    def get(name):
+        if name not in made:
+            case = MAKERS[name]()
+            case.path = folder / f"{name}.html"
+            case.path.write_text(case.html, encoding="utf-8")
+            made[name] = case
+        return made[name]
+
+    return get
+
+
+class Watch:
+    """What a page says and does that it should not."""
+
+    def __init__(self, page):
+        self.errors, self.requests = [], []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.errors.append(f"error: {error}"))
+        page.on("dialog", self._dialog)
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def _console(self, message):
+        if message.type in ("error", "warning"):
+            self.errors.append(f"{message.type}: {message.text}")
+
+    def _dialog(self, dialog):
+        self.errors.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def beyond(self, path):
+        """Return the requests for anything but the file."""
+        inside = ("data", "blob")
+        return [
+            url
+            for url in self.requests
+            if urlsplit(url).scheme not in inside and urlsplit(url).path != str(path)
+        ]
+
+
+@pytest.fixture
+def opened(browser, reports):
+    """Open a report; afterwards it must have been quiet, and have asked for nothing else."""
+    contexts, watched = [], []
+
+    def opening(name, *, at="", width=1280, height=900, quiet=True, **options):
+        case = reports(name)
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        page = context.new_page()
+        contexts.append(context)
+        page.set_default_timeout(15_000)
+        page.watch = Watch(page)
+        if quiet:
+            watched.append((page.watch, case.path))
+        page.goto(f"file://{case.path}{at}")
+        page.wait_for_selector("main section")
+        if at.startswith("#query="):
+            page.wait_for_selector("dialog[open]")
+        return page
+
+    yield opening
+    for context in contexts:
+        context.close()
+    for watch, path in watched:
+        assert watch.errors == []
+        assert watch.beyond(path) == []
+
+
+@pytest.fixture
+def until():
+    """Wait until an expression has a value.
+
+    Playwright's own way to wait evaluates text inside the page, which the page forbids.
+    """
+
+    def waiting(page, expression, wanted=True):
+        for _ in range(150):
+            found = page.evaluate(expression)
+            if found == wanted:
+                return
+            page.wait_for_timeout(100)
+        assert found == wanted, expression
+
+    return waiting
+
+
+@pytest.fixture
+def drawn():
+    """Scroll to a chart and wait until it is drawn."""
+
+    def drawing(page, name):
+        page.locator(f".chart.{name}").scroll_into_view_if_needed()
+        page.wait_for_selector(f".chart.{name} .drawing:not(.waiting) svg")
+        return page.locator(f".chart.{name}")
+
+    return drawing

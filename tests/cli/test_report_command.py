@@ -1,0 +1,244 @@
+"""`gainful report` and `gainful compare --html`, as a user calls them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import gainful as gf
+from page_data import payload_in
+
+COOKING = Path(__file__).parents[2] / "examples" / "cooking"
+JUDGMENTS, KEYWORD, HYBRID, QUERIES, DOCS = (
+    str(COOKING / name)
+    for name in ("judgments.qrels", "keyword.run", "hybrid.run", "queries.tsv", "docs.tsv")
+)
+TWO = (JUDGMENTS, KEYWORD, HYBRID)
+RUNS = {"keyword": KEYWORD, "hybrid": HYBRID}
+
+
+def payload_of(path):
+    """Return the data of a page."""
+    return payload_in(path.read_text())
+
+
+def plain(payload):
+    return json.loads(json.dumps(payload))
+
+
+def test_a_page(inside, tmp_path):
+    target = tmp_path / "page.html"
+    code, out, err = inside(
+        "report", *TWO, "-m", "nDCG@5", "-m", "AP", "--queries", QUERIES, "--docs", DOCS,
+        "--by", "judged", "--title", "Cooking & <more>", "-o", target,
+    )  # fmt: skip
+    assert (code, out) == (0, "")
+    assert err == f"{target}: {target.stat().st_size / 1e6:.1f} MB, 24 of 24 queries in detail\n"
+    expected = gf.report(
+        JUDGMENTS, RUNS, ["nDCG@5", "AP"], queries=QUERIES, docs=DOCS, by="judged",
+        title="Cooking & <more>",
+    )  # fmt: skip
+    assert payload_of(target) == plain(expected.payload())
+
+
+def test_one_run_with_options(inside, tmp_path):
+    target = tmp_path / "page.html"
+    code, _, _ = inside(
+        "report", JUDGMENTS, HYBRID, "--ties", "average", "--depth", "3", "--output", target
+    )
+    assert code == 0
+    expected = gf.report(
+        JUDGMENTS, {"hybrid": HYBRID}, policy=gf.Policy(ties="average"), depth=3
+    ).payload()
+    assert payload_of(target) == plain(expected)
+
+
+def test_a_baseline_by_name(inside, tmp_path):
+    target = tmp_path / "page.html"
+    assert inside("report", *TWO, "--baseline", "hybrid", "-o", target)[0] == 0
+    assert payload_of(target)["baseline"] == "hybrid"
+
+
+def test_from_standard_input_to_standard_output(cli):
+    done = cli("report", JUDGMENTS, "-", "-o", "-", stdin=Path(KEYWORD).read_text())
+    assert done.returncode == 0
+    assert done.stdout.lower().startswith("<!doctype html>")
+    assert done.stderr == "-: 24 of 24 queries in detail\n"
+
+
+def test_comparing_writes_the_same_page(inside, tmp_path):
+    one, two = tmp_path / "page.html", tmp_path / "other.html"
+    code, out, _ = inside("compare", *TWO, "-m", "nDCG@5", "--html", one)
+    assert code == 0
+    assert out == inside("compare", *TWO, "-m", "nDCG@5").stdout
+    assert inside("report", *TWO, "-m", "nDCG@5", "--title", "page", "-o", two)[0] == 0
+    assert one.read_text() == two.read_text()
+
+
+def test_a_gate_stands_in_the_notes(inside, tmp_path):
+    target = tmp_path / "page.html"
+    assert inside("compare", *TWO, "--fail-if", "missing > 3", "--fail-unless", "nDCG@10 > 0.9",
+                  "--html", target)[0] == 1  # fmt: skip
+    notes = payload_of(target)["notes"]
+    assert "gate passed: hybrid: fail if missing > 3: missing is 0" in notes
+    assert any(note.startswith("gate failed: hybrid: fail unless nDCG@10 > 0.9:") for note in notes)
+
+
+def test_a_page_of_scores(inside, tmp_path):
+    old, new, target = (tmp_path / name for name in ("old.csv", "new.csv", "page.html"))
+    old.write_text("query,mine\n" + "".join(f"q{n},{n / 10}\n" for n in range(9)))
+    new.write_text("query,mine\n" + "".join(f"q{n},{n / 9}\n" for n in range(9)))
+    assert inside("compare", "--scores", old, new, "--html", target)[0] == 0
+    payload = payload_of(target)
+    assert payload["measures"] == ["mine"]
+    assert payload["kept"]["why"] == "the scores come without documents"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*TWO,), "Missing option '--output'"),
+        ((JUDGMENTS, "-o", "x.html"), "Missing argument"),
+        (("-", "-", "-o", "x.html"), "Standard input can be read once"),
+        ((JUDGMENTS, KEYWORD, "--queries", "-", "--docs", "-", "-o", "x"), "can be read once"),
+        ((*TWO, "--baseline", "third", "-o", "x.html"), "baseline: expected one of the runs"),
+        ((*TWO, "--queries", "no such", "-o", "x.html"), "no such: expected a file"),
+        ((*TWO, "--docs", "no such", "-o", "x.html"), "no such: expected a file"),
+        ((JUDGMENTS, KEYWORD, "--by", "judged", "-o", "x.html"), "several runs"),
+        ((*TWO, "-o", "no/such/folder/x.html"), "expected a file that can be written"),
+    ],
+)
+def test_wrong_calls(inside, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = inside("report", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_no_page(inside, tmp_path):
+    code, out, err = inside("report", *TWO, "-o", tmp_path)
+    assert (code, out) == (2, "")
+    assert f"{tmp_path}: expected a file that can be written, found Is a directory" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (
+            "x.pdf",
+            "x.pdf: expected a name that ends in .html, as a report is a page of HTML, found",
+        ),
+        ("x.json", "found '.json'"),
+        ("no/such/x.html", "no/such/x.html: expected a file that can be written"),
+        (".", "expected a file that can be written, found Is a directory"),
+    ],
+)
+def test_where_to_write_is_checked_before_the_work(inside, tmp_path, monkeypatch, target, said):
+    monkeypatch.chdir(tmp_path)
+    nothing = ("no-such.qrels", "no-such.run", "no-such-either.run")
+    for command in (("report", *nothing, "-o", target), ("compare", *nothing, "--html", target)):
+        code, out, err = inside(*command)
+        assert (code, out) == (2, "")
+        assert said in err
+        assert "no-such" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_results_do_not_share_standard_output(inside, tmp_path):
+    table = tmp_path / "table.json"
+    for more in ((), ("-o", "-")):
+        code, out, err = inside("compare", *TWO, "--html", "-", "--format", "json", *more)
+        assert (code, out) == (2, "")
+        assert "give -o FILE" in err or "file of its own" in err
+    code, out, _ = inside("compare", *TWO, "--html", "-", "--format", "json", "-o", table)
+    assert code == 0
+    assert payload_in(out)["title"] == "keyword, hybrid"
+    assert json.loads(table.read_text())
+
+
+def test_texts_that_match_nothing_are_told(cli, inside, tmp_path):
+    texts = tmp_path / "docs.tsv"
+    texts.write_text("foo\tbar\tbaz\n1\ta\tb\n")
+    done = cli("report", *TWO, "--docs", texts, "-o", tmp_path / "page.html")
+    assert done.returncode == 0
+    told = "docs: no id in common with what is shown, so there are no texts: found 'foo' there"
+    assert told in done.stderr
+    assert ".py" not in done.stderr
+    texts.write_text('{"title": "a", "text": "b"}\n')
+    code, _, err = inside("report", *TWO, "--docs", texts, "-o", tmp_path / "page.html")
+    assert code == 2
+    assert "docs.tsv:1: expected a column for the id of each doc" in err
+    assert "Read are _id, " in err
+
+
+def test_a_page_is_replaced(inside, tmp_path):
+    target = tmp_path / "page.html"
+    target.write_text("before")
+    assert inside("report", JUDGMENTS, KEYWORD, "-o", target)[0] == 0
+    assert target.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize(
+    ("judgments", "runs", "said"),
+    [
+        ("q1 0 a 1\n", ["q1 Q0 a 1 0.5 r\n"], "1 of 1 queries in detail"),
+        ("q1 0 a 1\n", ["q1 Q0 a 1 0.5 r\n", "q1 Q0 a 1 0.5 r\n"], "1 of 1 queries in detail"),
+        ('{"q1": {"a": 1}, "q2": {"b": 1}}', ['{"q1": {"a": 1}, "q2": {}}'], "2 of 2 queries"),
+    ],
+)
+def test_few_queries(inside, tmp_path, judgments, runs, said):
+    files = [tmp_path / f"{place}.txt" for place in range(1 + len(runs))]
+    for file, text in zip(files, [judgments, *runs], strict=True):
+        file.write_text(text)
+    code, _, err = inside("report", *files, "-o", tmp_path / "page.html")
+    assert (code, err.count("\n")) == (0, 1)
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ("other Q0 a 1 0.5 r\n", "found none in common"),
+        ('{"q1": {}}', "expected at least one retrieved document"),
+        ("", "found an empty file"),
+    ],
+)
+def test_a_run_that_has_nothing_to_show(inside, tmp_path, run, said):
+    judgments, good, bad = (tmp_path / name for name in ("qrels.txt", "good.txt", "bad.txt"))
+    judgments.write_text("q1 0 a 1\n")
+    good.write_text("q1 Q0 a 1 0.5 r\n")
+    bad.write_text(run)
+    for runs in ([bad], [good, bad]):
+        code, out, err = inside("report", judgments, *runs, "-o", tmp_path / "page.html")
+        assert (code, out) == (2, "")
+        assert said in err
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_no_input_is_written_over(inside, tmp_path, place):
+    files = []
+    for name in (JUDGMENTS, KEYWORD, QUERIES, DOCS):
+        files.append(tmp_path / Path(name).name)
+        files[-1].write_bytes(Path(name).read_bytes())
+    judgments, run, queries, docs = files
+    code, _, err = inside(
+        "report", judgments, run, "--queries", queries, "--docs", docs, "-o", files[place]
+    )
+    assert code == 2
+    assert "is one of the inputs" in err
+    assert files[place].read_bytes() == (COOKING / files[place].name).read_bytes()
+
+
+def test_a_missing_package_is_told_before_the_work(inside, monkeypatch, tmp_path):
+    import importlib.util
+
+    known = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "altair" else known(name)
+    )
+    code, _, err = inside("report", "no-such", "no-such.run", "-o", tmp_path / "x.html")
+    assert code == 2
+    assert "pip install 'gainful[report]'" in err

@@ -1,0 +1,148 @@
+"""The dialect of Spark gives the numbers of Spark itself, started once for all cases.
+
+It has no values of single queries, so each query is also measured alone.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import peers
+import pytest
+
+import gainful as gf
+
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+
+CUTOFFS = (1, 2, 3, 5, 10, 40)
+GRADES = (0, 0, 1, 2, 3)
+NAMES = ("ndcgAt", "precisionAt", "recallAt", "meanAveragePrecisionAt")
+
+
+def row(judged, returned, *, graded=None):
+    """A query as Spark takes it: documents in order, the relevant ones, and how relevant they are."""
+    docs = sorted(returned, key=lambda doc: -returned[doc])
+    if graded is None:
+        return [docs, [doc for doc, grade in judged.items() if grade > 0]]
+    labels = sorted(judged, key=lambda doc: -judged[doc]) if graded == "best first" else [*judged]
+    return [docs, labels, [float(judged[doc]) for doc in labels]]
+
+
+def both(judgments, run):
+    return [query for query in judgments if query in run]
+
+
+def alone(seed, queries):
+    """Queries with an empty list and an empty truth among them, each with a cutoff."""
+    judgments, run = peers.random_queries(seed, grades=GRADES, queries=queries, scores=None)
+    run["1"] = {}
+    rng = random.Random(seed)  # noqa: S311
+    return judgments, run, {query: rng.choice(CUTOFFS) for query in both(judgments, run)}
+
+
+LISTS = [
+    peers.random_queries(f"spark {number}", grades=GRADES, queries=40, scores=None)
+    for number in range(5)
+]
+ALONE, RELEVANCES = alone("alone", 200), alone("relevances", 90)
+ASKED = [[name, k] for name in NAMES for k in (1, 5, 40)] + [["meanAveragePrecision"]]
+# The ranking a, b, c, u with a=1, b=2, c=0 and x=3, in two orders of the labels.
+GOLDEN = [["a", "b", "c", "u"]]
+ORDERS = {
+    "best first": [["x", "b", "a", "c"], [3.0, 2.0, 1.0, 0.0]],
+    "as they come": [["a", "b", "x"], [1.0, 2.0, 3.0]],
+}
+
+
+def cases():
+    yield from (
+        {
+            "api": "python",
+            "rows": [row(judgments[query], run[query]) for query in both(judgments, run)],
+            "asked": ASKED,
+        }
+        for judgments, run in LISTS
+    )
+    for (judgments, run, cutoffs), graded in ((ALONE, None), (RELEVANCES, "best first")):
+        for query, k in cutoffs.items():
+            given = row(judgments[query], run[query], graded=graded)
+            yield {"api": "java", "rows": [given], "asked": [["ndcgAt", k]]}
+    for api in ("java", "python"):
+        for labels in ORDERS.values():
+            yield {"api": api, "rows": [[*GOLDEN, *labels]], "asked": [["ndcgAt", 4]]}
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """The values of every case, in order."""
+    environment = {key: value for key, value in os.environ.items() if "SPARK" not in key}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(Path(__file__).with_name("spark_peer.py"))],
+        input=json.dumps([*cases()]),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = iter(json.loads(done.stdout))
+    values = {
+        "lists": [next(found) for _ in LISTS],
+        "alone": [next(found)[0] for _ in ALONE[2]],
+        "relevances": [next(found)[0] for _ in RELEVANCES[2]],
+        "golden": [next(found)[0] for _ in range(2 * len(ORDERS))],
+    }
+    assert next(found, None) is None
+    return values
+
+
+@pytest.mark.parametrize("number", range(len(LISTS)))
+def test_means(spark, number):
+    """Of all that it measures, under the names that it has for them."""
+    for (name, *k), theirs in zip(ASKED, spark["lists"][number], strict=True):
+        written = f"{name}({k[0]})" if k else name
+        (mean,) = gf.evaluate(*LISTS[number], written, dialect="spark-mllib").means.values()
+        assert mean == pytest.approx(theirs, abs=1e-12), written
+
+
+def test_every_query_by_itself(spark):
+    judgments, run, cutoffs = ALONE
+    compared(judgments, run, cutoffs, spark["alone"], "nDCG")
+
+
+def test_relevances_of_labels_that_come_best_first(spark):
+    judgments, run, cutoffs = RELEVANCES
+    compared(judgments, run, cutoffs, spark["relevances"], "nDCG(gain=exp2)")
+
+
+def compared(judgments, run, cutoffs, theirs, name):
+    found = gf.evaluate(judgments, run, [f"{name}@{k}" for k in CUTOFFS], dialect="spark-mllib")
+    values = dict(zip(found.queries, found.values.tolist(), strict=True))
+    assert set(values) == set(cutoffs)  # none is missing, and no other is there
+    ours = [values[query][CUTOFFS.index(k)] for query, k in cutoffs.items()]
+    assert ours == pytest.approx(theirs, abs=1e-12)
+    assert len(ours) > 80
+    assert sum(value == 0 for value in ours) > 5
+    assert len({round(value, 6) for value in ours}) > 30
+
+
+def test_relevances_and_the_order_of_the_labels(spark):
+    """By hand: DCG 1 + 3/log2(3) = 2.8928, over that of 3, 2, 1, 0, or of 1, 2, 3 in this order.
+
+    PySpark hands no relevances on: 3 of the 4 labels, or 2 of the 3, in the first places.
+    """
+    best_first, as_they_come, *by_python = spark["golden"]
+    assert best_first == pytest.approx(0.30797979, abs=1e-8)
+    assert as_they_come == pytest.approx(2.8928 / (1 + 1.8928 + 3.5), abs=1e-4)
+    assert by_python == pytest.approx([2.1309 / 2.5616, 1.6309 / 2.1309], abs=1e-4)
+    judgments = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}
+    run = {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "u": 1.0}}
+    (exponential,) = gf.evaluate(
+        judgments, run, "nDCG(gain=exp2)@4", dialect="spark-mllib"
+    ).means.values()
+    (binary,) = gf.evaluate(judgments, run, "ndcgAt(4)", dialect="spark-mllib").means.values()
+    assert (exponential, binary) == pytest.approx((best_first, by_python[1]), abs=1e-12)

@@ -1,0 +1,35 @@
+"""Rows of every chart, small enough to be looked at."""
+
+QUERIES = [
+    {"query": "q2", "text": "second", "difference": -0.25, "base": 0.5, "run": 0.25,
+     "outcome": "worse", "place": 0},
+    {"query": "q3", "text": "third", "difference": 0.0, "base": 0.75, "run": 0.75,
+     "outcome": "same", "place": 1},
+    {"query": "q1", "text": "first", "difference": 0.5, "base": 0.125, "run": 0.625,
+     "outcome": "better", "place": 2},
+]  # fmt: skip
+INTERVALS = [
+    {"measure": "nDCG@10", "base": "old", "run": "new", "difference": 0.1, "low": 0.05,
+     "high": 0.15, "verdict": "better"},
+    {"measure": "nDCG@10", "base": "old", "run": "other", "difference": -0.01, "low": -0.04,
+     "high": 0.02, "verdict": "no decision"},
+    {"measure": "AP", "base": "old", "run": "new", "difference": 0.2, "low": None,
+     "high": None, "verdict": "no decision"},
+]  # fmt: skip
+CURVE = [
+    {"run": run, "k": k, "value": value + k / 10}
+    for run, value in (("zeta", 0.2), ("alpha", 0.3))
+    for k in (1, 2, 3)
+]
+SCORES = [
+    {"run": run, "score": score}
+    for run, scores in (("zeta", (0.0, 0.0, 0.5)), ("alpha", (0.25, 1.0, 1.0)))
+    for score in scores
+]
+EVERY = {
+    "intervals": INTERVALS,
+    "differences": QUERIES,
+    "scatter": QUERIES,
+    "curve": CURVE,
+    "distribution": SCORES,
+}

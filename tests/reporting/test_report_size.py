@@ -1,0 +1,116 @@
+"""A page stays small: of many queries, those that matter are shown, and the page says so."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+import gainful as gf
+from gainful.reporting.choosing import by_importance, size_of, that_fit
+
+MOST = 5_000_000
+
+
+def collection(queries, runs, documents=12):
+    """Return judgments and runs in which the differences of queries differ."""
+    rng = random.Random(queries)  # noqa: S311
+    ids = [f"document-{number:03d}" for number in range(documents + 12)]
+    judgments, systems = {}, {f"run{number}": {} for number in range(runs)}
+    for number in range(queries):
+        query = f"q{number:06d}"
+        judgments[query] = {doc: rng.randint(0, 3) for doc in rng.sample(ids, 6)}
+        for run in systems.values():
+            run[query] = {doc: rng.random() for doc in rng.sample(ids, documents)}
+    return judgments, systems
+
+
+@pytest.fixture(scope="module")
+def large():
+    return gf.report(*collection(1000, 10), ["nDCG@10", "P@10"])
+
+
+def test_ten_runs_of_a_thousand_queries(large):
+    assert len(large.to_html().encode()) <= MOST
+    assert large.payload()["kept"] == {"queries": 1000, "of": 1000, "why": None}
+
+
+@pytest.fixture(scope="module")
+def larger():
+    return gf.report(*collection(3000, 10), ["nDCG@10", "P@10"])
+
+
+def test_the_queries_that_differ_most_are_kept(larger):
+    assert len(larger.to_html().encode()) <= MOST
+    payload = larger.payload()
+    assert 200 < payload["kept"]["queries"] < 3000
+    base, *others = payload["scores"][0]
+    apart = [max(abs(other[place] - base[place]) for other in others) for place in range(len(base))]
+    kept = {int(place) for place in payload["details"]}
+    assert len(kept) == payload["kept"]["queries"]
+    assert {place for place, query in enumerate(payload["queries"]) if query["detail"]} == kept
+    left = [value for place, value in enumerate(apart) if place not in kept]
+    assert min(apart[place] for place in kept) >= max(left)
+    assert "the largest differences from the baseline" in payload["kept"]["why"]
+
+
+def test_very_many_queries():
+    page = gf.report(*collection(40_000, 2, documents=2), ["nDCG@10", "P@5", "RR"], resamples=9)
+    payload = page.payload()
+    shown = len(payload["queries"])
+    assert 1000 < shown < 40_000
+    assert all(len(run) == shown for measure in payload["scores"] for run in measure)
+    assert payload["kept"]["of"] == 40_000
+    assert payload["notes"][-1].startswith(f"The scores of {shown} of 40000 queries are shown")
+    assert payload["verdicts"][0]["queries"] == 40_000
+    assert len(page.to_html().encode()) <= MOST
+    assert set(payload["details"]) <= {str(place) for place in range(shown)}
+    assert payload["details"]
+
+
+def test_texts_count():
+    rng = random.Random(1)  # noqa: S311
+    letters = [chr(number) for number in range(0x4E00, 0x9000)]  # that pack badly
+    given, runs = collection(400, 2)
+
+    def apart(queries):
+        """Let no two queries share a document."""
+        return {
+            query: {f"{query} {doc}": number for doc, number in found.items()}
+            for query, found in queries.items()
+        }
+
+    judgments, systems = apart(given), {name: apart(run) for name, run in runs.items()}
+    docs = {doc for run in systems.values() for found in run.values() for doc in found}
+    texts = {doc: ("<title>", "".join(rng.choices(letters, k=200))) for doc in sorted(docs)}
+    assert gf.report(judgments, systems).payload()["kept"]["queries"] == 400
+    page = gf.report(judgments, systems, docs=texts)
+    assert len(page.to_html().encode()) <= MOST
+    assert 100 < page.payload()["kept"]["queries"] < 400
+
+
+def test_one_run_shows_the_odd_ones_first():
+    values = [[0.5], [0.0], [0.9], [0.2], [0.7]]
+    order, why = by_importance(np.array(values), None, [0])
+    assert order == [0, 1, 2, 3, 4]
+    assert why == "the missing and the empty, and the lowest and the highest scores"
+
+
+def test_a_run_without_a_value_makes_no_difference():
+    nan = float("nan")
+    order, _ = by_importance(np.array([[0.5, nan], [0.5, 0.6], [nan, 0.9]]), 0)
+    assert order == [1, 0, 2]
+
+
+def test_what_fits():
+    assert that_fit([3, 1, 2], [5, 5, 5], 15) == [3, 1, 2]
+    assert that_fit([3, 1, 2], [5, 5, 5], 14) == [3, 1]
+    assert that_fit([3], [5], 4) == []
+
+
+def test_sizes_are_those_of_a_page():
+    for value in ({"a": [1, 2.5, None]}, "<&>", "é", "\u2028"):
+        text = json.dumps(value, separators=(",", ":"))
+        for mark in "<>&":
+            text = text.replace(mark, f"\\u{ord(mark):04x}")
+        assert size_of(value) == len(text)

@@ -1,0 +1,183 @@
+"""What is wrong with Spark data frames is said as of any other input."""
+
+import sys
+
+import pytest
+
+import gainful as gf
+from gainful.inputs.spark import functions, is_spark
+
+JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
+ROWS = [("q1", "a", 1.0), ("q1", "b", 0.5), ("q2", "c", 0.25)]
+RUN = "query string, doc string, score double"
+
+
+def message(judgments, run, measures="nDCG@10", **choices):
+    with pytest.raises(gf.GainfulError) as caught:
+        gf.evaluate(judgments, run, measures, policy=gf.Policy(**choices))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@1", "nDCG"])
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ((None, "a", 1.0), "run: expected an id as query, found nothing."),
+        (("q1", None, 1.0), "run, query 'q1': expected an id as doc, found nothing."),
+        (("q1", "z", None),
+         "run, query 'q1', document 'z': expected a finite number as score, found nothing."),
+        (("q1", "z", float("nan")),
+         "run, query 'q1', document 'z': expected a finite number as score, found nan."),
+        (("extra", "z", float("-inf")),
+         "run, query 'extra', document 'z': expected a finite number as score, found -inf."),
+    ],
+)  # fmt: skip
+def test_rows_without_a_value(spark, row, expected, measure):
+    assert message(JUDGMENTS, spark.createDataFrame([*ROWS, row], RUN), measure) == expected
+
+
+def test_judgments_without_a_value(spark):
+    schema = "query string, doc string, grade double"
+    run = spark.createDataFrame(ROWS, RUN)
+    for row, expected in {
+        (
+            "q1",
+            "z",
+            None,
+        ): "judgments, query 'q1', document 'z': expected a finite number as grade, found nothing.",
+        (
+            "q1",
+            "a",
+            2.0,
+        ): "judgments: expected each document once for a query, found document 'a' of query 'q1' "
+        "again. Remove one, or set the policy duplicates to best.",
+    }.items():
+        assert message(spark.createDataFrame([*ROWS, row], schema), run) == expected
+    empty = spark.createDataFrame([], schema)
+    assert message(empty, run) == "judgments: expected at least one judged document, found none."
+
+
+def test_documents_that_come_twice(spark):
+    expected = (
+        "run: expected each document once for a query, found document 'b' of query 'q1' again. "
+        "Remove one, or set the policy duplicates to best."
+    )
+    run = spark.createDataFrame([*ROWS, ("q1", "b", 2.0)], RUN)
+    for measure in ("nDCG@10", "nDCG"):
+        assert message(JUDGMENTS, run, measure) == expected
+    with pytest.raises(gf.InputError, match="each document once"):
+        gf.evaluate(JUDGMENTS, run, policy=gf.Policy(fold="max"), chunks="#")
+    found = gf.evaluate(JUDGMENTS, run, policy=gf.Policy(duplicates="best"))
+    best = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"c": 0.25}}
+    assert found.means == gf.evaluate(JUDGMENTS, best).means
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [{"ties": "order"}, {"duplicates": "first"}, {"fold": "first"}],
+    ids=lambda each: next(iter(each)),
+)
+def test_rows_have_no_order(spark, choices):
+    (name,) = choices
+    with pytest.raises(gf.PolicyError, match=f"policy {name}: .* order of rows, which Spark"):
+        gf.evaluate(
+            JUDGMENTS,
+            spark.createDataFrame(ROWS, RUN),
+            policy=gf.Policy(**choices),
+            chunks="#" if name == "fold" else None,
+        )
+
+
+def test_queries_and_documents_that_do_not_meet(spark):
+    run = spark.createDataFrame([("Q1", "a", 1.0)], RUN)
+    dicts = {"Q1": {"a": 1.0}}
+    assert message(JUDGMENTS, run) == message(JUDGMENTS, dicts)
+    assert message(JUDGMENTS, spark.createDataFrame([], RUN)) == (
+        "run: expected at least one retrieved document, found none."
+    )
+    with pytest.warns(gf.GainfulWarning, match="no retrieved document is judged.*lower case"):
+        gf.evaluate(JUDGMENTS, spark.createDataFrame([("q1", "A", 1.0)], RUN))
+
+
+def test_policies_that_refuse(spark):
+    rows = [*ROWS, ("q1", "x", 3.0), ("q1", "y", 2.0), ("extra", "a", 1.0)]
+    run = spark.createDataFrame(rows, RUN)
+    dicts = {}
+    for query, doc, score in rows:
+        dicts.setdefault(query, {})[doc] = score
+    judgments = {**JUDGMENTS, "q10": {"a": 0}, "q3": {"a": -1}}
+    for choices in (
+        {"missing": "error"},
+        {"extra": "error"},
+        {"empty": "error"},
+        {"unjudged": "error"},
+        {"negative": "error"},
+    ):
+        assert message(judgments, run, **choices) == message(judgments, dicts, **choices), choices
+    assert message({"q9": {"a": 1}, "q1": {"a": 0}}, run, empty="skip", missing="skip") == message(
+        {"q9": {"a": 1}, "q1": {"a": 0}}, dicts, empty="skip", missing="skip"
+    )
+
+
+def test_scores_that_a_float32_cannot_hold(spark):
+    run = spark.createDataFrame([*ROWS, ("q1", "z", 1e39)], RUN)
+    dicts = {"q1": {"a": 1.0, "z": 1e39}}
+    assert message(JUDGMENTS, run, precision="single") == message(
+        JUDGMENTS, dicts, precision="single"
+    )
+
+
+def test_chunks_without_a_document(spark):
+    run, chunks = spark.createDataFrame(ROWS, RUN), {"a": "a", "b": "a"}
+    with pytest.raises(gf.InputError, match="none for 'c'"):
+        gf.evaluate(JUDGMENTS, run, policy=gf.Policy(fold="max"), chunks=chunks)
+    found = gf.evaluate(JUDGMENTS, run, policy=gf.Policy(fold="max"), chunks={**chunks, "c": "c"})
+    assert found.coverage.retrieved == 2
+
+
+def test_columns_of_any_type_and_name(spark):
+    frame = spark.createDataFrame(
+        [(1, 7, 3), (1, 8, 2)], "user bigint, item_id int, `my score` bigint"
+    )
+    columns = {"run.score": "my score"}
+    found = gf.evaluate({"1": {"8": 1}}, frame, columns=columns)
+    assert found.means == gf.evaluate({"1": {"8": 1}}, {"1": {"7": 3, "8": 2}}).means
+    with pytest.raises(gf.InputError, match="column for score"):
+        gf.evaluate({"1": {"8": 1}}, frame)
+    large = spark.createDataFrame([(1, 7, 2**53 + 1)], "user bigint, item_id int, score bigint")
+    assert "a score that a float64 holds exactly, found 9007199254740993" in message(
+        {"1": {"7": 1}}, large
+    )
+    texts = spark.createDataFrame(
+        [("1", "7", "1e0"), ("1", "8", "1d")], "query string, doc string, score string"
+    )
+    assert "document '8': expected a finite number as score, found 1d" in message(
+        {"1": {"7": 1}}, texts
+    )
+    dates = spark.createDataFrame(ROWS, RUN).selectExpr("query", "doc", "current_date() AS score")
+    assert "expected numbers as score, found values of type date" in message(JUDGMENTS, dates)
+    floats = spark.createDataFrame(ROWS, RUN).selectExpr("1.5D AS query", "doc", "score")
+    assert "expected strings (or integers) as ids for query" in message(JUDGMENTS, floats)
+
+
+def test_rows_that_are_not_on_this_machine(spark):
+    run = spark.createDataFrame(ROWS, RUN)
+    for call in (
+        lambda: gf.check(JUDGMENTS, {"run": run}),
+        lambda: gf.pool({"run": run}, depth=2),
+        lambda: gf.bounds(JUDGMENTS, run, grades=(0, 1)),
+    ):
+        with pytest.raises(gf.InputError, match=r"a Spark data frame\. .*toPandas"):
+            call()
+
+
+def test_a_missing_spark_is_named(monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "pyspark"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(gf.MissingDependencyError, match=r"gainful\[spark\]"):
+        functions()
+    frame = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe"})()
+    assert is_spark(frame)
+    with pytest.raises(gf.MissingDependencyError, match=r"gainful\[spark\]"):
+        gf.evaluate(frame, {"q": {"a": 1}})
