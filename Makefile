@@ -29,7 +29,7 @@ demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out
 	@$(BIN)/gainful explain $(DEMO)/judgments.qrels $(DEMO)/hybrid.run --query pad-thai -m nDCG@5
 
 test: $(VENV)/stamp-test  ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/stamp-check  ## lint, format, types, import law, public API, doctests, documentation
 	$(BIN)/ruff check .
