@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Rows = tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]
-Measure_again = Callable[[tuple[Measure, ...], Policy], Scores]
+Again = Callable[[tuple[Measure, ...], Policy], Scores]
 
 
 class SparkScores(Scores):
@@ -44,7 +44,7 @@ class SparkScores(Scores):
         summary: Summary,
         reaches: tuple[int | None, ...],
         rows: "DataFrame",
-        again: Measure_again,
+        again: Again,
         grades: Callable[[], list[float]],
     ) -> None:
         nothing = (), np.empty((0, len(measures))), np.empty((0, len(measures)), np.bool_)
