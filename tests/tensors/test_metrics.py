@@ -103,7 +103,9 @@ def test_values_are_those_of_evaluate_arrays(put, name, k):
         agree(put, name, batch(), ties, k)
 
 
-@pytest.mark.parametrize("gain", GAINS, ids=lambda gain: "function" if callable(gain) else str(gain))
+@pytest.mark.parametrize(
+    "gain", GAINS, ids=lambda gain: "function" if callable(gain) else str(gain)
+)
 @pytest.mark.parametrize("name", ["cg", "dcg", "ndcg"])
 def test_every_gain(put, name, gain):
     for ties in rules(name):
