@@ -1,5 +1,6 @@
 """What is wrong with Spark data frames is said as of any other input."""
 
+import subprocess
 import sys
 
 import pytest
@@ -181,3 +182,20 @@ def test_a_missing_spark_is_named(monkeypatch):
     assert is_spark(frame)
     with pytest.raises(gf.MissingDependencyError, match=r"gainful\[spark\]"):
         gf.evaluate(frame, {"q": {"a": 1}})
+
+
+def test_a_session_that_was_stopped_is_said():
+    code = (
+        "import gainful as gf\n"
+        "spark = gf.Spark(master='local[1]').session()\n"
+        "run = spark.createDataFrame([('q', 'a', 1.0)], 'query string, doc string, score double')\n"
+        "scores = gf.evaluate({'q': {'a': 1}}, run, 'AP')\n"
+        "spark.stop()\n"
+        "for ask in (scores.per_query.to_dict, lambda: gf.evaluate({'q': {'a': 1}}, run, 'AP')):\n"
+        "    try:\n"
+        "        ask()\n"
+        "    except gf.InputError as error:\n"
+        "        print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.count("a session that runs, found one that was stopped") == 2

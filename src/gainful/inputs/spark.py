@@ -39,7 +39,7 @@ def is_spark(given: object) -> "TypeGuard[DataFrame]":
     )
 
 
-def functions() -> Any:
+def library() -> Any:
     """Return Spark's functions, or say how to get them."""
     try:
         from pyspark.sql import functions as found
@@ -49,6 +49,21 @@ def functions() -> Any:
             "the package pyspark",
             "none installed",
             "Install it: pip install 'gainful[spark]'",
+        ) from None
+    return found
+
+
+def functions() -> Any:
+    """Return Spark's functions, or say that there is no session to use them in."""
+    found = library()
+    try:
+        found.lit(0)
+    except AssertionError:  # all that Spark says of a session that is no more
+        raise InputError(
+            "Spark",
+            "a session that runs",
+            "one that was stopped",
+            "Look at the values of queries before it is stopped.",
         ) from None
     return found
 

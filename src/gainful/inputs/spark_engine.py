@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gainful.errors import InputError
 from gainful.inputs.engine import Engine
 from gainful.inputs.kinds import JUDGMENTS, Kind
-from gainful.inputs.spark import functions, without_pandas
+from gainful.inputs.spark import library, without_pandas
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -49,7 +49,7 @@ class Spark:
 
     def session(self) -> "SparkSession":
         """Return a session: the one there is, or a new one."""
-        functions()  # says how to get Spark
+        library()  # says how to get Spark
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
 
@@ -116,6 +116,8 @@ class Spark:
                 return reader.json(name, primitivesAsString=True)
             return reader.parquet(name)
         except PySparkException as problem:
+            if problem.getCondition() == "PATH_NOT_FOUND":
+                raise InputError(name, "a file", "none of that name", "Check the path.") from None
             raise InputError(name, "a file that Spark can read", _first_line(problem)) from None
 
 
