@@ -15,6 +15,7 @@ from gainful.cli.options import (
     folding_options,
     format_of,
     format_option,
+    measure_option,
     names_of,
     output_option,
     policy_options,
@@ -35,15 +36,7 @@ _SUBTOPICS = "alpha_nDCG@20"
 )
 @click.argument("judgments")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
-@click.option(
-    "--measure",
-    "-m",
-    "measures",
-    multiple=True,
-    default=["nDCG@10"],
-    show_default=True,
-    help="What to measure, e.g. nDCG@10 or DCG@5,10; repeat for more.",
-)
+@measure_option("What to measure, e.g. nDCG@10 or DCG@5,10; repeat for more.")
 @click.option(
     "--subtopics",
     is_flag=True,

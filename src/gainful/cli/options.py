@@ -70,6 +70,19 @@ def given_choices() -> list[str]:
     ]
 
 
+def measure_option(meaning: str) -> Callable[[Command], Command]:
+    """Return the option that says what to measure."""
+    return click.option(
+        "--measure",
+        "-m",
+        "measures",
+        multiple=True,
+        default=["nDCG@10"],
+        show_default=True,
+        help=meaning,
+    )
+
+
 def reading_options(command: Command) -> Command:
     """Give a command the options that say how files are read."""
     options = (

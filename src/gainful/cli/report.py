@@ -10,6 +10,7 @@ from gainful.cli.comparing import comparing_of, comparing_options
 from gainful.cli.options import (
     chunks_of,
     folding_options,
+    measure_option,
     names_of,
     policy_of,
     policy_options,
@@ -34,15 +35,7 @@ _MEGABYTE = 1_000_000
     metavar="FILE",
     help="The page to write; it is replaced when complete. - is standard output.",
 )
-@click.option(
-    "--measure",
-    "-m",
-    "measures",
-    multiple=True,
-    default=["nDCG@10"],
-    show_default=True,
-    help="What to measure; repeat for more. Charts and details begin with the first.",
-)
+@measure_option("What to measure; repeat for more. Charts and details begin with the first.")
 @click.option("--baseline", metavar="NAME", help="The run to compare with.  [default: the first]")
 @click.option(
     "--queries",

@@ -12,6 +12,7 @@ from gainful.cli.options import (
     format_of,
     format_option,
     given_choices,
+    measure_option,
     output_option,
     policy_of,
     policy_options,
@@ -28,15 +29,7 @@ from gainful.cli.options import (
 )
 @click.argument("judgments")
 @click.argument("run")
-@click.option(
-    "--measure",
-    "-m",
-    "measures",
-    multiple=True,
-    default=["nDCG@10"],
-    show_default=True,
-    help="Of which number.",
-)
+@measure_option("Of which number.")
 @click.option(
     "--dialects",
     metavar="TOOL,TOOL",

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, MissingDependencyError, did_you_mean
+from gainful.evaluation.rows import Rows
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table
 
 
-class PerQuery:
+class PerQuery(Rows):
     """A table with the columns `query` and one for each measure, a row for each query.
 
     Queries stand by the length of their id, then by its bytes, so numbers stand by value;
@@ -30,24 +31,8 @@ class PerQuery:
         values: NDArray[np.float64],
         counted: NDArray[np.bool_],
     ) -> None:
+        super().__init__(queries, values, counted)
         self.columns = ("query", *measures)
-        self._rows = queries, values, counted
-
-    def _held(self) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]:
-        return self._rows
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """(q,) ids, in the order of the rows."""
-        return self._held()[0]
-
-    @property
-    def _values(self) -> NDArray[np.float64]:
-        return self._held()[1]
-
-    @property
-    def _counted(self) -> NDArray[np.bool_]:
-        return self._held()[2]
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -55,7 +40,7 @@ class PerQuery:
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         """Yield the rows as dicts."""
         for query, values, counted in zip(
-            self.queries, self._values.tolist(), self._counted.tolist(), strict=True
+            self.queries, self.values.tolist(), self.counted.tolist(), strict=True
         ):
             cells = (value if known else None for value, known in zip(values, counted, strict=True))
             yield dict(zip(self.columns, (query, *cells), strict=True))
@@ -75,7 +60,7 @@ class PerQuery:
         return [
             value if known else None
             for value, known in zip(
-                self._values[:, place].tolist(), self._counted[:, place].tolist(), strict=True
+                self.values[:, place].tolist(), self.counted[:, place].tolist(), strict=True
             )
         ]
 

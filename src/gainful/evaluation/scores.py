@@ -16,6 +16,7 @@ from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.dialect import find_measure
 from gainful.evaluation.hashing import digests, shown, total
 from gainful.evaluation.per_query import PerQuery
+from gainful.evaluation.rows import Rows
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM
 from gainful.measures.policy import BY_ID, CHOICES, Policy
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from gainful.evaluation.ties import TieRange
 
 
-class Scores:
+class Scores(Rows):
     """Means over queries, the values of each query, and what they rest on.
 
     Attributes:
@@ -52,33 +53,15 @@ class Scores:
     ) -> None:
         for array in (values, counted):
             array.flags.writeable = False
+        super().__init__(queries, values, counted)
         self.measures = measures
         self.policy = policy
         self.coverage = coverage
-        self._rows = queries, values, counted
         self._empty = empty  # how many queries have no positive gain, for each measure
         self._batches = batches
         self._hashed: dict[int | None, tuple[str, str]] = {}
         self.dialect: str | None = None  # of another tool, where it was asked for
         self.match_whole: Callable[[], Sequence[Matched]] | None = None  # where lists were cut
-
-    def _held(self) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]:
-        return self._rows
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """(q,) ids of the queries that count for at least one measure."""
-        return self._held()[0]
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """[query, measure], read-only; NaN where not counted."""
-        return self._held()[1]
-
-    @property
-    def counted(self) -> NDArray[np.bool_]:
-        """[query, measure], read-only."""
-        return self._held()[2]
 
     def _count(self, column: int) -> int:
         """Return how many queries count for a measure."""

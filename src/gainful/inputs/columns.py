@@ -1,6 +1,6 @@
 """Which column of a table holds the query, the doc and the number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError, did_you_mean
@@ -48,6 +48,42 @@ def looks_like_header(names: Sequence[str], kind: Kind, given: Mapping[str, str]
     """Return whether these are names of columns rather than data."""
     found = [_find(role, names, kind, given) for role in ("query", "doc", kind.number)]
     return None not in found[:2] or found.count(None) <= 1
+
+
+def refuse_ids(
+    where: str, columns: Sequence[tuple[str, str]], roles: Mapping[str, int], known: Container[str]
+) -> None:
+    """Refuse columns whose type is none of ids.
+
+    Args:
+        where: the table.
+        columns: name and type of each; of a type such as DECIMAL(9,2) the word counts.
+        roles: what a column holds the ids of → its place.
+        known: the types that ids have.
+
+    >>> refuse_ids("run", [("q", "FLOAT")], {"query": 0}, {"VARCHAR"})
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: run, column 'q': expected strings (or integers) as ids for query, found values of type FLOAT. Make the ids strings first.
+    """
+    for role, place in roles.items():
+        name, type_ = columns[place]
+        if type_.split("(")[0] not in known:
+            raise InputError(
+                f"{where}, column {name!r}",
+                f"strings (or integers) as ids for {role}",
+                f"values of type {type_}",
+                "Make the ids strings first.",
+            )
+
+
+def refuse_numbers(where: str, column: tuple[str, str], kind: Kind, known: Container[str]) -> None:
+    """Refuse a column, name and type, that cannot hold the grades or scores of a table."""
+    name, type_ = column
+    if type_.split("(")[0] not in known:
+        raise InputError(
+            f"{where}, column {name!r}", f"numbers as {kind.number}", f"values of type {type_}"
+        )
 
 
 def find_columns(

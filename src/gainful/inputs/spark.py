@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from gainful.errors import InputError, MissingDependencyError
-from gainful.inputs.columns import find_columns
+from gainful.inputs.columns import find_columns, refuse_ids, refuse_numbers
 from gainful.inputs.kinds import Kind
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
 
@@ -99,24 +99,13 @@ def as_texts(frame: "DataFrame") -> "DataFrame":
 def as_they_are(given: "DataFrame", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
     """Return judgments or a run as `in_shape` does, with the types that the ids have."""
     sql = functions()
-    names = [name for name, _ in given.dtypes]
-    types = [type_ for _, type_ in given.dtypes]
+    described = given.dtypes
+    names = [name for name, _ in described]
     places = find_columns(names, kind, columns, kind.name)
-    for role, place in zip(("query", "doc"), places, strict=False):
-        if types[place].split("(")[0] not in _IDS:
-            raise InputError(
-                f"{kind.name}, column {names[place]!r}",
-                f"strings (or integers) as ids for {role}",
-                f"values of type {types[place]}",
-                "Make the ids strings first.",
-            )
-    found = types[places[2]].split("(")[0]
-    if found not in _NUMBERS:
-        raise InputError(
-            f"{kind.name}, column {names[places[2]]!r}",
-            f"numbers as {kind.number}",
-            f"values of type {types[places[2]]}",
-        )
+    ids = dict(zip(("query", "doc"), places, strict=False))
+    refuse_ids(kind.name, described, ids, _IDS)
+    refuse_numbers(kind.name, described[places[2]], kind, _NUMBERS)
+    found = described[places[2]][1].split("(")[0]
     query, doc, number = (sql.col("`" + names[place].replace("`", "``") + "`") for place in places)
     return given.select(
         query.alias("query"),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gainful.errors import InputError
-from gainful.inputs.columns import find_columns, find_part, find_rank
+from gainful.inputs.columns import find_columns, find_part, find_rank, refuse_ids, refuse_numbers
 from gainful.inputs.engine import Session, file_quoted, name_quoted, quoted, said
 from gainful.inputs.formats import Layout
 from gainful.inputs.kinds import Kind
@@ -62,30 +62,20 @@ def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str
         described = session.rows(f"DESCRIBE SELECT * {relation}")
     except (duckdb.Error, UnicodeError) as problem:
         raise InputError(name, "a table that can be read", said(problem)) from None
-    names, types = [row[0] for row in described], [row[1] for row in described]
+    names = [row[0] for row in described]
     places = find_columns(names, kind, columns, name)
     query, doc, number = (name_quoted(names[place]) for place in places)
     ids = dict(zip(("query", "doc"), places, strict=False))
     belongs = find_part(names, kind, columns, name)
     if belongs is not None:
         ids[f"{kind.part}"] = belongs
-    for role, place in ids.items():
-        if types[place].split("(")[0] not in _IDS | {"ENUM"}:
-            raise InputError(
-                f"{name}, column {names[place]!r}",
-                f"strings (or integers) as ids for {role}",
-                f"values of type {types[place]}",
-                "Make the ids strings first.",
-            )
-    found = types[places[2]].split("(")[0]
-    if found not in _NUMBERS:
-        raise InputError(
-            f"{name}, column {names[places[2]]!r}",
-            f"numbers as {kind.number}",
-            f"values of type {types[places[2]]}",
-        )
+    described = [(row[0], row[1]) for row in described]
+    refuse_ids(name, described, ids, _IDS | {"ENUM"})
+    refuse_numbers(name, described[places[2]], kind, _NUMBERS)
     value = f"CAST({number} AS DOUBLE)"
-    if found in _LARGE:  # as in a dict, an integer is never rounded in silence
+    if (
+        described[places[2]][1].split("(")[0] in _LARGE
+    ):  # as in a dict, an integer is never rounded in silence
         value = (
             f"CASE WHEN {number} IS NULL OR CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
             "ELSE error('an integer that a float64 does not hold exactly: scale it down') END"

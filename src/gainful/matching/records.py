@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Columns, Session
@@ -16,8 +17,10 @@ from gainful.measures.policy import Policy
 Documents = Mapping[Any, Mapping[Any, float]]
 
 
-def table_of(documents: Documents, kind: Kind, policy: Policy, session: Session) -> Source:
-    """Return a dict of dicts as a table."""
+def columns_of(
+    documents: Documents, kind: Kind, policy: Policy
+) -> tuple[list[str], list[str], NDArray[np.float64]]:
+    """Return a dict of dicts as columns: query, doc and number."""
     queries: list[str] = []
     docs: list[str] = []
     numbers: list[float] = []
@@ -29,13 +32,15 @@ def table_of(documents: Documents, kind: Kind, policy: Policy, session: Session)
         numbers += known.values()
     if not docs:
         raise InputError(kind.name, kind.least, "none")
+    return queries, docs, np.array(numbers, np.float64)
+
+
+def table_of(documents: Documents, kind: Kind, policy: Policy, session: Session) -> Source:
+    """Return a dict of dicts as a table."""
+    queries, docs, numbers = columns_of(documents, kind, policy)
     name = session.register(
         kind.name,
-        {
-            "query": np.array(queries, object),
-            "doc": np.array(docs, object),
-            "number": np.array(numbers, np.float64),
-        },
+        {"query": np.array(queries, object), "doc": np.array(docs, object), "number": numbers},
     )
     return Source(kind, kind.name, f"SELECT query, doc, number FROM {name}", strict=True)
 

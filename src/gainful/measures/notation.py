@@ -9,6 +9,7 @@ of CatBoost, Spark and NTCIREVAL (`foreign`).
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -108,9 +109,8 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
             read[measure] = None
     if not read:
         raise MeasureError("measures", "at least one measure", "none", "Try 'nDCG@10'.")
-    names = [str(measure) for measure in read]
-    for name in names:
-        if names.count(name) > 1:  # two functions of one name
+    for name, times in Counter(map(str, read)).items():
+        if times > 1:  # two functions of one name
             raise MeasureError(
                 "measures", "different names", f"'{name}' twice", "Rename one of the functions."
             )

@@ -13,6 +13,7 @@ from gainful.evaluation.aggregates import aggregate_of, aggregate_of_sum
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.hashing import shown
 from gainful.evaluation.per_query import PerQuery
+from gainful.evaluation.rows import Held
 from gainful.evaluation.scores import Scores
 from gainful.evaluation.spark.summary import Summary
 from gainful.evaluation.ties import TieRange
@@ -24,7 +25,6 @@ from gainful.measures.spec import Measure
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Rows = tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]
 Again = Callable[[tuple[Measure, ...], Policy], Scores]
 
 
@@ -67,7 +67,7 @@ class SparkScores(Scores):
         self._hashed = dict(zip(reaches, pairs, strict=True))
 
     @cached_property
-    def _collected(self) -> tuple[Rows, NDArray[np.int64]]:
+    def _collected(self) -> tuple[Held, NDArray[np.int64]]:
         """The queries that count, their values, where these count, and how many are judged."""
         with without_pandas():
             wanted = self._frame.where(is_measured()).select("query", "values", "judged").toArrow()
@@ -89,7 +89,7 @@ class SparkScores(Scores):
         )
         return (queries, arrays[0], arrays[1]), arrays[2]
 
-    def _held(self) -> Rows:
+    def _held(self) -> Held:
         return self._collected[0]
 
     @property
@@ -162,7 +162,7 @@ class SparkPerQuery(PerQuery):
         measures: tuple[str, ...],
         frame: "DataFrame",
         count: int,
-        fetch: Callable[[], Rows],
+        fetch: Callable[[], Held],
     ) -> None:
         nothing = np.empty((0, len(measures)))
         super().__init__((), measures, nothing, nothing.astype(np.bool_))
@@ -170,7 +170,7 @@ class SparkPerQuery(PerQuery):
         self._size = count
         self._fetch = fetch
 
-    def _held(self) -> Rows:
+    def _held(self) -> Held:
         return self._fetch()
 
     def __len__(self) -> int:

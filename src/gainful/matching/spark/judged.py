@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +16,12 @@ from gainful.inputs.spark import (
     refuse_values,
     without_pandas,
 )
-from gainful.matching.mappings import documents_of, queries_of, sorted_numbers
+from gainful.matching.mappings import documents_of, queries_of
+from gainful.matching.records import Documents, columns_of
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-Documents = Mapping[Any, Mapping[Any, float]]
 
 _SOME = 1000
 
@@ -104,17 +103,7 @@ def frame_of(
     """Bring a dict of dicts to Spark, with the columns query, doc and number."""
     import pyarrow as pa
 
-    queries: list[str] = []
-    docs: list[str] = []
-    numbers: list[float] = []
-    for query, found in queries_of(documents, kind.name).items():
-        known = documents_of(found, kind.name, query, policy)
-        sorted_numbers(known, kind.number, kind.name, query)  # says what is no number
-        queries += [query] * len(known)
-        docs += known
-        numbers += [float(number) for number in known.values()]
-    if not docs:
-        raise InputError(kind.name, kind.least, "none")
+    queries, docs, numbers = columns_of(documents, kind, policy)
     try:
         table = pa.table(
             {
