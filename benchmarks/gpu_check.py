@@ -1,6 +1,7 @@
 """Check on a GPU that fused losses and measures are the plain ones: values and gradients."""
 
 import itertools
+import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -66,6 +67,29 @@ def unknown_stays_unknown():
     print("same unknown values", flush=True)
 
 
+def transformed():
+    """Check losses and a measure that are compiled, differentiated by functions, or lie askew."""
+    labels = torch.randint(0, 5, (6, 130), device="cuda").float()
+    mask = torch.rand(6, 130, device="cuda") < 0.8
+    apart = torch.randn(6 * 130 + 1, device="cuda")[1:].view(6, 130)  # no kernel reads four at once
+    for function in (losses.approx_ndcg, losses.lambda_loss):
+        expected, slope = value_and_gradient(function, apart.clone(), labels, mask)
+        compiled = torch.compile(function)
+        for given in (apart, apart.clone(), apart):
+            for same in (function, compiled):
+                found, gradient = value_and_gradient(same, given, labels, mask)
+                assert torch.allclose(found, expected, rtol=1e-6), function.__name__
+                assert torch.allclose(gradient, slope, atol=1e-7), function.__name__
+        by_function = torch.func.grad(lambda s, f=function: f(s, labels, mask, reduction="sum"))
+        assert torch.allclose(by_function(apart).double().cpu(), slope, atol=1e-6)
+        assert torch.allclose(
+            torch.func.vmap(function)(apart, labels, mask).double().cpu(), expected, rtol=1e-5
+        )
+    compiled = torch.compile(lambda s: metrics.ndcg(s, labels, mask, k=10), fullgraph=True)
+    assert torch.allclose(compiled(apart), metrics.ndcg(apart.clone(), labels, mask, k=10))
+    print("same transformed", flush=True)
+
+
 def compare_measures():
     """Compare measures at a cutoff on the GPU with NumPy in double precision."""
     rng = np.random.default_rng(2)
@@ -114,8 +138,8 @@ def checks():
 if __name__ == "__main__":
     unknown_stays_unknown()
     # Most of the time is compiling, which a process does on one core.
-    with ProcessPoolExecutor(8, mp_context=get_context("spawn")) as pool:
-        tasks = [pool.submit(compare_measures)]
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        tasks = [pool.submit(compare_measures), pool.submit(transformed)]
         tasks += [pool.submit(compare, function, **options) for function, options in checks()]
         for task in tasks:
             task.result()

@@ -18,11 +18,12 @@ pytestmark = pytest.mark.documentation
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Kernels for a GPU, and what launches them, need a compiler that PyTorch for CPUs does not bring.
+ELSEWHERE = re.compile(r"__main__$|\.fused\.|\.prepared$")
 MODULES = ["gainful"] + [
     module.name
     for module in pkgutil.walk_packages(gf.__path__, "gainful.")
-    # Kernels for a GPU need a compiler that PyTorch for CPUs does not bring.
-    if not module.name.endswith("__main__") and ".fused." not in module.name
+    if not ELSEWHERE.search(module.name)
 ]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 

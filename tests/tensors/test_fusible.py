@@ -17,7 +17,7 @@ def pretended(dtype=torch.float32):
 
 @pytest.fixture(autouse=True)
 def _with_triton(monkeypatch):
-    monkeypatch.setattr(module, "_has_triton", lambda: True)
+    monkeypatch.setattr(module, "_TRITON", True)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
@@ -40,12 +40,18 @@ def test_others_do_not(scores, other):
     assert not fusible(scores, other)
 
 
-def test_nothing_does_under_vmap():
+@pytest.mark.parametrize("transformed", [torch.func.vmap, torch.func.grad])
+def test_nothing_does_under_a_transformation(transformed):
     found = []
-    torch.func.vmap(lambda row: found.append(fusible(pretended(), row)) or row)(torch.zeros(2, 3))
+
+    def asked(row):
+        found.append(fusible(pretended(), pretended()))
+        return row.sum()
+
+    transformed(asked)(torch.zeros(2, 3))
     assert found == [False]
 
 
 def test_nothing_does_without_triton(monkeypatch):
-    monkeypatch.setattr(module, "_has_triton", lambda: False)
+    monkeypatch.setattr(module, "_TRITON", False)
     assert not fusible(pretended())

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import gainful as gf
-from gainful.tensors.metrics import ranking
+from gainful.tensors.metrics import at_cutoff, ranking
 
 FAMILIES = {
     "average_precision": "AP",
@@ -291,14 +291,17 @@ def test_under_the_transformations_of_the_libraries(name):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_under_torch_compile(name):
+@pytest.mark.parametrize("fused", [False, True], ids=["without kernels", "beside kernels"])
+def test_under_torch_compile(name, fused, monkeypatch):
     data = [torch.asarray(array) for array in batch(14)]
     for ties in rules(name):
 
         def measure(scores, labels, mask, ties=ties):
             return getattr(gf.metrics, name)(scores, labels, mask, k=3, ties=ties)
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), monkeypatch.context() as pretending:
+            # Where a kernel could take the tensors, it is the plain code that is compiled.
+            pretending.setattr(at_cutoff, "fusible", lambda *_: fused)
             # array-api-compat caches what it knows of types; the compiler remarks on that.
             warnings.filterwarnings("ignore", message="Dynamo detected a call to a `functools")
             found = torch.compile(measure, backend="eager", fullgraph=True)(*data)

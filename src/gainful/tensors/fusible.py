@@ -1,18 +1,17 @@
 """Whether the kernels for a GPU can take tensors: PyTorch's, on one GPU, with Triton installed."""
 
-import functools
 import importlib.util
 import sys
 from typing import Any
 
-_NARROW = ("float16", "bfloat16", "float32")
+_TRITON = importlib.util.find_spec("triton") is not None
 
 
 def fusible(scores: Any, *others: Any) -> bool:
     """Return whether kernels can take scores and what belongs to them; None stands for nothing.
 
-    Scores in float64 are computed without kernels, which would round them, and so is what
-    `torch.func.vmap` holds, whose memory no kernel can read.
+    Scores in float64 are computed without kernels, which would round them, and so is everything
+    under the transformations of `torch.func`, whose tensors have no memory that a kernel can read.
 
     >>> import torch
     >>> fusible(torch.zeros(3))  # on no GPU
@@ -21,19 +20,17 @@ def fusible(scores: Any, *others: Any) -> bool:
     torch = sys.modules.get("torch")  # whoever has a tensor has imported it
     if torch is None or not isinstance(scores, torch.Tensor) or not scores.is_cuda:
         return False
-    return (
-        str(scores.dtype).rpartition(".")[-1] in _NARROW
-        and all(
-            isinstance(one, torch.Tensor)
-            and one.device == scores.device
-            and not torch._C._functorch.is_batchedtensor(one)  # noqa: SLF001
-            for one in (scores, *others)
-            if one is not None
-        )
-        and _has_triton()
-    )
+    if scores.dtype not in (torch.float32, torch.bfloat16, torch.float16):
+        return False
+    if torch._C._are_functorch_transforms_active():  # noqa: SLF001
+        return False
+    device = scores.device
+    for one in others:
+        if one is not None and not (isinstance(one, torch.Tensor) and one.device == device):
+            return False
+    return _TRITON
 
 
-@functools.cache
-def _has_triton() -> bool:
-    return importlib.util.find_spec("triton") is not None
+def compiling() -> bool:
+    """Return whether `torch.compile` is reading the code that asks."""
+    return bool(sys.modules["torch"].compiler.is_compiling())

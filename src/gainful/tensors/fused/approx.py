@@ -2,7 +2,7 @@
 
 A program has a block of documents of one list and goes over all others in blocks; no pair is
 ever stored. With E_i = e^(s_i/T), σ((s_j − s_i)/T) = E_j/(E_i + E_j): a pair costs no exponential,
-and two pairs share one reciprocal, 1/a = b·(1/ab). Where the scores of a list are too far apart
+and two or four pairs share one reciprocal, 1/a = b·(1/ab). Where the scores of a list are too far apart
 for that, each pair takes the exponential of its difference.
 
 With c_i the derivative of the sum by the approximate rank of document i, the gradient is
@@ -22,6 +22,13 @@ _ROWS, _COLUMNS, _WARPS = 32, 64, 1  # the fastest of those tried on an H200, by
 
 
 @triton.jit
+def _power(scores, here, width, centre, scale):
+    """Return E [1, document], 0 where there is none."""
+    score = tl.load(scores + here, mask=here < width, other=-float("inf"))
+    return tl.exp2((score - centre) * scale)[None, :]
+
+
+@triton.jit
 def ranks_of(scores, own, high, low, width, scale, rows: tl.constexpr, columns: tl.constexpr):
     """Return ½ + Σ_j σ((s_j − s_i)/T) for the documents of a block; one counts itself half."""
     total = tl.zeros((rows, columns), tl.float32)
@@ -29,15 +36,15 @@ def ranks_of(scores, own, high, low, width, scale, rows: tl.constexpr, columns: 
         centre = 0.5 * (high + low)
         # What is not there has E = 0, and so never stands above.
         e = tl.where(own == -float("inf"), 1.0, tl.exp2((own - centre) * scale))[:, None]
-        for start in range(0, width, 2 * columns):
+        for start in range(0, width, 4 * columns):
             here = start + tl.arange(0, columns)
-            there = here + columns
-            one = tl.load(scores + here, mask=here < width, other=-float("inf"))
-            two = tl.load(scores + there, mask=there < width, other=-float("inf"))
-            f = tl.exp2((one - centre) * scale)[None, :]
-            g = tl.exp2((two - centre) * scale)[None, :]
-            a, b = e + f, e + g
-            total += (f * b + g * a) * inverse(a * b)
+            f = _power(scores, here, width, centre, scale)
+            g = _power(scores, here + columns, width, centre, scale)
+            h = _power(scores, here + 2 * columns, width, centre, scale)
+            k = _power(scores, here + 3 * columns, width, centre, scale)
+            a, b, c, d = e + f, e + g, e + h, e + k
+            ab, cd = a * b, c * d
+            total += ((f * b + g * a) * cd + (h * d + k * c) * ab) * inverse(ab * cd)
     else:
         for start in range(0, width, columns):
             there = start + tl.arange(0, columns)
@@ -74,12 +81,10 @@ def gradient_of(
         for start in range(0, width, 2 * columns):
             here = start + tl.arange(0, columns)
             there = here + columns
-            one = tl.load(scores + here, mask=here < width, other=-float("inf"))
-            two = tl.load(scores + there, mask=there < width, other=-float("inf"))
             c = tl.load(slopes + here, mask=here < width, other=0.0)[None, :]
             d = tl.load(slopes + there, mask=there < width, other=0.0)[None, :]
-            f = tl.exp2((one - centre) * scale)[None, :]
-            g = tl.exp2((two - centre) * scale)[None, :]
+            f = _power(scores, here, width, centre, scale)
+            g = _power(scores, there, width, centre, scale)
             a, b = e[:, None] + f, e[:, None] + g
             shared = inverse(a * b)
             x, y = shared * b, shared * a
@@ -160,6 +165,7 @@ def _listed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return torch.where(mask, scores, -torch.inf).contiguous()
 
 
+@torch.compiler.disable  # its kernels are compiled already
 def approx_ranks(scores: torch.Tensor, mask: torch.Tensor, temperature: float) -> torch.Tensor:
     """Return 1 + Σ_{j≠i} σ((s_j − s_i)/T), [list, document]; 1 where there is no document.
 

@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 
 SPAN = tl.constexpr(56.0)
-"""Powers of two that a list may span so that products of two of its sums stay finite."""
+"""Powers of two that a list may span so that products of four of its sums stay finite."""
 
 
 @triton.jit

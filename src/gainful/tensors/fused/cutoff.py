@@ -9,9 +9,10 @@ import torch
 import triton
 import triton.language as tl
 
+from gainful.tensors.fused.launching import Launcher
 from gainful.tensors.fused.lists import GAINS, gains_of, keys_of
 
-__all__ = ["DEEPEST", "GAINS", "WIDEST", "cumulated"]
+__all__ = ["DEEPEST", "GAINS", "WIDEST", "Cumulated"]
 
 DEEPEST, WIDEST = 32, 8192  # beyond, sorting is faster, or a list does not fit
 
@@ -85,39 +86,54 @@ def _cumulated_kernel(
     tl.store(values + tl.program_id(0), found)
 
 
-def cumulated(
-    scores: torch.Tensor,
-    labels: torch.Tensor,
-    mask: torch.Tensor | None,
-    sums: torch.Tensor,
-    *,
-    gain: str,
-    average: bool,
-    ideal: bool,
-) -> torch.Tensor:
-    """Return the measure [...] in float32.
+class Cumulated:
+    """CG, DCG or nDCG of lists of one form, to be launched as often as there are tensors of it.
 
     Args:
-        scores: [..., list] on a GPU.
-        labels: [..., list], the grades.
-        mask: [..., list], True where there is a document; None where all are.
+        lists: how many.
+        width: documents of a list.
         sums: (cutoff + 1,) float64, the sums of the discounts of the first 0, 1, … ranks.
+        masked: whether a mask is given.
         gain: one of `GAINS`.
         average: over the orders of equal scores, or take them as they come.
         ideal: divide by the ideal.
     """
-    *lead, width = scores.shape
-    values = torch.empty(lead, dtype=torch.float32, device=scores.device)
-    if values.numel():
-        size = triton.next_power_of_2(width)
-        _cumulated_kernel[(values.numel(),)](
-            scores.contiguous(), labels.contiguous(), mask if mask is None else mask.contiguous(),
-            sums, values, width, len(sums) - 1,
-            masked=mask is not None, gain=GAINS[gain], average=average, ideal=ideal,
-            size=size, depth=triton.next_power_of_2(len(sums) - 1), num_warps=_warps(size),
-        )  # fmt: skip
-    return values
 
+    def __init__(
+        self,
+        lists: int,
+        width: int,
+        sums: torch.Tensor,
+        *,
+        masked: bool,
+        gain: str,
+        average: bool,
+        ideal: bool,
+    ) -> None:
+        self._sums, cutoff, size = sums, len(sums) - 1, triton.next_power_of_2(width)
+        numbers = {
+            "width": width,
+            "cutoff": cutoff,
+            "masked": masked,
+            "gain": GAINS[gain],
+            "average": average,
+            "ideal": ideal,
+            "size": size,
+            "depth": triton.next_power_of_2(cutoff),
+        }
+        warps = 4 if size <= 2048 else 8
+        self._launch = Launcher(_cumulated_kernel, lists, sums.device, numbers, warps)
 
-def _warps(size: int) -> int:
-    return 4 if size <= 2048 else 8
+    def __call__(
+        self, scores: torch.Tensor, labels: torch.Tensor, mask: torch.Tensor | None
+    ) -> torch.Tensor:
+        """Return the measure [...] in float32, of tensors [..., list]."""
+        values = torch.empty(scores.shape[:-1], dtype=torch.float32, device=scores.device)
+        self._launch(
+            scores.contiguous(),
+            labels.contiguous(),
+            None if mask is None else mask.contiguous(),
+            self._sums,
+            values,
+        )
+        return values

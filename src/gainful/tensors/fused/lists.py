@@ -13,8 +13,10 @@ GAINS = {"linear": 0, "exp2": 1, "binary": 2}
 REDUCTIONS = {"mean": 0, "sum": 1, "none": 2}
 _MEAN, _EACH = tl.constexpr(REDUCTIONS["mean"]), tl.constexpr(REDUCTIONS["none"])
 WIDEST = 4096  # documents of a list that one program sorts
-# Counters: tickets, lists that are prepared, the divisor, lists that are summed, and of each list.
+# Counters: tickets, lists that are prepared, the divisor, lists that are summed, and of each list
+# how far it is: documents stored, all stored, and then one for each block that is done.
 _READY, _DIVISOR, _SUMMED, _LISTS = (tl.constexpr(i) for i in range(1, 5))
+_LISTED, _PREPARED = tl.constexpr(1), tl.constexpr(2)
 _CHUNK = tl.constexpr(512)  # lists that are summed at once
 _MOST_BLOCKS = tl.constexpr(256)  # of a list
 
@@ -79,6 +81,24 @@ def documents_in(room, lists, width, blocks, at):
 
 
 @triton.jit
+def piece_of(ticket, lists, blocks, ahead):
+    """Return the list and the block that a ticket is for; block −1 is to prepare the list.
+
+    So many lists are prepared ahead; after them, each list before the blocks of an earlier one, so
+    that lists are sorted beside the pairs, and read again soon.
+    """
+    mixed = (lists - ahead) * (blocks + 1)
+    later = ticket - ahead
+    rest = later - mixed
+    group, place = later // (blocks + 1), later % (blocks + 1)
+    at = tl.where(
+        later < mixed, group + tl.where(place == 0, ahead, 0), lists - ahead + rest // blocks
+    )
+    block = tl.where(later < mixed, place - 1, rest % blocks)
+    return tl.where(later < 0, ticket, at), tl.where(later < 0, -1, block)
+
+
+@triton.jit
 def prepare_list(
     at, scores, labels, mask, weight, discounts, room, lists, width, blocks, depth,
     gain: tl.constexpr, normalized: tl.constexpr, ranked: tl.constexpr, reduction: tl.constexpr,
@@ -101,6 +121,11 @@ def prepare_list(
         there = inside & (tl.load(mask + base + places, mask=inside, other=0) != 0)
     score = tl.load(scores + base + places, mask=there, other=-float("inf")).to(tl.float32)
     grade = tl.load(labels + base + places, mask=there, other=0.0).to(tl.float32)
+    tl.store(highs + at, tl.max(score, axis=0))
+    tl.store(lows + at, tl.min(tl.where(score == -float("inf"), float("inf"), score), axis=0))
+    if not ranked:
+        tl.store(listed + places, score, mask=inside)
+        done(counters + _LISTS + at)
     worth = tl.where(there, gains_of(grade, gain), 0.0)
     best = tl.sort(tl.maximum(worth, 0.0), descending=True)
     discount = tl.load(discounts + places, mask=inside & (places < depth), other=0.0)
@@ -116,8 +141,6 @@ def prepare_list(
     if weight is not None:
         part = tl.where(count > 0, tl.load(weight + at).to(tl.float32), 0.0)
     tl.store(weights + at, part)
-    tl.store(highs + at, tl.max(score, axis=0))
-    tl.store(lows + at, tl.min(tl.where(score == -float("inf"), float("inf"), score), axis=0))
     if ranked:
         keys = tl.sort(keys_of(score, there, places, size), descending=True)
         place = (size - 1 - (keys & 0xFFFFFFFF)).to(tl.int32)
@@ -127,9 +150,9 @@ def prepare_list(
         grade = tl.load(labels + base + place, mask=real, other=float("nan")).to(tl.float32)
         worth = tl.where(real, gains_of(grade, gain), 0.0)
         tl.store(known + places, grade, mask=inside)
+        tl.store(listed + places, score, mask=inside)
     tl.store(shares + places, worth * scale, mask=inside)
-    tl.store(listed + places, score, mask=inside)
-    done(counters + _LISTS + at)
+    done(counters + _LISTS + at, _PREPARED if ranked else _PREPARED - _LISTED)
     if done(counters + _READY) == lists - 1:
         whole = 1.0
         if reduction == _MEAN:
@@ -153,15 +176,22 @@ def wait_for_divisor(counters):
 
 
 @triton.jit
+def wait_for_documents(at, counters):
+    """Wait until scores and their ends are stored; return whether the list is prepared, too."""
+    return wait_for(counters + _LISTS + at, _LISTED) >= _PREPARED
+
+
+@triton.jit
 def wait_for_list(at, counters):
     """Wait until a list is prepared."""
-    wait_for(counters + _LISTS + at, 1)
+    wait_for(counters + _LISTS + at, _PREPARED)
 
 
 @triton.jit
 def wait_for_blocks(at, counters, blocks):
-    """Wait until a list is prepared, all its blocks are done, and the divisor is known."""
-    wait_for(counters + _LISTS + at, 2 + blocks)
+    """Wait until all blocks of a list are done, and the divisor is known."""
+    wait_for(counters + _LISTS + at, _PREPARED + blocks)
+    wait_for_divisor(counters)
 
 
 @triton.jit
@@ -175,18 +205,17 @@ def finish_block(
     counters = counters_in(room)
     starts, weights, _, _, divisor, values, partial = lists_in(room, lists)
     tl.store(partial + at * blocks + block, total)
-    if done(counters + _LISTS + at) == blocks:
+    if done(counters + _LISTS + at) == _PREPARED + blocks - 1:
         there = tl.arange(0, _MOST_BLOCKS)
         terms = tl.load(partial + at * blocks + there, mask=there < blocks, other=0.0)
         value = tl.load(starts + at) + sign * tl.sum(terms, axis=0)
         value *= factor * tl.load(weights + at)
         tl.store(values + at, value)
-        wait_for_divisor(counters)
-        done(counters + _LISTS + at)
         last = done(counters + _SUMMED) == lists - 1
         if reduction == _EACH:
             tl.store(found + at, value)
         elif last:
+            wait_for_divisor(counters)
             tl.store(found, _sum(values, lists) / tl.load(divisor))
 
 

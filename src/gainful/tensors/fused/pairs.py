@@ -194,6 +194,7 @@ class _LambdaLoss(torch.autograd.Function):
         return gradient * upstream[0][:, None], None, None, None, None
 
 
+@torch.compiler.disable  # its kernels are compiled already
 def lambda_sums(
     scores: torch.Tensor,
     labels: torch.Tensor,

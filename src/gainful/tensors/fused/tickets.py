@@ -10,18 +10,21 @@ import triton.language as tl
 
 
 @triton.jit
-def done(counter):
-    """Count a piece of work as done, after all that this program has stored; return those before."""
+def done(counter, steps=1):
+    """Count steps as done, after all that this program has stored; return those before."""
     tl.debug_barrier()
-    before = tl.atomic_add(counter, 1, sem="acq_rel", scope="gpu")
+    before = tl.atomic_add(counter, steps, sem="acq_rel", scope="gpu")
     tl.debug_barrier()
     return before
 
 
 @triton.jit
 def wait_for(counter, count):
-    """Wait until so many pieces are done, and see what they have stored."""
-    seen = tl.atomic_add(counter, 0, sem="acquire", scope="gpu")
+    """Wait until so many steps are done, and see what they have stored; return how many are."""
+    # Looking again and again must not empty the cache of those who work, as acquiring does.
+    seen = tl.load(counter, volatile=True)
     while seen < count:
-        seen = tl.atomic_add(counter, 0, sem="acquire", scope="gpu")
+        seen = tl.load(counter, volatile=True)
+    seen = tl.atomic_add(counter, 0, sem="acquire", scope="gpu")
     tl.debug_barrier()
+    return seen

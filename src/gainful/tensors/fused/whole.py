@@ -4,8 +4,7 @@ Pieces of work, in the order of their tickets: each list is prepared; each block
 paired with all others of its list; of ApproxNDCG, the gradient of each block.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -13,58 +12,69 @@ import triton
 import triton.language as tl
 
 from gainful.tensors.fused.approx import LOG2_E, gradient_of, ranks_of, terms_of
+from gainful.tensors.fused.form import Form
+from gainful.tensors.fused.launching import Launcher
 from gainful.tensors.fused.lists import (
     GAINS,
     REDUCTIONS,
+    WIDEST,
     counters_in,
     documents_in,
     finish_block,
     lists_in,
+    piece_of,
     prepare_list,
     room_of,
     slope_of,
     wait_for_blocks,
     wait_for_divisor,
+    wait_for_documents,
     wait_for_list,
 )
 from gainful.tensors.fused.pairs import SCHEMES, TRUNCATIONS, Options, pairs_of
 
-# Documents of a block, those they are paired with at once, and warps: the fastest of those tried
-# on an H200.
-_APPROX, _APPROX_SHORT = (128, 32, 4), (32, 32, 1)
-_LAMBDA, _LAMBDA_SHORT = (64, 32, 8), (16, 32, 2)
-_SHORT = 128  # documents of a list that larger blocks would be wasted on
-_COUNTS = ["lists", "width", "blocks"]  # a count of 1 is no constant: it takes part in addresses
+# Documents of a block, those they are paired with at once, and warps, for lists of so many
+# documents: the fastest of those tried on an H200.
+_APPROX = {128: (32, 32, 1), 512: (128, 16, 4), WIDEST: (256, 16, 4)}
+_LAMBDA = {128: (16, 32, 2), WIDEST: (64, 32, 8)}
+_AHEAD = 64  # lists that are prepared before the first is paired
+# A count of 1 is no constant: it takes part in addresses.
+_COUNTS = ["lists", "width", "blocks", "ahead", "depth"]
 
 
 @triton.jit(do_not_specialize=_COUNTS)
 def _approx_kernel(
     scores, labels, mask, weight, discounts, room, gradient, found,
-    lists, width, blocks, depth, cutoff, scale, log2_base,
+    lists, width, blocks, ahead, depth, cutoff, scale, log2_base,
     gain: tl.constexpr, normalized: tl.constexpr, reduction: tl.constexpr,
     size: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr,
 ):  # fmt: skip
     """Do the next piece of ApproxNDCG."""
     counters = counters_in(room)
     ticket = tl.atomic_add(counters, 1)
-    if ticket < lists:
+    pieces = lists * (blocks + 1)
+    at, block = piece_of(ticket, lists, blocks, ahead)
+    if ticket >= pieces:
+        at, block = (ticket - pieces) // blocks, (ticket - pieces) % blocks
+    if block < 0:
         prepare_list(
-            ticket, scores, labels, mask, weight, discounts, room, lists, width, blocks, depth,
+            at, scores, labels, mask, weight, discounts, room, lists, width, blocks, depth,
             gain, normalized, 0, reduction, size,
         )  # fmt: skip
     else:
-        piece = (ticket - lists) % (lists * blocks)
-        at, block = piece // blocks, piece % blocks
         per = scale * 0.6931471805599453
         listed, shares, slopes, _ = documents_in(room, lists, width, blocks, at)
         _, _, highs, lows, _, _, _ = lists_in(room, lists)
         here = block * rows + tl.arange(0, rows)
         inside = here < width
-        if ticket < lists + lists * blocks:
-            wait_for_list(at, counters)
+        if ticket < pieces:
+            # Ranks need no gains: lists are sorted beside them.
+            prepared = wait_for_documents(at, counters)
             high, low = tl.load(highs + at), tl.load(lows + at)
             own = tl.load(listed + here, mask=inside, other=-float("inf"))
             rank = ranks_of(listed, own, high, low, width, scale, rows, columns)
+            if not prepared:
+                wait_for_list(at, counters)
             share = tl.load(shares + here, mask=inside, other=0.0)
             term, slope = terms_of(share, rank, scale, per, log2_base, cutoff)
             known = own > -float("inf")
@@ -90,7 +100,7 @@ def _lambda_kernel(
     scheme: tl.constexpr, truncation: tl.constexpr,
     size: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr,
 ):  # fmt: skip
-    """Do the next piece of a lambda loss."""
+    """Do the next piece of a lambda loss; all lists first, as every block needs the divisor."""
     counters = counters_in(room)
     ticket = tl.atomic_add(counters, 1)
     if ticket < lists:
@@ -119,50 +129,130 @@ def _lambda_kernel(
         finish_block(at, block, total, room, found, lists, blocks, 1.0, factor, reduction)
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a loss is of, besides the scores.
+class Whole:
+    """A loss of one form, to be launched as often as there are tensors of that form.
 
-    Attributes:
-        labels: [list, document].
-        mask: [list, document] or None.
-        weight: (list,) or None.
-        discounts: (document + 1,) float32, those of the ranks from 1 on.
-        depth: ranks that the ideal has.
-        gain: one of `GAINS`.
-        normalized: divide by the ideal.
-        reduction: mean, sum or none.
+    Args:
+        kernel: one of those above.
+        form: of the calls.
+        sizes: documents of a block, those they are paired with at once, and warps.
+        tables: what the kernel takes beside scores, labels, mask and weight, on the device.
+        passes: how often each block is gone through.
+        numbers: of the kernel, by name.
     """
 
-    labels: torch.Tensor
-    mask: torch.Tensor | None
-    weight: torch.Tensor | None
-    discounts: torch.Tensor
-    depth: int
-    gain: str
-    normalized: bool
-    reduction: str
-
-    def constants(self, width: int) -> dict[str, Any]:
-        """Return what a kernel is compiled for."""
-        return {
-            "gain": GAINS[self.gain],
-            "normalized": self.normalized,
-            "reduction": REDUCTIONS[self.reduction],
+    def __init__(
+        self,
+        kernel: Any,
+        form: Form,
+        sizes: tuple[int, int, int],
+        tables: tuple[torch.Tensor, ...],
+        passes: int,
+        **numbers: Any,
+    ) -> None:
+        lists, width, (rows, columns, warps) = form.lists, form.width, sizes
+        blocks = -(-width // rows)
+        self._tables = tables
+        self._room = room_of(lists, width, blocks, ranked=kernel is _lambda_kernel)
+        self._shape = (lists, width)
+        self._found = (lists,) if form.reduction == "none" else ()
+        numbers |= {
+            "lists": lists,
+            "width": width,
+            "blocks": blocks,
+            "depth": form.depth,
+            "gain": GAINS[form.gain],
+            "normalized": form.normalized,
+            "reduction": REDUCTIONS[form.reduction],
             "size": triton.next_power_of_2(width),
+            "rows": rows,
+            "columns": columns,
         }
+        programs = lists + passes * lists * blocks
+        self._launch = Launcher(kernel, programs, form.device, numbers, warps)
+
+    def __call__(
+        self,
+        scores: torch.Tensor,
+        labels: torch.Tensor,
+        mask: torch.Tensor | None,
+        weight: torch.Tensor | None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the loss, reduced or of each list, and its gradient [list, document]."""
+        like = self._tables[0]
+        # Only the counters need to be 0; a second tensor would take longer than to fill all of it.
+        room = like.new_zeros(self._room)
+        gradient, found = like.new_empty(self._shape), like.new_empty(self._found)
+        self._launch(scores, labels, mask, weight, *self._tables, room, gradient, found)
+        return found, gradient
 
 
-Launch = Callable[[torch.Tensor, bool], tuple[torch.Tensor, torch.Tensor]]
+def approx(
+    form: Form, discounts: torch.Tensor, temperature: float, log2_base: float, *, sloped: bool
+) -> Whole:
+    """Return ApproxNDCG of a form, with the discount 1/log_b(1 + rank).
+
+    Args:
+        form: of the calls.
+        discounts: (document + 1,) float32, those of the ranks from 1 on.
+        temperature: T.
+        log2_base: log2 b.
+        sloped: compute the gradient, too.
+    """
+    return Whole(
+        _approx_kernel,
+        form,
+        _sizes(_APPROX, form),
+        (discounts,),
+        2 if sloped else 1,
+        ahead=min(form.lists, _AHEAD),
+        cutoff=form.cutoff,
+        scale=LOG2_E / temperature,
+        log2_base=log2_base,
+    )
+
+
+def pairs(
+    form: Form, discounts: torch.Tensor, steps: torch.Tensor, options: Options, factor: float
+) -> Whole:
+    """Return a lambda loss of a form.
+
+    Args:
+        form: of the calls.
+        discounts: (document + 1,) float32, those of the ranks from 1 on.
+        steps: of the distances of two ranks.
+        options: of the loss.
+        factor: that the loss is multiplied by.
+    """
+    return Whole(
+        _lambda_kernel,
+        form,
+        _sizes(_LAMBDA, form),
+        (discounts, steps),
+        1,
+        cutoff=options.cutoff,
+        scale=options.sigma * LOG2_E,
+        mu=options.mu,
+        factor=factor,
+        scheme=SCHEMES[options.scheme],
+        truncation=TRUNCATIONS[options.truncation],
+    )
+
+
+def _sizes(choices: Mapping[int, tuple[int, int, int]], form: Form) -> tuple[int, int, int]:
+    return next(sizes for widest, sizes in choices.items() if form.width <= widest)
+
+
+Others = tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]
 
 
 class WholeLoss(torch.autograd.Function):
-    """A loss, reduced or of each list, with the gradient computed on the way."""
+    """A loss with the gradient computed on the way; the others are labels, mask and weight."""
 
     @staticmethod
-    def forward(ctx: Any, scores: torch.Tensor, launch: Launch) -> Any:
-        """Compute the loss, and its gradient if one will be asked for."""
-        found, gradient = launch(scores, ctx.needs_input_grad[0])
+    def forward(ctx: Any, scores: torch.Tensor, whole: Whole, others: Others) -> Any:
+        """Compute the loss and its gradient."""
+        found, gradient = whole(scores, *others)
         ctx.save_for_backward(gradient)
         ctx.dtype = scores.dtype
         return found
@@ -174,57 +264,4 @@ class WholeLoss(torch.autograd.Function):
         (gradient,) = ctx.saved_tensors
         factor = upstream[0]
         slope = gradient * (factor[:, None] if factor.ndim else factor)
-        return slope.to(ctx.dtype), None
-
-
-def approx(given: Given, temperature: float, cutoff: int | None, log2_base: float) -> Launch:
-    """Return what launches ApproxNDCG with the discount 1/log_b(1 + rank)."""
-
-    def launch(scores: torch.Tensor, sloped: bool) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: FBT001
-        lists, width = scores.shape
-        rows, columns, warps = _APPROX_SHORT if width <= _SHORT else _APPROX
-        blocks = -(-width // rows)
-        room, gradient, found = _space(scores, blocks, given.reduction, ranked=False)
-        _approx_kernel[(lists + (1 + sloped) * lists * blocks,)](
-            scores, given.labels, given.mask, given.weight, given.discounts,
-            room, gradient, found, lists, width, blocks, given.depth, cutoff,
-            LOG2_E / temperature, log2_base, **given.constants(width),
-            rows=rows, columns=columns, num_warps=warps,
-        )  # fmt: skip
-        return found, gradient
-
-    return launch
-
-
-def pairs(given: Given, steps: torch.Tensor, options: Options, factor: float) -> Launch:
-    """Return what launches a lambda loss; `steps` are of the distances of two ranks."""
-
-    def launch(scores: torch.Tensor, _: bool) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: FBT001
-        lists, width = scores.shape
-        rows, columns, warps = _LAMBDA_SHORT if width <= _SHORT else _LAMBDA
-        blocks = -(-width // rows)
-        room, gradient, found = _space(scores, blocks, given.reduction, ranked=True)
-        _lambda_kernel[(lists + lists * blocks,)](
-            scores, given.labels, given.mask, given.weight, given.discounts, steps,
-            room, gradient, found, lists, width, blocks, given.depth, options.cutoff,
-            options.sigma * LOG2_E, options.mu, factor,
-            **given.constants(width), scheme=SCHEMES[options.scheme],
-            truncation=TRUNCATIONS[options.truncation],
-            rows=rows, columns=columns, num_warps=warps,
-        )  # fmt: skip
-        return found, gradient
-
-    return launch
-
-
-def _space(
-    scores: torch.Tensor, blocks: int, reduction: str, *, ranked: bool
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return the room between the pieces, and where gradient and loss will be."""
-    (lists, width), device = scores.shape, scores.device
-    # Only the counters need to be 0; a second tensor would take longer than to fill all of it.
-    size = room_of(lists, width, blocks, ranked=ranked)
-    room = torch.zeros(size, dtype=torch.float32, device=device)
-    gradient = torch.empty((lists, width), dtype=torch.float32, device=device)
-    shape = (lists,) if reduction == "none" else ()
-    return room, gradient, torch.empty(shape, dtype=torch.float32, device=device)
+        return slope.to(ctx.dtype), None, None

@@ -49,7 +49,8 @@ def loss_function(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def checked(*arguments: P.args, **options: P.kwargs) -> T:
-        _check(name, known, {n: v for n, v in options.items() if n not in _BY_PLACE})
+        if options:
+            _check(name, known, {n: v for n, v in options.items() if n not in _BY_PLACE})
         return function(*arguments, **options)
 
     return checked

@@ -170,7 +170,8 @@ class TorchOperations:
             return None
         from gainful.tensors.fused.approx import approx_ranks
 
-        return approx_ranks(scores, mask, temperature)
+        found: Tensor = approx_ranks(scores, mask, temperature)
+        return found
 
     def fused_pairs(
         self, arrays: Sequence[Tensor], discounts: Tensor, **options: Any
@@ -181,7 +182,9 @@ class TorchOperations:
         from gainful.tensors.fused.pairs import Options, lambda_sums
 
         scores, labels, gains, mask = arrays
-        return lambda_sums(scores, labels, gains, mask, discounts, Options(**options))
+        chosen = Options(**options)
+        found: Tensor = lambda_sums(scores, labels, gains, mask, discounts, chosen)
+        return found
 
     def with_gradient(
         self, value: Callable[..., Tensor], pullback: Callable[..., Tensor], *arrays: Tensor

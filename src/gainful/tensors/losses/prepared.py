@@ -1,0 +1,136 @@
+"""Whole losses from one kernel on a GPU; calls of one form are prepared once.
+
+Reading what a call says takes longer than the kernel. `torch.compile` does not look inside: the
+kernels are compiled already, and how they are launched is no matter of tensors.
+"""
+
+import functools
+import math
+from typing import Any
+
+import torch
+
+from gainful.measures.discount import base as read_base
+from gainful.measures.discount import discount as read_discount
+from gainful.measures.gain import gain as read_gain
+from gainful.measures.spec import read_cutoff
+from gainful.tensors.fused.form import Form
+from gainful.tensors.fused.lists import GAINS, WIDEST
+from gainful.tensors.fused.pairs import Options, steps_of
+from gainful.tensors.fused.whole import Whole, WholeLoss, approx, pairs
+from gainful.tensors.losses.checks import Common
+from gainful.tensors.losses.torch_operations import TORCH
+from gainful.tensors.losses.worth import discounts_of
+
+Tensor = torch.Tensor
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def approx_loss(
+    scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common, temperature: float
+) -> Tensor | None:
+    """Return ApproxNDCG of tensors on a GPU; None where no kernel does it."""
+    form = _form(scores, labels, mask, common)
+    if form is None or form.discount.form != "log":
+        return None
+    whole = _approx(form, temperature, _sloped(scores))
+    return _launched(whole, scores, labels, mask, common)
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def lambda_loss(
+    scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common, options: dict[str, Any]
+) -> Tensor | None:
+    """Return a lambda loss of tensors on a GPU; None where no kernel does it."""
+    form = _form(scores, labels, mask, common)
+    if form is None:
+        return None
+    return _launched(_pairs(form, **options), scores, labels, mask, common)
+
+
+def _form(scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common) -> Form | None:
+    """Return the form of a call; None where no kernel takes it."""
+    shape, gain, weight = scores.shape, _gain(common), common.get("weight")
+    if not (shape and 0 < shape[-1] <= WIDEST and scores.numel()):
+        return None
+    if labels.shape != shape or common.get("offsets") is not None or gain not in GAINS:
+        return None
+    if mask is not None and (mask.shape != shape or mask.dtype != torch.bool):
+        return None
+    if weight is not None and (weight.shape != shape[:-1] or weight.requires_grad):
+        return None
+    k = common.get("k")
+    return Form(
+        lists=scores.numel() // shape[-1],
+        width=shape[-1],
+        device=scores.device,
+        kinds=tuple([None if one is None else one.dtype for one in (scores, labels, mask, weight)]),
+        gain=gain,
+        cutoff=None if k is None else read_cutoff(k),
+        discount=_discount(common.get("discount", "log")),
+        base=_base(common.get("base", 2)),
+        normalized=common.get("normalized", True),
+        reduction=common.get("reduction", "mean"),
+    )
+
+
+def _gain(common: Common) -> str:
+    gain = common.get("gain", "exp2")
+    return gain if isinstance(gain, str) else read_gain(gain).form
+
+
+_prepared = functools.lru_cache(maxsize=256)
+_discount = _prepared(read_discount)
+_base = _prepared(read_base)
+
+
+@_prepared
+def _approx(form: Form, temperature: float, sloped: bool) -> Whole:  # noqa: FBT001
+    return approx(form, _discounts(form), temperature, math.log2(form.base), sloped=sloped)
+
+
+@_prepared
+def _pairs(form: Form, **options: Any) -> Whole:
+    if form.cutoff is None:
+        options["truncation"] = "none"
+    # The kernel takes binary logarithms; those of RankNet are natural.
+    factor = math.log(2) if options["scheme"] == "ranknet" else 1.0
+    discounts = _discounts(form)
+    chosen = Options(cutoff=form.cutoff or 0, **options)
+    return pairs(form, discounts, steps_of(discounts), chosen, factor)
+
+
+def _discounts(form: Form) -> Tensor:
+    """Return the discounts (width + 1,) of the ranks from 1 on, on the device."""
+    ranks = torch.arange(1, form.width + 2, dtype=torch.float64, device=form.device)
+    worth: Tensor = discounts_of(TORCH, ranks, form.discount, form.base)
+    return worth.to(torch.float32)
+
+
+def _sloped(scores: Tensor) -> bool:
+    return scores.requires_grad and torch.is_grad_enabled()
+
+
+def _launched(
+    whole: Whole, scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common
+) -> Tensor:
+    *lead, width = scores.shape
+    weight = common.get("weight")
+    others = (
+        _listed(labels, width),
+        None if mask is None else _listed(mask, width),
+        None if weight is None else weight.reshape(-1).contiguous(),
+    )
+    listed = _listed(scores, width)
+    if _sloped(scores):
+        found: Tensor = WholeLoss.apply(listed, whole, others)  # type: ignore[no-untyped-call]
+    else:
+        found, _ = whole(listed, *others)
+    return found.reshape(lead) if found.ndim and len(lead) != 1 else found
+
+
+def _listed(values: Tensor, width: int) -> Tensor:
+    """Return a tensor as [list, document]; what is so already costs no operation."""
+    if values.ndim == 2 and values.is_contiguous():
+        return values
+    return values.reshape(-1, width).contiguous()
