@@ -11,9 +11,12 @@ gainful.errors.InputError: qrels.txt:7: expected 4 fields, found 3. Add the miss
 """
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 
 _MOST_CHOICES = 12  # a message is a short paragraph
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
 
 
 class GainfulError(Exception):
@@ -54,6 +57,15 @@ class MissingDependencyError(GainfulError, ImportError):
 
 class GainfulWarning(UserWarning):
     """Something that is legal and probably not meant."""
+
+
+def shown(value: object) -> str:
+    """Return a value as it is written, with its middle or its end left out where it is long.
+
+    >>> shown({number: "x" * number for number in range(99)})
+    "{0: '', 1: 'x', 2: 'xx', 3: 'xxx', ...}"
+    """
+    return _SHORT.repr(value)
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from gainful.comparison.paired import Column, Floats, refuse_odd_names
-from gainful.errors import GainfulError, InputError, did_you_mean
+from gainful.errors import GainfulError, InputError, did_you_mean, shown
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
@@ -40,7 +40,7 @@ def columns_of_tables(
 ) -> tuple[dict[str, Column], list[str]]:
     """Read tables by name, and settle which measures are compared."""
     if not isinstance(tables, Mapping) or not tables:
-        raise InputError("tables", "a dict {name: scores of queries}", repr(tables)[:60])
+        raise InputError("tables", "a dict {name: scores of queries}", shown(tables))
     refuse_odd_names(tables)
     asked = None if measures is None else _asked(measures)
     read = {name: _read(table, name, asked or ()) for name, table in tables.items()}

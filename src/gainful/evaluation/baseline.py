@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import GainfulError, InputError, MeasureError
+from gainful.errors import GainfulError, InputError, MeasureError, shown
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.scores import Scores
 from gainful.inputs.beginnings import beginning
@@ -89,7 +89,7 @@ class Baseline:
     def of(cls, scores: Scores) -> "Baseline":
         """Return scores as a baseline; every measure must have a notation that reads back."""
         if not isinstance(scores, Scores):
-            raise InputError("scores", "what evaluate returns, of one run", f"{scores!r:.60}")
+            raise InputError("scores", "what evaluate returns, of one run", shown(scores))
         for measure in scores.measures:
             _refuse_without_notation(measure)
         names = [str(measure) for measure in scores.measures]
@@ -116,7 +116,7 @@ class Baseline:
         for query in self.queries:
             if _PAIR.search(query):
                 raise InputError(
-                    "baseline", "ids that JSON can hold", f"halves of a character in {query!r:.60}"
+                    "baseline", "ids that JSON can hold", f"halves of a character in {shown(query)}"
                 )
         parts: Iterable[bytes] = [self._text()]
         packing = PurePath(name_of(path)).suffix.lower()
@@ -176,7 +176,7 @@ def save_baseline(scores: Scores, path: str | os.PathLike[str]) -> None:
 def read_baseline(path: str | os.PathLike[str]) -> Baseline:
     """Read a baseline that was saved, packed or not; `-` is standard input."""
     if not isinstance(path, str | bytes | os.PathLike):
-        raise InputError("baseline", "the path of a file", f"{path!r:.60}")
+        raise InputError("baseline", "the path of a file", shown(path))
     with Session() as session:
         file = plain_file(path_of(path), session)
         return _Saved(file.name, _members(file)).baseline()
@@ -230,7 +230,7 @@ class _Saved:
         return value
 
     def _refuse(self, key: str, expected: str, found: object) -> NoReturn:
-        raise InputError(f"{self.name}, {key}", expected, f"{found!r:.60}", _REMEDY)
+        raise InputError(f"{self.name}, {key}", expected, shown(found), _REMEDY)
 
     def _texts(self, key: str) -> tuple[str, ...]:
         texts = self._take(key, list)
@@ -346,7 +346,7 @@ def _members(file: Plain) -> dict[str, Any]:
         raise InputError(
             file.name,
             f"a baseline of format {_FORMAT}",
-            f"format {found.get('format')!r:.20}, of gainful {found.get('version')!r:.20}",
+            f"format {shown(found.get('format'))}, of gainful {shown(found.get('version'))}",
             "Read it with that version, or save it again.",
         )
     return found

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.evaluation.batches import Measured, batches_for, measure_batches
 from gainful.evaluation.counting import (
     apply_policy,
@@ -125,7 +125,7 @@ def evaluate_runs(
     {'one': 1.0, 'two': 0.0}
     """
     if not isinstance(runs, Mapping) or not runs:
-        raise InputError("runs", "a dict {name: run} with at least one run", repr(runs)[:60])
+        raise InputError("runs", "a dict {name: run} with at least one run", shown(runs))
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
     chosen = read_policy(policy) if tool is None else tool.for_files()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gainful.errors import GainfulError, InputError, MeasureError
+from gainful.errors import GainfulError, InputError, MeasureError, shown
 from gainful.evaluation.dialect import speaking
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.scores import Scores
@@ -64,9 +64,9 @@ def why(
     [('gain', -0.167), ('ideal', 0.4887)]
     """
     if not isinstance(measure, str | Measure):
-        raise MeasureError("why", "one measure", repr(measure)[:60])
+        raise MeasureError("why", "one measure", shown(measure))
     if not isinstance(dialects, str | Dialect | Sequence):
-        raise InputError("dialects", "one or two names of tools", repr(dialects)[:60])
+        raise InputError("dialects", "one or two names of tools", shown(dialects))
     names = [dialects] if isinstance(dialects, str | Dialect) else list(dialects)
     if len(names) == 1:
         names.insert(0, OURS)

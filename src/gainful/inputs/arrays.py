@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.identifiers import id_text, in_order
 
 Floats = NDArray[np.float64]
@@ -133,7 +133,7 @@ def checked_numbers(array: AnyArray, name: str, valid: Bools | None = None) -> N
     The numbers keep their type: large arrays are converted later, a part at a time.
     """
     if array.dtype.kind not in "fiub":
-        first = f", such as {array.flat[0]!r:.60}" if array.size else ""
+        first = f", such as {shown(array.flat[0])}" if array.size else ""
         raise InputError(name, "numbers", f"an array of {array.dtype}{first}")
     if array.dtype.kind == "f":
         _refuse_infinite(array, name, valid)

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import PurePath
 from typing import Any
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.caption_columns import (
     Places,
     find_places,
@@ -102,7 +102,7 @@ class Lines:
         for place, record in enumerate(found, 1):
             where = f"{self.file.name}, record {place}"
             if not isinstance(record, dict):
-                raise InputError(where, "an object with an id and a text", f"{record!r:.60}")
+                raise InputError(where, "an object with an id and a text", shown(record))
             yield where, record
 
 
@@ -115,7 +115,7 @@ def read_json(lines: Lines) -> dict[str, Any] | list[Any]:
     except (ValueError, RecursionError) as problem:
         raise InputError(lines.file.name, "JSON that can be read", str(problem)) from None
     if not isinstance(value, dict | list):
-        raise InputError(lines.file.name, "{id: text}, or objects", f"{value!r:.60}")
+        raise InputError(lines.file.name, "{id: text}, or objects", shown(value))
     return value
 
 
@@ -130,7 +130,7 @@ def records(lines: Lines) -> Iterator[tuple[str, Mapping[str, Any]]]:
         except (ValueError, RecursionError) as problem:
             raise InputError(lines.where(number), "a JSON object", str(problem)) from None
         if not isinstance(record, dict):
-            raise InputError(lines.where(number), "a JSON object", f"{record!r:.60}")
+            raise InputError(lines.where(number), "a JSON object", shown(record))
         yield lines.where(number), record
 
 
@@ -149,7 +149,7 @@ def rows(lines: Lines) -> Iterator[tuple[str, Places, list[str]]]:
     for number, fields in found:
         if len(fields) != count:
             raise InputError(
-                lines.where(number), f"{count} fields", f"{len(fields)}: {fields!r:.60}"
+                lines.where(number), f"{count} fields", f"{len(fields)}: {shown(fields)}"
             )
         yield lines.where(number), places, fields
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.errors import GainfulWarning, InputError
+from gainful.errors import GainfulWarning, InputError, shown
 from gainful.inputs.caption_columns import Places, find_places
 from gainful.inputs.caption_lines import Lines, read_json, records, rows
 from gainful.inputs.engine import Session, file_quoted, name_quoted, said
@@ -69,7 +69,7 @@ class Wanted:
         if text is None or (isinstance(text, float) and np.isnan(text)):
             return None
         if not isinstance(text, str | int | float):
-            raise InputError(where, "a text", f"{text!r:.60}")
+            raise InputError(where, "a text", shown(text))
         line = _WHITE.sub(" ", str(text)[: self.longest * _READ]).strip()
         cut = len(line) > self.longest or len(str(text)) > self.longest * _READ
         return f"{line[: self.longest - 1].rstrip()}…" if cut else line or None
@@ -131,7 +131,7 @@ def _of_mapping(given: Mapping[Any, Any], wanted: Wanted) -> dict[str, Caption]:
             title, text = places.title_of(cells), places.text_of(cells)
         elif isinstance(value, tuple | list):
             if len(value) != _PAIR:
-                raise InputError(where, "a title and a text", f"{value!r:.60}")
+                raise InputError(where, "a title and a text", shown(value))
             title, text = value
         found[name] = wanted.caption(title, text, where)
     return found

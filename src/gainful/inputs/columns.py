@@ -3,7 +3,7 @@
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.inputs.kinds import JUDGMENTS, RUN, SUBTOPICS, Kind
 
 # The names in use, the surest first: a table may have the text of a query beside its id.
@@ -34,13 +34,13 @@ def read_columns(columns: object, *, parts: bool = False) -> dict[str, str]:
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
-        raise InputError("columns", "a dict such as {'query': 'user'}", f"{columns!r:.60}")
+        raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
     keys = (*_KEYS, *_PARTS) if parts else _KEYS
     for key, name in columns.items():
         if key not in keys:
             raise InputError("columns", "a key", f"{key!r}", did_you_mean(str(key), keys))
         if not isinstance(name, str | int) or isinstance(name, bool):
-            raise InputError(f"columns, {key}", "the name of a column", f"{name!r:.60}")
+            raise InputError(f"columns, {key}", "the name of a column", shown(name))
     return {key: str(name) for key, name in columns.items()}
 
 

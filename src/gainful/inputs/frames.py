@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.kinds import Kind
 
 # None, and what pandas writes for it, are found as missing later.
@@ -66,5 +66,5 @@ def refuse_odd_ids(given: Any, columns: Sequence[str], kind: Kind) -> None:
                 raise InputError(
                     f"{kind.name}, column {name!r}",
                     "strings (or integers) as ids",
-                    f"{value!r:.60}",
+                    shown(value),
                 )

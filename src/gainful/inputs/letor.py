@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 
 Floats = NDArray[np.float64]
@@ -89,4 +89,4 @@ def _number(text: bytes, kind: str, file: Plain, line: int) -> float:
 
 
 def _shown(text: bytes) -> str:
-    return repr(text.decode(errors="replace").strip()[:60])
+    return shown(text.decode(errors="replace").strip())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.columns import find_columns, find_part
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.identifiers import id_text
@@ -39,7 +39,7 @@ class Records:
         for number, record in enumerate(self.records, 1):
             where = f"{self.file.name}, record {number}"
             if not isinstance(record, dict) or any(key not in record for key in (*keys, value)):
-                raise InputError(where, f"the keys {', '.join([*keys, value])}", f"{record!r:.60}")
+                raise InputError(where, f"the keys {', '.join([*keys, value])}", shown(record))
             for column, key in zip(ids.values(), keys, strict=True):
                 column.append(id_text(record[key], where=where))
             numbers.append(_number(record[value], self.kind, where))
@@ -73,7 +73,9 @@ def read_nested(file: Plain, kind: Kind) -> dict[str, dict[str, float]] | Record
         return value  # what is in it is checked as in any dict
     if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
         raise InputError(
-            file.name, f"{{query: {{doc: {kind.number}}}}}", f"{type(value).__name__} {value!r:.50}"
+            file.name,
+            f"{{query: {{doc: {kind.number}}}}}",
+            f"{type(value).__name__} {shown(value)}",
         )
     for query, documents in value.items():
         for doc, number in documents.items():
@@ -93,7 +95,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _number(value: object, kind: Kind, where: str) -> float:
     # Bounded like this, NaN and the infinities are out; integers may be large.
     if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:  # type: ignore[operator]
-        raise InputError(where, f"a finite number as {kind.number}", f"{value!r:.60}")
+        raise InputError(where, f"a finite number as {kind.number}", shown(value))
     if type(value) is int and int(float(value)) != value:
         raise InputError(
             where,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.inputs.columns import ALIASES
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.nested import RepeatedError, unique_keys
@@ -155,7 +155,7 @@ def _table(text: str, file: Plain, query: str | None) -> Listed:
             "Put them in the first line, or give the query's column by its number: query='1'.",
         )
     find_query(fields, query, where)
-    raise InputError(where, "names of columns", repr(first)[:80])  # of an odd header
+    raise InputError(where, "names of columns", shown(first))  # of an odd header
 
 
 def _first_fields(text: str, delimiter: str) -> list[str]:
@@ -195,7 +195,7 @@ def _rows(text: str, file: Plain, delimiter: str, query: str | None, names: list
         raise InputError(
             f"{file.name}:{lines[place]}",
             f"{len(names)} fields ({', '.join(names)})"[:120],
-            f"{len(rows[place])}: {delimiter.join(rows[place])!r:.60}",
+            f"{len(rows[place])}: {shown(delimiter.join(rows[place]))}",
         )
     columns: dict[str, tuple[Cell, ...]] = {
         name: tuple([cell or None for cell in column])
@@ -233,12 +233,12 @@ def _trec_eval(text: str, file: Plain) -> Listed:
             raise InputError(
                 f"{file.name}:{line}",
                 f"3 fields ({' '.join(_TREC_EVAL)})",
-                f"{len(fields)}: {row.decode().strip()!r:.60}",
+                f"{len(fields)}: {shown(row.decode().strip())}",
             )
         measure, query, written = (field.decode() for field in fields)
         value = number_in(written)
         if value is None:
-            raise InputError(f"{file.name}:{line}", "a number as value", f"{written!r:.60}")
+            raise InputError(f"{file.name}:{line}", "a number as value", shown(written))
         values = measures.setdefault(measure, {})
         if query in values:
             raise InputError(
@@ -307,7 +307,7 @@ def _json(text: str, file: Plain) -> Recorded | Mapping[str, Any]:
         return Recorded(value, None)
     if isinstance(value, dict):
         return value
-    raise InputError(file.name, expected, f"{value!r:.60}")
+    raise InputError(file.name, expected, shown(value))
 
 
 def _parsed(text: str, where: str, name: str, expected: str) -> Any:

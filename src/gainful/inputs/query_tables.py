@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.inputs.engine import Session, file_quoted, name_quoted, said
 from gainful.inputs.files import Plain, opened, path_of, plain_file
 from gainful.inputs.frames import readable, refuse_odd_ids
@@ -111,10 +111,10 @@ class QueryTable:
             raise InputError(
                 where,
                 f"a number as {column!r} that a float64 holds exactly",
-                f"{cell!r:.60}" if abs(cell) < 10**60 else "a huge integer",
+                shown(cell) if abs(cell) < 10**60 else "a huge integer",
                 "Integers above 2^53 may not be told apart: scale them down.",
             )
-        raise InputError(where, f"a finite number as {column!r}", f"{cell!r:.60}")
+        raise InputError(where, f"a finite number as {column!r}", shown(cell))
 
 
 def read_query_table(given: object, name: str, *, query: str | None = None) -> QueryTable:
@@ -133,7 +133,7 @@ def read_query_table(given: object, name: str, *, query: str | None = None) -> Q
     {'ndcg': (0.5,)}
     """
     if query is not None and not isinstance(query, str):
-        raise InputError(f"{name}, query", "the name of a column", f"{query!r:.60}")
+        raise InputError(f"{name}, query", "the name of a column", shown(query))
     if isinstance(given, QueryTable):
         return given
     if isinstance(given, Mapping):
@@ -188,7 +188,7 @@ def _of_records(found: Recorded, name: str, query: str | None) -> QueryTable:
         for place, record in enumerate(records):
             if not isinstance(record, Mapping):
                 raise InputError(
-                    where(place), "an object with a value for each column", f"{record!r:.60}"
+                    where(place), "an object with a value for each column", shown(record)
                 )
     columns = _gathered(records, name)
     key = [*columns][find_query([*columns], query, where(0))] if records else ""
@@ -207,7 +207,7 @@ def _gathered(records: Sequence[Given], name: str) -> dict[str, tuple[Cell, ...]
     columns = {}
     for key in keys:
         if not isinstance(key, str):
-            raise InputError(name, "texts as names of columns", f"{key!r:.60}")
+            raise InputError(name, "texts as names of columns", shown(key))
         columns[key] = tuple([record.get(key) for record in records])
     return columns
 
@@ -319,7 +319,7 @@ def _known(cells: tuple[Any, ...], queries: Sequence[str], where: str) -> tuple[
         plain = cell.item() if isinstance(cell, np.generic) else cell
         if type(plain) not in _CELLS:
             raise InputError(
-                f"{where}, query {query!r}", "text, a number, truth or nothing", f"{cell!r:.60}"
+                f"{where}, query {query!r}", "text, a number, truth or nothing", shown(cell)
             )
         known.append(plain)
     return tuple(known)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
 from gainful.inputs.identifiers import id_text
 
@@ -26,18 +26,18 @@ def read_samples(given: object) -> dict[str, dict[str, Sampled]]:
         return _read_file(path_of(given))
     if not isinstance(given, Mapping) or not given:
         raise InputError(
-            "samples", "a dict {query: {doc: (stratum, grade)}} or a path", repr(given)[:60]
+            "samples", "a dict {query: {doc: (stratum, grade)}} or a path", shown(given)
         )
     found: dict[str, dict[str, Sampled]] = {}
     for query, pool in given.items():
         name = id_text(query, where="samples, query ids")
         where = f"samples, query {name!r}"
         if not isinstance(pool, Mapping):
-            raise InputError(where, "a dict {doc: (stratum, grade)}", repr(pool)[:60])
+            raise InputError(where, "a dict {doc: (stratum, grade)}", shown(pool))
         found[name] = {}
         for doc, pair in pool.items():
             if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise InputError(f"{where}, doc {doc!r}", "(stratum, grade)", repr(pair)[:60])
+                raise InputError(f"{where}, doc {doc!r}", "(stratum, grade)", shown(pair))
             found[name][id_text(doc, where=where)] = Sampled(pair[0], _grade(pair[1], where))
     return found
 

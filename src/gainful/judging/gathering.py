@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from gainful.errors import GainfulWarning, InputError, MeasureError
+from gainful.errors import GainfulWarning, InputError, MeasureError, shown
 from gainful.inputs.engine import Engine
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.mappings import judged_of, queries_of, sorted_numbers
@@ -127,12 +127,12 @@ def read_runs(runs: object, *, least: int = 1) -> dict[str, object]:
         runs = {str(place): run for place, run in enumerate(runs, 1)}
     expected = f"a dict {{name: run}}, or a list, of at least {least} run{'s' * (least > 1)}"
     if not isinstance(runs, Mapping):
-        raise InputError("runs", expected, f"{type(runs).__name__} {runs!r:.60}")
+        raise InputError("runs", expected, f"{type(runs).__name__} {shown(runs)}")
     if len(runs) < least:
         raise InputError("runs", expected, str(len(runs)))
     for name in runs:
         if not isinstance(name, str):
-            raise InputError("runs", "a string as name of each run", f"{name!r:.60}")
+            raise InputError("runs", "a string as name of each run", shown(name))
     return dict(runs)
 
 
@@ -159,4 +159,4 @@ def read_whole(value: object, what: str) -> int:
             number = 0
         if number >= 1:
             return number
-    raise InputError(what, "a whole number from 1", f"{value!r:.60}")
+    raise InputError(what, "a whole number from 1", shown(value))

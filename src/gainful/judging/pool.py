@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.evaluation.evaluate import read_policy
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import in_order
@@ -71,7 +71,7 @@ def pool(
     chosen = read_policy(policy)
     if order not in _ORDERS:
         raise InputError(
-            "order", "pool or priority", f"{order!r:.60}", did_you_mean(str(order), _ORDERS)
+            "order", "pool or priority", shown(order), did_you_mean(str(order), _ORDERS)
         )
     if order == "priority":
         asked = read_measure(_MEASURE if measure is None else measure)
@@ -82,9 +82,7 @@ def pool(
     idle = {"measure": measure, "budget": budget, "grades": grades}
     for name, value in idle.items():
         if value is not None:
-            raise InputError(
-                name, "none with order='pool'", f"{value!r:.60}", "Set order='priority'."
-            )
+            raise InputError(name, "none with order='pool'", shown(value), "Set order='priority'.")
     gathered = gather(
         named, judgments, depth=deep, reach=deep, policy=chosen, columns=columns, engine=engine
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gainful.errors import InputError, PolicyError, did_you_mean
+from gainful.errors import InputError, PolicyError, did_you_mean, shown
 from gainful.judging.gathering import Gathered, Judged, warn_of_unmet
 from gainful.judging.scale import read_scale
 from gainful.judging.variants import Standing, Value, standing_of, values_with
@@ -143,7 +143,7 @@ def read_compared(compare: object, runs: Mapping[str, object]) -> tuple[str, str
                     hint = did_you_mean(name, runs)
                     raise InputError("compare", "the names of two of the runs", repr(name), hint)
             return first, second
-    raise InputError("compare", "the names of two runs, such as ('A', 'B')", f"{compare!r:.60}")
+    raise InputError("compare", "the names of two runs, such as ('A', 'B')", shown(compare))
 
 
 def _sign(first: float, second: float) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.engine import Engine
 from gainful.judging.bounds import Bounds, bounds
 from gainful.judging.differences import COMPARED
@@ -65,7 +65,7 @@ def bounds_of_runs(
     'below'
     """
     if not isinstance(runs, Mapping) or not runs:
-        raise InputError("runs", "a dict {name: run} with at least one run", repr(runs)[:60])
+        raise InputError("runs", "a dict {name: run} with at least one run", shown(runs))
     asked = read_measures(measures)
     found = {
         name: bounds(

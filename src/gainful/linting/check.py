@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
@@ -120,7 +120,7 @@ def _check_arguments(runs: object, cutoff: object) -> None:
     if runs is not None and not (
         isinstance(runs, Mapping) and all(isinstance(name, str) for name in runs)
     ):
-        raise InputError("runs", "a dict {name: run}", f"{runs!r:.60}")
+        raise InputError("runs", "a dict {name: run}", shown(runs))
     if not isinstance(cutoff, int) or isinstance(cutoff, bool) or not 1 <= cutoff <= _DEEPEST:
         raise InputError("cutoff", f"a whole number from 1 to {_DEEPEST}", repr(cutoff))
 
@@ -133,4 +133,4 @@ def _read_scale(scale: object) -> Scale | None:
             isfinite(low) and isfinite(high) and low <= high
         ):
             return float(low), float(high)
-    raise InputError("scale", "the lowest and the highest grade, such as (0, 3)", f"{scale!r:.60}")
+    raise InputError("scale", "the lowest and the highest grade, such as (0, 3)", shown(scale))

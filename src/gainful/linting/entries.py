@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.files import Plain
 from gainful.inputs.formats import Layout
 from gainful.inputs.identifiers import id_text
@@ -44,12 +44,12 @@ def entries_of_mapping(documents: Any, kind: Kind, name: str) -> Iterator[Row | 
                 doc = id_text(given, where=name)
                 (query + doc).encode()
             except (InputError, UnicodeEncodeError):
-                example = f"{given!r:.60} as id"
+                example = f"{shown(given)} as id"
                 yield Problem("unreadable-row", None, query, None, example)
                 continue
             number = _number(value)
             if number is None:
-                example = f"{value!r:.60} as {kind.number}"
+                example = f"{shown(value)} as {kind.number}"
                 yield Problem("unreadable-row", None, query, doc, example)
             elif not isfinite(number):
                 yield Problem("not-finite", None, query, doc, f"{number} as {kind.number}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.engine import Session, quoted
 from gainful.inputs.identifiers import id_text
 from gainful.measures.policy import Policy
@@ -77,7 +77,7 @@ def read_chunks(chunks: object, policy: Policy) -> Chunks | None:
         return Chunks(
             {id_text(k, where="chunks"): id_text(v, where="chunks") for k, v in chunks.items()}
         )
-    raise InputError("chunks", "a delimiter or a dict {chunk: doc}", f"{chunks!r:.60}")
+    raise InputError("chunks", "a delimiter or a dict {chunk: doc}", shown(chunks))
 
 
 def without_self(documents: Mapping[Any, float], query: str, policy: Policy) -> Mapping[Any, float]:

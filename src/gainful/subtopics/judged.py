@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.files import path_of
@@ -101,7 +101,7 @@ def _by_id(
             raise InputError(
                 f"{where}, {role} {text!r}",
                 f"a dict {shape}",
-                f"{type(found).__name__} {found!r:.50}",
+                f"{type(found).__name__} {shown(found)}",
                 _REMEDY,
             )
         yield text, found
@@ -149,7 +149,7 @@ def read_weights(given: object, judged: Judged) -> dict[str, dict[str, float]] |
                 )
             if not _is_weight(weight):
                 raise InputError(
-                    f"{where}, subtopic {name!r}", "a finite number from 0", f"{weight!r:.60}"
+                    f"{where}, subtopic {name!r}", "a finite number from 0", shown(weight)
                 )
             known[name] = float(weight)
         weights[query] = known

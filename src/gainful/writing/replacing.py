@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gainful.errors import GainfulError, InputError
+from gainful.errors import GainfulError, InputError, shown
 from gainful.inputs.files import path_of
 
 _CHUNK = 1 << 22
@@ -52,7 +52,7 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
 def name_of(path: object) -> str:
     """Return a path as a string, `-` for standard output."""
     if not isinstance(path, str | bytes | os.PathLike):
-        raise InputError("path", "the path of a file to write", f"{path!r:.60}")
+        raise InputError("path", "the path of a file to write", shown(path))
     return path_of(path)  # type: ignore[arg-type]
 
 

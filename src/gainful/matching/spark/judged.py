@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.spark import (
     functions,
@@ -113,7 +113,7 @@ def frame_of(
             }
         )
     except UnicodeEncodeError as problem:
-        raise InputError(kind.name, "ids that are text", f"{problem.object!r:.60}") from None
+        raise InputError(kind.name, "ids that are text", shown(problem.object)) from None
     with without_pandas():
         return session.createDataFrame(table)
 
