@@ -37,6 +37,13 @@ def test_the_table_is_that_of_the_comparison(cli, inside, found):
     assert inside("compare", *ALL).stdout == f"{gf.compare(JUDGMENTS, RUNS)}\n"
 
 
+@pytest.mark.parametrize("option", ["--fail-if", "--fail-unless"])
+def test_conditions_are_read_before_the_files(inside, option):
+    done = inside("compare", "no.qrels", "no.run", "no2.run", "-m", "P@5", option, "P@50 < 0")
+    assert done.returncode == 2
+    assert "Did you mean 'P@5'" in done.stderr
+
+
 @pytest.mark.parametrize("writer", gf.formats())
 def test_formats(writer, inside, found, tmp_path):
     done = inside("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "-f", writer)

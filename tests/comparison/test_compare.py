@@ -238,6 +238,20 @@ def test_the_baseline_is_the_first_or_the_one_that_is_named():
     ]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"baseline": "odl"}, "Did you mean 'old'"),
+        ({"slices": "no-such-file.csv"}, "no-such-file.csv"),
+    ],
+)
+@pytest.mark.parametrize("function", [gf.compare, gf.report])
+def test_what_is_misspelled_is_said_before_anything_is_read(function, options, message):
+    # These runs would be refused, too, once they are looked at.
+    with pytest.raises(gf.InputError, match=message):
+        function("no-such.qrels", {"old": "no-such.run", "new": "no-such.run"}, **options)
+
+
 def test_a_measure_is_found_in_any_spelling():
     judgments, runs = collection()
     found = gf.compare(judgments, runs, ["ndcg_cut_5", "map", "nDCG@5"])

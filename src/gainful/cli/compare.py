@@ -105,6 +105,8 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--junit reports conditions: give --fail-if or --fail-unless.")
     if options["systems"] and options["tests_"]:
         raise click.UsageError("--systems and --tests are two tables: give one of them.")
+    if judgments is not None:
+        gf.Gate.check_conditions(_measures(options), *rules)
     page = _reported(judgments, runs, options) if options["html"] else None
     if page is not None and page.comparison is not None:
         found = page.comparison
@@ -189,7 +191,7 @@ def _called(
         return function(
             judgments,
             runs,
-            list(options["measures"]) or "nDCG@10",
+            _measures(options),
             policy=policy,
             chunks=chunks,
             progress=progress,
@@ -197,6 +199,10 @@ def _called(
             **reading,
             **more,
         )
+
+
+def _measures(options: dict[str, Any]) -> list[str]:
+    return list(options["measures"]) or ["nDCG@10"]
 
 
 def _conditions(gate: gf.Gate | None) -> list[str]:

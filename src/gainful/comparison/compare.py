@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.comparison.comparison import Checks, Comparison
 from gainful.comparison.differences import differences, pairs_of
-from gainful.comparison.paired import Paired, pair, refuse_odd_names
+from gainful.comparison.paired import Paired, check_system, pair, refuse_odd_names
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import slices_of
 from gainful.comparison.tables import (
@@ -21,7 +21,7 @@ from gainful.comparison.tables import (
     columns_of_tables,
     measure_of,
 )
-from gainful.errors import GainfulWarning, InputError
+from gainful.errors import GainfulWarning, InputError, shown
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.scores import Scores
@@ -99,7 +99,8 @@ def compare(
     settings = Settings(pairs, test, correction, interval, level, margin, resamples, seed, told)
     asked = read_measures(measures)
     refuse_geometric(asked)
-    saved, fresh = split_runs(runs)
+    saved, fresh = split_runs(runs, baseline)
+    table = None if slices is None else read_query_table(slices, "slices")
     scores = _evaluated(
         judgments, fresh, asked, progress, policy=policy, columns=columns, chunks=chunks, engine=engine
     )  # fmt: skip
@@ -108,7 +109,7 @@ def compare(
         asked,
         settings,
         baseline=baseline,
-        slices=slices,
+        slices=table,
         by=by,
     )
 
@@ -250,11 +251,18 @@ def _compare(
     )
 
 
-def split_runs(runs: Mapping[str, object]) -> tuple[dict[str, Baseline], dict[str, object]]:
-    """Tell saved baselines, which are read, from runs that are to be measured."""
+def split_runs(
+    runs: Mapping[str, object], baseline: str | None = None
+) -> tuple[dict[str, Baseline], dict[str, object]]:
+    """Tell saved baselines, which are read, from runs that are to be measured.
+
+    The name of the baseline is checked, too, before anything is measured.
+    """
     if not isinstance(runs, Mapping) or not runs:
-        raise InputError("runs", "a dict {name: run}", repr(runs)[:60])
+        raise InputError("runs", "a dict {name: run}", shown(runs))
     refuse_odd_names(runs)
+    if baseline is not None:
+        check_system(baseline, runs, "baseline")
     saved: dict[str, Baseline] = {}
     fresh: dict[str, object] = {}
     for name, run in runs.items():

@@ -17,6 +17,7 @@ from gainful.comparison.comparison import Comparison
 from gainful.comparison.conditions import CHANGED, Condition, read_conditions
 from gainful.comparison.verdict import signed
 from gainful.errors import InputError
+from gainful.measures.notation import Measures, read_measures
 from gainful.rendering.table import Table, as_html, as_markdown, as_text, printable
 from gainful.statistics.intervals import Interval, bca_interval, t_interval
 from gainful.statistics.moments import moments
@@ -63,6 +64,22 @@ class Gate:
         """Whether any condition fails."""
         return any(each.failed for each in self.checked)
 
+    @staticmethod
+    def check_conditions(
+        measures: Measures,
+        fail_if: str | Sequence[str] = (),
+        fail_unless: str | Sequence[str] = (),
+    ) -> None:
+        """Refuse conditions that could not be checked, before anything is measured.
+
+        >>> Gate.check_conditions("nDCG@10", "nDCG@5 < -0.01")
+        Traceback (most recent call last):
+            ...
+        gainful.errors.InputError: fail-if: expected ...
+        """
+        names = [str(measure) for measure in read_measures(measures)]
+        _conditions(names, fail_if, fail_unless)
+
     def table(self) -> Table:
         """Return a row for each condition and run."""
         rows = [
@@ -105,10 +122,7 @@ def check_gate(
     comparison: Comparison, fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
 ) -> Gate:
     """Check conditions for every run but the baseline."""
-    conditions = [
-        *read_conditions(fail_if, comparison.measures, unless=False),
-        *read_conditions(fail_unless, comparison.measures, unless=True),
-    ]
+    conditions = _conditions(comparison.measures, fail_if, fail_unless)
     # The same in another spelling is no second condition, and widens no interval.
     conditions = list(
         {(c.name, c.sign, c.number, c.unless): c for c in reversed(conditions)}.values()
@@ -126,6 +140,15 @@ def check_gate(
         check = _difference if condition.is_difference else _fact
         checked += [check(comparison, condition, run, level) for run in runs]
     return Gate(tuple(checked), comparison)
+
+
+def _conditions(
+    measures: Sequence[str], fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
+) -> list[Condition]:
+    return [
+        *read_conditions(fail_if, measures, unless=False),
+        *read_conditions(fail_unless, measures, unless=True),
+    ]
 
 
 def _changed(comparison: Comparison, condition: Condition) -> Checked:

@@ -1,7 +1,7 @@
 """The scores of systems side by side, query by query."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,13 +69,7 @@ class Paired:
 
     def system(self, name: object, what: str) -> int:
         """Return the place of a system."""
-        if name not in self.systems:
-            raise InputError(
-                what,
-                "one of the runs",
-                f"'{name}', which is not there",
-                did_you_mean(str(name), self.systems),
-            )
+        check_system(name, self.systems, what)
         return self.systems.index(str(name))
 
     def left_out(self) -> dict[str, tuple[str, ...]]:
@@ -85,6 +79,17 @@ class Paired:
             measure: tuple(self.queries[at] for at in np.flatnonzero(~kept[:, place]))
             for place, measure in enumerate(self.measures)
         }
+
+
+def check_system(name: object, systems: Collection[str], what: str) -> None:
+    """Refuse the name of a system that is not there."""
+    if name not in systems:
+        raise InputError(
+            what,
+            "one of the runs",
+            f"'{name}', which is not there",
+            did_you_mean(str(name), systems),
+        )
 
 
 def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:

@@ -14,6 +14,7 @@ from gainful.errors import InputError, MissingDependencyError
 from gainful.evaluation.evaluate import evaluate_runs, read_policy
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Engine, Session
+from gainful.inputs.query_tables import read_query_table
 from gainful.inputs.sources import lasting
 from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
@@ -186,7 +187,8 @@ def report(
     _check_depth(depth)
     date = _date(created)
     _refuse_bare(runs)
-    saved, fresh = split_runs(runs)
+    saved, fresh = split_runs(runs, baseline)
+    table = None if slices is None else read_query_table(slices, "slices")
     _refuse_spark(engine, judgments, *fresh.values())
     if len(runs) > 1:
         refuse_geometric(asked)
@@ -208,7 +210,7 @@ def report(
             name: saved.get(name) or scores[name] for name in runs
         }
         comparison = (
-            compare_evaluated(evaluated, asked, settings, baseline=baseline, slices=slices, by=by)
+            compare_evaluated(evaluated, asked, settings, baseline=baseline, slices=table, by=by)
             if len(runs) > 1
             else None
         )
