@@ -22,7 +22,6 @@ from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades, speak
 from gainful.evaluation.scores import Scores
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.engine import Engine, Progress
-from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
 from gainful.matching import arrays
@@ -131,8 +130,7 @@ def evaluate_runs(
     chosen = read_policy(policy) if tool is None else tool.for_files()
     depth = _depth(asked, chosen)
     if isinstance(engine, Spark):
-        judgments = engine.read(judgments, JUDGMENTS)
-        runs = {name: engine.read(run, RUN) for name, run in runs.items()}
+        judgments, runs = engine.read(judgments, runs)
         engine = None
     names = list(runs)
     done = 0

@@ -3,12 +3,12 @@
 import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Engine
-from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.spark import library, without_pandas
 
 if TYPE_CHECKING:
@@ -83,26 +83,27 @@ class Spark:
             settings["spark.local.dir"] = os.fspath(self.folder)
         return settings
 
-    def read(self, given: object, kind: Kind) -> Any:
-        """Return a file as a Spark data frame; what is no file as it is.
+    def read(self, judgments: object, runs: Mapping[str, object]) -> tuple[Any, dict[str, Any]]:
+        """Return judgments and runs, files as Spark data frames, and what is no file as it is.
 
-        Judgments in a format that Spark does not read come by way of this machine.
+        Judgments in a format that Spark does not read come by way of this machine; runs in such a
+        format are refused before Spark starts.
         """
-        if not isinstance(given, str | os.PathLike):
+        for run in runs.values():
+            if isinstance(run, str | os.PathLike) and not _is_read(os.fspath(run)):
+                name = os.fspath(run)
+                raise InputError(
+                    name,
+                    "a run that Spark reads: .parquet or a directory of it, .csv, .tsv, .jsonl",
+                    f"the ending {_ending(name)!r}" if _ending(name) else "another name",
+                    "Convert it: gainful convert.",
+                )
+        return self._read(judgments), {name: self._read(run) for name, run in runs.items()}
+
+    def _read(self, given: object) -> Any:
+        if not isinstance(given, str | os.PathLike) or not _is_read(os.fspath(given)):
             return given
-        name = os.fspath(given)
-        ending = _ending(name)
-        known = ending in _DELIMITERS or ending in _LINES
-        if not known and ending != ".parquet" and not os.path.isdir(name):  # noqa: PTH112 - of any file system
-            if kind is JUDGMENTS:
-                return given
-            raise InputError(
-                name,
-                "a run that Spark reads: .parquet or a directory of it, .csv, .tsv, .jsonl",
-                f"the ending {ending!r}" if ending else "another name",
-                "Convert it: gainful convert.",
-            )
-        return self._frame(name, ending)
+        return self._frame(os.fspath(given), _ending(os.fspath(given)))
 
     def _frame(self, name: str, ending: str) -> "DataFrame":
         from pyspark.errors import PySparkException
@@ -119,6 +120,12 @@ class Spark:
             if problem.getCondition() == "PATH_NOT_FOUND":
                 raise InputError(name, "a file", "none of that name", "Check the path.") from None
             raise InputError(name, "a file that Spark can read", _first_line(problem)) from None
+
+
+def _is_read(name: str) -> bool:
+    ending = _ending(name)
+    known = ending in _DELIMITERS or ending in _LINES or ending == ".parquet"
+    return known or os.path.isdir(name)  # noqa: PTH112 - of any file system
 
 
 def _ending(name: str) -> str:
