@@ -98,14 +98,14 @@ REFUSED = [
     (L.approx_ndcg, {"reduction": None}, "mean, sum or none"),
     (L.approx_ndcg, {"reduction": ["mean"]}, "mean, sum or none"),
     (L.gap, {"reduction": "average"}, "mean, sum or none"),
-    (L.approx_ndcg, {"temperature": "1"}, "a number above 0"),
-    (L.approx_ndcg, {"temperature": None}, "a number above 0"),
+    (L.approx_ndcg, {"temperature": "1"}, "a finite number above 0"),
+    (L.approx_ndcg, {"temperature": None}, "a finite number above 0"),
     (L.approx_ndcg, {"temperature": torch.tensor(1.0)}, "not a tensor"),
-    (L.pirank_ndcg, {"tau": [1.0]}, "a number above 0"),
-    (L.lambda_loss, {"sigma": True}, "a number above 0"),
-    (L.lambda_loss, {"mu": "ten"}, "a number from 0"),
+    (L.pirank_ndcg, {"tau": [1.0]}, "a finite number above 0"),
+    (L.lambda_loss, {"sigma": True}, "a finite number above 0"),
+    (L.lambda_loss, {"mu": "ten"}, "a finite number from 0"),
     (L.lambda_loss, {"scheme": ["ndcg1"]}, "lambdarank"),
-    (L.gumbel_approx_ndcg, {"beta": math.nan}, "a number from 0"),
+    (L.gumbel_approx_ndcg, {"beta": math.nan}, "a finite number from 0"),
     (L.gumbel_approx_ndcg, {"samples": 2.0}, "at least 1"),
     (L.gumbel_approx_ndcg, {"samples": 0}, "at least 1"),
     (L.gumbel_approx_ndcg, {"noise": torch.zeros(3)}, "shape of the scores"),
@@ -201,3 +201,31 @@ def test_the_default_type_of_pytorch_changes_no_type():
         assert L.softmax(S, Y).dtype == torch.float32
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+@rows
+@pytest.mark.parametrize("make", [torch.tensor, jnp.asarray], ids=["torch", "jax"])
+def test_small_labels_keep_their_digits(row, make):
+    scores, labels = np.float32([[1.0, 0.0, 0.5]]), np.float32([[1e-7, 2e-7, 3e-7]])
+    found = values(row, scores, labels, make=make)
+    expected = values(row, np.float64(scores), np.float64(labels))
+    assert np.asarray(found) == pytest.approx(expected.numpy(), rel=1e-4)
+
+
+@pytest.mark.parametrize("make", [torch.tensor, jnp.asarray], ids=["torch", "jax"])
+@pytest.mark.parametrize("name", ["approx_ndcg", "soft_ndcg", "lambda_loss", "softmax"])
+def test_gains_beyond_the_type_are_not_known(name, make):
+    labels = make(np.float32([[127, 127, 127], [3, 2, 1]]))
+    scores = make(np.float32([[1, 2, 3], [1, 2, 3]]))
+    found = getattr(L, name)(scores, labels, reduction="none")
+    assert np.isnan(np.asarray(found)).tolist() == [True, False]
+    found = gf.metrics.ndcg(scores, labels * 1.6e36)
+    assert np.isnan(np.asarray(found)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("given", [3, "seed"])
+def test_what_is_no_generator_is_refused(given):
+    for make in (torch.tensor, jnp.asarray):
+        scores = make(np.float32([[1, 2]]))
+        with pytest.raises(gf.InputError, match="generator: expected a"):
+            L.pl_rank(scores, scores, generator=given)

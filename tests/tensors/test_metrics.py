@@ -309,6 +309,17 @@ def test_under_torch_compile(name, fused, monkeypatch):
         np.testing.assert_allclose(found.numpy(), measure(*data).numpy(), rtol=1e-13, atol=1e-15)
 
 
+def test_masks_of_arrays_are_refused_and_cutoffs_in_arrays_are_read():
+    scores, labels = np.array([[1.0, 2.0, 3.0]]), np.array([[1, 0, 2]])
+    hidden = np.ma.array(scores, mask=[[0, 0, 1]])
+    with pytest.raises(gf.InputError, match="without a mask of its own"):
+        gf.metrics.ndcg(hidden, labels)
+    found = gf.metrics.ndcg(scores, labels, k=np.array(2))
+    assert found == gf.metrics.ndcg(scores, labels, k=2)
+    with pytest.raises(gf.MeasureError, match="cutoff: expected a whole number"):
+        gf.metrics.ndcg(scores, labels, k=np.array([2]))
+
+
 def test_running_highest_without_one_in_the_library():
     values = np.random.default_rng(15).integers(0, 99, (20, 37))
     expected = np.maximum.accumulate(values, axis=-1)

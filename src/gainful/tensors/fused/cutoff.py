@@ -82,6 +82,8 @@ def _cumulated_kernel(
         highest = tl.sum(best * _weights_of(counts, sums, cutoff), axis=0)
         total = tl.where(highest > 0, total / tl.where(highest > 0, highest, 1.0), 0.0)
         total = tl.where(tl.abs(total - 1.0) <= _ROUNDING, 1.0, total)
+        # Beyond float32, as where there is no kernel: every share of it would be 0.
+        total = tl.where(highest < 3.4028234663852886e38, total, float("nan"))
     found = tl.where(unknown > 0, float("nan"), total.to(tl.float32))
     tl.store(values + tl.program_id(0), found)
 

@@ -136,7 +136,9 @@ def prepare_list(
         scale = tl.where(ideal > 0, 1.0 / tl.where(ideal > 0, ideal, 1.0), 0.0)
     start = tl.where((ideal > 0) & normalized & (ranked == 0), 1.0, 0.0)
     unknown = tl.max(((score != score) | (grade != grade)).to(tl.int32), axis=0)
-    tl.store(starts + at, tl.where(unknown > 0, float("nan"), start))
+    # A sum that the type cannot hold would make every share of it 0.
+    known_sum = (unknown == 0) & (ideal < float("inf"))
+    tl.store(starts + at, tl.where(known_sum, start, float("nan")))
     part = tl.where(count > 0, 1.0, 0.0)
     if weight is not None:
         part = tl.where(count > 0, tl.load(weight + at).to(tl.float32), 0.0)

@@ -88,11 +88,11 @@ def check_number(name: str, value: object, expected: str, fits: Callable[[float]
 
 
 def _positive(name: str, value: object) -> None:
-    check_number(name, value, "a number above 0", lambda number: number > 0)
+    check_number(name, value, "a finite number above 0", lambda number: number > 0)
 
 
 def _from_zero(name: str, value: object) -> None:
-    check_number(name, value, "a number from 0", lambda number: number >= 0)
+    check_number(name, value, "a finite number from 0", lambda number: number >= 0)
 
 
 def _whole(least: int) -> Callable[[str, object], None]:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 
 
 class JaxOperations:
@@ -58,6 +58,10 @@ class JaxOperations:
     def exp(self, values: Any) -> Any:
         """e^x."""
         return jnp.exp(values)
+
+    def expm1(self, values: Any) -> Any:
+        """e^x − 1, exact near 0."""
+        return jnp.expm1(values)
 
     def log(self, values: Any) -> Any:
         """Return the natural logarithm."""
@@ -113,6 +117,8 @@ class JaxOperations:
                 "Give generator=jax.random.key(seed), and a new key at each step.",
             )
         tiny = float(np.finfo(like.dtype).tiny)
+        if not isinstance(generator, jax.Array):
+            raise InputError("generator", "a key of JAX", shown(generator), "jax.random.key(seed).")
         return jax.random.uniform(generator, shape, dtype=like.dtype, minval=tiny)
 
     def by_rows(self, rows: Callable[..., Any], size: int, *columns: Any) -> Any:

@@ -24,7 +24,8 @@ class Lists:
     """Lists in one batch, padded: arrays are [list, item], masked items have score and gain 0.
 
     `ideal` is the DCG of the best order, 1 where there is nothing to divide by; `gainful` says
-    where there was, and `unknown` where the score, label or gain of an item is NaN. `arrange`
+    where there was, and `unknown` where the score, label or gain of an item is NaN, or the ideal
+    is beyond the type. `arrange`
     brings another tensor of the caller's layout into this one.
     """
 
@@ -186,7 +187,8 @@ def read_lists(
         gains=gains,
         ideal=ops.where(positive, ideal, 1.0),
         gainful=positive,
-        unknown=ops.floats(nan, clean).sum(-1) > 0,
+        # A sum that the type cannot hold would make every share of it 0.
+        unknown=(ops.floats(nan, clean).sum(-1) > 0) | (ideal == math.inf),
         k=k,
         discount=discount,
         base=base,

@@ -50,6 +50,9 @@ class Operations(Protocol):
     def exp(self, values: Array) -> Array:
         """e^x."""
 
+    def expm1(self, values: Array) -> Array:
+        """e^x − 1, exact near 0."""
+
     def log(self, values: Array) -> Array:
         """Return the natural logarithm."""
 

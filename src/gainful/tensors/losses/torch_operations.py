@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gainful.errors import InputError, shown
 from gainful.tensors.fusible import fusible
 
 
@@ -96,6 +97,10 @@ class TorchOperations:
         """e^x."""
         return torch.exp(values)
 
+    def expm1(self, values: Tensor) -> Tensor:
+        """e^x − 1, exact near 0."""
+        return torch.expm1(values)
+
     def log(self, values: Tensor) -> Tensor:
         """Return the natural logarithm."""
         return torch.log(values)
@@ -144,6 +149,8 @@ class TorchOperations:
         self, shape: tuple[int, ...], like: Tensor, generator: torch.Generator | None
     ) -> Tensor:
         """Draw from (0, 1)."""
+        if generator is not None and not isinstance(generator, torch.Generator):
+            raise InputError("generator", "a torch.Generator, or none", shown(generator))
         drawn = torch.rand(shape, dtype=like.dtype, device=like.device, generator=generator)
         return drawn.clamp_min(torch.finfo(like.dtype).tiny)
 

@@ -115,7 +115,7 @@ def ndcg(
 
 
 def _measure(name: str, k: int | None, gain: object, discount: str, base: float | str) -> Measure:
-    if isinstance(gain, str) and isinstance(discount, str):
+    if isinstance(gain, str) and isinstance(discount, str) and isinstance(k, int | None):
         return _known_measure(name, k, gain, discount, base)
     return Measure(name, cutoff=k, gain=gain, discount=discount, base=base)
 
@@ -144,7 +144,9 @@ def _cumulated(scores: Any, labels: Any, mask: Any, measure: Measure, ties: str)
         return lists.result(found, unknown)
     positive = lists.xp.where(worth > 0, worth, 0)
     best = highest(lists.xp, positive, table.size)
-    quotient = lists.ratio(found, lists.total(best * lists.constant(table)))
+    ideal = lists.total(best * lists.constant(table))
+    unknown = unknown | lists.xp.isinf(ideal)  # beyond the type: every share of it would be 0
+    quotient = lists.ratio(found, ideal)
     rounding = _ROUNDING * lists.xp.finfo(lists.scores.dtype).eps
     near = lists.xp.abs(quotient - 1) <= rounding
     return lists.result(lists.xp.where(near, 1, quotient), unknown)

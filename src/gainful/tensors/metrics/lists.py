@@ -6,6 +6,7 @@ No number is looked at on the host: that would make a device wait, and a compile
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace, device, is_jax_namespace, is_torch_array
 
 from gainful.errors import InputError
@@ -110,6 +111,9 @@ def _constant(xp: Any, array: Any) -> Any:
 def _namespace(scores: Any, labels: Any, mask: Any) -> Any:
     given = {"scores": scores, "labels": labels} | ({} if mask is None else {"mask": mask})
     for name, array in given.items():
+        if isinstance(array, np.ma.MaskedArray):
+            remedy = "Give its data, and mask=~array.mask."
+            raise InputError(name, "an array without a mask of its own", "a masked array", remedy)
         try:
             array_namespace(array)
         except TypeError:
