@@ -41,6 +41,11 @@ RUNS = [
     ("many.run", RUN + "q1 Q0 c 1 0.5 t u\n", 4, "found 7"),
     ("word.run", RUN + "q1 Q0 c 1 good t\n", 4, "a finite number as score, found 'good'"),
     ("nan.run", RUN + "q1 Q0 c 1 nan t\n", 4, "a finite number as score, found 'nan'"),
+    ("digits apart, short.run", "q1 Q0 a 1 1_000 t\n", 1, "as score, found '1_000'"),
+    ("digits apart.run", RUN + "q1 Q0 c 1 1_000 t\n", 4, "a finite number as score, found '1_000'"),
+    ("two signs.run", RUN + "q1 Q0 c 1 +-1 t\n", 4, "a finite number as score, found '+-1'"),
+    ("digits apart.csv", HEAD + "q1,b_2,1e1_0\n", 3, "a finite number as score, found '1e1_0'"),
+    ("two signs.csv", HEAD + "q1,b, +-1\n", 3, "a finite number as score"),
     ("inf.run", RUN + "q1 Q0 c 1 -inf t\n", 4, "a finite number as score, found '-inf'"),
     ("far.run", RUN + "q1 Q0 c 1 1e999 t\n", 4, "a finite number as score, found '1e999'"),
     ("ragged.run", "\n" + RUN.replace(" ", "  ") + "\nq1 Q0 c  1 x t\n", 6, "found 'x'"),
@@ -175,6 +180,33 @@ def test_judgments_and_run_swapped(place):
     told = refused(place, run, place / "qrels.txt")
     assert f"{run}:1: " in told
     assert "judgments come first, then the run" in told
+
+
+def test_a_document_judged_for_two_subtopics(place):
+    qrels = written(place, "diverse.qrels", "q1 1 a 1\nq1 2 a 1\n")
+    told = refused(place, qrels, written(place, "run.txt", RUN))
+    assert "--subtopics" in told
+    assert "--subtopics" not in refused(
+        place, place / "qrels.txt", written(place, "twice.run", RUN + "q1 Q0 a 1 0.5 t\n")
+    )
+
+
+def test_what_is_not_yet_part_of_a_folder_is_not_read(place):
+    for name in (
+        "part-0.parquet",
+        "_temporary/part-1.parquet",
+        ".part-2.crc.parquet",
+        "_x.parquet",
+    ):
+        (place / "table" / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / "table" / name).write_bytes(parquet(query=["q1"], doc=["a"], score=[1.0]))
+    scores = gf.evaluate({"q1": {"a": 1}}, place / "table", "RR")
+    assert (scores["RR"], scores.coverage.retrieved) == (1.0, 1)
+
+
+def test_an_array_with_something_else_names_it():
+    with pytest.raises(gf.InputError, match="such as None"):
+        gf.ndcg([1, None])
 
 
 def test_a_missing_file_a_folder_and_a_pattern(place):

@@ -58,6 +58,17 @@ def test_standard_input_that_cannot_be_read(qrels):
         assert done.stderr.count(b"\n") == 1
 
 
+def test_standard_input_that_is_looked_at_twice(qrels, tmp_path):
+    tied = "".join(f"q1 Q0 {doc} 1 0.5 t\n" for doc in "abcdef").encode()
+    (tmp_path / "tied.run").write_bytes(tied)
+    ways = ("evaluate", qrels, "-m", "nDCG@1", "--tie-warning", "0", "-f", "csv")
+    told, expected = call(*ways, "-", stdin=tied), call(*ways, tmp_path / "tied.run")
+    assert (told.returncode, expected.returncode) == (0, 0)
+    assert told.stderr.replace(b"\n-:", b"\ntied:") == expected.stderr
+    assert b"nDCG@1 is" in told.stderr
+    assert told.stdout.replace(b"-,", b"tied,") == expected.stdout
+
+
 def test_standard_input_twice_and_closed(qrels):
     done = call("evaluate", "-", "-", stdin=RUN.encode())
     assert (done.returncode, done.stdout) == (2, b"")

@@ -1,6 +1,7 @@
 """`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -21,7 +22,8 @@ from gainful.evaluation.coverage import coverage_of
 from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades, speaking
 from gainful.evaluation.scores import Scores
 from gainful.inputs.arrays import read_lists
-from gainful.inputs.engine import Engine, Progress
+from gainful.inputs.engine import Engine, Progress, Session
+from gainful.inputs.sources import lasting
 from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
 from gainful.matching import arrays
@@ -139,34 +141,56 @@ def evaluate_runs(
         if progress is not None:
             progress((done + share) / len(names), names[min(done, len(names) - 1)])
 
-    with (
-        speaking(tool),
-        reading(
-            judgments,
-            chosen,
-            columns=columns,
-            chunks=chunks,
-            engine=engine,
-            progress=None if progress is None else tell,
-        ) as reader,
-    ):
-        results = {}
-        for done, (name, run) in enumerate(runs.items()):  # noqa: B007 - tell reads it
-            if is_spark(judgments) or is_spark(run):
-                results[name] = _measure_on_spark(reader, run, depth, asked, tool)
-            else:
-                matched, decided = reader.match(run, depth)
-                refuse_grades(tool, matched.grade, matched.pool_grades, asked)
-                results[name] = measure_matched(matched, asked, decided, depth)
-            tell(1.0)
-    if depth is not None:  # what ties can do is not known of lists that were cut
-        for name, run in runs.items():
-            results[name].match_whole = partial(
-                _match_whole, judgments, run, chosen, columns=columns, chunks=chunks, engine=engine
-            )
-    for scores in results.values():
-        _settle(scores, tool, tie_warning)
-    return results
+    with _kept(judgments, runs, engine, again=tie_warning is not None) as (judgments, runs):
+        with (
+            speaking(tool),
+            reading(
+                judgments,
+                chosen,
+                columns=columns,
+                chunks=chunks,
+                engine=engine,
+                progress=None if progress is None else tell,
+            ) as reader,
+        ):
+            results = {}
+            for done, (name, run) in enumerate(runs.items()):  # noqa: B007 - tell reads it
+                if is_spark(judgments) or is_spark(run):
+                    results[name] = _measure_on_spark(reader, run, depth, asked, tool)
+                else:
+                    matched, decided = reader.match(run, depth)
+                    refuse_grades(tool, matched.grade, matched.pool_grades, asked)
+                    results[name] = measure_matched(matched, asked, decided, depth)
+                tell(1.0)
+        if depth is not None:  # what ties can do is not known of lists that were cut
+            for name, run in runs.items():
+                results[name].match_whole = partial(
+                    _match_whole,
+                    judgments,
+                    run,
+                    chosen,
+                    columns=columns,
+                    chunks=chunks,
+                    engine=engine,
+                )
+        for scores in results.values():
+            _settle(scores, tool, tie_warning)
+        return results
+
+
+@contextmanager
+def _kept(
+    judgments: object, runs: Mapping[str, object], engine: Engine | None, *, again: bool
+) -> Iterator[tuple[object, Mapping[str, object]]]:
+    """Have judgments and runs so that they can be read again, if they are to be."""
+    if not again:
+        yield judgments, runs
+        return
+    with Session(engine) as session:
+        yield (
+            lasting(judgments, session),
+            {name: lasting(run, session) for name, run in runs.items()},
+        )
 
 
 def _measure_on_spark(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -133,8 +134,9 @@ def checked_numbers(array: AnyArray, name: str, valid: Bools | None = None) -> N
     The numbers keep their type: large arrays are converted later, a part at a time.
     """
     if array.dtype.kind not in "fiub":
-        first = f", such as {shown(array.flat[0])}" if array.size else ""
-        raise InputError(name, "numbers", f"an array of {array.dtype}{first}")
+        odd = next((one for one in array.ravel().tolist() if not isinstance(one, Number)), None)
+        example = f", such as {shown(odd)}" if array.size else ""
+        raise InputError(name, "numbers", f"an array of {array.dtype}{example}")
     if array.dtype.kind == "f":
         _refuse_infinite(array, name, valid)
     elif array.dtype.kind in "iu" and array.size:

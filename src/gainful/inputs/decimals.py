@@ -70,8 +70,11 @@ def read_decimals(text: Bytes, words: Words, starts: Ints, ends: Ints) -> Floats
         return None
     for place in others.tolist():
         start = int(starts[place]) - int(signs[place] in (_PLUS, _MINUS))
+        written = text[start : ends[place]].tobytes()
+        if b"_" in written:  # which Python reads between digits
+            return None
         try:
-            numbers[place] = float(text[start : ends[place]].tobytes())
+            numbers[place] = float(written)
         except ValueError:
             return None
         if not math.isfinite(numbers[place]):

@@ -77,7 +77,12 @@ def parts_of(name: str) -> list[Path] | None:
     path = Path(name)
     try:
         if path.is_dir():
-            found = sorted(path.rglob("*.parquet"))
+            # What begins with _ or . is not, or not yet, part of the table: _temporary, _SUCCESS.
+            found = sorted(
+                part
+                for part in path.rglob("*.parquet")
+                if not any(name.startswith(("_", ".")) for name in part.relative_to(path).parts)
+            )
             if not found:
                 raise InputError(
                     name, "a file, or a directory with Parquet files", "a directory without any",

@@ -190,7 +190,8 @@ def _row(
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return math.nan
-    if isinstance(value, str) and not value.isascii():  # Python reads digits of every script
+    # Python reads digits of every script, and 1_000 as 1000.
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
         return math.nan
     try:
         return float(value)

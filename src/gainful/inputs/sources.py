@@ -14,7 +14,7 @@ from gainful.inputs.engine import Columns, Session, said
 from gainful.inputs.files import Plain, parts_of, path_of, plain_file
 from gainful.inputs.formats import recognise
 from gainful.inputs.frames import is_lasting, readable, refuse_odd_ids
-from gainful.inputs.kinds import Kind
+from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.letor import Labels, Predictions, read_labels, read_predictions
 from gainful.inputs.nested import read_nested
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
@@ -23,6 +23,8 @@ from gainful.inputs.source import Source
 from gainful.inputs.spark import refuse_spark
 from gainful.inputs.texts import cleaned, is_read_by_engine, json_lines, row_by_row
 from gainful.inputs.typed import parquet, typed
+
+_SUBTOPICS = " Judgments of subtopics go with --subtopics, or evaluate_subtopics."
 
 Given = Mapping[str, str]
 Documents = Mapping[Any, Mapping[Any, float]]
@@ -163,7 +165,8 @@ def refuse_duplicate(source: Source, query: str, doc: str) -> NoReturn:
         where,
         "each document once for a query",
         f"document {doc!r} of query {query!r} again",
-        "Remove one, or set the policy duplicates to first or best.",
+        "Remove one, or set the policy duplicates to first or best."
+        + (_SUBTOPICS if source.kind is JUDGMENTS and source.layout.format == "trec" else ""),
     )
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -68,21 +69,36 @@ def row_by_row(source: Source, session: Session) -> Source:
     return replace(source, select=f"SELECT {columns} FROM {name}")
 
 
+# The engine reads 1_000 as 1000 and +-1 as -1, which no other tool does: they are no numbers.
+_NOT_ODD = (
+    "CAST(CASE WHEN contains({0}, '_') OR ltrim({0}) >= '+-' AND ltrim({0}) < '+.' "
+    "THEN 'no number' ELSE {0} END AS DOUBLE)"
+)
+
+
+def _may_be_odd(path: Path) -> bool:
+    """Return whether a file has what makes numbers odd, anywhere: most have not."""
+    if not path.stat().st_size:  # which cannot be mapped
+        return False
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(b"_") >= 0 or content.find(b"+") >= 0
+
+
 def _text_select(path: Path, layout: Layout, session: Session) -> str:
     """Read lines of fields; an empty field is an error, not a value."""
     number = layout.places[2]
+    plain = not _may_be_odd(path)
     types = ", ".join(
-        f"'f{place}': '{'DOUBLE' if place == number else 'VARCHAR'}'"
+        f"'f{place}': '{'DOUBLE' if plain and place == number else 'VARCHAR'}'"
         for place in range(len(layout.names))
     )
     mark = "'\"'" if layout.format == "table" else "''"
     # Fields of a clean TREC file cannot be empty.
     empty = " OR ".join(f"f{place} IS NULL" for place in layout.places)
     checked = f" WHERE CASE WHEN {empty} THEN error('an empty field') ELSE true END"
-    columns = ", ".join(
-        f"f{place} AS {name}"
-        for place, name in zip(layout.places, ("query", "doc", "number"), strict=True)
-    )
+    query, doc = (f"f{place}" for place in layout.places[:2])
+    value = f"f{number}" if plain else _NOT_ODD.format(f"f{number}")
+    columns = f"{query} AS query, {doc} AS doc, {value} AS number"
     if layout.rank is not None:
         # For the lint; not read where it is not asked for. Of a bare column, the cast would
         # become one of the reader, which fails on what is no number.
