@@ -145,11 +145,17 @@ def test_links_devices_and_permissions_stay_what_they_are(cli, pair, tmp_path):
     assert pipe.is_fifo()
 
 
-@pytest.mark.parametrize("output", ["", "/", "no such folder/x"])
+@pytest.mark.parametrize("output", ["/", "no such folder/x"])
 def test_an_output_that_cannot_be_written_is_named(cli, pair, output):
     done = cli("evaluate", *pair, "-o", output)
     assert done.returncode == 2
-    assert f"{output or repr('')}: expected a file that can be written" in done.stderr
+    assert f"{output}: expected a file that can be written" in done.stderr
+
+
+def test_an_output_without_a_name_is_told_to_want_one(cli, pair):
+    done = cli("evaluate", *pair, "-o", "")
+    assert done.returncode == 2
+    assert "'': expected the name of a file to write, found an empty one." in done.stderr
 
 
 def test_a_closed_pipe_and_a_closed_input_are_no_accidents(pair):
@@ -280,6 +286,7 @@ def test_explain_a_query(cli, pair):
         (["3,2", "--query", "q"], "--query goes with JUDGMENTS and RUN"),
         (["3,2", "--judged", "1"], "all known grades, those of the list included"),
         (["3,2", "-m", "nDGC"], "Did you mean 'nDCG'"),
+        (["3,2", "-m", "nDCG@1", "-m", "DCG"], "One measure at a time"),
         ([], "Missing argument"),
     ],
 )
@@ -313,6 +320,15 @@ def test_measures(cli):
     assert "Did you mean" in cli("measures", "ndgc").stderr
 
 
+@pytest.mark.parametrize("name", ["alpha_nDCG", "alpha-nDCG", "D#-nDCG", "MAP-IA"])
+def test_a_measure_for_subtopics_says_where_it_belongs(inside, pair, name):
+    for arguments in (("evaluate", *pair, "-m", f"{name}@10"), ("measures", name)):
+        done = inside(*arguments)
+        assert done.returncode == 2
+        assert "gainful evaluate --subtopics" in done.stderr
+        assert "Did you mean" not in done.stderr
+
+
 @pytest.mark.parametrize("name", ["nDCG", "AP", "Rprec", "SDCG", "Unjudged", "NumQ", "11pt"])
 def test_a_measure_by_its_name(cli, name):
     """With an optional cutoff, with none, and with one that is always needed."""
@@ -330,6 +346,21 @@ def test_help_and_version(cli):
         assert f"--{choice.name.replace('_', '-')}" in told
     assert cli("nonsense").returncode == 2
     assert cli("evaluate").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("evaluat", "gainful evaluate"),
+        ("trec-eval", "gainful trec_eval"),
+        ("which", "gainful why --got"),
+    ],
+)
+def test_the_closest_command_is_suggested(inside, name, meant):
+    done = inside(name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"No such command '{name}'. Did you mean '{meant}'?" in done.stderr
+    assert "Did you mean" not in inside("zzzz").stderr
 
 
 def test_the_name_of_the_output_tells_the_format(cli, pair, tmp_path):

@@ -37,6 +37,15 @@ def test_the_table_is_that_of_the_comparison(cli, inside, found):
     assert inside("compare", *ALL).stdout == f"{gf.compare(JUDGMENTS, RUNS)}\n"
 
 
+@pytest.mark.parametrize("table", ["--systems", "--tests"])
+@pytest.mark.parametrize("writer", ["csv", "tsv", "json", "jsonl"])
+def test_what_was_missing_is_said_beside_bare_tables(inside, table, writer):
+    done = inside("compare", *TWO, table, "-f", writer)
+    assert done.returncode == 0
+    assert "policy: ties=doc" in done.stderr
+    assert "keyword: 23 of 24 queries, 1 missing" in done.stderr
+
+
 @pytest.mark.parametrize("option", ["--fail-if", "--fail-unless"])
 def test_conditions_are_read_before_the_files(inside, option):
     done = inside("compare", "no.qrels", "no.run", "no2.run", "-m", "P@5", option, "P@50 < 0")
@@ -295,6 +304,15 @@ def test_mistakes_are_said_in_a_paragraph(arguments, told, inside, files, tmp_pa
     assert (code, out) == (2, "")
     assert told in err
     assert {path.name for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("option", ["-o", "--junit", "--summary", "--html"])
+def test_targets_are_checked_before_the_files_are_read(option, inside):
+    given = ("none.qrels", "none.run", "no.run", "--fail-if", "nDCG@10 < 0", option)
+    code, out, err = inside("compare", *given, "no such folder/x")
+    assert (code, out) == (2, "")
+    assert "no such folder/x: expected a file that can be written" in err
+    assert "expected the name of a file to write" in inside("compare", *given, "").stderr
 
 
 @pytest.mark.parametrize("option", ["-o", "--junit", "--summary", "--html"])

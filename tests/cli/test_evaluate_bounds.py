@@ -29,6 +29,18 @@ def test_bounds(cli, files):
     assert each.stdout.splitlines()[0] == "run,query,measure,value,low,high"
 
 
+@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "json"])
+def test_what_is_missing_is_said_where_there_is_no_room_for_notes(name, inside, files):
+    paths = files("j", JUDGMENTS + "lost 0 a 1\n"), files("one", RUN)
+    done = inside("evaluate", *paths, "--bounds", "--grades", "0,1", "-f", name)
+    assert done.returncode == 0
+    assert done.stderr.startswith("policy    ties=doc ")
+    assert "\ncoverage  one: 1 of 2 queries, 1 missing" in done.stderr
+    table = inside("evaluate", *paths, "--bounds", "--grades", "0,1")
+    assert table.stdout.endswith(done.stderr)
+    assert table.stderr == ""
+
+
 def test_a_warning_of_ties(cli, files):
     tied = files("tied", "q Q0 a 1 1 t\nq Q0 x 2 1 t\n")
     done = cli("evaluate", files("j", JUDGMENTS), tied, "-m", "nDCG@1", "--tie-warning", "0.1")

@@ -50,6 +50,43 @@ def test_a_file_is_written_in_the_format_of_its_name(cli, tmp_path):
     assert cli("pool", KEYWORD, "-f", "trec").stdout.splitlines()[0].endswith(" -1")
 
 
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "csv",
+        "tsv",
+        "json",
+        "jsonl",
+        "parquet",
+        "md",
+        "tex",
+        "html",
+        "txt",
+        "trec",
+        "csv.gz",
+        "JSON",
+    ],
+)
+def test_every_ending_is_written_as_python_writes_it(inside, tmp_path, ending):
+    target, expected = tmp_path / f"told.{ending}", tmp_path / f"expected.{ending}"
+    assert inside("pool", KEYWORD, "--depth", 2, "-o", target)[:2] == (0, "")
+    gf.pool({"keyword": KEYWORD}, depth=2).write(expected)
+    assert target.read_bytes() == expected.read_bytes()
+
+
+def test_an_ending_that_tells_nothing_gets_the_table(inside, tmp_path):
+    done = inside("pool", KEYWORD, "--depth", 2, "-o", tmp_path / "pool.other")
+    assert (done.returncode, done.stderr) == (0, "")
+    text = (tmp_path / "pool.other").read_text()
+    assert text == inside("pool", KEYWORD, "--depth", 2).stdout
+
+
+@pytest.mark.parametrize("name", ["json", "parquet"])
+def test_what_has_no_room_for_the_summary_says_it_beside(inside, tmp_path, name):
+    done = inside("pool", KEYWORD, "--depth", 2, "-f", name, "-o", tmp_path / "pool")
+    assert done.stderr.strip() == gf.pool({"keyword": KEYWORD}, depth=2).summary
+
+
 def test_a_run_comes_from_standard_input(cli):
     done = cli("pool", "-", "-f", "csv", stdin="q Q0 a 1 0.5 t\n")
     assert (done.returncode, done.stdout) == (0, "query,doc,rank,runs\nq,a,1,1\n")
@@ -67,6 +104,8 @@ def test_a_run_comes_from_standard_input(cli):
         ((KEYWORD, "--judgments", JUDGMENTS, "--budget", "0"), "budget: expected a whole number"),
         ((KEYWORD, "--judgments", JUDGMENTS, "--grades", "low"), "--grades takes numbers"),
         ((KEYWORD, "--judgments", JUDGMENTS, "-m", "nDGC"), "Did you mean"),
+        ((KEYWORD, "--judgments", JUDGMENTS, "-m", "AP", "-m", "P@5"), "One measure at a time"),
+        ((KEYWORD, "-o", "x.parquet.gz"), "Parquet is packed within"),
         ((KEYWORD, "--judgments", JUDGMENTS, "--compare", "keyword", "other"), "'other'"),
         ((KEYWORD, "-f", "xml"), "xml"),
         ((KEYWORD, "-o", KEYWORD), "one of the inputs"),

@@ -61,6 +61,25 @@ def test_the_policy_reaches_the_runs(inside):
     assert json.loads(done.stdout)["sd"] == one.sd
 
 
+def test_what_the_spread_rests_on_is_said(inside, files):
+    judgments = files("j.qrels", "q1 0 a 1\nq2 0 a 1\nq3 0 a 1\n")
+    base = files("a.run", "q1 Q0 a 1 2 t\nq2 Q0 b 1 2 t\nq2 Q0 a 2 1 t\n")
+    run = files("b.run", "".join(f"q{n} Q0 a 1 2 t\n" for n in (1, 2, 3)))
+    asked = ("power", judgments, base, run, "--difference", 0.1, "-m", "RR")
+    table = inside(*asked)
+    told = table.stdout[table.stdout.index("sd of the differences in RR over 3 queries\n") :]
+    assert told.splitlines()[1].startswith("policy: ties=doc ")
+    assert "\nbase: 2 of 3 queries, 1 missing" in told
+    assert "\nrun: 3 of 3 queries, 0 missing" in told
+    assert table.stderr == ""
+    for name in ("csv", "tsv", "jsonl", "json"):
+        assert inside(*asked, "-f", name).stderr == told
+    for name in ("markdown", "latex", "html"):
+        done = inside(*asked, "-f", name)
+        assert "base: 2 of 3 queries, 1 missing" in done.stdout
+        assert done.stderr == ""
+
+
 def test_a_run_from_standard_input(cli):
     done = cli("power", JUDGMENTS, "-", HYBRID, "--queries", 50, stdin=Path(KEYWORD).read_text())
     assert (done.returncode, done.stdout) == (0, cli("power", *FILES, "--queries", 50).stdout)
@@ -99,6 +118,7 @@ def test_an_output_in_the_format_of_its_name(inside, tmp_path):
         ((KEYWORD, JUDGMENTS, HYBRID, "--queries", "9"), "judgments come first"),
         ((JUDGMENTS, KEYWORD, KEYWORD, "--queries", "9"), "the same difference on all queries"),
         ((*FILES, "-m", "nDGC", "--queries", "9"), "Did you mean"),
+        ((*FILES, "-m", "nDCG@10", "-m", "AP", "--queries", "9"), "One measure at a time"),
         ((*FILES, "-o", HYBRID, "--queries", "9"), "is one of the inputs"),
         ((*FILES, "-o", "x.gz", "--queries", "9"), "The output is text"),
     ],

@@ -18,8 +18,10 @@ def given(files):
 @pytest.mark.parametrize("name", gf.formats())
 def test_why_in_every_format(inside, given, name):
     done = inside("why", *given, "-m", "nDCG@4", "--dialects", "trec_eval,lightgbm", "-f", name)
-    assert (done.returncode, done.stderr) == (0, "")
     found = gf.why(*given, "nDCG@4", dialects=["trec_eval", "lightgbm"])
+    bare = name in ("csv", "tsv", "jsonl")
+    told = "".join(f"{note}\n" for note in found.basis) if bare else ""
+    assert (done.returncode, done.stderr) == (0, told)
     assert done.stdout == f"{gf.render(found, name)}\n"
     for cause in ("gain", "ideal", "empty"):
         assert cause in done.stdout
@@ -32,6 +34,32 @@ def test_got(inside, given):
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout == f"{gf.render(found, name)}\n"
         assert "gainful" in done.stdout
+
+
+@pytest.mark.parametrize("asked", [("--dialects", "catboost"), ("--got", "0.9")])
+def test_the_policy_and_what_was_missing_are_said(inside, files, asked):
+    given = files("qrels.txt", f"{QRELS}lost 0 a 1\n"), files("my.run", RUN)
+    policy, coverage = "policy of gainful: ties=doc ", "coverage: 2 of 3 queries, 1 missing"
+    for name in gf.formats():
+        done = inside("why", *given, *asked, "-f", name)
+        bare = name in ("csv", "tsv", "jsonl")
+        told = done.stderr if bare else done.stdout
+        assert bare or done.stderr == ""
+        if name == "json":
+            document = json.loads(told)
+            found = document.get("first", document)
+            assert found["policy"]["missing"] == "zero"
+            assert found["coverage"]["missing_queries"] == ["lost"]
+        else:
+            assert policy in told
+            assert coverage in told
+
+
+def test_what_was_missing_is_said_where_gainful_itself_stops_at_it(inside, files):
+    given = files("qrels.txt", f"{QRELS}lost 0 a 1\n"), files("my.run", RUN)
+    done = inside("why", *given, "--got", "0.9", "--missing", "error")
+    assert "missing=error" in done.stdout
+    assert "coverage: 2 of 3 queries, 1 missing" in done.stdout
 
 
 def test_why_as_json(inside, given):
@@ -60,9 +88,10 @@ def test_one_tool_beside_gainful_under_the_policy_given(inside, given):
 def test_a_percentage_is_said_where_there_is_no_room_for_notes(inside, given, name):
     done = inside("why", *given, "-m", "nDCG@4", "--got", "23.75", "-f", name)
     assert done.returncode == 0
-    assert done.stderr == "23.75 is read as a percentage: no value here is above 1.\n"
+    read, *rest = done.stderr.splitlines(keepends=True)
+    assert read == "23.75 is read as a percentage: no value here is above 1.\n"
     signed = inside("why", *given, "-m", "nDCG@4", "--got", "23.75%", "-f", name)
-    assert (signed.stdout, signed.stderr) == (done.stdout, "")
+    assert (signed.stdout, signed.stderr) == (done.stdout, "".join(rest))
     table = inside("why", *given, "-m", "nDCG@4", "--got", "23.75")
     assert "23.75 is read as a percentage" in table.stdout
     assert table.stderr == ""
@@ -97,6 +126,7 @@ def test_got_without_a_match(inside, given):
         (["--dialects", "rex"], "Did you mean 'rax'"),
         (["--dialects", ""], "the name of a tool"),
         (["--dialects", "rax", "-m", "nDCG@5,10"], "one measure"),
+        (["--dialects", "rax", "-m", "AP", "-m", "RR"], "One measure at a time"),
         (["--dialects", "rax", "-m", "nope"], "a measure of the catalogue"),
         (["--dialects", "rax", "-m", "NumRet"], "the mean over the queries"),
         (["--got", "abc"], "a number such as 0.4231 or 42.31%"),

@@ -71,6 +71,16 @@ def test_conditions_that_are_none(text, told, unless):
     assert problem.value.where == ("fail-unless" if unless else "fail-if")
 
 
+@pytest.mark.parametrize("given", [5, None, b"x", {"nDCG@10 < 0": 1}, [5], ["missing > 0", None]])
+def test_conditions_that_are_no_text(given):
+    told = "a condition or a list of conditions, each as text"
+    found = gf.compare_scores({"a": {"q": 1.0, "r": 0.5}, "b": {"q": 0.5, "r": 0.1}})
+    for name in ("fail_if", "fail_unless"):
+        with pytest.raises(gf.InputError, match=told) as problem:
+            found.gate(**{name: given})
+        assert problem.value.where == name.replace("_", "-")
+
+
 @pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
 def test_signs_at_the_bound(sign):
     (one,) = read_conditions(f"missing {sign} 2", (), unless=False)

@@ -28,7 +28,10 @@ def table(tables, **options):
 def test_against_the_baseline_in_latex():
     assert (
         gf.render(table(THREE), "latex", digits=2)
-        == r"""\begin{table}
+        == r"""% low: 8 of 8 queries, 0 missing
+% high: 8 of 8 queries, 0 missing
+% near: 8 of 8 queries, 0 missing
+\begin{table}
 \centering
 \caption{Means over 8 queries, the best of each measure in bold. \dag{}: significantly better than low (paired t test with Holm correction over 2 comparisons, p \textless{} 0.05).}
 \begin{tabular}{lr@{}l}
@@ -53,7 +56,13 @@ def test_all_pairs_in_markdown():
 | b | high | **0.55**<sup>a</sup> |
 | c | near | **0.55**<sup>a</sup> |
 
-Means over 8 queries, the best of each measure in bold. Letters name the systems that a system is significantly better than (paired t test with Holm correction over 3 comparisons, p \< 0.05)."""
+Means over 8 queries, the best of each measure in bold. Letters name the systems that a system is significantly better than (paired t test with Holm correction over 3 comparisons, p \< 0.05).
+
+low: 8 of 8 queries, 0 missing
+
+high: 8 of 8 queries, 0 missing
+
+near: 8 of 8 queries, 0 missing"""
     )
 
 
@@ -117,6 +126,25 @@ def test_the_numbers_are_those_of_the_comparison():
         assert (letter in row[2].marks) == better
 
 
+def test_the_policy_and_what_was_missing_stand_under_it():
+    judgments = {query: {"a": 1} for query in QUERIES}
+    whole = {query: {"b": 2, "a": 1} for query in QUERIES}
+    part = {query: {"a": 2} for query in QUERIES[1:]}
+    found = gf.compare(judgments, {"part": part, "whole": whole})
+    for shown in (found.systems_table(), found.tests_table()):
+        assert shown.notes[0].startswith("policy: ties=doc ")
+        assert "part: 7 of 8 queries, 1 missing; 0.0% of documents unjudged" in shown.notes
+        assert [note for note in found.notes() if note in shown.notes] == shown.notes
+
+
+def test_queries_left_out_are_said_under_it():
+    found = gf.compare_scores({"low": LOW, "other": {**dict(list(HIGH.items())[2:]), "x": 1.0}})
+    told = "value: 3 queries left out, which some run has no value for"
+    assert told in gf.render(found.systems_table())
+    assert told in gf.render(found.tests_table())
+    assert f"% {told}" in gf.render(found.systems_table(), "latex").splitlines()
+
+
 def test_more_systems_than_letters_have_numbers():
     many = {f"s{n}": {q: v + n / 100 for q, v in LOW.items()} for n in range(27)}
     found = gf.compare_scores(many, pairs="all", resamples=10, correction="none").systems_table()
@@ -157,9 +185,11 @@ def balanced(text):
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_in_latex(name):
     found = table({name: LOW, f"{name}2": HIGH})
-    text = gf.render(found, "latex")
-    assert balanced(text)
-    row = text.splitlines()[7:9]
+    lines = gf.render(found, "latex").split("\n")
+    notes, lines = lines[:2], lines[2:]
+    assert all(line.startswith("% ") and line.isprintable() for line in notes)
+    assert balanced("\n".join(lines))
+    row = lines[7:9]
     assert all(line.endswith(r" \\") for line in row)
     assert all(line.count("&") - line.count(r"\&") == 2 for line in row)
     # No character that LaTeX reads stands bare, nor one that would be an option of the last row.

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gainful as gf
+from gainful.measures.families import OF_SUBTOPICS
 
 ROWS = [
     ("q1", "1", "d1", 1),
@@ -279,3 +280,16 @@ def test_the_catalogue_on_the_command_line(cli):
     assert all(family.name in listed for family in gf.subtopic_catalogue())
     assert "greedy ideal" in cli("measures", "--subtopics", "alpha-nDCG").stdout
     assert cli("measures", "--subtopics", "nonsense").returncode == 2
+
+
+def test_the_other_measures_know_the_names_of_these():
+    known = [
+        name
+        for family in gf.subtopic_catalogue()
+        for name in (family.name, *(spelling.name for spelling in family.spellings))
+    ]
+    assert list(OF_SUBTOPICS) == known
+    for name in known:
+        for ask in (gf.measure, gf.family, gf.Measure):
+            with pytest.raises(gf.MeasureError, match=r"evaluate_subtopics\(\)"):
+                ask(name)

@@ -135,12 +135,28 @@ def test_standard_output_in_order():
     assert done.stdout == "1\n2\n3\n"
 
 
-@pytest.mark.parametrize("name", ["", "/", "no such folder/x", "a\0b", "."])
-def test_what_cannot_be_written_is_named(name):
+@pytest.mark.parametrize("dry", [False, True])
+@pytest.mark.parametrize("name", ["/", "no such folder/x", "a\0b", "."])
+def test_what_cannot_be_written_is_named(name, dry):
     with pytest.raises(gf.InputError, match="expected a file that can be written") as caught:
-        gf.write_text("text", name)
-    assert caught.value.where == (name or "''")
+        gf.write_text("text", name, dry=dry)
+    assert caught.value.where == name
     assert caught.value.found not in ("", "None")
+
+
+def test_an_empty_name_is_told_to_want_one():
+    with pytest.raises(gf.InputError, match="'': expected the name of a file to write"):
+        gf.write_text("text", "")
+
+
+def test_a_dry_try_leaves_no_trace(tmp_path):
+    kept = tmp_path / "kept.txt"
+    kept.write_text("before")
+    for path in (kept, tmp_path / "new.txt", "-", "/dev/null"):
+        gf.write_text("text", path, dry=True)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
+        ("kept.txt", "before")
+    ]
 
 
 @pytest.mark.parametrize("path", [3, None, ["x.run"]])

@@ -131,17 +131,21 @@ def _files(files: tuple[str, ...], *, scores: bool) -> tuple[str | None, tuple[s
 
 
 def _check_files(files: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Refuse what cannot be read twice, and to write over an input or twice, before the work."""
+    """Refuse what cannot be read twice, written, or written over, before the work."""
     read = [*files, *([] if options["slices"] is None else [options["slices"]])]
     if read.count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
-    targets = [options[name] for name in ("output", "junit", "summary", "html") if options[name]]
+    format_of(options)
+    named = (options[name] for name in ("output", "junit", "summary", "html"))
+    targets = [target for target in named if target is not None]
     for target in targets:
         refuse_overwriting(target, *read)
     if len({Path(target).resolve() for target in targets}) < len(targets):
         raise click.UsageError("Each output needs a file of its own.")
     if options["html"] == "-" and options["output"] is None:
         raise click.UsageError("Standard output has the table: with --html -, give -o FILE for it.")
+    for target in targets:
+        gf.write_text("", target, dry=True)
     if options["html"]:
         gf.Report.check_path(options["html"])
 
@@ -225,10 +229,12 @@ def _shown(found: gf.Comparison, options: dict[str, Any]) -> Any:
 def _write(found: gf.Comparison, gate: gf.Gate | None, options: dict[str, Any]) -> None:
     shown = _shown(found, options)
     write(gf.render(shown, format_of(options), digits=options["digits"]), options["output"])
-    if format_of(options) in BARE and shown is found:
-        for note in found.notes():
+    # The tables alone are a list in json, without room for notes; the comparison has them in it.
+    bare = BARE if shown is found else (*BARE, "json")
+    if format_of(options) in bare:
+        for note in found.notes() if shown is found else shown.notes:
             click.echo(note, err=True)
-        if found.slices:
+        if found.slices and shown is found:
             click.echo(
                 f"{len(found.slices)} slices: in json, table, markdown, latex, html", err=True
             )

@@ -209,6 +209,9 @@ def _write_bounds(
         found, format_of(options), per_query=options["per_query"], digits=options["digits"]
     )
     write(text, options["output"])
+    if format_of(options) in (*BARE, "json"):  # the others carry these themselves
+        for note in found.table().notes:
+            click.echo(note, err=True)
 
 
 def _count(text: str) -> int:

@@ -11,6 +11,7 @@ from gainful.cli.options import (
     folding_options,
     format_of,
     format_option,
+    one_measure_option,
     output_option,
     policy_of,
     policy_options,
@@ -44,11 +45,7 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
     metavar="BASE",
     help="Another run: which documents moved from it to RUN, and what each did to the value.",
 )
-@click.option(
-    "--measure",
-    "-m",
-    help="What to work out.  [default: nDCG at the length of GRADES; nDCG@10 of a run]",
-)
+@one_measure_option("What to work out.  [default: nDCG at the length of GRADES; nDCG@10 of a run]")
 @format_option
 @output_option
 @reading_options

@@ -4,6 +4,7 @@ Data goes to standard output, everything else to standard error. Exit 0 done, 1 
 check failed, 2 bad input or usage.
 """
 
+import difflib
 import io
 import sys
 import warnings
@@ -31,6 +32,8 @@ _COMMANDS = (
     "convert",
     "trec_eval",
 )
+# What is a command's work under another name, as in Python.
+_ELSEWHERE = {"which": "gainful why --got"}
 
 
 class _Commands(click.Group):
@@ -46,6 +49,18 @@ class _Commands(click.Group):
             return None
         command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called, or suggest the closest."""
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            close = difflib.get_close_matches(name.casefold(), _COMMANDS, n=1)
+            meant = _ELSEWHERE.get(name) or (f"gainful {close[0]}" if close else None)
+            hint = "" if meant is None else f" Did you mean '{meant}'?"
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
 
 
 @click.group(

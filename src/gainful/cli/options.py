@@ -83,6 +83,25 @@ def measure_option(meaning: str) -> Callable[[Command], Command]:
     )
 
 
+def one_measure_option(meaning: str, default: str | None = None) -> Callable[[Command], Command]:
+    """Return the option that says the one measure of a command; a second is refused, not dropped."""
+    return click.option(
+        "--measure",
+        "-m",
+        multiple=True,
+        default=None if default is None else [default],
+        show_default=default is not None,
+        callback=_only,
+        help=meaning,
+    )
+
+
+def _only(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:
+    if len(given) > 1:
+        raise click.UsageError("One measure at a time: give -m once.")
+    return given[0] if given else None
+
+
 def reading_options(command: Command) -> Command:
     """Give a command the options that say how files are read."""
     options = (
@@ -224,7 +243,9 @@ def format_option(command: Command) -> Command:
     )(command)
 
 
-_ENDINGS = {"md": "markdown", "tex": "latex", "txt": "table"}
+ENDINGS = {"md": "markdown", "tex": "latex", "txt": "table"}
+"""The formats by the ending of a name, where it is not that of the format."""
+
 _OTHER_WRITERS = {".parquet", ".gz", ".zst"}
 
 
@@ -237,7 +258,7 @@ def format_of(options: dict[str, Any]) -> str:
         )
     if options["format_"] is not None:
         return str(options["format_"])
-    told = _ENDINGS.get(ending[1:], ending[1:])
+    told = ENDINGS.get(ending[1:], ending[1:])
     return told if told in gf.formats() else gf.formats()[0]
 
 

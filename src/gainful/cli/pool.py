@@ -7,8 +7,9 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
-    BARE,
+    ENDINGS,
     names_of,
+    one_measure_option,
     output_option,
     policy_of,
     policy_options,
@@ -18,8 +19,10 @@ from gainful.cli.options import (
     seen_enough,
 )
 
-_FORMATS = ("table", "trec", "csv", "jsonl")
-_ENDINGS = {".qrels": "trec", ".trec": "trec", ".csv": "csv", ".jsonl": "jsonl"}
+_FORMATS = (*gf.formats(), "trec", "parquet")
+_ENDINGS = {**ENDINGS, "qrels": "trec"}
+_PACKINGS = (".gz", ".zst")
+_NOTED = ("table", "markdown", "latex", "html")  # these carry the summary themselves
 _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
 
 
@@ -40,9 +43,7 @@ _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
     metavar="FILE",
     help="Show what has no judgment yet, what could move the measure most first.",
 )
-@click.option(
-    "--measure", "-m", help="With --judgments: the measure to settle.  [default: nDCG@10]"
-)
+@one_measure_option("With --judgments: the measure to settle.  [default: nDCG@10]")
 @click.option(
     "--budget",
     type=int,
@@ -96,11 +97,19 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
             if name in asked:
                 raise click.UsageError(f"--{name} goes with --judgments.")
         found = gf.pool(named, policy=policy, **asked, **reading)
-    chosen = options["format_"] or _ENDINGS.get(PurePath(output or "").suffix, _FORMATS[0])
+    chosen = options["format_"] or _told(output or "")
     with seen_enough():
         found.write("-" if output is None else output, format=chosen)
-    if chosen in (*BARE, "trec"):  # the table carries it itself
+    if chosen not in _NOTED:
         click.echo(found.summary, err=True)
+
+
+def _told(output: str) -> str:
+    """Return the format that the name of the output tells."""
+    path = PurePath(output.lower())
+    ending = (PurePath(path.stem) if path.suffix in _PACKINGS else path).suffix[1:]
+    told = _ENDINGS.get(ending, ending)
+    return told if told in _FORMATS else _FORMATS[0]
 
 
 def _grades(text: str) -> tuple[float, ...]:

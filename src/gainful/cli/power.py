@@ -1,13 +1,16 @@
 """`gainful power`."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 import gainful as gf
 from gainful.cli.options import (
+    BARE,
     format_of,
     format_option,
+    one_measure_option,
     output_option,
     policy_of,
     policy_options,
@@ -43,7 +46,7 @@ _FILES = 3  # JUDGMENTS BASE RUN
     show_default=True,
     help="The probability to find one where there is none.",
 )
-@click.option("--measure", "-m", default="nDCG@10", show_default=True, help="Of BASE and RUN.")
+@one_measure_option("Of BASE and RUN.", "nDCG@10")
 @format_option
 @output_option
 @reading_options
@@ -55,7 +58,7 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     found, or both to learn the power.
     """
     policy, reading = policy_of(options), reading_of(options)
-    sd = options["sd"]
+    sd, basis = options["sd"], list[str]()
     if files:
         if len(files) != _FILES:
             raise click.UsageError(f"Expected JUDGMENTS BASE RUN, found {' '.join(files)}.")
@@ -66,7 +69,9 @@ def power(files: tuple[str, ...], **options: Any) -> None:
         refuse_overwriting(options["output"], *files)
         runs = {"base": files[1], "run": files[2]}
         found = gf.compare(files[0], runs, options["measure"], policy=policy, **reading)
-        sd = found.differences[0].sd
+        one = found.differences[0]
+        sd = one.sd
+        basis = [f"sd of the differences in {one.measure} over {one.queries} queries", *found.basis]
         if not sd:
             told = "one query" if sd is None else "the same difference on all queries"
             raise gf.InputError("power", "runs that differ from query to query", told)
@@ -79,4 +84,9 @@ def power(files: tuple[str, ...], **options: Any) -> None:
         power=options["power_"],
         alpha=options["alpha"],
     )
-    write(gf.render(solved, format_of(options)), options["output"])
+    table = solved.table()
+    noted = replace(table, notes=[*table.notes, *basis])
+    write(gf.render(noted, format_of(options)), options["output"])
+    if format_of(options) in (*BARE, "json"):  # the others carry it themselves
+        for note in basis:
+            click.echo(note, err=True)

@@ -12,7 +12,7 @@ from gainful.cli.options import (
     format_of,
     format_option,
     given_choices,
-    measure_option,
+    one_measure_option,
     output_option,
     policy_of,
     policy_options,
@@ -29,7 +29,7 @@ from gainful.cli.options import (
 )
 @click.argument("judgments")
 @click.argument("run")
-@measure_option("Of which number.")
+@one_measure_option("Of which number.", "nDCG@10")
 @click.option(
     "--dialects",
     metavar="TOOL,TOOL",
@@ -58,9 +58,7 @@ def why(judgments: str, run: str, **options: Any) -> None:
         raise click.UsageError("Give --dialects or --got, one of them.")
     if "-" in (judgments, run):
         raise click.UsageError("The files are read more than once: standard input cannot be.")
-    if len(options["measures"]) > 1:
-        raise click.UsageError("One measure at a time: give -m once.")
-    (measure,) = options["measures"]
+    measure = options["measure"]
     refuse_overwriting(options["output"], judgments, run)
     format_of(options)  # says what is wrong with it before the work
     given: dict[str, Any] = {"policy": policy if given_choices() else None, "chunks": chunks}
@@ -68,9 +66,7 @@ def why(judgments: str, run: str, **options: Any) -> None:
     found: Any
     if options["got"] is not None:
         found = gf.which(judgments, run, measure, got=options["got"], **given)
-        if format_of(options) in BARE:
-            for remark in found.remarks:
-                click.echo(remark, err=True)
+        told = [*found.remarks, *found.basis]
     else:
         names = [name.strip() for name in options["dialects"].split(",")]
         if given_choices() and len(names) > 1 and "gainful" not in names:
@@ -78,4 +74,8 @@ def why(judgments: str, run: str, **options: Any) -> None:
                 f"The tools have policies: leave out {', '.join(given_choices())}."
             )
         found = gf.why(judgments, run, measure, dialects=names, **given)
+        told = found.basis
     write(gf.render(found, format_of(options), digits=options["digits"]), options["output"])
+    if format_of(options) in BARE:  # the others carry these themselves
+        for note in told:
+            click.echo(note, err=True)

@@ -262,7 +262,7 @@ def split_runs(
         raise InputError("runs", "a dict {name: run}", shown(runs))
     refuse_odd_names(runs)
     if baseline is not None:
-        check_system(baseline, runs, "baseline")
+        check_system(baseline, list(runs), "baseline")
     saved: dict[str, Baseline] = {}
     fresh: dict[str, object] = {}
     for name, run in runs.items():

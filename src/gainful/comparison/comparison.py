@@ -147,8 +147,12 @@ class Comparison:
         if len(self.verdicts) > _SENTENCES:
             sentences.append(f"… and {len(self.verdicts) - _SENTENCES} more verdicts")
         notes = [*sentences, "", f"{how}; interval by {interval}, of each difference alone"]
-        notes += [f"settings: {self.settings}"]
-        notes += [f"policy: {self.policy}"] if self.policy else []
+        return [*notes, f"settings: {self.settings}", *self.basis]
+
+    @property
+    def basis(self) -> list[str]:
+        """What the scores rest on: the policy, what was missing, and the queries left out."""
+        notes = [f"policy: {self.policy}"] if self.policy else []
         notes += [f"{name}: {checks}" for name, checks in (self.checks or {}).items()]
         lost = {m: queries for m, queries in self.paired.left_out().items() if queries}
         notes += [
@@ -181,7 +185,7 @@ class Comparison:
             for name, tested in each.tests.items()
         ]  # fmt: skip
         columns = ["measure", "base", "run", "test", "p", f"p, {self.settings.adjustment}", "exact"]
-        return Table(columns, rows, title="Tests")
+        return Table(columns, rows, title="Tests", notes=self.basis)
 
     def moved_table(self) -> Table:
         """Return the queries that changed most."""

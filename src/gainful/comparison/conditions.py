@@ -1,10 +1,10 @@
 """What a gate asks: `nDCG@10 < -0.01`, `missing > 0`, `changed`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gainful.errors import GainfulError, InputError, did_you_mean
+from gainful.errors import GainfulError, InputError, did_you_mean, shown
 from gainful.measures.notation import parse
 
 FACTS = {
@@ -65,8 +65,16 @@ def read_conditions(
     >>> read_conditions("nDCG@10 < -0.01", ["nDCG@10"], unless=False)[0].number
     -0.01
     """
+    where = "fail-unless" if unless else "fail-if"
+    expected = "a condition or a list of conditions, each as text"
+    remedy = "E.g. 'nDCG@10 < -0.01'."
+    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+        raise InputError(where, expected, shown(given), remedy)
     texts = [given] if isinstance(given, str) else list(given)
-    return [_read(str(text), measures, unless=unless) for text in texts]
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(where, expected, f"{shown(text)} in the list", remedy)
+    return [_read(text, measures, unless=unless) for text in texts]
 
 
 def _read(text: str, measures: Sequence[str], *, unless: bool) -> Condition:

@@ -43,7 +43,8 @@ def systems_table(comparison: "Comparison") -> Table:
         for system in comparison.systems
     ]
     head = [*(["#"] if lettered else []), "system", *comparison.measures]
-    return Table(head, rows, caption=_caption(comparison, columns, lettered=lettered))
+    caption = _caption(comparison, columns, lettered=lettered)
+    return Table(head, rows, notes=comparison.basis, caption=caption)
 
 
 def _letters(count: int) -> list[str]:

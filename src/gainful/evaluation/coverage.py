@@ -63,6 +63,14 @@ class Coverage:
             "tied_queries": self.tied_queries,
         }
 
+    def to_dict(self) -> dict[str, object]:
+        """Return the counts, and the queries that are missing, empty or extra."""
+        return dict(self.counts()) | {
+            "missing_queries": [*self.missing],
+            "empty_queries": [*self.empty],
+            "extra_queries": [*self.extra],
+        }
+
     def __str__(self) -> str:
         within = "" if self.depth is None else f" down to rank {self.depth}"
         return (

@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from gainful.evaluation.coverage import Coverage
 from gainful.explanation.ways import Way
 from gainful.rendering.table import Cell, Table, as_html, as_text
 
@@ -71,6 +72,8 @@ class Why:
         second_value: that of the other.
         causes: in the order in which they were changed; their parts sum to the gap.
         idle: the choices that differ and change no value of these data.
+        first_coverage: what the first number counts, and what was missing.
+        second_coverage: the same of the other.
     """
 
     first: Way
@@ -79,11 +82,27 @@ class Why:
     second_value: float
     causes: tuple[Cause, ...]
     idle: tuple[str, ...]
+    first_coverage: Coverage | None = None
+    second_coverage: Coverage | None = None
 
     @property
     def gap(self) -> float:
         """The second number less the first."""
         return self.second_value - self.first_value
+
+    @property
+    def basis(self) -> list[str]:
+        """What the numbers rest on: the policies, what was counted and what was missing."""
+        notes = self._said("policy", self.first.policy, self.second.policy)
+        if self.first_coverage is None or self.second_coverage is None:
+            return notes
+        return notes + self._said("coverage", self.first_coverage, self.second_coverage)
+
+    def _said(self, what: str, first: object, second: object) -> list[str]:
+        """Say something of both, once where it is the same."""
+        if str(first) == str(second):
+            return [f"{what}: {first}"]
+        return [f"{what} of {self.first.name}: {first}", f"{what} of {self.second.name}: {second}"]
 
     def table(self) -> Table:
         """Return the way from one number to the other: the first, a row for each cause, the second."""
@@ -124,7 +143,7 @@ class Why:
             alike = (
                 "They differ in what has no effect on these data" if idle else "They measure alike"
             )
-            return [f"Nothing moves the number. {alike}.", *idle]
+            return [f"Nothing moves the number. {alike}.", *idle, "", *self.basis]
         notes = [f"the parts sum to the gap, {self.gap:+.6f}", *idle]
         for cause in self.causes:
             if cause.example is not None:
@@ -134,13 +153,13 @@ class Why:
                     f"  before: {cause.example.before}",
                     f"  after: {cause.example.after}",
                 ]
-        return notes
+        return [*notes, "", *self.basis]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""
         return {
-            "first": _way(self.first, self.first_value),
-            "second": _way(self.second, self.second_value),
+            "first": _way(self.first, self.first_value, self.first_coverage),
+            "second": _way(self.second, self.second_value, self.second_coverage),
             "gap": _finite(self.gap),
             "causes": [
                 {
@@ -183,12 +202,13 @@ def _cells(cause: Cause) -> list[Cell]:
     return [cause.name, cause.before, cause.after, cause.part, cause.moved, most]
 
 
-def _way(way: Way, value: float) -> dict[str, Any]:
+def _way(way: Way, value: float, coverage: Coverage | None) -> dict[str, Any]:
     return {
         "name": way.name,
         "measure": str(way.measure),
         "policy": way.policy.answers(),
         "value": _finite(value),
+        "coverage": None if coverage is None else coverage.to_dict(),
     }
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from gainful.errors import GainfulError, InputError
+from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import read_policy
 from gainful.explanation.measuring import Measuring
 from gainful.explanation.ways import Way, variations
@@ -51,6 +52,8 @@ class Which:
         percent: whether the number was read as a percentage, because it is written so or because
             it fits nothing else.
         refused: the tools that do not take these grades, or stop at such queries.
+        policy: of gainful's own way.
+        coverage: what was counted and what was missing, by the first way that can be measured.
     """
 
     got: str
@@ -59,6 +62,8 @@ class Which:
     tried: int
     percent: bool = False
     refused: tuple[str, ...] = ()
+    policy: Policy | None = None
+    coverage: Coverage | None = None
 
     @property
     def remarks(self) -> list[str]:
@@ -71,6 +76,13 @@ class Which:
         if beyond and all(each.value <= 1 for each in self.nearest):
             return [f"{self.got} is above 100, so it is not read as a percentage."]
         return []
+
+    @property
+    def basis(self) -> list[str]:
+        """What the means rest on: the policies, what was counted and what was missing."""
+        tools = "gainful dialects NAME tells that of a tool"
+        policy = [] if self.policy is None else [f"policy of {OURS}: {self.policy}; {tools}"]
+        return policy + ([] if self.coverage is None else [f"coverage: {self.coverage}"])
 
     def table(self) -> Table:
         """Return a row for each way."""
@@ -87,6 +99,7 @@ class Which:
                 "None gives the number. These come nearest: compare the judgments, the run, and "
                 "the queries that were counted."
             )
+        notes += self.basis
         title = f"{'Ways that give' if self.found else 'No way gives'} {self.got}"
         return Table(
             ["tool", "changed", "measure", "mean"], rows, digits=6, title=title, notes=notes
@@ -99,6 +112,8 @@ class Which:
             "percent": self.percent,
             "tried": self.tried,
             "refused": list(self.refused),
+            "policy": None if self.policy is None else self.policy.answers(),
+            "coverage": None if self.coverage is None else self.coverage.to_dict(),
             "found": [_plain(each) for each in self.found],
             "nearest": [_plain(each) for each in self.nearest],
         }
@@ -150,7 +165,9 @@ def which(
     measuring = Measuring(
         judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
     )
-    tried = _candidates(_ways(measure, policy, ids=measuring.ids), measuring)
+    ways = _ways(measure, policy, ids=measuring.ids)
+    coverage = _coverage(ways, measuring)
+    tried = _candidates(ways, measuring)
     percent = written.endswith("%") or _fits_percentages_alone(number, half, tried)
     aim, room = (number / _PERCENT, half / _PERCENT) if percent else (number, half)
     found = _near(tried, aim, room)
@@ -163,6 +180,8 @@ def which(
         len(tried),
         percent,
         tuple(each.name for each in DIALECTS if each.name not in known),
+        ways[0][1].policy,
+        coverage,
     )
 
 
@@ -198,6 +217,17 @@ def _ways(
     ways = [("", way, tool) for way, tool in starts]
     ways += [(change, other, tool) for way, tool in starts for change, other in variations(way)]
     return ways
+
+
+def _coverage(ways: list[tuple[str, Way, Dialect | None]], measuring: Measuring) -> Coverage | None:
+    """Return what is counted by the first tool that measures as it is; gainful is the first."""
+    for change, way, _ in ways:
+        try:
+            if not change:
+                return measuring.scores([way.measure], way.policy).coverage
+        except GainfulError:  # such as a policy that stops at missing queries
+            continue
+    return None
 
 
 def _bounded(each: Candidate) -> bool:

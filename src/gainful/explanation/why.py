@@ -99,6 +99,8 @@ def why(
         second_value=second,
         causes=tuple(cause for cause in causes if cause.moved or cause.part),
         idle=tuple(cause.name for cause in causes if not (cause.moved or cause.part)),
+        first_coverage=scores[0].coverage,
+        second_coverage=scores[1].coverage,
     )
 
 

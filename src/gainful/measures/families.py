@@ -4,6 +4,8 @@ This is the single place for names, parameters, defaults, definitions, ranges an
 citations: the notation, the command line, the help and the documentation read it.
 """
 
+import re
+
 from gainful.errors import MeasureError, did_you_mean
 from gainful.measures.catalogue import cumulated, ranks, sets, users
 from gainful.measures.family import Family
@@ -14,6 +16,12 @@ CATALOGUE: tuple[Family, ...] = (
     *ranks.FAMILIES,
     *users.FAMILIES,
 )
+
+# What another layer measures, of queries with subtopics; a test holds these to its catalogue.
+OF_SUBTOPICS = (
+    "alpha_nDCG", "andcg", "alpha_DCG", "adcg", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "P_IA",
+    "AP_IA", "MAP_IA", "strec", "Irec", "I_rec", "StRecall", "D_nDCG", "Dsharp_nDCG", "IA",
+)  # fmt: skip
 
 _BY_NAME = {entry.name: entry for entry in CATALOGUE}
 
@@ -38,7 +46,25 @@ def family(name: object) -> Family:
     for entry in CATALOGUE:
         if entry.name.casefold() == str(name).casefold():
             return entry
-    names = [entry.name for entry in CATALOGUE]
-    raise MeasureError(
-        "measure", "a measure of the catalogue", repr(name), did_you_mean(str(name), names)
+    hint = hint_of_subtopics(str(name))
+    if not hint:
+        hint = did_you_mean(str(name), [entry.name for entry in CATALOGUE])
+    raise MeasureError("measure", "a measure of the catalogue", repr(name), hint)
+
+
+def hint_of_subtopics(text: str) -> str:
+    """Say where a measure for queries with subtopics belongs; nothing of any other.
+
+    >>> hint_of_subtopics("alpha-nDCG@10")
+    'It is for queries with subtopics: evaluate_subtopics(), or gainful evaluate --subtopics.'
+    >>> hint_of_subtopics("nope")
+    ''
+    """
+    name = re.split(r"[@(]", text)[0].strip().casefold()
+    for sign, word in (("α", "alpha"), ("♯", "sharp"), ("#", "sharp"), ("-", "_")):
+        name = name.replace(sign, word)
+    if name not in {known.casefold() for known in OF_SUBTOPICS}:
+        return ""
+    return (
+        "It is for queries with subtopics: evaluate_subtopics(), or gainful evaluate --subtopics."
     )

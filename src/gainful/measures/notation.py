@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gainful.errors import MeasureError, did_you_mean
-from gainful.measures.families import CATALOGUE
+from gainful.measures.families import CATALOGUE, hint_of_subtopics
 from gainful.measures.family import NEVER, Family, Spelling
 from gainful.measures.foreign import written_out
 from gainful.measures.spec import Measure, read_cutoff
@@ -57,7 +57,12 @@ def parse_all(text: str) -> tuple[Measure, ...]:
         raise MeasureError("measure", "a text such as 'nDCG@10'", repr(text))
     found = _NOTATION.fullmatch(written_out(text.strip()))
     if found is None:
-        raise MeasureError("measure", "a name such as nDCG, nDCG(gain=exp2) or nDCG@10", repr(text))
+        raise MeasureError(
+            "measure",
+            "a name such as nDCG, nDCG(gain=exp2) or nDCG@10",
+            repr(text),
+            hint_of_subtopics(text),
+        )
     family, spelling = _look_up(found["name"])
     parameters: dict[str, Any] = {**spelling.settings}
     for key, value in _read_arguments(found["arguments"], where=text):
@@ -140,8 +145,8 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
     found = spelled.get(name.casefold())
     if found is None:
         names = [family.name for family in CATALOGUE]
-        hint = did_you_mean(name, names)
-        if not hint.startswith("Did"):
+        hint = hint_of_subtopics(name) or did_you_mean(name, names)
+        if hint.startswith("Choices"):
             others = [spelling.name for _, spelling in spelled.values()]
             hint = did_you_mean(name, [*names, *others])
         raise MeasureError("measure", "a measure of the catalogue", repr(name), hint)

@@ -185,12 +185,7 @@ def _document(runs: Mapping[str, Scores], *, per_query: bool) -> dict[str, objec
                 "run": name,
                 "means": _finite(scores.means),
                 "signatures": {str(m): scores.signature(m) for m in scores.measures},
-                "coverage": dict(scores.coverage.counts())
-                | {
-                    "missing_queries": [*scores.coverage.missing],
-                    "empty_queries": [*scores.coverage.empty],
-                    "extra_queries": [*scores.coverage.extra],
-                },
+                "coverage": scores.coverage.to_dict(),
                 **({"per_query": scores.per_query.table().records()} if per_query else {}),
             }
             for name, scores in runs.items()

@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import PurePath
 
 from gainful.errors import InputError
-from gainful.writing.replacing import name_of, replacing
+from gainful.writing.replacing import name_of, write_text
 
 # Endings that promise another format than HTML.
 _OTHERS = (
@@ -15,10 +14,6 @@ _OTHERS = (
     ".py", ".js", ".css", ".gz", ".zst", ".zip", ".run", ".qrels",
 )  # fmt: skip
 _MOST_NAMES, _MOST_LETTERS = 3, 60  # of runs that a title names
-
-
-class _Never(Exception):  # noqa: N818 - nothing went wrong
-    """Ends a try to write before anything is written."""
 
 
 def check_ending(path: str | os.PathLike[str]) -> None:
@@ -44,8 +39,7 @@ of HTML, found '.pdf'. A browser prints it to PDF; every table on it downloads a
 def check_target(path: str | os.PathLike[str]) -> None:
     """Refuse a path that no page can be written to; nothing there changes."""
     check_ending(path)
-    with suppress(_Never), replacing(path):
-        raise _Never
+    write_text("", path, dry=True)
 
 
 def title_of(runs: Sequence[str], baseline: str | None) -> str:

@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gainful.errors import GainfulError, InputError, shown
@@ -17,6 +17,10 @@ _PERMISSIONS = 0o7777
 _OPEN = ("/dev/std", "/dev/fd/", "/proc/")
 
 
+class _Never(Exception):  # noqa: N818 - nothing went wrong
+    """Ends a try to write before anything is written."""
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield an empty file to write to, which takes the place of the target when the block ends.
@@ -26,26 +30,32 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     pipes and `-`, standard output, are not replaced: what is complete is sent to them.
     """
     name = name_of(path)
+    if not name:
+        raise InputError("''", "the name of a file to write", "an empty one")
     try:
         with _sent(name) if _is_stream(name) else _beside(Path(name).resolve()) as temporary:
             yield temporary
     except (GainfulError, BrokenPipeError):
         raise  # a reader that has seen enough of a pipe is the caller's affair
     except (OSError, ValueError) as problem:  # ValueError: a path that no system has
-        where = "standard output" if name == "-" else name or "''"
+        where = "standard output" if name == "-" else name
         reason = problem.strerror if isinstance(problem, OSError) else problem
         raise InputError(where, "a file that can be written", str(reason)) from None
 
 
-def write_text(text: str, path: str | os.PathLike[str]) -> None:
+def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) -> None:
     """Write text to a file, which is replaced only when the new one is complete.
 
     Args:
         text: what to write, as UTF-8. Names of files that are no text, as the system hands
             them over, go out as they came in.
         path: of the file; `-` is standard output.
+        dry: only refuse a path that cannot be written, before work whose result goes there;
+            nothing there changes.
     """
-    with replacing(path) as file:
+    with suppress(_Never), replacing(path) as file:
+        if dry:
+            raise _Never
         file.write_bytes(text.encode(errors="surrogateescape"))
 
 
