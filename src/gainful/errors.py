@@ -68,6 +68,15 @@ def shown(value: object) -> str:
     return _SHORT.repr(value)
 
 
+def shortened(text: str, most: int = 80) -> str:
+    """Return a text, and … in place of its end where it is long.
+
+    >>> shortened("one, two, three", 9)
+    'one, two…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Suggest the closest choice, and list them all.
 

@@ -306,3 +306,17 @@ def test_flat_lists_are_the_padded_ones(row):
         )
         assert found[at] == pytest.approx(one[0], abs=1e-12)
         assert slope[start:stop].numpy() == pytest.approx(one[1].numpy(), abs=1e-12)
+
+
+def test_how_near_the_page_says_that_a_temperature_comes():
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randn(20, 1000, generator=generator)
+    grades = torch.randint(0, 5, (20, 1000), generator=generator)
+    places = scores.argsort(dim=-1, descending=True).argsort(dim=-1)
+    best = torch.where(places == 0, 4, torch.where(places < 9, 3, 0))
+    for labels, cold, warm in ((grades, 0.01, 0.1), (best, 0.25, 0.75)):
+        missed = 1 - gf.metrics.ndcg(scores, labels, gain="exp2")
+        for temperature, most in ((0.1, cold), (1.0, warm)):
+            found = gf.losses.approx_ndcg(scores, labels, temperature=temperature, reduction="none")
+            apart = (found - missed).abs().max().item()
+            assert 0.5 * most < apart < most, (temperature, apart)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shortened
 from gainful.inputs.columns import ALIASES
 
 _TITLES = ("title", "headline", "name")
@@ -64,7 +64,7 @@ def find_places(names: Sequence[str], role: str, where: str) -> Places:
         raise InputError(
             where,
             f"a column for the id of each {role}",
-            ("only " + ", ".join(map(repr, names)))[:80],
+            shortened("only " + ", ".join(map(repr, names))),
             f"Read are {', '.join(_ids(role))}.",
         )
     title, text = (
@@ -77,7 +77,7 @@ def find_places(names: Sequence[str], role: str, where: str) -> Places:
             raise InputError(
                 where,
                 "a column for the text",
-                (", ".join(map(repr, names)))[:80],
+                shortened(", ".join(map(repr, names))),
                 f"Read are {', '.join((*_TITLES, *_TEXTS[role]))}.",
             )
         text = others[0]

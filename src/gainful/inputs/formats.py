@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shortened
 from gainful.inputs.columns import find_columns, find_part, find_rank, looks_like_header
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
@@ -113,7 +113,7 @@ def _without_header(
     raise InputError(
         f"{file.name}:1",
         f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}",
-        ", ".join(map(repr, fields))[:80],
+        shortened(", ".join(map(repr, fields))),
         f"Name the columns: query=…, doc=…, {kind.number}=…, by their numbers from 1 where the "
         "file has no header.",
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.errors import InputError, did_you_mean, shortened, shown
 from gainful.inputs.columns import ALIASES
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.nested import RepeatedError, unique_keys
@@ -104,7 +104,7 @@ def find_query(names: Sequence[str], query: str | None, where: str) -> int:
         raise InputError(
             where,
             f"the column {query!r} for query" if query is not None else "a column for query",
-            ("only " + ", ".join(map(repr, names)))[:80],
+            shortened("only " + ", ".join(map(repr, names))),
             did_you_mean(query, names)
             if query is not None
             else f"Read are {', '.join(ALIASES['query'])}; or name it: query=….",
@@ -151,7 +151,7 @@ def _table(text: str, file: Plain, query: str | None) -> Listed:
         raise InputError(
             where,
             "names of columns",
-            ", ".join(map(repr, fields))[:80],
+            shortened(", ".join(map(repr, fields))),
             "Put them in the first line, or give the query's column by its number: query='1'.",
         )
     find_query(fields, query, where)
@@ -194,7 +194,7 @@ def _rows(text: str, file: Plain, delimiter: str, query: str | None, names: list
         place = next(place for place, row in enumerate(rows) if len(row) != len(names))
         raise InputError(
             f"{file.name}:{lines[place]}",
-            f"{len(names)} fields ({', '.join(names)})"[:120],
+            shortened(f"{len(names)} fields ({', '.join(names)})", 120),
             f"{len(rows[place])}: {shown(delimiter.join(rows[place]))}",
         )
     columns: dict[str, tuple[Cell, ...]] = {

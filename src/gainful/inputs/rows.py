@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shortened
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.formats import Layout, other_kind
 from gainful.inputs.kinds import Kind
@@ -180,7 +180,9 @@ def _row(
             return Fault(line, "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
     number = _number(value)
     if isinstance(value, int) and math.isfinite(number) and int(number) != value:
-        return Fault(line, f"a {kind.number} that a float64 holds exactly", str(value)[:_LONGEST])
+        return Fault(
+            line, f"a {kind.number} that a float64 holds exactly", shortened(str(value), _LONGEST)
+        )
     if not math.isfinite(number):
         found = _shown(value) if isinstance(value, str) else repr(value)
         return Fault(line, f"a finite number as {kind.number}", found if value != "" else "nothing")
@@ -205,4 +207,4 @@ def _quoted(line: bytes) -> str:
 
 def _shown(text: str) -> str:
     text = text.encode(errors="replace").decode()
-    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}…")
+    return repr(shortened(text, _LONGEST))
