@@ -33,4 +33,5 @@ def fusible(scores: Any, *others: Any) -> bool:
 
 def compiling() -> bool:
     """Return whether `torch.compile` is reading the code that asks."""
-    return bool(sys.modules["torch"].compiler.is_compiling())
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())

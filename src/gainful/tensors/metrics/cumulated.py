@@ -5,6 +5,7 @@ from typing import Any
 
 from gainful.measures.discount import Discount
 from gainful.measures.spec import Measure
+from gainful.tensors.fusible import compiling
 from gainful.tensors.metrics.at_cutoff import fused_at_cutoff
 from gainful.tensors.metrics.lists import read_lists
 from gainful.tensors.metrics.ranking import highest, rank, read_ties
@@ -115,7 +116,8 @@ def ndcg(
 
 
 def _measure(name: str, k: int | None, gain: object, discount: str, base: float | str) -> Measure:
-    if isinstance(gain, str) and isinstance(discount, str) and isinstance(k, int | None):
+    named = isinstance(gain, str) and isinstance(discount, str) and isinstance(k, int | None)
+    if named and not compiling():  # a compiler reads it once, and warns of caches
         return _known_measure(name, k, gain, discount, base)
     return Measure(name, cutoff=k, gain=gain, discount=discount, base=base)
 

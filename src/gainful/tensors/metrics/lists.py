@@ -6,10 +6,8 @@ No number is looked at on the host: that would make a device wait, and a compile
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from array_api_compat import array_namespace, device, is_jax_namespace, is_torch_array
-
 from gainful.errors import InputError
+from gainful.tensors.metrics.libraries import device_of, is_jax, is_torch, namespace_of
 
 _FLOATS = ("bfloat16", "float16", "float32", "float64")
 _NUMBERS = ("bfloat", "float", "int", "uint", "bool")
@@ -43,15 +41,15 @@ class Lists:
     def constant(self, table: Any) -> Any:
         """Return a table from the host as an array beside the scores."""
         dtype = self.scores.dtype
-        if is_jax_namespace(self.xp):  # places constants itself, also while it traces
+        if is_jax(self.xp):  # places constants itself, also while it traces
             return self.xp.asarray(table, dtype=dtype)
-        return self.xp.asarray(table, dtype=dtype, device=device(self.scores))
+        return self.xp.asarray(table, dtype=dtype, device=device_of(self.scores))
 
     def places(self) -> Any:
         """Return the places (list,) from 0 as integers."""
-        if is_jax_namespace(self.xp):
+        if is_jax(self.xp):
             return self.xp.arange(self.width)
-        return self.xp.arange(self.width, device=device(self.scores))
+        return self.xp.arange(self.width, device=device_of(self.scores))
 
     def numbers(self, truths: Any) -> Any:
         """Return truths, or other numbers, in the type that is computed in."""
@@ -80,7 +78,7 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
     >>> read_lists(scores, np.array([[2, -1]]), mask).grades
     array([[2., 0.]])
     """
-    xp = _namespace(scores, labels, mask)
+    xp = namespace_of(scores=scores, labels=labels, mask=mask)
     check_lists(scores, labels, mask)
     dtype = xp.float64 if _name(scores) == "float64" else xp.float32
     # A measure is flat wherever it has a gradient by scores, and labels are not learned.
@@ -99,38 +97,13 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
 
 def _constant(xp: Any, array: Any) -> Any:
     """Return an array without its history."""
-    if is_torch_array(array):
+    if is_torch(xp):
         return array.detach()
-    if is_jax_namespace(xp):
+    if is_jax(xp):
         from jax import lax
 
         return lax.stop_gradient(array)
     return array
-
-
-def _namespace(scores: Any, labels: Any, mask: Any) -> Any:
-    given = {"scores": scores, "labels": labels} | ({} if mask is None else {"mask": mask})
-    for name, array in given.items():
-        if isinstance(array, np.ma.MaskedArray):
-            remedy = "Give its data, and mask=~array.mask."
-            raise InputError(name, "an array without a mask of its own", "a masked array", remedy)
-        try:
-            array_namespace(array)
-        except TypeError:
-            raise InputError(
-                name,
-                "an array of NumPy, PyTorch, JAX or CuPy",
-                type(array).__name__,
-                "For lists and data frames there is evaluate_arrays.",
-            ) from None
-    try:
-        return array_namespace(*given.values())
-    except TypeError:
-        raise InputError(
-            ", ".join(given),
-            "arrays of one library",
-            ", ".join(f"{type(a).__module__}.{type(a).__name__}" for a in given.values()),
-        ) from None
 
 
 def check_lists(scores: Any, labels: Any, mask: Any) -> None:

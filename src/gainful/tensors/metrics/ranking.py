@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from array_api_compat import is_jax_namespace, is_numpy_namespace, is_torch_namespace
+from array_api_compat import is_numpy_namespace
 
 from gainful.errors import MeasureError, did_you_mean
+from gainful.tensors.metrics.libraries import is_jax, is_torch
 from gainful.tensors.metrics.lists import Lists
 
 TIES = ("average", "order")
@@ -82,9 +83,9 @@ def read_ties(ties: object) -> str:
 def highest(xp: Any, values: Any, depth: int) -> Any:
     """Return the so many highest values of each list, descending."""
     if _SMALL_BESIDE * depth <= values.shape[-1]:
-        if is_torch_namespace(xp):
+        if is_torch(xp):
             return xp.topk(values, depth).values
-        if is_jax_namespace(xp):
+        if is_jax(xp):
             from jax import lax
 
             return lax.top_k(values, depth)[0]
@@ -93,7 +94,7 @@ def highest(xp: Any, values: Any, depth: int) -> Any:
 
 def take(xp: Any, values: Any, places: Any) -> Any:
     """Return the values `[..., n]` at the places `[..., m]` of each list."""
-    if is_torch_namespace(xp):
+    if is_torch(xp):
         return xp.gather(values, -1, places)
     return xp.take_along_axis(values, places, axis=-1)
 
@@ -113,11 +114,11 @@ def _first_places(xp: Any, keys: Any, depth: int) -> Any:
     if _SMALL_BESIDE * depth > width:
         return None
     plain = xp.where(keys == 0, 0.0, keys)  # −0.0 is no other score than 0.0
-    if is_jax_namespace(xp):
+    if is_jax(xp):
         from jax import lax
 
         return lax.top_k(plain, depth)[1]
-    if is_torch_namespace(xp) and keys.dtype == xp.float32:
+    if is_torch(xp) and keys.dtype == xp.float32:
         # torch.topk leaves open which of equal keys it takes. So the key and the place become one
         # integer: the bits of a float32 rise with it, but for the order of the negative ones.
         bits = plain.view(xp.int32)
@@ -130,9 +131,9 @@ def _first_places(xp: Any, keys: Any, depth: int) -> Any:
 
 def _running_highest(xp: Any, values: Any) -> Any:
     """Return the highest of each value and those before it."""
-    if is_torch_namespace(xp):
+    if is_torch(xp):
         return xp.cummax(values, -1).values
-    if is_jax_namespace(xp):
+    if is_jax(xp):
         from jax import lax
 
         return lax.cummax(values, axis=values.ndim - 1)
