@@ -19,6 +19,7 @@ jax = pytest.importorskip("jax")
 jnp = jax.numpy
 
 import gainful as gf  # noqa: E402
+from gainful.tensors.losses import flat as flat_lists  # noqa: E402
 
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 cutoffs = pytest.mark.parametrize("k", [None, 3])
@@ -294,18 +295,26 @@ def test_transformations_of_jax(row):
 
 
 @rows
-def test_flat_lists_are_the_padded_ones(row):
-    flat, offsets = SCORES.reshape(-1)[:8], [0, 5, 5, 8]
-    found, slope = in_torch(
-        row, flat, LABELS.reshape(-1)[:8], k=3, offsets=offsets, reduction="none"
-    )
+@pytest.mark.parametrize("grouped", [False, True])
+def test_flat_lists_are_the_padded_ones(row, grouped, monkeypatch):
+    if grouped:  # every length becomes a group of its own
+        monkeypatch.setattr(flat_lists, "_FEW", -1)
+        monkeypatch.setattr(flat_lists, "_NEAR", 1)
+    scores, labels, offsets = SCORES.reshape(-1), LABELS.reshape(-1), [0, 2, 2, 7, 10]
+    given = {"k": 3, "offsets": offsets}
+    each, slope = in_torch(row, scores, labels, **given, reduction="none")
+    total = in_torch(row, scores, labels, **given, weight=[1.0, 5.0, 2.0, 0.5], reduction="mean")
+    with jax.enable_x64(True):
+        there = in_jax(row, scores, labels, **given, reduction="sum")
     for at, (start, stop) in enumerate(itertools.pairwise(offsets)):
-        part = {name: torch.tensor(a[..., start:stop]) for name, a in row.draw((8,)).items()}
-        one = in_torch(
-            row, flat[start:stop], LABELS.reshape(-1)[start:stop], k=3, **part, reduction="sum"
-        )
-        assert found[at] == pytest.approx(one[0], abs=1e-12)
-        assert slope[start:stop].numpy() == pytest.approx(one[1].numpy(), abs=1e-12)
+        here = slice(start, stop)
+        part = {name: torch.tensor(a[..., here]) for name, a in row.draw((10,)).items()}
+        one = in_torch(row, scores[here], labels[here], k=3, **part, reduction="sum")
+        assert each[at] == pytest.approx(one[0], abs=1e-12)
+        assert slope[here].numpy() == pytest.approx(one[1].numpy(), abs=1e-12)
+        assert there[1][here] == pytest.approx(one[1].numpy(), abs=1e-10)
+    assert total[0] == pytest.approx((each[0] + 2 * each[2] + 0.5 * each[3]) / 3.5, abs=1e-12)
+    assert there[0] == pytest.approx(each.sum(), abs=1e-10)
 
 
 def test_how_near_the_page_says_that_a_temperature_comes():

@@ -1,6 +1,5 @@
 """`gf.metrics` gives the values of `evaluate_arrays`, in every library, and looks at no number."""
 
-
 import jax
 import jax.numpy as jnp
 import numpy as np

@@ -1,17 +1,15 @@
 """What the losses take by keyword: its names, and what each value must be."""
 
-import functools
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ParamSpec, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 import numpy as np
 
 from gainful.errors import InputError, did_you_mean
 
 REDUCTIONS = ("mean", "sum", "none")
-_BY_PLACE = ("scores", "labels", "mask")
 
 
 class Common(TypedDict, total=False):
@@ -39,29 +37,13 @@ class Common(TypedDict, total=False):
     offsets: Any
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def loss_function(function: Callable[P, T]) -> Callable[P, T]:
-    """Check the options of a loss before it computes anything."""
-    name, known = function.__name__, _options(function)
-
-    @functools.wraps(function)
-    def checked(*arguments: P.args, **options: P.kwargs) -> T:
-        if options:
-            _check(name, known, {n: v for n, v in options.items() if n not in _BY_PLACE})
-        return function(*arguments, **options)
-
-    return checked
-
-
 def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
     """Refuse options that a loss does not have, and values that it cannot use."""
-    _check(function.__name__, _options(function), options)
+    check_known(function.__name__, options_of(function), options)
 
 
-def _check(function: str, known: tuple[str, ...], options: Mapping[str, Any]) -> None:
+def check_known(function: str, known: tuple[str, ...], options: Mapping[str, Any]) -> None:
+    """Refuse options that are not known, and values that a loss cannot use."""
     for name, value in options.items():
         if name not in known:
             hint = did_you_mean(name, known)
@@ -71,7 +53,7 @@ def _check(function: str, known: tuple[str, ...], options: Mapping[str, Any]) ->
             _CHECKS[name](name, value)
 
 
-def _options(function: Callable[..., Any]) -> tuple[str, ...]:
+def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of what a loss takes by keyword, its own ones first."""
     taken = inspect.signature(function).parameters.values()
     own = [one.name for one in taken if one.kind is inspect.Parameter.KEYWORD_ONLY]

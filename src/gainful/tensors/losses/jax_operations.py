@@ -103,6 +103,10 @@ class JaxOperations:
         """Put arrays beside one another along a new first axis."""
         return jnp.stack(list(values))
 
+    def join(self, values: Sequence[Any]) -> Any:
+        """Put arrays after one another."""
+        return jnp.concatenate(list(values))
+
     def widen(self, values: Any) -> Any:
         """Add one 0 at the end of the last axis."""
         return jnp.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, 1)])
@@ -120,6 +124,11 @@ class JaxOperations:
         if not isinstance(generator, jax.Array):
             raise InputError("generator", "a key of JAX", shown(generator), "jax.random.key(seed).")
         return jax.random.uniform(generator, shape, dtype=like.dtype, minval=tiny)
+
+    def another(self, generator: Any, number: int) -> Any:
+        """Return a key of its own; the first is the one that is given."""
+        own = number and isinstance(generator, jax.Array)
+        return jax.random.fold_in(generator, number) if own else generator
 
     def by_rows(self, rows: Callable[..., Any], size: int, *columns: Any) -> Any:
         """Apply `rows` to blocks of columns, one after the other."""

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from gainful.errors import InputError
 from gainful.measures.discount import Discount
 from gainful.measures.discount import base as read_base
@@ -116,27 +114,40 @@ def reduced(
         # No formula looks at every number, and some drop a NaN by a comparison: it stays in view.
         known = ops.where(lists.unknown, math.nan, ops.floats(occupied, lists.scores))
         values = ops.where(occupied, formula(lists), 0.0) * known
-        weights = weights_of(lists, common, shape)
         reduction = common.get("reduction", "mean")
-        values = values * weights
-        if reduction == "none":
-            return values.reshape(shape)
-        if reduction == "sum":
-            return values.sum()
-        total = weights.sum()
-        return values.sum() / ops.where(total > 0, total, 1.0)
+        return combined(ops, values, occupied, common.get("weight"), reduction, shape)
 
 
-def weights_of(lists: Lists, common: Common, shape: tuple[int, ...]) -> Array:
+def combined(
+    ops: Operations,
+    values: Array,
+    occupied: Array,
+    weight: Any,
+    reduction: str,
+    shape: tuple[int, ...],
+) -> Any:
+    """Return the losses [list] of lists, weighted and reduced as asked."""
+    weights = weights_of(ops, values, occupied, weight, shape)
+    values = values * weights
+    if reduction == "none":
+        return values.reshape(shape)
+    if reduction == "sum":
+        return values.sum()
+    total = weights.sum()
+    return values.sum() / ops.where(total > 0, total, 1.0)
+
+
+def weights_of(
+    ops: Operations, values: Array, occupied: Array, weight: Any, shape: tuple[int, ...]
+) -> Array:
     """Return what each list counts, [list]: 1 unless said otherwise, and 0 without items."""
-    occupied = lists.ops.floats(lists.counts > 0, lists.scores)
-    weight = common.get("weight")
+    weights = ops.floats(occupied, values)
     if weight is None:
-        return occupied
-    given = numbers(lists.ops, "weight", weight, lists.scores)
+        return weights
+    given = numbers(ops, "weight", weight, values)
     if tuple(given.shape) != shape:
         raise InputError("weight", f"one for each list, {shape}", str(tuple(given.shape)))
-    return occupied * given.reshape(-1)
+    return weights * given.reshape(-1)
 
 
 def below_highest(ops: Operations, values: Array, mask: Array) -> Array:
@@ -154,16 +165,14 @@ def read_lists(
 ) -> tuple[Lists, tuple[int, ...]]:
     """Return the lists of tensors in one batch, and the shape that lists had."""
     ops = operations_for(scores)
-    given = _floating(ops, scores)
+    given = read_scores(ops, scores)
     marks = ops.everywhere(given) if mask is None else truths(ops, "mask", mask, given)
     grades = ops.constant(numbers(ops, "labels", labels, given))
     if tuple(grades.shape) != tuple(given.shape):
         expected = f"the shape of the scores, {tuple(given.shape)}"
         raise InputError("labels", expected, str(tuple(grades.shape)))
-    arrange, shape, inside = _layout(ops, given, common.get("offsets"))
+    shape, arrange = tuple(given.shape[:-1]), _arranging(ops, given)
     mask = arrange(marks)
-    if inside is not None:
-        mask = mask & ops.booleans(inside, given)
     # What is masked may be NaN: it goes before anything is computed from it.
     clean = ops.where(mask, arrange(given), 0.0)
     grades = ops.where(mask, arrange(grades), 0.0)
@@ -198,7 +207,8 @@ def read_lists(
     return lists, shape
 
 
-def _floating(ops: Operations, scores: Array) -> Array:
+def read_scores(ops: Operations, scores: Array) -> Array:
+    """Return scores in the type that is computed in."""
     if "float" not in str(scores.dtype):
         raise InputError("scores", "floating-point numbers", str(scores.dtype))
     if not scores.ndim:
@@ -206,43 +216,15 @@ def _floating(ops: Operations, scores: Array) -> Array:
     return ops.accumulating(scores)
 
 
-def _layout(
-    ops: Operations, scores: Array, offsets: Any
-) -> tuple[Callable[[Any], Array], tuple[int, ...], np.ndarray[Any, Any] | None]:
-    """Return what brings a tensor into one batch, the shape of the lists, and where items are."""
-    index, inside = (None, None) if offsets is None else _boundaries(offsets, scores)
-    shape = tuple(scores.shape[:-1]) if index is None else (len(index),)
-    width = int(scores.shape[-1]) if index is None else index.shape[1]
-    depth = scores.ndim
-    at = None if index is None else ops.integers(index, scores)
+def _arranging(ops: Operations, scores: Array) -> Callable[[Array], Array]:
+    """Return what brings a tensor of the shape of the scores, or with axes before, into one batch."""
+    *before, width = scores.shape
+    lists = math.prod(before)
 
     def arrange(values: Array) -> Array:
-        lead = tuple(values.shape[: values.ndim - depth])
+        lead = tuple(values.shape[: values.ndim - scores.ndim])
         # An empty list becomes a masked item, and a maximum of nothing need not be thought of.
-        values = ops.widen(values) if not values.shape[-1] or not width else values
-        values = values if at is None else values[..., at]
-        return values.reshape(*lead, math.prod(shape), max(width, 1))
+        values = values if width else ops.widen(values)
+        return values.reshape(*lead, lists, max(width, 1))
 
-    if index is None and not width:
-        inside = np.zeros((math.prod(shape), 1), bool)
-    return arrange, shape, inside
-
-
-def _boundaries(offsets: Any, scores: Array) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return [list, item] indices into flat scores, and which of them are items."""
-    try:
-        found = np.asarray(offsets.tolist() if hasattr(offsets, "tolist") else list(offsets))
-    except (TypeError, ValueError):
-        expected = f"a sequence of whole numbers that rise from 0 to {scores.shape[-1]}"
-        remedy = "They are static: known before anything is compiled."
-        raise InputError("offsets", expected, type(offsets).__name__, remedy) from None
-    if scores.ndim != 1:
-        raise InputError("offsets", "scores with one axis beside them", f"{scores.ndim} axes")
-    total = int(scores.shape[0])
-    rising = found.ndim == 1 and len(found) and found[0] == 0 and found[-1] == total
-    if not rising or found.dtype.kind not in "iu" or (np.diff(found) < 0).any():
-        raise InputError("offsets", f"whole numbers that rise from 0 to {total}", str(found))
-    lengths = np.diff(found)
-    places = np.arange(max(1, lengths.max(initial=0)))
-    inside = places < lengths[:, None]
-    return np.where(inside, found[:-1, None] + places, 0), inside
+    return arrange

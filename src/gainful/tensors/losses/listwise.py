@@ -4,8 +4,9 @@ import math
 from typing import Any, Unpack
 
 from gainful.errors import InputError
-from gainful.tensors.losses.checks import Common, check_number, loss_function
+from gainful.tensors.losses.checks import Common, check_number
 from gainful.tensors.losses.converting import numbers
+from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.lists import Lists, below_highest, reduced
 from gainful.tensors.losses.operations import Array
 

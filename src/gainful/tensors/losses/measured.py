@@ -10,9 +10,10 @@ from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
 from gainful.tensors import metrics
 from gainful.tensors.losses.checks import Common, check_options
-from gainful.tensors.losses.lists import Lists, read_lists, weights_of
+from gainful.tensors.losses.flat import of_each_list
+from gainful.tensors.losses.lists import read_lists, weights_of
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
-from gainful.tensors.losses.operations import Array
+from gainful.tensors.losses.operations import Array, operations_for
 from gainful.tensors.losses.pairwise import lambda_loss
 from gainful.tensors.losses.sampled import pl_rank
 from gainful.tensors.losses.smooth import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
@@ -128,31 +129,46 @@ def gap(
     check_options(METHODS[method], options)
     common = cast("Common", {n: v for n, v in options.items() if n in Common.__annotations__})
     each = {**options, "reduction": "none", "weight": None}
-    values = METHODS[method](scores, labels, mask, **each).reshape(-1)
-    lists, shape = read_lists(scores, labels, mask, common)
-    ops = lists.ops
-    counted = lists.gainful | lists.unknown  # what is not known may have a gain
-    weights = ops.where(counted, weights_of(lists, common, shape), 0.0)
+    values = METHODS[method](scores, labels, mask, **each)
+    shape, values = tuple(values.shape), values.reshape(-1)
+    if common.get("offsets") is None:
+        true, counted, occupied = _measured(scores, labels, mask, common)
+    else:
+        true, counted, occupied = of_each_list(
+            lambda one: _measured(one.scores, one.labels, one.mask, cast("Common", one.options)),
+            scores,
+            labels,
+            mask,
+            common,
+        )
+    ops = operations_for(scores)
+    weights = weights_of(ops, true, occupied, common.get("weight"), shape)
+    weights = ops.where(counted, weights, 0.0)
     total = float(weights.sum())
 
     def mean(found: Array) -> float:
         found = ops.where(counted, ops.constant(found), 0.0)
         return float((weights * found).sum()) / (total or 1.0)
 
-    lost, measured = mean(values), mean(_measured(lists, common))
-    if not lists.normalized:
+    lost, measured = mean(values), mean(true)
+    if not common.get("normalized", True):
         return {"loss": lost, "dcg": measured, "gap": lost + measured}
     return {"loss": lost, "ndcg": measured, "gap": lost - (1 - measured if total else 0.0)}
 
 
-def _measured(lists: Lists, common: Common) -> Array:
-    """Return nDCG [list], or DCG if not normalised, with equal scores averaged over."""
+def _measured(scores: Array, labels: Any, mask: Any, common: Common) -> tuple[Array, Array, Array]:
+    """Return nDCG [list], or DCG if not normalised, with equal scores averaged over.
+
+    Beside it, which lists count for they have, or may have, a gain, and which have items.
+    """
+    lists, _ = read_lists(scores, labels, mask, common)
     options: dict[str, Any] = {"k": lists.k, "gain": common.get("gain", "exp2")}
     options["discount"] = str(lists.discount)
     if lists.discount.form in WITH_BASE:
         options["base"] = lists.base
     measure = metrics.ndcg if lists.normalized else metrics.dcg
-    return measure(lists.scores, lists.labels, lists.mask, **options)
+    found = measure(lists.scores, lists.labels, lists.mask, **options)
+    return found, lists.gainful | lists.unknown, lists.counts > 0
 
 
 def _check_method(method: object) -> None:

@@ -83,11 +83,17 @@ class Operations(Protocol):
     def stack(self, values: Sequence[Array]) -> Array:
         """Put arrays beside one another along a new first axis."""
 
+    def join(self, values: Sequence[Array]) -> Array:
+        """Put arrays after one another along the first axis."""
+
     def widen(self, values: Array) -> Array:
         """Add one 0 at the end of the last axis."""
 
     def uniform(self, shape: tuple[int, ...], like: Array, generator: Any) -> Array:
         """Draw from (0, 1)."""
+
+    def another(self, generator: Any, number: int) -> Any:
+        """Return a generator for the draws of this number, independent of those before."""
 
     def by_rows(self, rows: Callable[..., Array], size: int, *columns: Array) -> Array:
         """Apply `rows` to blocks of `size` columns of [list, n] arrays and join what they give."""

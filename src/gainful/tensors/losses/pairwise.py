@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from gainful.tensors.losses.checks import Common, check_choice, loss_function
+from gainful.tensors.losses.checks import Common, check_choice
+from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.fusing import fused_lambda
 from gainful.tensors.losses.lists import Lists, reduced
 from gainful.tensors.losses.operations import Array

@@ -6,7 +6,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from gainful.tensors.losses.checks import Common, loss_function
+from gainful.tensors.losses.checks import Common
+from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.lists import Lists, below_highest, reduced
 from gainful.tensors.losses.noise import gumbel_noise
 from gainful.tensors.losses.operations import Array, Operations

@@ -2,7 +2,8 @@
 
 from typing import Any, Unpack
 
-from gainful.tensors.losses.checks import Common, loss_function
+from gainful.tensors.losses.checks import Common
+from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.fusing import fused_approx
 from gainful.tensors.losses.lists import Lists, below_highest, reduced
 from gainful.tensors.losses.noise import gumbel_noise

@@ -2,7 +2,8 @@
 
 from typing import Any, Unpack
 
-from gainful.tensors.losses.checks import Common, loss_function
+from gainful.tensors.losses.checks import Common
+from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.lists import Lists, reduced
 from gainful.tensors.losses.operations import Array
 

@@ -141,6 +141,10 @@ class TorchOperations:
         """Put tensors beside one another along a new first axis."""
         return torch.stack(list(values))
 
+    def join(self, values: Sequence[Tensor]) -> Tensor:
+        """Put tensors after one another."""
+        return torch.cat(list(values))
+
     def widen(self, values: Tensor) -> Tensor:
         """Add one 0 at the end of the last axis."""
         return torch.nn.functional.pad(values, (0, 1))
@@ -153,6 +157,10 @@ class TorchOperations:
             raise InputError("generator", "a torch.Generator, or none", shown(generator))
         drawn = torch.rand(shape, dtype=like.dtype, device=like.device, generator=generator)
         return drawn.clamp_min(torch.finfo(like.dtype).tiny)
+
+    def another(self, generator: Any, number: int) -> Any:  # noqa: ARG002
+        """Return the generator, which goes on by itself."""
+        return generator
 
     def by_rows(self, rows: Callable[..., Tensor], size: int, *columns: Tensor) -> Tensor:
         """Apply `rows` to blocks of columns."""

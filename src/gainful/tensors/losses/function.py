@@ -1,0 +1,36 @@
+"""What every loss does before its formula: check the options, and group lists of flat tensors."""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar, cast
+
+from gainful.tensors.losses.checks import check_known, options_of
+from gainful.tensors.losses.flat import flat_loss
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_BY_PLACE = ("scores", "labels", "mask")
+
+
+def loss_function(function: Callable[P, T]) -> Callable[P, T]:
+    """Check the options of a loss before it computes anything, and give it padded lists."""
+    name, known, signature = function.__name__, options_of(function), inspect.signature(function)
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **options: P.kwargs) -> T:
+        if options:
+            check_known(name, known, _named(options))
+            if options.get("offsets") is not None:
+                given = signature.bind(*arguments, **options).arguments
+                tensors = given["scores"], given["labels"], given.get("mask")
+                return cast("T", flat_loss(function, *tensors, _named(options)))
+        return function(*arguments, **options)
+
+    return checked
+
+
+def _named(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is given by name and is no tensor of items."""
+    return {name: value for name, value in options.items() if name not in _BY_PLACE}
