@@ -1,5 +1,7 @@
 """Check on a GPU that fused losses and measures are the plain ones: values and gradients."""
 
+import functools
+import importlib.util
 import itertools
 import os
 import sys
@@ -12,7 +14,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from gainful import losses, metrics
+from gainful import InputError, losses, metrics
 
 TOLERANCE = 2e-5
 
@@ -27,7 +29,7 @@ def value_and_gradient(function, scores, *rest, **options):
 def compare(function, **options):
     """Compare float32 on the GPU with float64 on the CPU, which has no fused kernel."""
     torch.manual_seed(1)
-    for lists, width in ((3, 1), (5, 7), (4, 130), (2, 5000), (2, 1000)):
+    for lists, width in ((3, 1), (5, 7), (4, 130), (1, 700), (2, 5000), (2, 1000)):
         scores = torch.randn(lists, width) * 3
         labels = torch.randint(0, 5, (lists, width)).float()
         mask = torch.rand(lists, width) < 0.8
@@ -65,6 +67,81 @@ def unknown_stays_unknown():
         values = function(scores, labels, reduction="none")
         assert values.isnan().tolist() == [True, True, False], values
     print("same unknown values", flush=True)
+
+
+def refused(call, error, words):
+    """Return whether a call is refused in such words."""
+    try:
+        call()
+    except error as found:
+        return words in str(found)
+    return False
+
+
+def odd():
+    """Check that numbers of NumPy, odd weights and types are taken, or refused, as without a GPU."""
+    scores = torch.randn(3, 9, device="cuda", requires_grad=True)
+    labels = torch.randint(0, 4, (3, 9), device="cuda").float()
+    plain = [x.detach().double().cpu() for x in (scores, labels)]
+    for function, options in (
+        (losses.approx_ndcg, {"temperature": np.float32(0.5)}),
+        (losses.approx_ndcg, {"temperature": 0.5, "normalized": np.bool_(0)}),
+        (losses.approx_ndcg, {"k": np.int64(2), "base": np.float64(3)}),
+        (losses.lambda_loss, {"sigma": np.float32(0.5), "mu": np.float64(2), "scheme": "ndcg2pp"}),
+        (losses.lambda_loss, {"sigma": 0.5, "normalized": np.bool_(1), "k": np.int32(1)}),
+    ):
+        found = function(scores, labels, **options).item()
+        assert abs(found - function(*plain, **options).item()) < TOLERANCE * 10, options
+    mask = torch.ones_like(labels, dtype=torch.bool)
+    mask[1] = False
+    weight = torch.tensor([1.0, torch.nan, 2.0], device="cuda")
+    endless = scores.detach().clone()
+    endless[2, 3] = torch.inf
+    for function in (losses.approx_ndcg, losses.lambda_loss):
+        assert function(scores, labels, mask, weight=weight).isfinite()
+        found = function(endless, labels, reduction="none")
+        assert found.isnan().tolist() == [False, False, True], function.__name__
+        for given in (scores, torch.randn(1, 5000, device="cuda", requires_grad=True)):
+            value = function(given, torch.ones_like(given).cumsum(-1) % 3)
+            (slope,) = torch.autograd.grad(value, given, create_graph=True)
+            assert refused(slope.pow(2).sum().backward, NotImplementedError, "second derivative")
+        unreal = labels.to(torch.complex64)
+        assert refused(functools.partial(function, scores, unreal), InputError, "labels")
+    print("same odd input", flush=True)
+
+
+def flat():
+    """Check lists of several lengths that lie one after the other."""
+    lengths = [1500, 3, 0, 700, 40, 2000, 7]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    scores = torch.randn(int(offsets[-1]), device="cuda")
+    labels = torch.randint(0, 5, scores.shape, device="cuda").float()
+    for function in (losses.approx_ndcg, losses.lambda_loss):
+        found = value_and_gradient(function, scores, labels, offsets=offsets, k=10)
+        plain = scores.double().cpu(), labels.double().cpu()
+        expected = value_and_gradient(function, *plain, offsets=offsets, k=10)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert (ours - theirs).abs().max() < TOLERANCE, function.__name__
+    print("same flat lists", flush=True)
+
+
+def compare_cupy():
+    """Compare all measures of arrays of CuPy with those of NumPy, where CuPy is installed."""
+    if importlib.util.find_spec("cupy") is None:
+        print("no CuPy here", flush=True)
+        return
+    import cupy
+
+    rng = np.random.default_rng(5)
+    scores, labels = rng.integers(0, 9, (6, 40)) / 8, rng.integers(0, 4, (6, 40))
+    mask = rng.random((6, 40)) < 0.8
+    for name in metrics.__all__:
+        for k in (None, 3):
+            found = getattr(metrics, name)(*map(cupy.asarray, (scores, labels, mask)), k=k)
+            plain = getattr(metrics, name)(scores, labels, mask, k=k)
+            assert isinstance(found, cupy.ndarray)
+            assert np.abs(found.get() - plain).max() < 1e-12, (name, k)
+    print("same measures of CuPy", flush=True)
 
 
 def transformed():
@@ -138,8 +215,11 @@ def checks():
 if __name__ == "__main__":
     unknown_stays_unknown()
     # Most of the time is compiling, which a process does on one core.
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        tasks = [pool.submit(compare_measures), pool.submit(transformed)]
+    with ProcessPoolExecutor(
+        os.cpu_count(), get_context("spawn"), torch.set_num_threads, (1,)
+    ) as pool:
+        others = (compare_measures, transformed, odd, flat, compare_cupy)
+        tasks = [pool.submit(one) for one in others]
         tasks += [pool.submit(compare, function, **options) for function, options in checks()]
         for task in tasks:
             task.result()

@@ -1,7 +1,7 @@
 """Time the fused losses on a GPU beside plain pairwise code, eager and compiled.
 
 Run on a machine with PyTorch, Triton and a GPU: `python benchmarks/gpu_losses.py`. The partners
-are written here from the formulas, the way libraries write them: all pairs at once, padding masked.
+are written from the formulas, in `plain_losses.py`: all pairs at once, padding masked.
 Every row is a whole call, from scores, labels and mask to the gradient. `--lean` leaves the mask
 out of the partners, and the ideal DCG is given to them: the least that plain code can do. Times are
 the best of several windows: PyTorch hands a backward pass to another thread, which some hosts wake
@@ -19,56 +19,9 @@ import triton
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import gainful as gf
+from plain_losses import lean_approx, plain_approx, plain_lambda, shares_of
 
-LOG2_E = 1.4426950408889634
 WINDOWS = 4
-
-
-def shares_of(labels, mask):
-    """Return 2^y − 1 over the ideal DCG."""
-    gains = torch.where(mask, torch.exp2(labels) - 1, 0.0)
-    best = gains.sort(dim=-1, descending=True).values
-    places = torch.arange(2, labels.shape[-1] + 2, device=labels.device)
-    return gains / (best / torch.log2(places)).sum(-1, keepdim=True)
-
-
-def plain_approx(scores, labels, mask):
-    """1 − ApproxNDCG with all pairs at once."""
-    both = mask[:, None, :] & mask[:, :, None]
-    pairs = torch.sigmoid(scores[:, None, :] - scores[:, :, None])
-    ranks = torch.where(both, pairs, 0.0).sum(-1) + 0.5
-    return (1 - (shares_of(labels, mask) / torch.log2(1 + ranks)).sum(-1)).mean()
-
-
-def lean_approx(scores, shares):
-    """1 − ApproxNDCG with all pairs at once, no mask, the ideal known."""
-    ranks = torch.sigmoid(scores[:, None, :] - scores[:, :, None]).sum(-1) + 0.5
-    return (1 - (shares / torch.log2(1 + ranks)).sum(-1)).mean()
-
-
-def ranks_of(scores):
-    order = scores.argsort(dim=-1, descending=True)
-    places = torch.arange(1, scores.shape[-1] + 1, device=scores.device)
-    return torch.zeros_like(order).scatter_(-1, order, places.expand_as(order))
-
-
-def plain_lambda(scores, labels, mask, shares=None):
-    """LambdaLoss NDCG-Loss2++ with all pairs at once."""
-    discounts = torch.zeros(scores.shape[-1] + 2, device=scores.device)
-    places = torch.arange(2, scores.shape[-1] + 3, device=scores.device)
-    discounts[1:] = 1 / torch.log2(places.float())
-    ranks = ranks_of(scores.detach())
-    gains = shares_of(labels, mask) if shares is None else shares
-    above = labels[:, :, None] > labels[:, None, :]
-    if shares is None:
-        above = above & mask[:, :, None] & mask[:, None, :]
-    spread = (gains[:, :, None] - gains[:, None, :]).abs()
-    weight = discounts[ranks]
-    first = (weight[:, :, None] - weight[:, None, :]).abs()
-    apart = (ranks[:, :, None] - ranks[:, None, :]).abs()
-    second = (discounts[apart] - discounts[apart + 1]).abs()
-    losses = torch.nn.functional.softplus(-(scores[:, :, None] - scores[:, None, :])) * LOG2_E
-    return (torch.where(above, spread * (first + 10 * second) * losses, 0.0)).sum((1, 2)).mean()
 
 
 def measured(function, scores):

@@ -1,7 +1,7 @@
 """Train a linear ranker with each loss on generated lists whose best order is known.
 
 Labels are a rounded linear function of the features, so the best order can be learned; every loss
-should bring the nDCG of lists that were not trained on to 0.9 at least.
+should bring the nDCG of lists that were not trained on to what `stated.py` says of it.
 
     python examples/train_torch.py [--steps N]
 """
@@ -10,10 +10,10 @@ import argparse
 import sys
 
 import torch
+from stated import STATED
 
 import gainful as gf
 
-AIM = 0.9
 RATES = {"softmax": 0.02, "list_mle": 0.05}  # sums over items, hence with larger gradients
 
 
@@ -41,14 +41,15 @@ def train(method: str, steps: int) -> float:
 
 
 def main() -> int:
-    """Print what each loss reaches; fail if one does not reach the aim."""
+    """Print what each loss reaches; fail if one does not reach what is stated."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--steps", type=int, default=200)
     steps = parser.parse_args().steps
     reached = {method: train(method, steps) for method in gf.losses.METHODS}
     for method, value in reached.items():
-        print(f"{method:12} nDCG {value:.3f}")
-    return int(min(reached.values()) < AIM)
+        short = "" if value >= STATED[method] else ", and falls short"
+        print(f"{method:12} nDCG {value:.3f}, stated {STATED[method]:.3f}{short}")
+    return int(any(value < STATED[method] for method, value in reached.items()))
 
 
 if __name__ == "__main__":

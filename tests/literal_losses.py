@@ -37,13 +37,14 @@ def approx(s, y, k=None, temperature=1.0):
     n, total = len(s), 0.0
     for i, gain in enumerate(gains(y)):
         rank = 1 + sum(sigmoid((s[j] - s[i]) / temperature) for j in range(n) if j != i)
-        part = 1.0 if k is None else sigmoid((k + 0.5 - rank) / temperature)
+        part = 1.0 if k is None else 1 / (1 + (rank / (k + 0.5)) ** (1 / temperature))
         total += gain * discount(rank) * part
     return 1 - total / ideal(y, k)
 
 
-def gumbel(s, y, k=None, noise=None, beta=1.0):
-    return np.mean([approx([a + beta * b for a, b in zip(s, e, strict=True)], y, k) for e in noise])
+def gumbel(s, y, k=None, noise=None, beta=1.0, temperature=1.0):
+    shifted = [[a + beta * b for a, b in zip(s, e, strict=True)] for e in noise]
+    return np.mean([approx(one, y, k, temperature) for one in shifted])
 
 
 def pl_rank(s, y, k=None, noise=None):
@@ -104,8 +105,13 @@ def pirank(s, y, k=None, tau=1.0, iterations=0):
     return 1 - sum(g * discount(r) for r, g in enumerate(sorted_gains[:k], 1)) / ideal(y, k)
 
 
-def neural(s, y, k=None):
-    return pirank(s, y, k, iterations=4)
+def neural(s, y, k=None, tau=1.0):
+    return pirank(s, y, k, tau, iterations=4)
+
+
+def unnormalised(loss):
+    """Return −DCG in the place of 1 − nDCG."""
+    return lambda s, y, k, **own: (loss(s, y, k, **own) - 1) * ideal(y, k)
 
 
 def pair_loss(s, y, k=None, scheme="lambdarank", sigma=1.0, mu=10.0, truncation="either", at=None):

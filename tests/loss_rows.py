@@ -64,3 +64,42 @@ ROWS = {
         ("ndcg2pp", "either"),
     ]
 }
+
+# Parameters away from their defaults, for the formulas alone.
+VARIANTS = {
+    "approx_ndcg T": Row(
+        L.approx_ndcg, functools.partial(literal.approx, temperature=0.3), {"temperature": 0.3}
+    ),
+    "approx_ndcg not normalised": Row(
+        L.approx_ndcg, literal.unnormalised(literal.approx), {"normalized": False}
+    ),
+    "gumbel_approx_ndcg T β": Row(
+        L.gumbel_approx_ndcg,
+        functools.partial(literal.gumbel, temperature=0.7, beta=0.5),
+        {"temperature": 0.7, "beta": 0.5},
+        items={"noise": _noise},
+    ),
+    "neural_ndcg τ": Row(
+        L.neural_ndcg, functools.partial(literal.neural, tau=0.5), {"tau": 0.5, "iterations": 4}
+    ),
+    "pirank_ndcg τ": Row(L.pirank_ndcg, functools.partial(literal.pirank, tau=0.5), {"tau": 0.5}),
+    "pirank_ndcg not normalised": Row(
+        L.pirank_ndcg, literal.unnormalised(literal.pirank), {"normalized": False}
+    ),
+    "soft_ndcg σ": Row(L.soft_ndcg, functools.partial(literal.soft, sigma=0.6), {"sigma": 0.6}),
+    "soft_ndcg not normalised": Row(
+        L.soft_ndcg, literal.unnormalised(literal.soft), {"normalized": False}
+    ),
+    "lambda_loss σ μ": Row(
+        L.lambda_loss,
+        functools.partial(literal.pair_loss, scheme="ndcg2pp", sigma=2.0, mu=3.0),
+        {"scheme": "ndcg2pp", "sigma": 2.0, "mu": 3.0},
+        constant_ranks=True,
+    ),
+    "lambda_loss not normalised": Row(
+        L.lambda_loss,
+        lambda s, y, k, **own: literal.pair_loss(s, y, k, **own) * literal.ideal(y, k),
+        {"normalized": False},
+        constant_ranks=True,
+    ),
+}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from literal_losses import gradient
-from loss_rows import ROWS
+from loss_rows import ROWS, VARIANTS
 
 torch = pytest.importorskip("torch")
 jax = pytest.importorskip("jax")
@@ -20,6 +20,8 @@ jnp = jax.numpy
 
 import gainful as gf  # noqa: E402
 from gainful.tensors.losses import flat as flat_lists  # noqa: E402
+from gainful.tensors.losses import lists as loss_lists  # noqa: E402
+from gainful.tensors.losses.operations import BLOCK  # noqa: E402
 
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 cutoffs = pytest.mark.parametrize("k", [None, 3])
@@ -53,9 +55,11 @@ def test_every_loss_has_its_row():
     assert set(gf.losses.METHODS.values()) == {row.function for row in ROWS.values()}
 
 
-@rows
+@pytest.mark.parametrize("row", [*ROWS.values(), *VARIANTS.values()], ids=[*ROWS, *VARIANTS])
+@pytest.mark.parametrize("block", [BLOCK, 20], ids=["whole", "in blocks"])
 @cutoffs
-def test_pytorch_and_jax_compute_the_formula(row, k):
+def test_pytorch_and_jax_compute_the_formula(row, k, block, monkeypatch):
+    monkeypatch.setattr(loss_lists, "BLOCK", block)  # 20: two rows of pairs of two lists of five
     drawn = row.draw(SCORES.shape)
     values, slopes = [], []
     for at, (s, y) in enumerate(zip(SCORES.tolist(), LABELS.tolist(), strict=True)):

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+import literal_losses as literal
 from loss_rows import ROWS
 
 torch = pytest.importorskip("torch")
@@ -42,6 +43,143 @@ def test_what_is_not_known_makes_its_list_nan(row, make):
     assert np.isnan(found).tolist() == [False] + [True] * 6
     masked = np.asarray(values(row, scores, labels, mask, make, gain=table))
     assert np.isfinite(masked).all()
+
+
+@rows
+@pytest.mark.parametrize("make", [torch.tensor, jnp.asarray], ids=["torch", "jax"])
+@pytest.mark.parametrize("score", [math.inf, -math.inf])
+def test_an_infinite_score_makes_its_list_nan(row, make, score):
+    scores = np.array(SCORES, np.float32)
+    scores[1, 2] = score
+    found = np.asarray(values(row, scores, np.array(LABELS), make=make))
+    assert np.isnan(found).tolist() == [False, True, False]
+    mask = np.ones(scores.shape, bool)
+    mask[1, 2] = False
+    assert np.isfinite(np.asarray(values(row, scores, np.array(LABELS), mask, make))).all()
+
+
+def test_the_weight_of_a_list_without_items_does_not_matter():
+    mask = torch.tensor([[True] * 4, [False] * 4, [True] * 4])
+    scores, labels = torch.tensor(SCORES), torch.tensor(LABELS)
+    found, expected = (
+        L.approx_ndcg(scores, labels, mask, weight=torch.tensor([1.0, weight, 3.0]))
+        for weight in (math.nan, 0.0)
+    )
+    assert found == expected
+    each = L.approx_ndcg(scores, labels, reduction="none")
+    weighed = L.approx_ndcg(scores, labels, weight=[1.0, 0.0, 3.0], reduction="none")
+    assert weighed.tolist() == [each[0].item(), 0, 3 * each[2].item()]
+
+
+@pytest.mark.parametrize("k", [None, 10])
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_long_lists_have_a_gradient(k, spread):
+    generator = torch.Generator().manual_seed(3)
+    labels = torch.randint(0, 5, (2, 1000), generator=generator)
+    noise = spread * torch.randn(2, 1000, generator=generator)
+    scores = noise.requires_grad_()
+    loss = gf.loss("nDCG(gain=exp2)" if k is None else f"nDCG(gain=exp2)@{k}")
+    loss(scores, labels).backward()
+    # Along the labels, as a model that learns them would move: by how much the loss falls.
+    fall = -(scores.grad * (labels - 2)).sum().item()
+    assert fall > 0.01
+
+
+def test_weights_of_long_lists_do_not_overflow():
+    rng = np.random.default_rng(4)
+    scores = torch.tensor(rng.normal(size=300))
+    labels = torch.tensor(rng.permutation(300))
+    exact = L.p_list_mle(scores, labels)
+    assert exact.isfinite()
+    assert L.p_list_mle(scores.float(), labels).item() == pytest.approx(exact.item(), rel=1e-6)
+
+
+def test_a_gain_is_not_lowered_by_autocast():
+    scores, labels = torch.tensor(SCORES), torch.tensor(LABELS) * 1.001
+
+    def gain(grades):  # a product of matrices, which autocast computes in half precision
+        return (grades[..., None] @ torch.ones(1, 1))[..., 0]
+
+    expected = L.approx_ndcg(scores, labels, gain=gain, normalized=False)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert gain(labels).dtype == torch.bfloat16
+        assert L.approx_ndcg(scores, labels, gain=gain, normalized=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "discount"),
+    [
+        ("reciprocal", 2, lambda rank: 1 / rank),
+        ("jarvelin", 3, lambda rank: 1 / max(1, math.log(rank, 3))),
+        ("log", 10, lambda rank: 1 / math.log10(1 + rank)),
+        ("power(0.7)", 2, lambda rank: rank**-0.7),
+    ],
+)
+@pytest.mark.parametrize("loss", ["approx_ndcg", "pirank_ndcg", "soft_ndcg", "pl_rank"])
+def test_other_discounts_are_in_the_formula(loss, name, base, discount, monkeypatch):
+    monkeypatch.setattr(literal, "discount", discount)
+    row, scores, labels = ROWS[loss], SCORES[0], LABELS[0]
+    own = row.draw((4,))
+    items = {name: torch.tensor(value) for name, value in own.items()}
+    for k in (None, 2):
+        found = row.function(
+            torch.tensor(scores, dtype=torch.float64),
+            torch.tensor(labels),
+            k=k,
+            discount=name,
+            base=base,
+            normalized=False,
+            **row.options,
+            **items,
+        )
+        expected = literal.unnormalised(row.literal)(scores, labels, k, **own)
+        assert found.item() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp"])
+def test_pairs_are_not_weighed_by_differences_that_are_none(scheme):
+    given = torch.tensor(SCORES), torch.tensor(LABELS)
+    if scheme in ("ranknet", "ndcg1"):
+        assert L.lambda_loss(*given, scheme=scheme, discount="none", k=1) > 0.1
+        return
+    with pytest.raises(gf.InputError, match="discount: expected one that falls with the rank"):
+        L.lambda_loss(*given, scheme=scheme, discount="none", k=1)
+
+
+def test_large_labels_are_an_order_where_gains_have_no_part():
+    scores, labels = torch.zeros(200), torch.arange(200.0)
+    for train in (L.listnet, L.list_mle, L.p_list_mle):
+        assert train(scores, labels).isfinite()
+    assert L.lambda_loss(scores, labels, scheme="ranknet").isfinite()
+    assert L.lambda_loss(scores, labels).isnan()
+
+
+def test_a_loss_is_compiled_and_taken_apart_as_it_is():
+    train = gf.loss("nDCG@3", temperature=0.5)
+    scores, labels = jnp.asarray(SCORES), jnp.asarray(LABELS)
+    assert jax.jit(train)(scores, labels) == pytest.approx(float(train(scores, labels)), rel=1e-6)
+    slope = jax.grad(jax.checkpoint(train))(scores, labels)
+    assert np.asarray(slope) == pytest.approx(np.asarray(jax.grad(train)(scores, labels)), abs=1e-6)
+
+
+def test_tensors_without_numbers_have_losses_without_numbers():
+    scores, labels = (torch.tensor(x, device="meta") for x in (SCORES, LABELS))
+    assert L.approx_ndcg(scores, labels, reduction="none").shape == (3,)
+    with pytest.raises(gf.InputError, match="bfloat16, float16, float32 or float64"):
+        L.approx_ndcg(torch.zeros(3).to(torch.float8_e4m3fn), torch.zeros(3))
+
+
+@pytest.mark.parametrize("options", [{"scheme": "ndcg3"}, {"truncation": "any"}])
+def test_a_misspelled_choice_is_found_when_a_loss_is_made(options):
+    with pytest.raises(gf.InputError, match=r"ndcg2pp|either, both or none"):
+        gf.loss("nDCG", method="lambda", **options)
+
+
+def test_only_a_tensor_is_told_that_it_is_none_of_python():
+    for value, tensor in ((torch.tensor(1.0), True), ("1", False), (None, False), (True, False)):
+        with pytest.raises(gf.InputError) as raised:
+            L.approx_ndcg(torch.zeros(3), torch.zeros(3), temperature=value)
+        assert ("not a tensor" in str(raised.value)) == tensor
 
 
 @rows
@@ -179,7 +317,7 @@ def test_a_measure_is_not_said_twice(options):
 
 def test_a_method_is_a_name():
     for method in (["approx"], None, "aprox"):
-        with pytest.raises(gf.MeasureError, match="a method"):
+        with pytest.raises(gf.MeasureError, match=r"method: expected approx, gumbel, .*list_mle"):
             gf.loss("nDCG@5", method=method)
 
 

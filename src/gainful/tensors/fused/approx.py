@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 
 from gainful.tensors.fused.arithmetic import SPAN, ends, inverse
+from gainful.tensors.once import once
 
 LOG2_E = 1.4426950408889634
 _ROWS, _COLUMNS, _WARPS = 32, 64, 1  # the fastest of those tried on an H200, by little
@@ -54,14 +55,17 @@ def ranks_of(scores, own, high, low, width, scale, rows: tl.constexpr, columns: 
 
 
 @triton.jit
-def terms_of(gain, rank, scale, per, log2_base, cutoff):
-    """Return gains times the discount 1/log_b(1 + rank), and their slopes by the rank."""
+def terms_of(gain, rank, per, log2_base, edge):
+    """Return gains times the discount 1/log_b(1 + rank), and their slopes by the rank.
+
+    With a cutoff, they count by 1/(1 + (rank/(k + ½))^per); the edge is log2(k + ½).
+    """
     logarithm = tl.log2(1.0 + rank)
     term = gain * log2_base / logarithm
     slope = -term / ((1.0 + rank) * logarithm * 0.6931471805599453)
-    if cutoff is not None:
-        share = 1.0 / (1.0 + tl.exp2((rank - cutoff - 0.5) * scale))
-        slope = slope * share - term * share * (1.0 - share) * per
+    if edge is not None:
+        share = 1.0 / (1.0 + tl.exp2((tl.log2(rank) - edge) * per))
+        slope = slope * share - term * share * (1.0 - share) * per / rank
         term = term * share
     return term, slope
 
@@ -150,14 +154,16 @@ class _ApproxRanks(torch.autograd.Function):
         return ranks
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
-        (scores,) = ctx.saved_tensors
-        gradient = torch.empty_like(scores)
+        (given,) = ctx.saved_tensors
         scale, per = LOG2_E / ctx.temperature, 1.0 / ctx.temperature
-        slope, width = slopes[0].contiguous(), scores.shape[1]
-        _gradient_kernel[_grid(scores)](scores, slope, gradient, width, scale, per, **_SHAPE)
-        return gradient, None
+
+        def gradient(upstream: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+            found, slope, width = torch.empty_like(scores), upstream.contiguous(), scores.shape[1]
+            _gradient_kernel[_grid(scores)](scores, slope, found, width, scale, per, **_SHAPE)
+            return found
+
+        return once(gradient, slopes[0], given), None
 
 
 def _listed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

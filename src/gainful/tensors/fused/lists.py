@@ -135,7 +135,8 @@ def prepare_list(
     if normalized:
         scale = tl.where(ideal > 0, 1.0 / tl.where(ideal > 0, ideal, 1.0), 0.0)
     start = tl.where((ideal > 0) & normalized & (ranked == 0), 1.0, 0.0)
-    unknown = tl.max(((score != score) | (grade != grade)).to(tl.int32), axis=0)
+    infinite = there & (tl.abs(score) == float("inf"))
+    unknown = tl.max(((score != score) | infinite | (grade != grade)).to(tl.int32), axis=0)
     # A sum that the type cannot hold would make every share of it 0.
     known_sum = (unknown == 0) & (ideal < float("inf"))
     tl.store(starts + at, tl.where(known_sum, start, float("nan")))

@@ -14,6 +14,7 @@ import triton.language as tl
 
 from gainful.tensors.fused.approx import LOG2_E
 from gainful.tensors.fused.arithmetic import SPAN, ends, inverse, logarithm
+from gainful.tensors.once import once
 
 SCHEMES = {"ranknet": 0, "ndcg1": 1, "ndcg2": 2, "lambdarank": 3, "ndcg2pp": 4}
 TRUNCATIONS = {"none": 0, "either": 1, "both": 2}
@@ -184,14 +185,14 @@ class _LambdaLoss(torch.autograd.Function):
         options: Options,
     ) -> Any:
         losses, gradient = _lambda_terms(scores, labels, gains, discounts, options)
-        ctx.save_for_backward(gradient)
+        ctx.save_for_backward(gradient, scores)
         return losses.sum(dim=1)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *upstream: torch.Tensor) -> Any:
-        (gradient,) = ctx.saved_tensors
-        return gradient * upstream[0][:, None], None, None, None, None
+        gradient, scores = ctx.saved_tensors
+        slope = once(lambda factor, _: gradient * factor[:, None], upstream[0], scores)
+        return slope, None, None, None, None
 
 
 @torch.compiler.disable  # its kernels are compiled already

@@ -10,6 +10,12 @@ import triton.language as tl
 
 
 @triton.jit
+def next_ticket(counter):
+    """Return how many programs took one before; it orders nothing that they store or read."""
+    return tl.atomic_add(counter, 1, sem="relaxed", scope="gpu")
+
+
+@triton.jit
 def done(counter, steps=1):
     """Count steps as done, after all that this program has stored; return those before."""
     tl.debug_barrier()
@@ -26,5 +32,9 @@ def wait_for(counter, count):
     while seen < count:
         seen = tl.load(counter, volatile=True)
     seen = tl.atomic_add(counter, 0, sem="acquire", scope="gpu")
+    # It is enough by now. But without a use of what it found, the compiler leaves out acquiring,
+    # and the cache may hold what was there before those steps.
+    while seen < count:
+        seen = tl.atomic_add(counter, 0, sem="acquire", scope="gpu")
     tl.debug_barrier()
     return seen

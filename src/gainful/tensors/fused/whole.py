@@ -4,6 +4,7 @@ Pieces of work, in the order of their tickets: each list is prepared; each block
 paired with all others of its list; of ApproxNDCG, the gradient of each block.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +33,8 @@ from gainful.tensors.fused.lists import (
     wait_for_list,
 )
 from gainful.tensors.fused.pairs import SCHEMES, TRUNCATIONS, Options, pairs_of
+from gainful.tensors.fused.tickets import next_ticket
+from gainful.tensors.once import once
 
 # Documents of a block, those they are paired with at once, and warps, for lists of so many
 # documents: the fastest of those tried on an H200.
@@ -47,13 +50,13 @@ _COUNTS = ["lists", "width", "blocks", "ahead", "depth"]
 @triton.jit(do_not_specialize=_COUNTS)
 def _approx_kernel(
     scores, labels, mask, weight, discounts, room, gradient, found,
-    lists, width, blocks, ahead, depth, cutoff, scale, log2_base,
+    lists, width, blocks, ahead, depth, edge, scale, log2_base,
     gain: tl.constexpr, normalized: tl.constexpr, reduction: tl.constexpr,
     size: tl.constexpr, rows: tl.constexpr, columns: tl.constexpr,
 ):  # fmt: skip
     """Do the next piece of ApproxNDCG."""
     counters = counters_in(room)
-    ticket = tl.atomic_add(counters, 1)
+    ticket = next_ticket(counters)
     pieces = lists * (blocks + 1)
     at, block = piece_of(ticket, lists, blocks, ahead)
     if ticket >= pieces:
@@ -78,7 +81,7 @@ def _approx_kernel(
             if not prepared:
                 wait_for_list(at, counters)
             share = tl.load(shares + here, mask=inside, other=0.0)
-            term, slope = terms_of(share, rank, scale, per, log2_base, cutoff)
+            term, slope = terms_of(share, rank, per, log2_base, edge)
             known = own > -float("inf")
             tl.store(slopes + here, tl.where(known, slope, 0.0), mask=inside)
             total = tl.sum(tl.where(known, term, 0.0), axis=0)
@@ -104,7 +107,7 @@ def _lambda_kernel(
 ):  # fmt: skip
     """Do the next piece of a lambda loss; all lists first, as every block needs the divisor."""
     counters = counters_in(room)
-    ticket = tl.atomic_add(counters, 1)
+    ticket = next_ticket(counters)
     if ticket < lists:
         prepare_list(
             ticket, scores, labels, mask, weight, discounts, room, lists, width, blocks, depth,
@@ -208,7 +211,7 @@ def approx(
         (discounts,),
         2 if sloped else 1,
         ahead=min(form.lists, _AHEAD),
-        cutoff=form.cutoff,
+        edge=None if form.cutoff is None else math.log2(form.cutoff + 0.5),
         scale=LOG2_E / temperature,
         log2_base=log2_base,
     )
@@ -255,15 +258,16 @@ class WholeLoss(torch.autograd.Function):
     def forward(ctx: Any, scores: torch.Tensor, whole: Whole, others: Others) -> Any:
         """Compute the loss and its gradient."""
         found, gradient = whole(scores, *others)
-        ctx.save_for_backward(gradient)
-        ctx.dtype = scores.dtype
+        ctx.save_for_backward(gradient, scores)
         return found
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *upstream: torch.Tensor) -> Any:
         """Scale the gradient."""
-        (gradient,) = ctx.saved_tensors
-        factor = upstream[0]
-        slope = gradient * (factor[:, None] if factor.ndim else factor)
-        return slope.to(ctx.dtype), None, None
+        gradient, scores = ctx.saved_tensors
+
+        def scaled(factor: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+            slope: torch.Tensor = gradient * (factor[:, None] if factor.ndim else factor)
+            return slope.to(scores.dtype)
+
+        return once(scaled, upstream[0], scores), None, None

@@ -10,6 +10,13 @@ import numpy as np
 from gainful.errors import InputError, did_you_mean
 
 REDUCTIONS = ("mean", "sum", "none")
+SCHEMES = ("ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp")
+TRUNCATIONS = ("either", "both", "none")
+
+
+def without_gain(common: "Common") -> "Common":
+    """Return the options of a loss that has no use for gains: none of them is too large for it."""
+    return {**common, "gain": "linear"} if common.get("gain", "exp2") == "exp2" else common
 
 
 class Common(TypedDict, total=False):
@@ -65,7 +72,8 @@ def check_number(name: str, value: object, expected: str, fits: Callable[[float]
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not real or not math.isfinite(value) or not fits(float(value)):  # type: ignore[arg-type]
         # A tensor would have no gradient here, and under jax.jit it would have no value either.
-        remedy = "" if real else "It is a constant: a number of Python, not a tensor."
+        tensor = hasattr(value, "dtype") and not real
+        remedy = "It is a constant: a number of Python, not a tensor." if tensor else ""
         raise InputError(name, expected, _shown(value), remedy)
 
 
@@ -116,4 +124,6 @@ _CHECKS: Mapping[str, Callable[[str, object], None]] = {
     "iterations": _whole(0),
     "normalized": _truth,
     "reduction": lambda name, value: check_choice(name, value, REDUCTIONS),
+    "scheme": lambda name, value: check_choice(name, value, SCHEMES),
+    "truncation": lambda name, value: check_choice(name, value, TRUNCATIONS),
 }

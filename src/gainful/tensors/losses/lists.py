@@ -15,6 +15,7 @@ from gainful.tensors.losses.checks import Common
 from gainful.tensors.losses.converting import numbers, truths
 from gainful.tensors.losses.operations import BLOCK, Array, Operations, operations_for
 from gainful.tensors.losses.worth import discounts_of, gains_of
+from gainful.tensors.types import FLOATS, type_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,8 @@ class Lists:
     """Lists in one batch, padded: arrays are [list, item], masked items have score and gain 0.
 
     `ideal` is the DCG of the best order, 1 where there is nothing to divide by; `gainful` says
-    where there was, and `unknown` where the score, label or gain of an item is NaN, or the ideal
-    is beyond the type. `arrange`
-    brings another tensor of the caller's layout into this one.
+    where there was, and `unknown` where a score is NaN or infinite, a label or a gain NaN, or the
+    ideal beyond the type. `arrange` brings another tensor of the caller's layout into this one.
     """
 
     ops: Operations
@@ -141,13 +141,12 @@ def weights_of(
     ops: Operations, values: Array, occupied: Array, weight: Any, shape: tuple[int, ...]
 ) -> Array:
     """Return what each list counts, [list]: 1 unless said otherwise, and 0 without items."""
-    weights = ops.floats(occupied, values)
     if weight is None:
-        return weights
+        return ops.floats(occupied, values)
     given = numbers(ops, "weight", weight, values)
     if tuple(given.shape) != shape:
         raise InputError("weight", f"one for each list, {shape}", str(tuple(given.shape)))
-    return weights * given.reshape(-1)
+    return ops.where(occupied, given.reshape(-1), 0.0)
 
 
 def below_highest(ops: Operations, values: Array, mask: Array) -> Array:
@@ -177,7 +176,7 @@ def read_lists(
     clean = ops.where(mask, arrange(given), 0.0)
     grades = ops.where(mask, arrange(grades), 0.0)
     gains = ops.where(mask, gains_of(ops, grades, read_gain(common.get("gain", "exp2"))), 0.0)
-    nan = (clean != clean) | (grades != grades) | (gains != gains)
+    odd = (clean - clean != 0) | (grades != grades) | (gains != gains)  # ∞ − ∞ is NaN
     k = common.get("k")
     k = None if k is None else read_cutoff(k)
     discount = read_discount(common.get("discount", "log"))
@@ -197,7 +196,7 @@ def read_lists(
         ideal=ops.where(positive, ideal, 1.0),
         gainful=positive,
         # A sum that the type cannot hold would make every share of it 0.
-        unknown=(ops.floats(nan, clean).sum(-1) > 0) | (ideal == math.inf),
+        unknown=(ops.floats(odd, clean).sum(-1) > 0) | (ideal == math.inf),
         k=k,
         discount=discount,
         base=base,
@@ -209,8 +208,8 @@ def read_lists(
 
 def read_scores(ops: Operations, scores: Array) -> Array:
     """Return scores in the type that is computed in."""
-    if "float" not in str(scores.dtype):
-        raise InputError("scores", "floating-point numbers", str(scores.dtype))
+    if type_of(scores) not in FLOATS:
+        raise InputError("scores", f"{', '.join(FLOATS[:-1])} or {FLOATS[-1]}", type_of(scores))
     if not scores.ndim:
         raise InputError("scores", "at least one axis, of the items of a list", "a single number")
     return ops.accumulating(scores)

@@ -4,7 +4,7 @@ import math
 from typing import Any, Unpack
 
 from gainful.errors import InputError
-from gainful.tensors.losses.checks import Common, check_number
+from gainful.tensors.losses.checks import Common, check_number, without_gain
 from gainful.tensors.losses.converting import numbers
 from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.lists import Lists, below_highest, reduced
@@ -94,7 +94,7 @@ def listnet(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Commo
         shares = ops.where(lists.mask, ops.exp(ops.where(lists.mask, logs, 0.0)), 0.0)
         return _cross_entropy(lists, shares)
 
-    return reduced(scores, labels, mask, common, formula)
+    return reduced(scores, labels, mask, without_gain(common), formula)
 
 
 @loss_function
@@ -119,7 +119,7 @@ def list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Comm
     def formula(lists: Lists) -> Array:
         return _likelihood(lists, 0 * lists.counts[:, None] + 1)
 
-    return reduced(scores, labels, mask, common, formula)
+    return reduced(scores, labels, mask, without_gain(common), formula)
 
 
 @loss_function
@@ -152,7 +152,7 @@ def p_list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Co
             lists, ops.where(some, (2.0**-places - last) / ops.where(some, total, 1.0), 0.0)
         )
 
-    return reduced(scores, labels, mask, common, formula)
+    return reduced(scores, labels, mask, without_gain(common), formula)
 
 
 def _drawn(lists: Lists, shape: tuple[int, ...], gamma: Any, generator: Any) -> Array:

@@ -39,7 +39,7 @@ METHODS: Mapping[str, Callable[..., Any]] = {
 _OF_THE_MEASURE = ("gain", "discount", "base")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, repr=False)  # jax.jit refers weakly
 class Surrogate:
     """A loss for a measure; call it with scores, labels and a mask. Build one with `loss`.
 
@@ -173,5 +173,6 @@ def _measured(scores: Array, labels: Any, mask: Any, common: Common) -> tuple[Ar
 
 def _check_method(method: object) -> None:
     if not isinstance(method, str) or method not in METHODS:
-        expected = "a method"
-        raise MeasureError("method", expected, repr(method), did_you_mean(str(method), METHODS))
+        raise MeasureError(
+            "method", ", ".join(METHODS), repr(method), did_you_mean(str(method), METHODS)
+        )

@@ -10,8 +10,8 @@ from gainful.errors import InputError
 Array = Any
 """A tensor of PyTorch or an array of JAX."""
 
-BLOCK = 2**22
-"""How many pairs are held at a time: 16 MiB of float32 for each temporary."""
+BLOCK = 2**20
+"""How many pairs are held at a time: 4 MiB of float32 for each temporary, which caches hold."""
 
 
 class Operations(Protocol):

@@ -1,17 +1,16 @@
 """Losses over pairs of items with different labels, weighted by what their order is worth."""
 
 import math
-from collections.abc import Callable
-from typing import Any, Unpack
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Unpack
 
-from gainful.tensors.losses.checks import Common, check_choice
+from gainful.errors import InputError
+from gainful.measures.discount import discount as read_discount
+from gainful.tensors.losses.checks import Common, without_gain
 from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.fusing import fused_lambda
 from gainful.tensors.losses.lists import Lists, reduced
 from gainful.tensors.losses.operations import Array
-
-SCHEMES = ("ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp")
-TRUNCATIONS = ("either", "both", "none")
 
 
 @loss_function
@@ -38,7 +37,7 @@ def lambda_loss(
     - `ndcg2pp`: lambdarank + μ·ndcg2
 
     With a cutoff, pairs count that have `either` item, or `both`, in the first k, or all of them
-    (`none`); the ideal DCG is that at k. Pairs are computed in blocks and never stored.
+    (`none`); the ideal DCG is that at k, and D goes on below it. Pairs are computed in blocks and never stored.
 
     Args:
         scores: [..., list], higher is better.
@@ -54,105 +53,140 @@ def lambda_loss(
     >>> lambda_loss(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]), scheme="ranknet").item()
     0.693...
     """
-    check_choice("scheme", scheme, SCHEMES)
-    check_choice("truncation", truncation, TRUNCATIONS)
-    options: dict[str, Any] = {"scheme": scheme, "truncation": truncation, "sigma": sigma, "mu": mu}
+    _check_discount(scheme, common)
+    if scheme == "ranknet":
+        common = without_gain(common)
+    options: dict[str, Any] = {
+        "scheme": scheme,
+        "truncation": truncation,
+        "sigma": float(sigma),
+        "mu": float(mu),
+    }
     fused = fused_lambda(scores, labels, mask, common, **options)
     if fused is not None:
         return fused
-
-    def formula(lists: Lists) -> Array:
-        weigh = _weights(lists, scheme, mu)
-        return _pairs(lists, weigh, sigma, scheme, truncation, mu)
-
-    return reduced(scores, labels, mask, common, formula)
+    return reduced(scores, labels, mask, common, lambda lists: _pairs(lists, options))
 
 
-Weigh = Callable[[Array, Array, Array, Array, Array, Array], Array]
+def _check_discount(scheme: str, common: Common) -> None:
+    """Refuse a discount whose differences, which pairs are weighed by, are 0."""
+    given = common.get("discount", "log")
+    if given == "log" or scheme in ("ranknet", "ndcg1") or read_discount(given).form != "none":
+        return
+    expected = f"one that falls with the rank, since {scheme} weighs pairs by its differences"
+    raise InputError("discount", expected, "none", "Schemes without it are ranknet and ndcg1.")
 
 
-def _weights(lists: Lists, scheme: str, mu: float) -> Weigh:
-    """Return the weight of pairs from gains, discounts and ranks of both, the better one first."""
-    ops, worth = lists.ops, lists.worth
+class Items(NamedTuple):
+    """The items of lists in the order of ranks: [list, item], or so that they make pairs."""
 
-    def weigh(g: Array, h: Array, d: Array, e: Array, r: Array, q: Array) -> Array:
-        if scheme == "ranknet":
-            return 0 * (g - h) + 1
-        if scheme == "ndcg1":
-            return g * d + 0 * h
-        swap = abs(d - e) if scheme != "ndcg2" else 0.0
-        if scheme != "lambdarank":
-            apart = abs(r - q)
-            apart = ops.where(apart > 0, apart, 1.0)
-            swap = swap + (mu if scheme == "ndcg2pp" else 1.0) * (worth(apart) - worth(apart + 1))
-        return abs(g - h) * swap
+    scores: Array
+    labels: Array
+    shares: Array
+    worth: Array
+    ranks: Array
+    valid: Array
 
-    return weigh
+    def as_rows(self) -> "Items":
+        """Return them as the first items of pairs, [list, item, 1]."""
+        return Items(*(one[:, :, None] for one in self))
+
+    def as_columns(self) -> "Items":
+        """Return them as the second items of pairs, [list, 1, item]."""
+        return Items(*(one[:, None, :] for one in self))
 
 
-def _pairs(
-    lists: Lists, weigh: Weigh, sigma: float, scheme: str, truncation: str, mu: float
-) -> Array:
-    ops, k, size = lists.ops, lists.k, lists.rows
+class _Weights:
+    """The weights of pairs, 0 for those that do not count."""
+
+    def __init__(self, lists: Lists, scheme: str, truncation: str, mu: float) -> None:
+        self._lists, self._scheme, self._truncation, self._mu = lists, scheme, truncation, mu
+        self.of_first = scheme == "ndcg1"  # and not of the pair, whichever item comes first
+
+    def __call__(self, a: Items, b: Items, counted: Array) -> Array:
+        """Return the weights of the pairs that are to count, the better item first."""
+        ops, k = self._lists.ops, self._lists.k
+        counted = counted & a.valid & b.valid
+        if k is not None and self._truncation == "either":
+            counted = counted & ((a.ranks <= k) | (b.ranks <= k))
+        if k is not None and self._truncation == "both":
+            counted = counted & (a.ranks <= k) & (b.ranks <= k)
+        return ops.where(counted, self._weight(a, b), 0.0)
+
+    def _weight(self, a: Items, b: Items) -> Array:
+        ops, worth = self._lists.ops, self._lists.worth
+        if self._scheme == "ranknet":
+            return 1.0
+        if self._scheme == "ndcg1":
+            return a.shares * a.worth
+        spread = a.shares - b.shares
+        if self._scheme == "lambdarank":
+            return abs(spread * (a.worth - b.worth))
+        apart = abs(a.ranks - b.ranks)
+        apart = ops.where(apart > 0, apart, 1.0)
+        step = worth(apart) - worth(apart + 1)
+        if self._scheme == "ndcg2pp":
+            step = abs(a.worth - b.worth) + self._mu * step
+        return abs(spread * step)
+
+
+def _pairs(lists: Lists, options: Mapping[str, Any]) -> Array:
+    """Return the loss [list], differentiable, some rows of pairs at a time."""
+    ops, size, sigma = lists.ops, lists.rows, options["sigma"]
+    scheme, truncation = options["scheme"], options["truncation"]
     unit = 1.0 if scheme == "ranknet" else math.log(2)
+    items, fused = _ranked(lists, options)
+    if fused is not None:
+        return fused * (math.log(2) / unit)
+    weights = _Weights(lists, scheme, truncation, options["mu"])
 
-    def weights(*row: Array) -> Callable[..., tuple[Array, Array]]:
-        """Return the weights of rows of pairs with either item as the better one."""
-        _, y, g, d, r, valid = row
-
-        def both(_: Array, a: Array, b: Array, c: Array, p: Array, ok: Array) -> tuple[Any, Any]:
-            own = [x[:, :, None] for x in (a, b, c, p, ok)]
-            other = [x[:, None, :] for x in (y, g, d, r, valid)]
-            counted = own[4] & other[4] & (own[3] != other[3])
-            if k is not None and truncation == "either":
-                counted = counted & ((own[3] <= k) | (other[3] <= k))
-            if k is not None and truncation == "both":
-                counted = counted & (own[3] <= k) & (other[3] <= k)
-            better = counted if scheme == "ndcg1" else counted & (own[0] > other[0])
-            worse = counted if scheme == "ndcg1" else counted & (own[0] < other[0])
-            ahead = weigh(own[1], other[1], own[2], other[2], own[3], other[3])
-            behind = weigh(other[1], own[1], other[2], own[2], other[3], own[3])
-            return ops.where(better, ahead, 0.0), ops.where(worse, behind, 0.0)
-
-        return both
+    def margins(a: Items, b: Items) -> Array:
+        apart = a.scores - b.scores
+        return apart if sigma == 1 else sigma * apart
 
     def value(*row: Array) -> Array:
-        both = weights(*row)
+        b = Items(*row).as_columns()
 
         def rows(*own: Array) -> Array:
-            margin = sigma * (own[0][:, :, None] - row[0][:, None, :])
-            return (both(*own)[0] * ops.softplus(-margin)).sum(-1)
+            a = Items(*own).as_rows()
+            better = a.ranks != b.ranks if weights.of_first else a.labels > b.labels
+            return (weights(a, b, better) * ops.softplus(margins(b, a))).sum(-1)
 
         return ops.by_rows(rows, size, *row).sum(-1) / unit
 
     def pullback(slope: Array, *row: Array) -> Array:
-        both = weights(*row)
+        b = Items(*row).as_columns()
 
         def rows(*own: Array) -> Array:
-            margin = sigma * (own[0][:, :, None] - row[0][:, None, :])
-            ahead, behind = both(*own)
-            return (behind * ops.sigmoid(margin) - ahead * ops.sigmoid(-margin)).sum(-1)
+            a = Items(*own).as_rows()
+            margin = margins(a, b)
+            if weights.of_first:
+                other = a.ranks != b.ranks
+                ahead, behind = weights(a, b, other), weights(b, a, other)
+                return (behind * ops.sigmoid(margin) - ahead * ops.sigmoid(-margin)).sum(-1)
+            # An item is the better or the worse one of a pair: one logistic is enough.
+            worse = a.labels < b.labels
+            steep = ops.sigmoid(ops.where(worse, margin, -margin))
+            steep = ops.where(worse, steep, -steep)
+            return (weights(a, b, a.labels != b.labels) * steep).sum(-1)
 
         return slope[:, None] * ops.by_rows(rows, size, *row) * (sigma / unit)
 
-    # In the order of ranks, the place of an item is its rank.
-    order = lists.order()
+    return ops.with_gradient(value, pullback, *items)
+
+
+def _ranked(lists: Lists, options: Mapping[str, Any]) -> tuple[Items, Array | None]:
+    """Return the items in the order of ranks, and the sums over pairs if a fused kernel has them."""
+    ops, order = lists.ops, lists.order()
+    places = ops.counting(lists.width, lists.scores)
     scores, labels, shares = (
         ops.take(each, order) for each in (lists.scores, lists.labels, lists.shares)
     )
-    places = ops.counting(lists.width, lists.scores)
-    valid = places <= lists.counts[:, None]
+    ranks, valid = places + 0 * labels, places <= lists.counts[:, None]
     fused = ops.fused_pairs(
         (scores, labels, shares, valid),
         lists.worth(ops.counting(lists.width + 1, lists.scores)),
-        scheme=scheme,
-        truncation="none" if k is None else truncation,
-        cutoff=k or 0,
-        sigma=sigma,
-        mu=mu,
+        cutoff=lists.k or 0,
+        **{**options, "truncation": "none" if lists.k is None else options["truncation"]},
     )
-    if fused is not None:
-        return fused * (math.log(2) / unit)
-    ranks = places + 0 * labels
-    row = (labels, shares, lists.worth(ranks), ranks, valid)
-    return ops.with_gradient(value, pullback, scores, *row)
+    return Items(scores, labels, shares, lists.worth(ranks), ranks, valid), fused

@@ -33,7 +33,7 @@ def approx_loss(
     form = _form(scores, labels, mask, common)
     if form is None or form.discount.form != "log":
         return None
-    whole = _approx(form, temperature, _sloped(scores))
+    whole = _approx(form, float(temperature), _sloped(scores))
     return _launched(whole, scores, labels, mask, common)
 
 
@@ -53,7 +53,12 @@ def _form(scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common) -
     shape, gain, weight = scores.shape, _gain(common), common.get("weight")
     if not (shape and 0 < shape[-1] <= WIDEST and scores.numel()):
         return None
-    if labels.shape != shape or common.get("offsets") is not None or gain not in GAINS:
+    if (
+        labels.shape != shape
+        or labels.is_complex()
+        or common.get("offsets") is not None
+        or gain not in GAINS
+    ):
         return None
     if mask is not None and (mask.shape != shape or mask.dtype != torch.bool):
         return None
@@ -69,7 +74,7 @@ def _form(scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common) -
         cutoff=None if k is None else read_cutoff(k),
         discount=_discount(common.get("discount", "log")),
         base=_base(common.get("base", 2)),
-        normalized=common.get("normalized", True),
+        normalized=bool(common.get("normalized", True)),
         reduction=common.get("reduction", "mean"),
     )
 

@@ -1,5 +1,6 @@
 """Losses that put a smooth or an expected rank in the place of the rank."""
 
+import math
 from typing import Any, Unpack
 
 from gainful.tensors.losses.checks import Common
@@ -21,8 +22,8 @@ def approx_ndcg(
 ) -> Any:
     """Return 1 − nDCG with approximate ranks r̂_i = 1 + Σ_{j≠i} σ((s_j − s_i)/T).
 
-    With a cutoff, an item counts by σ((k + ½ − r̂_i)/T), which is 1 above and 0 below it as
-    T → 0; then the loss tends to 1 − nDCG@k where no scores are equal. Pairs are computed in
+    With a cutoff, an item counts by 1/(1 + (r̂_i/(k + ½))^(1/T)), which is 1 above and 0 below it
+    as T → 0; then the loss tends to 1 − nDCG@k where no scores are equal. Pairs are computed in
     blocks and never stored.
 
     Args:
@@ -136,7 +137,10 @@ def _approx(lists: Lists, temperature: float, shift: Array | None = None) -> Arr
     ranks = approximate_ranks(ops, scores, mask, temperature, lists.rows)
     worth = lists.worth(ranks)
     if lists.k is not None:
-        worth = worth * ops.sigmoid((lists.k + 0.5 - ranks) / temperature)
+        # By the ratio of ranks and not their difference, which would leave no gradient to items
+        # a few temperatures below the cutoff: in a long list, nearly all.
+        edge = math.log(lists.k + 0.5)
+        worth = worth * ops.sigmoid((edge - ops.log(ranks)) / temperature)
     return lists.missed((lists.gains * worth).sum(-1))
 
 
@@ -148,21 +152,28 @@ def approximate_ranks(
     if fused is not None:
         return fused
 
+    def levels(s: Array, valid: Array) -> Array:
+        # Divided here and not pair by pair. Only differences count, and next to the highest score
+        # none is lost in its digits; what is no item is so low that it stands above none.
+        return ops.where(valid, below_highest(ops, s, valid) / temperature, ops.lowest(s))
+
     def value(s: Array, valid: Array) -> Array:
+        every = levels(s, valid)
+
         def rows(own: Array) -> Array:
-            above = ops.sigmoid((s[:, None, :] - own[:, :, None]) / temperature)
-            return ops.where(valid[:, None, :], above, 0.0).sum(-1)
+            return ops.sigmoid(every[:, None, :] - own[:, :, None]).sum(-1)
 
         # An item counts itself as half above itself: ½ more makes the 1.
-        return ops.where(valid, ops.by_rows(rows, size, s) + 0.5, 1.0)
+        return ops.where(valid, ops.by_rows(rows, size, every) + 0.5, 1.0)
 
     def pullback(slopes: Array, s: Array, valid: Array) -> Array:
         # grad_i = (1/T) Σ_j σ'((s_j − s_i)/T)·(c_j − c_i), c the derivative by the rank.
-        def rows(own: Array, slope: Array) -> Array:
-            above = ops.sigmoid((s[:, None, :] - own[:, :, None]) / temperature)
-            steep = above * (1 - above) * (slopes[:, None, :] - slope[:, :, None])
-            return ops.where(valid[:, None, :], steep, 0.0).sum(-1)
+        every = levels(s, valid)
 
-        return ops.where(valid, ops.by_rows(rows, size, s, slopes) / temperature, 0.0)
+        def rows(own: Array, slope: Array) -> Array:
+            above = ops.sigmoid(every[:, None, :] - own[:, :, None])
+            return (above * (1 - above) * (slopes[:, None, :] - slope[:, :, None])).sum(-1)
+
+        return ops.where(valid, ops.by_rows(rows, size, every, slopes) / temperature, 0.0)
 
     return ops.with_gradient(value, pullback, scores, mask)

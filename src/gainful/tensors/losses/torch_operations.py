@@ -1,7 +1,7 @@
 """The operations of the losses in PyTorch."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -9,6 +9,7 @@ from torch import Tensor
 
 from gainful.errors import InputError, shown
 from gainful.tensors.fusible import fusible
+from gainful.tensors.once import Once
 
 
 class _WithGradient(torch.autograd.Function):
@@ -27,35 +28,18 @@ class _WithGradient(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
-        found = _Once.apply(ctx.pullback, slopes[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
+        found = Once.apply(ctx.pullback, slopes[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
         return (None, None, found, *[None] * (len(ctx.saved_tensors) - 1))
-
-
-class _Once(torch.autograd.Function):
-    """A gradient that cannot be differentiated again: an error, where zero would be wrong."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(pullback: Callable[..., Tensor], *arrays: Tensor) -> Tensor:
-        return pullback(*arrays)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        pass
-
-    @staticmethod
-    def backward(ctx: Any, *slopes: Tensor) -> Any:
-        message = "this loss has no second derivative"
-        raise NotImplementedError(message)
 
 
 class TorchOperations:
     """PyTorch, on whatever device the scores are."""
 
     def exactly(self, like: Tensor) -> AbstractContextManager[Any]:
-        """Switch autocast off."""
-        return torch.autocast(like.device.type, enabled=False)
+        """Switch autocast off, where there is any."""
+        kind = like.device.type
+        there = torch.amp.is_autocast_available(kind)
+        return torch.autocast(kind, enabled=False) if there else nullcontext()
 
     def floats(self, values: Any, like: Tensor) -> Tensor:
         """Convert to the device and the floating type of `like`."""

@@ -15,12 +15,12 @@ from gainful.errors import InputError
 
 
 def namespace_of(**given: Any) -> Any:
-    """Return the functions of the one library that arrays are of; None stands for no array.
+    """Return the functions of the one library that arrays are of; a mask may be None.
 
     >>> namespace_of(scores=np.zeros(3), mask=None).__name__
     'array_api_compat.numpy'
     """
-    arrays = {name: array for name, array in given.items() if array is not None}
+    arrays = {name: one for name, one in given.items() if name != "mask" or one is not None}
     if all(_is_tensor(array) for array in arrays.values()):
         import array_api_compat.torch
 

@@ -8,9 +8,7 @@ from typing import Any
 
 from gainful.errors import InputError
 from gainful.tensors.metrics.libraries import device_of, is_jax, is_torch, namespace_of
-
-_FLOATS = ("bfloat16", "float16", "float32", "float64")
-_NUMBERS = ("bfloat", "float", "int", "uint", "bool")
+from gainful.tensors.types import FLOATS, holds_numbers, type_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
     """
     xp = namespace_of(scores=scores, labels=labels, mask=mask)
     check_lists(scores, labels, mask)
-    dtype = xp.float64 if _name(scores) == "float64" else xp.float32
+    dtype = xp.float64 if type_of(scores) == "float64" else xp.float32
     # A measure is flat wherever it has a gradient by scores, and labels are not learned.
     numbers, grades = (xp.astype(_constant(xp, array), dtype) for array in (scores, labels))
     valid = xp.ones_like(scores, dtype=xp.bool) if mask is None else mask
@@ -111,21 +109,17 @@ def check_lists(scores: Any, labels: Any, mask: Any) -> None:
     shape = tuple(scores.shape)
     if not shape:
         raise InputError("scores", "[..., list]", "no dimension")
-    if _name(scores) not in _FLOATS:
+    if type_of(scores) not in FLOATS:
         raise InputError(
             "scores",
-            f"{', '.join(_FLOATS[:-1])} or {_FLOATS[-1]}",
-            _name(scores),
+            f"{', '.join(FLOATS[:-1])} or {FLOATS[-1]}",
+            type_of(scores),
             "The values have the type of the scores: convert them first.",
         )
     if tuple(labels.shape) != shape:
         raise InputError("labels", f"the shape of scores, {shape}", f"{tuple(labels.shape)}")
-    if not _name(labels).startswith(_NUMBERS):
-        raise InputError("labels", "numbers", f"an array of {_name(labels)}")
-    if mask is not None and (_name(mask) != "bool" or tuple(mask.shape) != shape):
-        found = f"{_name(mask)} of {tuple(mask.shape)}"
+    if not holds_numbers(labels):
+        raise InputError("labels", "numbers", f"an array of {type_of(labels)}")
+    if mask is not None and (type_of(mask) != "bool" or tuple(mask.shape) != shape):
+        found = f"{type_of(mask)} of {tuple(mask.shape)}"
         raise InputError("mask", f"booleans of the shape of scores, {shape}", found)
-
-
-def _name(array: Any) -> str:
-    return str(array.dtype).rpartition(".")[-1]  # torch writes torch.float32

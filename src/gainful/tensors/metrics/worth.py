@@ -30,10 +30,10 @@ def gains(lists: Lists, gain: Gain) -> Any:
         case "binary":
             worth = lists.numbers(grades > 0)
         case "table":
-            worth = xp.where(grades == 0, 0.0, float("nan"))
+            # Of two numbers of Python, PyTorch makes float32, whatever the grades are.
+            worth = xp.where(grades == 0, xp.zeros_like(grades), float("nan"))
             for grade, value in gain.table:
                 worth = xp.where(grades == lists.constant(grade), value, worth)
-            worth = lists.numbers(worth)
         case _:
             worth = _asked(lists, gain)
     return xp.where(lists.valid, worth, 0)
@@ -67,16 +67,15 @@ def weights(lists: Lists, ranking: Ranking, table: NDArray[np.float64]) -> Any:
         ranking: their ranks.
         table: (at most depth,) discounts down to the cutoff; ranks below it count 0.
     """
-    xp = lists.xp
     if ranking.first is None:
         return lists.constant(table[: ranking.depth])
     padded = np.concatenate((table, np.zeros(lists.width - table.size)))
-    high, low = (lists.constant(part) for part in _running(padded, single=_is_single(lists)))
+    high, low = (lists.constant(part) for part in _running(padded))
     first, after = ranking.first, ranking.last + 1
-    sums = (high[after] - high[first]) + (low[after] - low[first])
-    # A sum of one term is that term, to the last digit.
+    sums = (high[first] - high[after]) + (low[first] - low[after])
     means = sums / lists.numbers(after - first)
-    return xp.where(after - first == 1, lists.constant(padded), means)
+    # The mean of one term is that term, to the last digit.
+    return lists.xp.where(after - first == 1, lists.constant(padded), means)
 
 
 def reciprocals(lists: Lists, ranking: Ranking, cutoff: int | None) -> Any:
@@ -86,24 +85,17 @@ def reciprocals(lists: Lists, ranking: Ranking, cutoff: int | None) -> Any:
     return lists.constant(np.concatenate((discounts.reciprocal(depth)[1:], table[depth:])))
 
 
-def _is_single(lists: Lists) -> bool:
-    return bool(lists.scores.dtype == lists.xp.float32)
+def _running(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sums (n+1,) from each rank on, as two numbers whose differences lose no digits.
 
-
-def _running(
-    table: NDArray[np.float64], *, single: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return running sums (n+1,) as two numbers each, whose differences lose no digits.
-
-    The second number is what rounding took from the first.
+    The first number is one that float32 holds, the second what that leaves of the sum. Discounts
+    fall, so that summed from the last rank on no sum is much larger than what it is made of.
     """
-    sums = np.concatenate((np.zeros(1), np.cumsum(table)))
+    sums = np.concatenate((np.cumsum(table[::-1])[::-1], np.zeros(1)))
     # Knuth's two-sum: the exact error of each addition.
-    before, after = sums[:-1], sums[1:]
+    before, after = sums[1:], sums[:-1]
     added = after - before
     errors = (before - (after - added)) + (table - added)
-    low = np.concatenate((np.zeros(1), np.cumsum(errors)))
-    if not single:
-        return sums, low
+    missing = np.concatenate((np.cumsum(errors[::-1])[::-1], np.zeros(1)))
     high = sums.astype(np.float32).astype(np.float64)
-    return high, (sums - high) + low
+    return high, (sums - high) + missing

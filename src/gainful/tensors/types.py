@@ -1,0 +1,23 @@
+"""The types of numbers in arrays, by the names that all libraries share."""
+
+from typing import Any
+
+FLOATS = ("bfloat16", "float16", "float32", "float64")
+"""Types that scores may have."""
+
+_NUMBERS = ("bfloat", "float", "int", "uint", "bool")
+
+
+def type_of(array: Any) -> str:
+    """Return the name of the type of an array.
+
+    >>> import numpy as np
+    >>> type_of(np.zeros(3))
+    'float64'
+    """
+    return str(array.dtype).rpartition(".")[-1].lower()  # torch writes torch.float32
+
+
+def holds_numbers(array: Any) -> bool:
+    """Return whether an array holds real numbers, or truths."""
+    return type_of(array).startswith(_NUMBERS)
