@@ -154,34 +154,6 @@ def test_large_labels_are_an_order_where_gains_have_no_part():
     assert L.lambda_loss(scores, labels).isnan()
 
 
-def test_a_loss_is_compiled_and_taken_apart_as_it_is():
-    train = gf.loss("nDCG@3", temperature=0.5)
-    scores, labels = jnp.asarray(SCORES), jnp.asarray(LABELS)
-    assert jax.jit(train)(scores, labels) == pytest.approx(float(train(scores, labels)), rel=1e-6)
-    slope = jax.grad(jax.checkpoint(train))(scores, labels)
-    assert np.asarray(slope) == pytest.approx(np.asarray(jax.grad(train)(scores, labels)), abs=1e-6)
-
-
-def test_tensors_without_numbers_have_losses_without_numbers():
-    scores, labels = (torch.tensor(x, device="meta") for x in (SCORES, LABELS))
-    assert L.approx_ndcg(scores, labels, reduction="none").shape == (3,)
-    with pytest.raises(gf.InputError, match="bfloat16, float16, float32 or float64"):
-        L.approx_ndcg(torch.zeros(3).to(torch.float8_e4m3fn), torch.zeros(3))
-
-
-@pytest.mark.parametrize("options", [{"scheme": "ndcg3"}, {"truncation": "any"}])
-def test_a_misspelled_choice_is_found_when_a_loss_is_made(options):
-    with pytest.raises(gf.InputError, match=r"ndcg2pp|either, both or none"):
-        gf.loss("nDCG", method="lambda", **options)
-
-
-def test_only_a_tensor_is_told_that_it_is_none_of_python():
-    for value, tensor in ((torch.tensor(1.0), True), ("1", False), (None, False), (True, False)):
-        with pytest.raises(gf.InputError) as raised:
-            L.approx_ndcg(torch.zeros(3), torch.zeros(3), temperature=value)
-        assert ("not a tensor" in str(raised.value)) == tensor
-
-
 @rows
 def test_a_gradient_does_not_hide_it_either(row):
     scores = torch.tensor(SCORES, requires_grad=True)

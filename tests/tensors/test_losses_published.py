@@ -127,14 +127,11 @@ import torch
 def take(loss, n):
     s = torch.tensor(scores[:n], requires_grad=True)
     loss(s, torch.tensor(labels[:n])).backward()
-# PyTorch fuses nothing on a CPU and takes long: fewer pairs, which fill the blocks all the same.
-deep = 8_000
 """,
     "jax": """
 import jax
 def take(loss, n):
     jax.block_until_ready(jax.jit(jax.grad(loss))(scores[:n], labels[:n]))
-deep = 20_000
 """,
 }
 
@@ -151,11 +148,11 @@ def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 take(gf.losses.approx_ndcg, 300)
 before = peak()
 take(gf.losses.approx_ndcg, 20_000)
-take(gf.losses.lambda_loss, deep)
+take(gf.losses.lambda_loss, 20_000)
 print(peak() - before)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=200
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=400
     )
     assert float(done.stdout) < 1024
 

@@ -22,6 +22,8 @@ def fusible(scores: Any, *others: Any) -> bool:
         return False
     if scores.dtype not in (torch.float32, torch.bfloat16, torch.float16):
         return False
+    if scores.layout is not torch.strided or scores.is_nested:
+        return False
     if torch._C._are_functorch_transforms_active():  # noqa: SLF001
         return False
     device = scores.device

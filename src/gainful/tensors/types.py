@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from gainful.errors import InputError
+
 FLOATS = ("bfloat16", "float16", "float32", "float64")
 """Types that scores may have."""
 
@@ -16,6 +18,16 @@ def type_of(array: Any) -> str:
     'float64'
     """
     return str(array.dtype).rpartition(".")[-1].lower()  # torch writes torch.float32
+
+
+def check_dense(name: str, array: Any) -> None:
+    """Refuse tensors of PyTorch that are nested or sparse, and have no number at every place."""
+    layout = str(getattr(array, "layout", "torch.strided")).removeprefix("torch.")
+    nested = getattr(array, "is_nested", False)
+    if nested or layout != "strided":
+        found = "a nested one" if nested else f"one of layout {layout}"
+        remedy = "Lists of several lengths are padded, with a mask; losses take offsets, too."
+        raise InputError(name, "a dense tensor", found, remedy)
 
 
 def holds_numbers(array: Any) -> bool:

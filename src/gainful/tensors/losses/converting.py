@@ -6,14 +6,15 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.tensors.losses.operations import Array, Operations
-from gainful.tensors.types import holds_numbers, type_of
+from gainful.tensors.types import check_dense, holds_numbers, type_of
 
 
 def numbers(ops: Operations, name: str, values: Any, like: Array) -> Array:
     """Return numbers in the floating type of `like`; anything but numbers is refused."""
     kept = _array(name, "numbers", values)
     if not holds_numbers(kept):
-        raise InputError(name, "numbers", f"values of type {type_of(kept)}")
+        raise InputError(name, "numbers", _kind(kept, values))
+    check_dense(name, kept)
     return ops.floats(kept, like)
 
 
@@ -24,6 +25,12 @@ def truths(ops: Operations, name: str, values: Any, like: Array) -> Array:
     if type_of(kept) != "bool" or tuple(kept.shape) != tuple(like.shape):
         raise InputError(name, expected, f"{type_of(kept)} of {tuple(kept.shape)}")
     return ops.booleans(kept, like)
+
+
+def _kind(kept: Any, values: Any) -> str:
+    if type_of(kept) == "object":
+        return type(values).__name__
+    return "text" if type_of(kept).lstrip("<>|").startswith("u") else f"type {type_of(kept)}"
 
 
 def _array(name: str, expected: str, values: Any) -> Any:

@@ -123,6 +123,9 @@ class JaxOperations:
         tiny = float(np.finfo(like.dtype).tiny)
         if not isinstance(generator, jax.Array):
             raise InputError("generator", "a key of JAX", shown(generator), "jax.random.key(seed).")
+        keys = generator.ndim - (not jnp.issubdtype(generator.dtype, jax.dtypes.prng_key))
+        if keys:
+            raise InputError("generator", "one key of JAX", f"an array of shape {generator.shape}")
         return jax.random.uniform(generator, shape, dtype=like.dtype, minval=tiny)
 
     def another(self, generator: Any, number: int) -> Any:

@@ -15,7 +15,7 @@ from gainful.tensors.losses.checks import Common
 from gainful.tensors.losses.converting import numbers, truths
 from gainful.tensors.losses.operations import BLOCK, Array, Operations, operations_for
 from gainful.tensors.losses.worth import discounts_of, gains_of
-from gainful.tensors.types import FLOATS, type_of
+from gainful.tensors.types import FLOATS, check_dense, type_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +208,7 @@ def read_lists(
 
 def read_scores(ops: Operations, scores: Array) -> Array:
     """Return scores in the type that is computed in."""
+    check_dense("scores", scores)
     if type_of(scores) not in FLOATS:
         raise InputError("scores", f"{', '.join(FLOATS[:-1])} or {FLOATS[-1]}", type_of(scores))
     if not scores.ndim:

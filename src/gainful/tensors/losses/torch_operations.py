@@ -185,6 +185,8 @@ class TorchOperations:
         found: Tensor = lambda_sums(scores, labels, gains, mask, discounts, chosen)
         return found
 
+    # Compiled, every block would be written out, hundreds of them for a long list.
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def with_gradient(
         self, value: Callable[..., Tensor], pullback: Callable[..., Tensor], *arrays: Tensor
     ) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gainful.errors import InputError
 from gainful.tensors.metrics.libraries import device_of, is_jax, is_torch, namespace_of
-from gainful.tensors.types import FLOATS, holds_numbers, type_of
+from gainful.tensors.types import FLOATS, check_dense, holds_numbers, type_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,8 @@ def _constant(xp: Any, array: Any) -> Any:
 
 def check_lists(scores: Any, labels: Any, mask: Any) -> None:
     """Refuse shapes and types that are no lists of documents."""
+    check_dense("scores", scores)
+    check_dense("labels", labels)
     shape = tuple(scores.shape)
     if not shape:
         raise InputError("scores", "[..., list]", "no dimension")
