@@ -28,8 +28,9 @@ demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out
 	@echo
 	@$(BIN)/gainful explain $(DEMO)/judgments.qrels $(DEMO)/hybrid.run --query pad-thai -m nDCG@5
 
+# Two processes for two cores: threads of their own would only wait for one another.
 test: $(VENV)/stamp-test  ## run the tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/stamp-check  ## lint, format, types, import law, public API, doctests, documentation
 	$(BIN)/ruff check .
