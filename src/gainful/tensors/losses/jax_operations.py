@@ -99,10 +99,6 @@ class JaxOperations:
         """Take along the last axis."""
         return jnp.take_along_axis(values, indices, axis=-1)
 
-    def stack(self, values: Sequence[Any]) -> Any:
-        """Put arrays beside one another along a new first axis."""
-        return jnp.stack(list(values))
-
     def join(self, values: Sequence[Any]) -> Any:
         """Put arrays after one another."""
         return jnp.concatenate(list(values))

@@ -47,12 +47,6 @@ class Lists:
         return int(self.scores.shape[1])
 
     @property
-    def rows(self) -> int:
-        """The number of rows of pairs that are held at a time."""
-        pairs = int(max(1, math.prod(self.scores.shape)))
-        return max(1, min(self.width, BLOCK // pairs))
-
-    @property
     def counts(self) -> Array:
         """The number of items of each list, [list], padding left out."""
         return self.ops.floats(self.mask, self.scores).sum(-1)
@@ -147,6 +141,12 @@ def weights_of(
     if tuple(given.shape) != shape:
         raise InputError("weight", f"one for each list, {shape}", str(tuple(given.shape)))
     return ops.where(occupied, given.reshape(-1), 0.0)
+
+
+def rows_of_pairs(scores: Array) -> int:
+    """Return how many rows of the pairs of scores [list, item] are held at a time."""
+    pairs = int(max(1, math.prod(scores.shape)))
+    return max(1, min(int(scores.shape[1]), BLOCK // pairs))
 
 
 def below_highest(ops: Operations, values: Array, mask: Array) -> Array:

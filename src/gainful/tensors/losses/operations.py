@@ -80,9 +80,6 @@ class Operations(Protocol):
     def take(self, values: Array, indices: Array) -> Array:
         """Take along the last axis, one row of indices for each row."""
 
-    def stack(self, values: Sequence[Array]) -> Array:
-        """Put arrays beside one another along a new first axis."""
-
     def join(self, values: Sequence[Array]) -> Array:
         """Put arrays after one another along the first axis."""
 

@@ -9,7 +9,7 @@ from gainful.measures.discount import discount as read_discount
 from gainful.tensors.losses.checks import Common, without_gain
 from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.fusing import fused_lambda
-from gainful.tensors.losses.lists import Lists, reduced
+from gainful.tensors.losses.lists import Lists, reduced, rows_of_pairs
 from gainful.tensors.losses.operations import Array
 
 
@@ -132,7 +132,7 @@ class _Weights:
 
 def _pairs(lists: Lists, options: Mapping[str, Any]) -> Array:
     """Return the loss [list], differentiable, some rows of pairs at a time."""
-    ops, size, sigma = lists.ops, lists.rows, options["sigma"]
+    ops, size, sigma = lists.ops, rows_of_pairs(lists.scores), options["sigma"]
     scheme, truncation = options["scheme"], options["truncation"]
     unit = 1.0 if scheme == "ranknet" else math.log(2)
     items, fused = _ranked(lists, options)

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 from gainful.tensors.losses.checks import Common
 from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.fusing import fused_approx
-from gainful.tensors.losses.lists import Lists, below_highest, reduced
+from gainful.tensors.losses.lists import Lists, below_highest, reduced, rows_of_pairs
 from gainful.tensors.losses.noise import gumbel_noise
 from gainful.tensors.losses.operations import Array, Operations
 
@@ -40,7 +40,9 @@ def approx_ndcg(
     fused = fused_approx(scores, labels, mask, common, temperature)
     if fused is not None:
         return fused
-    return reduced(scores, labels, mask, common, lambda lists: _approx(lists, temperature))
+    return reduced(
+        scores, labels, mask, common, lambda lists: _approx(lists, lists.scores, temperature)
+    )
 
 
 @loss_function
@@ -76,9 +78,11 @@ def gumbel_approx_ndcg(
     """
 
     def formula(lists: Lists) -> Array:
+        ops, valid = lists.ops, lists.mask
         drawn = gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
-        found = [_approx(lists, temperature, beta * one) for one in drawn]
-        return lists.ops.stack(found).sum(0) / len(found)
+        # Only differences count, and next to the highest score the noise is not lost in its digits.
+        near = below_highest(ops, lists.scores, valid) + ops.where(valid, beta * drawn, 0.0)
+        return _approx(lists, ops.where(valid, near, 0.0), temperature).sum(0) / drawn.shape[0]
 
     return reduced(scores, labels, mask, common, formula)
 
@@ -127,14 +131,12 @@ def soft_ndcg(
     return reduced(scores, labels, mask, common, formula)
 
 
-def _approx(lists: Lists, temperature: float, shift: Array | None = None) -> Array:
-    ops, mask = lists.ops, lists.mask
-    scores = lists.scores
-    if shift is not None:
-        # Only differences count, and next to the highest score the noise is not lost in its digits.
-        scores = below_highest(ops, scores, mask)
-        scores = ops.where(mask, scores + ops.where(mask, shift, 0.0), 0.0)
-    ranks = approximate_ranks(ops, scores, mask, temperature, lists.rows)
+def _approx(lists: Lists, scores: Array, temperature: float) -> Array:
+    """Return the loss [..., list] of lists with scores [..., list, item] in place of their own."""
+    ops = lists.ops
+    valid = lists.mask & ops.everywhere(scores)
+    flat, marks = (one.reshape(-1, lists.width) for one in (scores, valid))
+    ranks = approximate_ranks(ops, flat, marks, temperature).reshape(*scores.shape)
     worth = lists.worth(ranks)
     if lists.k is not None:
         # By the ratio of ranks and not their difference, which would leave no gradient to items
@@ -144,10 +146,9 @@ def _approx(lists: Lists, temperature: float, shift: Array | None = None) -> Arr
     return lists.missed((lists.gains * worth).sum(-1))
 
 
-def approximate_ranks(
-    ops: Operations, scores: Array, mask: Array, temperature: float, size: int
-) -> Array:
-    """Return 1 + Σ_{j≠i} σ((s_j − s_i)/T), [list, item], differentiable, `size` rows at a time."""
+def approximate_ranks(ops: Operations, scores: Array, mask: Array, temperature: float) -> Array:
+    """Return 1 + Σ_{j≠i} σ((s_j − s_i)/T), [list, item], differentiable, some rows at a time."""
+    size = rows_of_pairs(scores)
     fused = ops.fused_ranks(scores, mask, temperature)
     if fused is not None:
         return fused

@@ -121,10 +121,6 @@ class TorchOperations:
         """Take along the last axis."""
         return torch.gather(values, -1, indices)
 
-    def stack(self, values: Sequence[Tensor]) -> Tensor:
-        """Put tensors beside one another along a new first axis."""
-        return torch.stack(list(values))
-
     def join(self, values: Sequence[Tensor]) -> Tensor:
         """Put tensors after one another."""
         return torch.cat(list(values))
