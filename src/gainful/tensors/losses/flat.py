@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError
-from gainful.tensors.losses.converting import numbers, truths
-from gainful.tensors.losses.lists import combined, read_scores
+from gainful.tensors.losses.converting import numbers
+from gainful.tensors.losses.lists import combined, read_labels, read_mask, read_scores
 from gainful.tensors.losses.operations import Array, Operations, operations_for
 
 # Lists of a group are at least so long beside the longest. Shorter ones join while all the pairs
@@ -77,12 +77,7 @@ def _groups(scores: Array, labels: Any, mask: Any, options: Mapping[str, Any]) -
     ops = operations_for(scores)
     given = read_scores(ops, scores)
     bounds = _bounds(options["offsets"], given)
-    shape = tuple(given.shape)
-    marks = ops.everywhere(given) if mask is None else truths(ops, "mask", mask, given)
-    grades = ops.constant(numbers(ops, "labels", labels, given))
-    if tuple(grades.shape) != shape:
-        expected = f"the shape of the scores, {shape}"
-        raise InputError("labels", expected, str(tuple(grades.shape)))
+    grades, marks = read_labels(ops, labels, given), read_mask(ops, mask, given)
     kept = {n: v for n, v in options.items() if n not in ("offsets", "weight", "reduction")}
     items = {name: _like_scores(ops, name, kept, given) for name in _LIKE_SCORES if name in kept}
     for number, which in enumerate(_alike(np.diff(bounds))):

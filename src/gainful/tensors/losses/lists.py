@@ -165,11 +165,7 @@ def read_lists(
     """Return the lists of tensors in one batch, and the shape that lists had."""
     ops = operations_for(scores)
     given = read_scores(ops, scores)
-    marks = ops.everywhere(given) if mask is None else truths(ops, "mask", mask, given)
-    grades = ops.constant(numbers(ops, "labels", labels, given))
-    if tuple(grades.shape) != tuple(given.shape):
-        expected = f"the shape of the scores, {tuple(given.shape)}"
-        raise InputError("labels", expected, str(tuple(grades.shape)))
+    grades, marks = read_labels(ops, labels, given), read_mask(ops, mask, given)
     shape, arrange = tuple(given.shape[:-1]), _arranging(ops, given)
     mask = arrange(marks)
     # What is masked may be NaN: it goes before anything is computed from it.
@@ -214,6 +210,20 @@ def read_scores(ops: Operations, scores: Array) -> Array:
     if not scores.ndim:
         raise InputError("scores", "at least one axis, of the items of a list", "a single number")
     return ops.accumulating(scores)
+
+
+def read_labels(ops: Operations, labels: Any, scores: Array) -> Array:
+    """Return labels as constants of the type and shape of the scores."""
+    grades = ops.constant(numbers(ops, "labels", labels, scores))
+    if tuple(grades.shape) != tuple(scores.shape):
+        expected = f"the shape of the scores, {tuple(scores.shape)}"
+        raise InputError("labels", expected, str(tuple(grades.shape)))
+    return grades
+
+
+def read_mask(ops: Operations, mask: Any, scores: Array) -> Array:
+    """Return where items are, of the shape of the scores; everywhere, if there is no mask."""
+    return ops.everywhere(scores) if mask is None else truths(ops, "mask", mask, scores)
 
 
 def _arranging(ops: Operations, scores: Array) -> Callable[[Array], Array]:
