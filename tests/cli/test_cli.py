@@ -152,6 +152,23 @@ def test_an_output_that_cannot_be_written_is_named(cli, pair, output):
     assert f"{output}: expected a file that can be written" in done.stderr
 
 
+COMMANDS = [
+    "evaluate",
+    "evaluate --bounds",
+    "explain --query q",
+    "check",
+    "compare run",
+    "power run",
+]
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "pool --depth 3", "why --got 0.5"])
+def test_it_is_named_before_anything_is_read(cli, command):
+    done = cli(*command.split(), "no judgments", "no run", "-o", "no such folder/x")
+    assert done.returncode == 2
+    assert "no such folder/x: expected a file that can be written" in done.stderr
+
+
 def test_an_output_without_a_name_is_told_to_want_one(cli, pair):
     done = cli("evaluate", *pair, "-o", "")
     assert done.returncode == 2

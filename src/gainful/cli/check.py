@@ -8,13 +8,13 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     BARE,
+    check_target,
     format_of,
     format_option,
     names_of,
     output_option,
     reading_of,
     reading_options,
-    refuse_overwriting,
     write,
 )
 
@@ -59,7 +59,7 @@ def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     reading = reading_of(options)
     if (judgments, *runs).count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
-    refuse_overwriting(options["output"], judgments, *runs)
+    check_target(options["output"], judgments, *runs)
     findings = gf.check(
         judgments,
         dict(zip(names_of(runs), runs, strict=True)),

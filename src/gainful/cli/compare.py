@@ -11,6 +11,7 @@ import gainful as gf
 from gainful.cli.comparing import comparing_of, comparing_options
 from gainful.cli.options import (
     BARE,
+    check_target,
     chunks_of,
     engine_options,
     folding_options,
@@ -22,7 +23,6 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    refuse_overwriting,
     with_engine,
     write,
 )
@@ -139,13 +139,11 @@ def _check_files(files: tuple[str, ...], options: dict[str, Any]) -> None:
     named = (options[name] for name in ("output", "junit", "summary", "html"))
     targets = [target for target in named if target is not None]
     for target in targets:
-        refuse_overwriting(target, *read)
+        check_target(target, *read)
     if len({Path(target).resolve() for target in targets}) < len(targets):
         raise click.UsageError("Each output needs a file of its own.")
     if options["html"] == "-" and options["output"] is None:
         raise click.UsageError("Standard output has the table: with --html -, give -o FILE for it.")
-    for target in targets:
-        gf.write_text("", target, dry=True)
     if options["html"]:
         gf.Report.check_path(options["html"])
 

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.options import reading_of, reading_options, refuse_overwriting, seen_enough
+from gainful.cli.options import check_target, reading_of, reading_options, seen_enough
 
 
 @click.command(epilog="Example: gainful convert bm25.run bm25.parquet --as run")
@@ -35,7 +35,7 @@ def convert(input_: str, output: str, kind: str, **options: Any) -> None:
     also packed, .gz or .zst. - is standard input and output. OUTPUT is replaced when it is
     complete; numbers and ids read back as they were.
     """
-    refuse_overwriting(output, input_)
+    check_target(output, input_)
     tag, chosen, reading = options["tag"], options["format_"], reading_of(options)
     with seen_enough():
         if kind == "run":

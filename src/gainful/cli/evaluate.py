@@ -9,6 +9,7 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     BARE,
+    check_target,
     chunks_of,
     dialect_option,
     engine_options,
@@ -21,7 +22,6 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    refuse_overwriting,
     way_of,
     with_engine,
     write,
@@ -98,7 +98,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     if (judgments, *runs).count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
     format_of(options)  # says what is wrong with it before the work
-    refuse_overwriting(options["output"], judgments, *runs)
+    check_target(options["output"], judgments, *runs)
     _check_saving(judgments, runs, options)
     named = dict(zip(names_of(runs), runs, strict=True))
     if "dialect" in way and (options["bounds"] or options["subtopics"]):
@@ -161,7 +161,7 @@ def _check_saving(judgments: str, runs: tuple[str, ...], options: dict[str, Any]
         raise click.UsageError("--save-baseline goes neither with --bounds nor with --subtopics.")
     if target == "-" or (output is not None and Path(target).resolve() == Path(output).resolve()):
         raise click.UsageError("--save-baseline needs a file of its own, beside the table.")
-    refuse_overwriting(target, judgments, *runs)
+    check_target(target, judgments, *runs)
 
 
 def _evaluate_subtopics(

@@ -7,6 +7,7 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
+    check_target,
     chunks_of,
     folding_options,
     format_of,
@@ -17,7 +18,6 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    refuse_overwriting,
     write,
 )
 
@@ -80,7 +80,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
             )
         case judgments, run if judged is None:
             runs = (run,) if base is None else (base, run)
-            refuse_overwriting(options["output"], judgments, *runs)
+            check_target(options["output"], judgments, *runs)
             if query is None:
                 raise click.UsageError("Name the query to work out: --query ID.")
             work_out: Any = gf.explain if base is None else gf.attribute

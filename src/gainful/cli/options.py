@@ -283,13 +283,14 @@ def names_of(runs: tuple[str, ...]) -> list[str]:
     return list(runs)
 
 
-def refuse_overwriting(output: str | None, *inputs: str) -> None:
-    """Refuse an output that is one of the inputs."""
-    if output is None or not Path(output).exists():
+def check_target(output: str | None, *inputs: str) -> None:
+    """Refuse an output that is one of the inputs or cannot be written, before the work for it."""
+    if output is None:
         return
-    for name in inputs:
+    for name in inputs if Path(output).exists() else ():
         if Path(name).exists() and Path(name).samefile(output) and Path(name).is_file():
             raise click.UsageError(f"The output {output} is one of the inputs.")
+    gf.write_text("", output, dry=True)
 
 
 def write(text: str, output: str | None) -> None:

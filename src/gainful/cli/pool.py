@@ -8,6 +8,7 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     ENDINGS,
+    check_target,
     names_of,
     one_measure_option,
     output_option,
@@ -15,7 +16,6 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    refuse_overwriting,
     seen_enough,
 )
 
@@ -85,7 +85,7 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     given = (*runs, *([] if judgments is None else [judgments]))
     if given.count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
-    refuse_overwriting(output, *given)
+    check_target(output, *given)
     named = dict(zip(names_of(runs), runs, strict=True))
     asked = {name: options[name] for name in (*_OF_JUDGMENTS, "depth") if options[name] is not None}
     if "grades" in asked:

@@ -8,6 +8,7 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     BARE,
+    check_target,
     format_of,
     format_option,
     one_measure_option,
@@ -16,7 +17,6 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    refuse_overwriting,
     write,
 )
 
@@ -66,7 +66,7 @@ def power(files: tuple[str, ...], **options: Any) -> None:
             raise click.UsageError("Give JUDGMENTS BASE RUN, or --sd, not both.")
         if files.count("-") > 1:
             raise click.UsageError("Standard input can be read once: give - for one file only.")
-        refuse_overwriting(options["output"], *files)
+        check_target(options["output"], *files)
         runs = {"base": files[1], "run": files[2]}
         found = gf.compare(files[0], runs, options["measure"], policy=policy, **reading)
         one = found.differences[0]

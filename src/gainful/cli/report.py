@@ -8,6 +8,7 @@ import click
 import gainful as gf
 from gainful.cli.comparing import comparing_of, comparing_options
 from gainful.cli.options import (
+    check_target,
     chunks_of,
     folding_options,
     measure_option,
@@ -16,7 +17,6 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    refuse_overwriting,
 )
 from gainful.cli.progress import progress_bar
 
@@ -71,7 +71,7 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     read += [options[name] for name in ("slices", "queries", "docs") if options[name]]
     if read.count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
-    refuse_overwriting(target, *read)
+    check_target(target, *read)
     gf.Report.check_path(target)
     policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
     named = dict(zip(names_of(runs), runs, strict=True))

@@ -7,6 +7,7 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     BARE,
+    check_target,
     chunks_of,
     folding_options,
     format_of,
@@ -18,7 +19,6 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    refuse_overwriting,
     write,
 )
 
@@ -59,7 +59,7 @@ def why(judgments: str, run: str, **options: Any) -> None:
     if "-" in (judgments, run):
         raise click.UsageError("The files are read more than once: standard input cannot be.")
     measure = options["measure"]
-    refuse_overwriting(options["output"], judgments, run)
+    check_target(options["output"], judgments, run)
     format_of(options)  # says what is wrong with it before the work
     given: dict[str, Any] = {"policy": policy if given_choices() else None, "chunks": chunks}
     given |= reading
