@@ -2,11 +2,6 @@
 
 import itertools
 import math
-import os
-import shutil
-import sysconfig
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +18,7 @@ from gainful.tensors.losses import flat as flat_lists  # noqa: E402
 from gainful.tensors.losses import lists as loss_lists  # noqa: E402
 from gainful.tensors.losses.operations import BLOCK  # noqa: E402
 
+L = gf.losses
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 cutoffs = pytest.mark.parametrize("k", [None, 3])
 
@@ -55,11 +51,19 @@ def test_every_loss_has_its_row():
     assert set(gf.losses.METHODS.values()) == {row.function for row in ROWS.values()}
 
 
-@pytest.mark.parametrize("row", [*ROWS.values(), *VARIANTS.values()], ids=[*ROWS, *VARIANTS])
-@pytest.mark.parametrize("block", [BLOCK, 20], ids=["whole", "in blocks"])
+FORMULAS = {name: (row, BLOCK) for name, row in (ROWS | VARIANTS).items()}
+# Two rows of pairs at a time, of two lists of five.
+FORMULAS |= {
+    f"{name} in blocks": (row, 20)
+    for name, (row, _) in FORMULAS.items()
+    if row.function in (L.approx_ndcg, L.gumbel_approx_ndcg, L.lambda_loss)
+}
+
+
+@pytest.mark.parametrize(("row", "block"), FORMULAS.values(), ids=FORMULAS)
 @cutoffs
 def test_pytorch_and_jax_compute_the_formula(row, k, block, monkeypatch):
-    monkeypatch.setattr(loss_lists, "BLOCK", block)  # 20: two rows of pairs of two lists of five
+    monkeypatch.setattr(loss_lists, "BLOCK", block)
     drawn = row.draw(SCORES.shape)
     values, slopes = [], []
     for at, (s, y) in enumerate(zip(SCORES.tolist(), LABELS.tolist(), strict=True)):
@@ -203,102 +207,6 @@ def test_gradients_by_finite_differences(row):
 
 
 @rows
-def test_transformations_of_pytorch(row):
-    items = {name: torch.tensor(array) for name, array in row.draw((5,)).items()}
-    s, y = torch.tensor(SCORES), torch.tensor(LABELS)
-
-    def loss(one, labels):
-        return row.function(one, labels, **row.options, **items)
-
-    expected = torch.stack([loss(a, b) for a, b in zip(s, y, strict=True)])
-    slopes = torch.stack([torch.func.grad(loss)(a, b) for a, b in zip(s, y, strict=True)])
-    assert torch.allclose(torch.func.vmap(loss)(s, y), expected)
-    assert torch.allclose(torch.func.vmap(torch.func.grad(loss))(s, y), slopes)
-
-
-def compiled(row, backend):
-    """Return the value and the gradient of a compiled loss, and those of the same as it is."""
-    items = {name: torch.tensor(array) for name, array in row.draw(SCORES.shape).items()}
-    y = torch.tensor(LABELS)
-
-    def loss(s):
-        return row.function(s, y, k=3, **row.options, **items)
-
-    found = []
-    with warnings.catch_warnings():
-        # What the compiler itself uses may be out of date, and it looks at what it warns of.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.simplefilter("ignore", FutureWarning)
-        warnings.filterwarnings("ignore", message="The .grad attribute")
-        torch.compiler.reset()
-        for function in (torch.compile(loss, backend=backend), loss):
-            s = torch.tensor(SCORES, requires_grad=True)
-            value = function(s)
-            value.backward()
-            found.append((value.item(), s.grad.numpy()))
-    return found
-
-
-@rows
-def test_compiled_losses_have_the_same_gradient(row):
-    (value, slope), expected = compiled(row, "aot_eager")
-    assert value == pytest.approx(expected[0], abs=1e-12)
-    assert slope == pytest.approx(expected[1], abs=1e-12)
-
-
-# PyTorch's own compiler needs that of the system, which a user of the package need not have.
-BUILDS = shutil.which(os.environ.get("CXX", "c++")) and Path(
-    sysconfig.get_path("include"), "Python.h"
-)
-NATIVE = "inductor" if BUILDS and BUILDS.exists() else "aot_eager"
-
-
-@pytest.mark.parametrize("name", ["approx_ndcg", "xe_ndcg"])  # a gradient given, and one traced
-def test_losses_compiled_to_machine_code(name):
-    (value, slope), expected = compiled(ROWS[name], NATIVE)
-    assert value == pytest.approx(expected[0], abs=1e-12)
-    assert slope == pytest.approx(expected[1], abs=1e-12)
-
-
-@rows
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_under_autocast(row, dtype):
-    """A model computes in half precision, the loss of its scores in single."""
-    features = torch.tensor(np.random.default_rng(3).normal(size=(2, 5, 4)), dtype=torch.float32)
-    items = {name: torch.tensor(array) for name, array in row.draw((2, 5)).items()}
-    slopes = []
-    for lowered in (True, False):
-        model = torch.nn.Linear(4, 1, bias=False)
-        model.weight.data = torch.tensor([[0.5, -1.0, 0.3, 0.8]])
-        with torch.autocast("cpu", dtype=dtype, enabled=lowered):
-            scores = model(features).squeeze(-1)
-            assert scores.dtype == (dtype if lowered else torch.float32)
-            value = row.function(scores, torch.tensor(LABELS), **row.options, **items)
-        assert value.dtype == torch.float32
-        kept = row.function(scores.detach().float(), torch.tensor(LABELS), **row.options, **items)
-        assert value.item() == pytest.approx(kept.item(), rel=1e-6)
-        value.backward()
-        slopes.append(model.weight.grad.numpy())
-    assert slopes[0] == pytest.approx(slopes[1], rel=0.05, abs=0.02)
-
-
-@rows
-def test_transformations_of_jax(row):
-    items = row.draw((5,))
-    s, y = jnp.asarray(SCORES), jnp.asarray(LABELS)
-
-    def loss(one, labels):
-        return row.function(one, labels, **row.options, **items)
-
-    expected = np.array([loss(a, b) for a, b in zip(s, y, strict=True)])
-    assert np.asarray(jax.jit(jax.vmap(loss))(s, y)) == pytest.approx(expected, rel=1e-5)
-    slopes = jax.jit(jax.vmap(jax.grad(loss)))(s, y)
-    assert np.asarray(slopes[0]) == pytest.approx(
-        np.asarray(jax.grad(loss)(s[0], y[0])), rel=1e-4, abs=1e-6
-    )
-
-
-@rows
 @pytest.mark.parametrize("grouped", [False, True])
 def test_flat_lists_are_the_padded_ones(row, grouped, monkeypatch):
     if grouped:  # every length becomes a group of its own
@@ -308,17 +216,18 @@ def test_flat_lists_are_the_padded_ones(row, grouped, monkeypatch):
     given = {"k": 3, "offsets": offsets}
     each, slope = in_torch(row, scores, labels, **given, reduction="none")
     total = in_torch(row, scores, labels, **given, weight=[1.0, 5.0, 2.0, 0.5], reduction="mean")
-    with jax.enable_x64(True):
-        there = in_jax(row, scores, labels, **given, reduction="sum")
     for at, (start, stop) in enumerate(itertools.pairwise(offsets)):
         here = slice(start, stop)
         part = {name: torch.tensor(a[..., here]) for name, a in row.draw((10,)).items()}
         one = in_torch(row, scores[here], labels[here], k=3, **part, reduction="sum")
         assert each[at] == pytest.approx(one[0], abs=1e-12)
         assert slope[here].numpy() == pytest.approx(one[1].numpy(), abs=1e-12)
-        assert there[1][here] == pytest.approx(one[1].numpy(), abs=1e-10)
     assert total[0] == pytest.approx((each[0] + 2 * each[2] + 0.5 * each[3]) / 3.5, abs=1e-12)
-    assert there[0] == pytest.approx(each.sum(), abs=1e-10)
+    if not grouped or row.function in (L.gumbel_approx_ndcg, L.xe_ndcg):  # JAX takes long
+        with jax.enable_x64(True):
+            there = in_jax(row, scores, labels, **given, reduction="sum")
+        assert there[0] == pytest.approx(each.sum(), abs=1e-10)
+        assert there[1] == pytest.approx(slope.numpy(), abs=1e-10)
 
 
 def test_how_near_the_page_says_that_a_temperature_comes():
