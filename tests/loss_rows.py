@@ -34,6 +34,11 @@ def _gamma(shape):
 
 
 L = gf.losses
+
+# Two lists of five.
+SCORES = np.array([[0.3, -1.2, 2.1, 0.9, -0.4], [1.5, 0.1, -0.7, 0.4, 2.0]])
+LABELS = np.array([[2.0, 0.0, 1.0, 3.0, 0.0], [0.0, 1.0, 2.0, 0.0, 1.0]])
+
 ROWS = {
     "approx_ndcg": Row(L.approx_ndcg, literal.approx),
     "gumbel_approx_ndcg": Row(L.gumbel_approx_ndcg, literal.gumbel, items={"noise": _noise}),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from literal_losses import gradient
-from loss_rows import ROWS, VARIANTS
+from loss_rows import LABELS, ROWS, SCORES, VARIANTS
 
 torch = pytest.importorskip("torch")
 jax = pytest.importorskip("jax")
@@ -21,9 +21,6 @@ from gainful.tensors.losses.operations import BLOCK  # noqa: E402
 L = gf.losses
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 cutoffs = pytest.mark.parametrize("k", [None, 3])
-
-SCORES = np.array([[0.3, -1.2, 2.1, 0.9, -0.4], [1.5, 0.1, -0.7, 0.4, 2.0]])
-LABELS = np.array([[2.0, 0.0, 1.0, 3.0, 0.0], [0.0, 1.0, 2.0, 0.0, 1.0]])
 
 
 def in_torch(row, scores, labels=LABELS, mask=None, dtype=torch.float64, **options):

@@ -7,11 +7,9 @@ import pytest
 import torch
 
 import gainful as gf
+from loss_rows import LABELS, SCORES
 
 L = gf.losses
-
-SCORES = [[0.3, -1.2, 2.1, 0.9], [1.5, 0.1, -0.7, 0.4], [0.2, 0.1, 0.4, 0.8]]
-LABELS = [[2.0, 0.0, 1.0, 3.0], [0.0, 1.0, 2.0, 0.0], [0.0, 2.0, 1.0, 1.0]]
 
 
 def test_a_loss_is_compiled_and_taken_apart_as_it_is():
@@ -24,7 +22,7 @@ def test_a_loss_is_compiled_and_taken_apart_as_it_is():
 
 def test_tensors_without_numbers_have_losses_without_numbers():
     scores, labels = (torch.tensor(x, device="meta") for x in (SCORES, LABELS))
-    assert L.approx_ndcg(scores, labels, reduction="none").shape == (3,)
+    assert L.approx_ndcg(scores, labels, reduction="none").shape == (2,)
     with pytest.raises(gf.InputError, match="bfloat16, float16, float32 or float64"):
         L.approx_ndcg(torch.zeros(3).to(torch.float8_e4m3fn), torch.zeros(3))
 

@@ -12,12 +12,9 @@ import numpy as np
 import pytest
 import torch
 
-from loss_rows import ROWS
+from loss_rows import LABELS, ROWS, SCORES
 
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
-
-SCORES = np.array([[0.3, -1.2, 2.1, 0.9, -0.4], [1.5, 0.1, -0.7, 0.4, 2.0]])
-LABELS = np.array([[2.0, 0.0, 1.0, 3.0, 0.0], [0.0, 1.0, 2.0, 0.0, 1.0]])
 
 
 @rows

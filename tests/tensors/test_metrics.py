@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import gainful as gf
+from array_libraries import LIBRARIES
 from gainful.tensors.metrics import at_cutoff, ranking
 
 FAMILIES = {
@@ -25,7 +26,7 @@ FAMILIES = {
     "recall": "R",
     "reciprocal_rank": "RR",
 }
-LIBRARIES = {"numpy": np.asarray, "torch": torch.asarray, "jax": jnp.asarray}
+pytestmark = pytest.mark.usefixtures("_double_in_jax")
 CUTOFFS = [None, 1, 3, 11, 40]
 GAINS = [
     "linear",
@@ -42,19 +43,6 @@ DISCOUNTS = [
     {"discount": "power(0.3)"},
     {"discount": "none"},
 ]
-
-
-@pytest.fixture(autouse=True)
-def _double_in_jax():
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
-
-
-@pytest.fixture(params=LIBRARIES)
-def put(request):
-    return LIBRARIES[request.param]
 
 
 @pytest.fixture(params=["numpy", "torch"])

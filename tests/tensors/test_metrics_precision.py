@@ -2,15 +2,12 @@
 
 import math
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-import torch
 
 import gainful as gf
 
-LIBRARIES = {"numpy": np.asarray, "torch": torch.asarray, "jax": jnp.asarray}
+pytestmark = pytest.mark.usefixtures("_double_in_jax")
 DISCOUNTS = {
     "log": lambda rank: 1 / math.log2(rank + 1),
     "reciprocal": lambda rank: 1 / rank,
@@ -18,19 +15,6 @@ DISCOUNTS = {
 }
 WIDTH = 3000
 UNITS = {np.float32: 2.0**-23, np.float64: 2.0**-52}  # in the last place of 1
-
-
-@pytest.fixture(autouse=True)
-def _double_in_jax():
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
-
-
-@pytest.fixture(params=LIBRARIES)
-def put(request):
-    return LIBRARIES[request.param]
 
 
 @pytest.mark.parametrize("ties", ["average", "order"])

@@ -14,11 +14,6 @@ SCHEMES = ("ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp")
 TRUNCATIONS = ("either", "both", "none")
 
 
-def without_gain(common: "Common") -> "Common":
-    """Return the options of a loss that has no use for gains: none of them is too large for it."""
-    return {**common, "gain": "linear"} if common.get("gain", "exp2") == "exp2" else common
-
-
 class Common(TypedDict, total=False):
     """What every loss takes by keyword, besides its own parameters.
 
@@ -42,6 +37,11 @@ class Common(TypedDict, total=False):
     reduction: str
     weight: Any
     offsets: Any
+
+
+def without_gain(common: Common) -> Common:
+    """Return the options of a loss that has no use for gains: none of them is too large for it."""
+    return {**common, "gain": "linear"} if common.get("gain", "exp2") == "exp2" else common
 
 
 def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
