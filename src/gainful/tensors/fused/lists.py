@@ -7,15 +7,15 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
-from gainful.tensors.fused.tickets import done, wait_for
+from gainful.tensors.fused.tickets import done, is_last, publish, published, wait_for
 
 GAINS = {"linear": 0, "exp2": 1, "binary": 2}
 REDUCTIONS = {"mean": 0, "sum": 1, "none": 2}
 _MEAN, _EACH = tl.constexpr(REDUCTIONS["mean"]), tl.constexpr(REDUCTIONS["none"])
 WIDEST = 4096  # documents of a list that one program sorts
-# Counters: tickets, lists that are prepared, the divisor, lists that are summed, and of each list
-# how far it is: documents stored, all stored, and then one for each block that is done.
-_READY, _DIVISOR, _SUMMED, _LISTS = (tl.constexpr(i) for i in range(1, 5))
+# Counters: tickets, lists that are prepared, lists that are summed, and of each list how far it is:
+# documents stored, all stored, and then one for each block that is done.
+_READY, _SUMMED, _LISTS = (tl.constexpr(i) for i in range(1, 4))
 _LISTED, _PREPARED = tl.constexpr(1), tl.constexpr(2)
 _CHUNK = tl.constexpr(512)  # lists that are summed at once
 _MOST_BLOCKS = tl.constexpr(256)  # of a list
@@ -49,7 +49,7 @@ def keys_of(score, there, places, size: tl.constexpr):
 
 def room_of(lists: int, width: int, blocks: int, *, ranked: bool) -> int:
     """Return how many numbers of 32 bits the pieces of a loss hand to each other, counters first."""
-    return 4 + lists + (3 + ranked) * lists * width + (5 + blocks) * lists + 1
+    return 3 + lists + (3 + ranked) * lists * width + (5 + blocks) * lists + 1
 
 
 @triton.jit
@@ -61,7 +61,7 @@ def counters_in(room):
 @triton.jit
 def lists_in(room, lists):
     """Return where start, weight, ends, divisor, value and sums of blocks of the lists are."""
-    starts = room + 4 + lists
+    starts = room + 3 + lists
     values = starts + 4 * lists
     divisor = values + lists
     sums = divisor + 1
@@ -75,7 +75,7 @@ def documents_in(room, lists, width, blocks, at):
     The third is the label of a document of a ranked list, or the slope by its rank.
     """
     area = lists.to(tl.int64) * width
-    own = room + (4 + lists + (5 + blocks) * lists + 1) + at.to(tl.int64) * width
+    own = room + (3 + lists + (5 + blocks) * lists + 1) + at.to(tl.int64) * width
     order = (own + 3 * area).to(tl.pointer_type(tl.int32), bitcast=True)
     return own, own + area, own + 2 * area, order
 
@@ -156,26 +156,22 @@ def prepare_list(
         tl.store(listed + places, score, mask=inside)
     tl.store(shares + places, worth * scale, mask=inside)
     done(counters + _LISTS + at, _PREPARED if ranked else _PREPARED - _LISTED)
-    if done(counters + _READY) == lists - 1:
+    if is_last(counters + _READY, lists):
         whole = 1.0
         if reduction == _MEAN:
             whole = _sum(weights, lists)
             whole = tl.where(whole > 0, whole, 1.0)
-        tl.store(divisor, whole)
-        done(counters + _DIVISOR)
+        publish(divisor, whole)
 
 
 @triton.jit
 def slope_of(at, room, lists, factor):
-    """Return what the terms of a list count in the loss, NaN for a list with NaN."""
+    """Return what the terms of a list count in the loss, NaN for a list with NaN.
+
+    That is known when all lists are prepared.
+    """
     starts, weights, _, _, divisor, _, _ = lists_in(room, lists)
-    return factor * tl.load(weights + at) / tl.load(divisor) + 0.0 * tl.load(starts + at)
-
-
-@triton.jit
-def wait_for_divisor(counters):
-    """Wait until it is known what the sum over the lists is divided by."""
-    wait_for(counters + _DIVISOR, 1)
+    return factor * tl.load(weights + at) / published(divisor) + 0.0 * tl.load(starts + at)
 
 
 @triton.jit
@@ -192,9 +188,8 @@ def wait_for_list(at, counters):
 
 @triton.jit
 def wait_for_blocks(at, counters, blocks):
-    """Wait until all blocks of a list are done, and the divisor is known."""
+    """Wait until all blocks of a list are done."""
     wait_for(counters + _LISTS + at, _PREPARED + blocks)
-    wait_for_divisor(counters)
 
 
 @triton.jit
@@ -208,18 +203,16 @@ def finish_block(
     counters = counters_in(room)
     starts, weights, _, _, divisor, values, partial = lists_in(room, lists)
     tl.store(partial + at * blocks + block, total)
-    if done(counters + _LISTS + at) == _PREPARED + blocks - 1:
+    if is_last(counters + _LISTS + at, _PREPARED + blocks):
         there = tl.arange(0, _MOST_BLOCKS)
         terms = tl.load(partial + at * blocks + there, mask=there < blocks, other=0.0)
         value = tl.load(starts + at) + sign * tl.sum(terms, axis=0)
         value *= factor * tl.load(weights + at)
         tl.store(values + at, value)
-        last = done(counters + _SUMMED) == lists - 1
         if reduction == _EACH:
             tl.store(found + at, value)
-        elif last:
-            wait_for_divisor(counters)
-            tl.store(found, _sum(values, lists) / tl.load(divisor))
+        elif is_last(counters + _SUMMED, lists):
+            tl.store(found, _sum(values, lists) / published(divisor))
 
 
 @triton.jit

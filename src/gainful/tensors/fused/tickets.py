@@ -19,9 +19,16 @@ def next_ticket(counter):
 def done(counter, steps=1):
     """Count steps as done, after all that this program has stored; return those before."""
     tl.debug_barrier()
-    before = tl.atomic_add(counter, steps, sem="acq_rel", scope="gpu")
-    tl.debug_barrier()
-    return before
+    return tl.atomic_add(counter, steps, sem="release", scope="gpu")
+
+
+@triton.jit
+def is_last(counter, count):
+    """Count a step as done; return whether it is the last of so many, to see what all stored."""
+    last = done(counter) == count - 1
+    if last:
+        wait_for(counter, count)
+    return last
 
 
 @triton.jit
@@ -38,3 +45,18 @@ def wait_for(counter, count):
         seen = tl.atomic_add(counter, 0, sem="acquire", scope="gpu")
     tl.debug_barrier()
     return seen
+
+
+@triton.jit
+def publish(place, number):
+    """Store a number other than 0 for programs that wait for it."""
+    tl.atomic_xchg(place, number, sem="relaxed", scope="gpu")
+
+
+@triton.jit
+def published(place):
+    """Wait for a number to be published; return it. No other store is seen by that."""
+    number = tl.load(place, volatile=True)
+    while number == 0:
+        number = tl.load(place, volatile=True)
+    return number

@@ -28,7 +28,6 @@ from gainful.tensors.fused.lists import (
     room_of,
     slope_of,
     wait_for_blocks,
-    wait_for_divisor,
     wait_for_documents,
     wait_for_list,
 )
@@ -125,7 +124,6 @@ def _lambda_kernel(
             listed, known, shares, here, discounts, steps, high, low, width,
             cutoff, scale, mu, scheme, truncation, rows, columns,
         )  # fmt: skip
-        wait_for_divisor(counters)
         steep *= slope_of(at, room, lists, factor)
         # The gradient goes where the document was before it was ranked.
         place = tl.load(order + here, mask=inside, other=0)
