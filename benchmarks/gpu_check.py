@@ -26,6 +26,28 @@ def value_and_gradient(function, scores, *rest, **options):
     return value.detach().double().cpu(), gradient.double().cpu()
 
 
+def assert_same(found, expected, *case):
+    for ours, plain in zip(found, expected, strict=True):
+        error = (ours - plain).abs().max() / plain.abs().max().clamp_min(1)
+        assert error < TOLERANCE, (*case, float(error))
+
+
+def repeated():
+    """Check many calls in turn: a program that does not wait for what it reads is wrong at times."""
+    torch.manual_seed(3)
+    cases = []
+    for function in (losses.approx_ndcg, losses.lambda_loss):
+        for shape in ((1, 700), (1, 3000), (3, 1000), (40, 300), (64, 1000)):
+            plain = torch.randn(shape).double(), torch.randint(0, 5, shape).double()
+            given = [tensor.float().cuda() for tensor in plain]
+            cases.append((function, given, value_and_gradient(function, *plain)))
+    for number in range(100):
+        for function, given, expected in cases:
+            found = value_and_gradient(function, *given)
+            assert_same(found, expected, function.__name__, given[0].shape, number)
+    print("same in repeated calls", flush=True)
+
+
 def compare(function, **options):
     """Compare float32 on the GPU with float64 on the CPU, which has no fused kernel."""
     torch.manual_seed(1)
@@ -39,9 +61,7 @@ def compare(function, **options):
         given = scores.cuda(), labels.cuda(), mask.cuda()
         found = value_and_gradient(function, *given, **options)
         expected = value_and_gradient(function, scores.double(), labels.double(), mask, **options)
-        for ours, plain in zip(found, expected, strict=True):
-            error = (ours - plain).abs().max() / plain.abs().max().clamp_min(1)
-            assert error < TOLERANCE, (function.__name__, options, lists, width, float(error))
+        assert_same(found, expected, function.__name__, options, lists, width)
     weight = torch.tensor([0.5, 2.0])
     for reduction in ("mean", "sum"):
         ours, plain = (
@@ -120,8 +140,7 @@ def flat():
         found = value_and_gradient(function, scores, labels, offsets=offsets, k=10)
         plain = scores.double().cpu(), labels.double().cpu()
         expected = value_and_gradient(function, *plain, offsets=offsets, k=10)
-        for ours, theirs in zip(found, expected, strict=True):
-            assert (ours - theirs).abs().max() < TOLERANCE, function.__name__
+        assert_same(found, expected, function.__name__)
     print("same flat lists", flush=True)
 
 
@@ -218,7 +237,7 @@ if __name__ == "__main__":
     with ProcessPoolExecutor(
         os.cpu_count(), get_context("spawn"), torch.set_num_threads, (1,)
     ) as pool:
-        others = (compare_measures, transformed, odd, flat, compare_cupy)
+        others = (repeated, compare_measures, transformed, odd, flat, compare_cupy)
         tasks = [pool.submit(one) for one in others]
         tasks += [pool.submit(compare, function, **options) for function, options in checks()]
         for task in tasks:

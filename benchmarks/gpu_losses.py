@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 import gainful as gf
 from plain_losses import lean_approx, plain_approx, plain_lambda, shares_of
 
-WINDOWS = 4
+WINDOWS = 12
 
 
 def measured(function, scores):
