@@ -158,6 +158,22 @@ def test_the_output_of_trec_eval(cli, inside, tmp_path):
     assert set(json.loads(out)["left_out"]["RR"]) == {*values[0], *values[1]} - {*both}
 
 
+def test_the_json_that_evaluate_prints(inside, tmp_path):
+    files = [tmp_path / f"{name}.json" for name in list(RUNS)[:2]]
+    for file, run in zip(files, RUNS.values(), strict=False):
+        assert inside("evaluate", JUDGMENTS, run, "-m", "RR", "--per-query", "-o", file)[0] == 0
+    found = json.loads(inside("compare", "--scores", *files, "-f", "json")[1])
+    wanted = json.loads(inside("compare", *TWO, "-m", "RR", "-f", "json")[1])
+    assert found["differences"] == wanted["differences"]
+    both, means = tmp_path / "both.json", tmp_path / "means.json"
+    inside("evaluate", *TWO, "--per-query", "-o", both)
+    inside("evaluate", JUDGMENTS, next(iter(RUNS.values())), "-o", means)
+    for odd, told in ((both, "scores of one run, found those of 2"), (means, "--per-query")):
+        code, _, err = inside("compare", "--scores", odd, files[1])
+        assert code == 2
+        assert told in err
+
+
 def test_a_gate(cli, inside):
     passing = ("--fail-if", "nDCG@10 < -0.01", "--fail-if", "saturation > 0.9")
     done = cli("compare", *TWO, *passing)

@@ -192,6 +192,8 @@ def test_what_trec_eval_prints(files):
     ("text", "told"),
     [
         ("", "{}: expected a table of queries, found an empty file"),
+        ('{"gainful": "baseline"}', "{}: expected {{query: {{column: value}}}}, {{query: value}}, or obj"),
+        ('{"gainful": "1.0", "runs": []}', "{}: expected scores of one run, found those of 0"),
         ("qid,a\n", "{}: expected at least one query, found none"),
         ("qid\nq1\n", "{}: expected a column beside the query, found none"),
         ("qid,a,a\nq1,1,2\n", "{}:1: expected each column once, found 'a' again"),

@@ -305,9 +305,35 @@ def _json(text: str, file: Plain) -> Recorded | Mapping[str, Any]:
     value = _parsed(text, "", file.name, f"JSON: {expected}")
     if isinstance(value, list):
         return Recorded(value, None)
-    if isinstance(value, dict):
-        return value
-    raise InputError(file.name, expected, shown(value))
+    if not isinstance(value, dict):
+        raise InputError(file.name, expected, shown(value))
+    if value.get("gainful") == "baseline":  # as a file of its own, it is known before
+        raise InputError(
+            file.name,
+            expected,
+            "a saved baseline",
+            "One is compared by the path of its file, not from a pipe.",
+        )
+    if isinstance(value.get("gainful"), str) and isinstance(value.get("runs"), list):
+        return _printed(value["runs"], file)
+    return value
+
+
+def _printed(runs: list[Any], file: Plain) -> Recorded:
+    """Return the rows of queries in what `gainful evaluate --per-query --format json` prints."""
+    if len(runs) != 1 or not isinstance(runs[0], dict):
+        raise InputError(
+            file.name, "scores of one run", f"those of {len(runs)}", "Make a file for each run."
+        )
+    rows = runs[0].get("per_query")
+    if not isinstance(rows, list):
+        raise InputError(
+            file.name,
+            "scores of every query",
+            "only their means",
+            "Let evaluate print every query: --per-query.",
+        )
+    return Recorded(rows, None)
 
 
 def _parsed(text: str, where: str, name: str, expected: str) -> Any:
