@@ -12,6 +12,8 @@ gainful.errors.InputError: qrels.txt:7: expected 4 fields, found 3. Add the miss
 
 import difflib
 import reprlib
+import sys
+import warnings
 from collections.abc import Iterable
 
 _MOST_CHOICES = 12  # a message is a short paragraph
@@ -57,6 +59,22 @@ class MissingDependencyError(GainfulError, ImportError):
 
 class GainfulWarning(UserWarning):
     """Something that is legal and probably not meant."""
+
+
+def warn(message: str) -> None:
+    """Warn of something legal, at the line outside of gainful that led to it.
+
+    >>> with warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always")
+    ...     warn("ties: many.")
+    >>> seen[0].category.__name__, str(seen[0].message)
+    ('GainfulWarning', 'ties: many.')
+    """
+    package = __name__.partition(".")[0]
+    level, frame = 2, sys._getframe(1)  # noqa: SLF001, there is no other way to the callers
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, GainfulWarning, stacklevel=level)
 
 
 def shown(value: object) -> str:

@@ -1,12 +1,11 @@
 """`assert_not_worse`: a gate for a test suite."""
 
 import math
-import warnings
 from typing import Any
 
 from gainful.comparison.compare import compare
 from gainful.comparison.comparison import Comparison
-from gainful.errors import GainfulWarning, InputError
+from gainful.errors import InputError, warn
 from gainful.measures.notation import Measures
 
 
@@ -60,7 +59,7 @@ def assert_not_worse(
         told = (
             f"{lost} of {len(found.paired.queries)} queries were left out, which base or run lacks."
         )
-        warnings.warn(told, GainfulWarning, stacklevel=2)
+        warn(told)
     gate = found.gate([f"{name} < {-float(tolerance)!r}" for name in found.measures])
     failed = [
         f"{each.condition.name} of run is below that of base by more than {tolerance:g}: {each.found}"

@@ -1,7 +1,6 @@
 """`compare` and `compare_scores`: which differences between runs are real."""
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,7 +20,7 @@ from gainful.comparison.tables import (
     columns_of_tables,
     measure_of,
 )
-from gainful.errors import GainfulWarning, InputError, shown
+from gainful.errors import InputError, shown, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.scores import Scores
@@ -142,7 +141,7 @@ def compare_evaluated(
     decided = _policy(scores, saved)
     changed = _changed(scores, saved, measures, decided)
     for line in changed or ():
-        warnings.warn(line, GainfulWarning, stacklevel=3)
+        warn(line)
     return _compare(
         paired,
         baseline,

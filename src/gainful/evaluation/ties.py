@@ -1,10 +1,9 @@
 """How far the order of tied documents can move a mean."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gainful.errors import GainfulWarning, InputError
+from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import measure_matched_batches
 from gainful.evaluation.scores import Scores
 from gainful.matching.matched import Matched
@@ -56,10 +55,8 @@ def warn_of_ties(scores: Scores, amount: float) -> None:
     for measure in scores.measures:
         found = scores.ties[str(measure)]
         if measure.cutoff is not None and found.spread > amount:
-            warnings.warn(
+            warn(
                 f"ties: {measure} is {scores[measure]:.4f}, and would be from {found.worst:.4f} to "
                 f"{found.best:.4f} with documents of equal scores in another order. "
                 "Break the ties, or say how they were broken.",
-                GainfulWarning,
-                stacklevel=3,
             )

@@ -6,14 +6,13 @@ joined with the wanted ids by the engine.
 
 import os
 import re
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gainful.errors import GainfulWarning, InputError, shown
+from gainful.errors import InputError, shown, warn
 from gainful.inputs.caption_columns import Places, find_places
 from gainful.inputs.caption_lines import Lines, read_json, records, rows
 from gainful.inputs.engine import Session, file_quoted, name_quoted, said
@@ -94,11 +93,9 @@ def read_captions(given: object, wanted: Wanted) -> dict[str, Caption]:
     found = _read(given, wanted)
     if not found and wanted.ids:
         first = repr(wanted.seen[0])[:_TOLD] if wanted.seen else "no ids"
-        warnings.warn(
+        warn(
             f"{wanted.name}: no id in common with what is shown, so there are no texts: found "
             f"{first} there, and shown is {min(wanted.ids)!r:.{_TOLD}}",
-            GainfulWarning,
-            stacklevel=2,
         )
     return found
 

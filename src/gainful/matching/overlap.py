@@ -1,10 +1,9 @@
 """Judgments and a run that do not meet: an error for queries, a warning for documents."""
 
-import warnings
 from collections.abc import Collection
 from typing import NoReturn
 
-from gainful.errors import DisjointError, GainfulWarning
+from gainful.errors import DisjointError, warn
 from gainful.inputs.identifiers import examples, in_order, overlap_hint
 
 
@@ -21,10 +20,8 @@ def refuse_disjoint_queries(judged: Collection[str], returned: Collection[str]) 
 
 def warn_of_disjoint_documents(known: Collection[str], found: Collection[str]) -> None:
     """Warn of a run in which no document of a judged query is judged."""
-    warnings.warn(
+    warn(
         "document ids: no retrieved document is judged: "
         f"judgments have {examples(in_order(known))}; the run has {examples(in_order(found))}. "
         + overlap_hint(known, found),
-        GainfulWarning,
-        stacklevel=2,
     )

@@ -10,11 +10,10 @@ shown, saved, or changed with all that altair has. Altair is imported when a cha
 """
 
 import math
-import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, TypedDict
 
-from gainful.errors import GainfulWarning, InputError, MissingDependencyError
+from gainful.errors import InputError, MissingDependencyError, warn
 from gainful.plotting import query_specs, specs
 from gainful.plotting.parts import Rows, Spec, Width
 from gainful.plotting.theme import theme_of
@@ -151,7 +150,7 @@ def curve(
     for run, count in lost.items():
         at = "one cutoff" if count == 1 else f"{count:,} cutoffs"
         told = f"curve: {run!r} has no value at {at}, and no point there."
-        warnings.warn(told, GainfulWarning, stacklevel=3)
+        warn(told)
     return _drawn(specs.curve(drawn, measure=measure, width=_width(width), height=height), theme)
 
 

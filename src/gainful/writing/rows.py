@@ -1,12 +1,11 @@
 """The rows of a run or of judgments on the engine, in the order in which they are written."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.errors import GainfulWarning, InputError
+from gainful.errors import InputError, warn
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.kinds import RUN, Kind
@@ -90,8 +89,6 @@ def _warn_of_lost_queries(documents: Mapping[object, Mapping[object, float]], ki
     """Say which queries are not in the file, because none of their documents are."""
     lost = in_order(str(query) for query, found in documents.items() if not found)
     if lost:
-        warnings.warn(
+        warn(
             f"{kind.name}: queries without documents are not in the file: {examples(lost)}.",
-            GainfulWarning,
-            stacklevel=6,
         )
