@@ -33,6 +33,15 @@ def test_a_misspelled_choice_is_found_when_a_loss_is_made(options):
         gf.loss("nDCG", method="lambda", **options)
 
 
+def test_a_base_beside_a_discount_without_one_is_refused():
+    scores, labels = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0])
+    for function in (gf.losses.approx_ndcg, gf.losses.softmax):
+        with pytest.raises(gf.MeasureError, match="base: expected no base beside discount=none"):
+            function(scores, labels, discount="none", base=3)
+        function(scores, labels, discount="none", base=2)
+        function(scores, labels, discount="jarvelin", base=3)
+
+
 def test_only_a_tensor_is_told_that_it_is_none_of_python():
     for value, tensor in ((torch.tensor(1.0), True), ("1", False), (None, False), (True, False)):
         with pytest.raises(gf.InputError) as raised:

@@ -18,6 +18,8 @@ FORMS = {
 WITH_BASE = frozenset({"log", "jarvelin"})
 """The discounts that have a base."""
 
+DEFAULT_BASE = 2.0
+
 _EXPECTED = "log, jarvelin, reciprocal, power(p) with p > 0, or none"
 _CALL = re.compile(r"(?P<form>\w+)\s*(?:\((?P<exponent>[^()]*)\))?")
 
@@ -76,3 +78,14 @@ def base(value: object) -> float:
     if number <= 1:
         raise MeasureError("base", "a number above 1, or e", repr(value))
     return number
+
+
+def refuse_idle_base(beside: Discount, given: float) -> None:
+    """Refuse a base beside a discount that has none: it would be ignored in silence."""
+    if beside.form not in WITH_BASE and given != DEFAULT_BASE:
+        raise MeasureError(
+            "base",
+            f"no base beside discount={beside}",
+            write_number(given),
+            "Only the discounts log and jarvelin have a base.",
+        )

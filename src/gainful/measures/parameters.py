@@ -55,7 +55,7 @@ DISCOUNT = Parameter(
 )
 BASE = Parameter(
     "base",
-    2.0,
+    discount.DEFAULT_BASE,
     "any number above 1, or `e`: the base b of the discounts log and jarvelin",
     discount.base,
     write_number,

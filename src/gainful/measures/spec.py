@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful.errors import MeasureError
-from gainful.measures.discount import WITH_BASE
+from gainful.measures.discount import refuse_idle_base
 from gainful.measures.families import family
 from gainful.measures.family import ALWAYS, NEVER, Family
 
@@ -37,8 +37,10 @@ class Measure:
         entry = family(name)
         given = {name: entry.parameter(name).read(value) for name, value in parameters.items()}
         settings = tuple((p.name, given.get(p.name, p.default)) for p in entry.parameters)
-        _reject_idle_base(entry, dict(settings))
-        _reject_scaled_ideal(entry, dict(settings))
+        chosen = dict(settings)
+        if "base" in chosen:
+            refuse_idle_base(chosen["discount"], chosen["base"])
+        _reject_scaled_ideal(entry, chosen)
         _check_cutoff(entry, cutoff)
         # The class is frozen for everyone but its own constructor.
         object.__setattr__(self, "name", entry.name)
@@ -113,19 +115,6 @@ def read_cutoff(value: object) -> int:
     if not 1 <= cutoff <= _DEEPEST:
         raise MeasureError("cutoff", expected, repr(value))
     return cutoff
-
-
-def _reject_idle_base(entry: Family, settings: dict[str, Any]) -> None:
-    """Refuse a base beside a discount that has none: it would be ignored in silence."""
-    if "base" not in settings or settings["discount"].form in WITH_BASE:
-        return
-    if settings["base"] != entry.parameter("base").default:
-        raise MeasureError(
-            "base",
-            f"no base beside discount={settings['discount']}",
-            entry.parameter("base").write(settings["base"]),
-            "Only the discounts log and jarvelin have a base.",
-        )
 
 
 def _reject_scaled_ideal(entry: Family, settings: dict[str, Any]) -> None:

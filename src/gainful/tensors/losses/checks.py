@@ -8,6 +8,9 @@ from typing import Any, TypedDict
 import numpy as np
 
 from gainful.errors import InputError, did_you_mean
+from gainful.measures.discount import base as read_base
+from gainful.measures.discount import discount as read_discount
+from gainful.measures.discount import refuse_idle_base
 
 REDUCTIONS = ("mean", "sum", "none")
 SCHEMES = ("ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp")
@@ -58,6 +61,8 @@ def check_known(function: str, known: tuple[str, ...], options: Mapping[str, Any
             raise TypeError(message)
         if name in _CHECKS:
             _CHECKS[name](name, value)
+    if "base" in options and "discount" in options:
+        refuse_idle_base(read_discount(options["discount"]), read_base(options["base"]))
 
 
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:

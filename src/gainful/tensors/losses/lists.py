@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.measures.discount import Discount
+from gainful.measures.discount import DEFAULT_BASE, Discount
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
@@ -176,7 +176,7 @@ def read_lists(
     k = common.get("k")
     k = None if k is None else read_cutoff(k)
     discount = read_discount(common.get("discount", "log"))
-    base = read_base(common.get("base", 2))
+    base = read_base(common.get("base", DEFAULT_BASE))
     best = ops.take(gains, ops.descending(ops.where(mask, gains, -math.inf)))
     places = ops.counting(int(clean.shape[1]), clean)
     worth = discounts_of(ops, places, discount, base)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from gainful.measures.discount import DEFAULT_BASE
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
@@ -73,7 +74,7 @@ def _form(scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common) -
         gain=gain,
         cutoff=None if k is None else read_cutoff(k),
         discount=_discount(common.get("discount", "log")),
-        base=_base(common.get("base", 2)),
+        base=_base(common.get("base", DEFAULT_BASE)),
         normalized=bool(common.get("normalized", True)),
         reduction=common.get("reduction", "mean"),
     )
