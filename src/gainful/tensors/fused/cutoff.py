@@ -113,18 +113,18 @@ class Cumulated:
         ideal: bool,
     ) -> None:
         self._sums, cutoff, size = sums, len(sums) - 1, triton.next_power_of_2(width)
-        numbers = {
+        rest = {
             "width": width,
             "cutoff": cutoff,
             "masked": masked,
-            "gain": GAINS[gain],
+            "gain": gain,
             "average": average,
             "ideal": ideal,
             "size": size,
             "depth": triton.next_power_of_2(cutoff),
         }
         warps = 4 if size <= 2048 else 8
-        self._launch = Launcher(_cumulated_kernel, lists, sums.device, numbers, warps)
+        self._launch = Launcher(_cumulated_kernel, lists, sums.device, rest, warps)
 
     def __call__(
         self, scores: torch.Tensor, labels: torch.Tensor, mask: torch.Tensor | None

@@ -16,13 +16,13 @@ _ALIGNED = 16  # bytes; Triton compiles other code for tensors that do not begin
 
 
 class Launcher:
-    """A kernel for fixed numbers, which takes tensors that differ in nothing but their contents.
+    """A kernel for tensors that differ in nothing but their contents; all else is fixed.
 
     Args:
         kernel: takes tensors first, some of which may be None.
         programs: how many of it run.
         device: of the tensors.
-        numbers: by name, all other arguments of the kernel.
+        rest: by name, all other arguments of the kernel.
         warps: of a program.
     """
 
@@ -31,11 +31,11 @@ class Launcher:
         kernel: Any,
         programs: int,
         device: torch.device,
-        numbers: Mapping[str, Any],
+        rest: Mapping[str, Any],
         warps: int,
     ) -> None:
         self._kernel, self._programs, self._device, self._warps = kernel, programs, device, warps
-        self._numbers = [numbers[name] for name in kernel.arg_names if name in numbers]
+        self._rest = [rest[name] for name in kernel.arg_names if name in rest]
         self._again: Any = None
 
     def __call__(self, *tensors: torch.Tensor | None) -> None:
@@ -50,8 +50,8 @@ class Launcher:
         addresses = [None if one is None else one.data_ptr() for one in tensors]
         aligned = all(one is None or one % _ALIGNED == 0 for one in addresses)
         if aligned and self._again is not None:
-            self._again(*addresses, *self._numbers)
+            self._again(*addresses, *self._rest)
             return
-        compiled = self._kernel[(self._programs,)](*tensors, *self._numbers, num_warps=self._warps)
+        compiled = self._kernel[(self._programs,)](*tensors, *self._rest, num_warps=self._warps)
         if aligned and _KEEPS_ORDER:
             self._again = compiled[(self._programs, 1, 1)]

@@ -9,9 +9,7 @@ from triton.language.extra import libdevice
 
 from gainful.tensors.fused.tickets import done, is_last, publish, published, wait_for
 
-GAINS = {"linear": 0, "exp2": 1, "binary": 2}
-REDUCTIONS = {"mean": 0, "sum": 1, "none": 2}
-_MEAN, _EACH = tl.constexpr(REDUCTIONS["mean"]), tl.constexpr(REDUCTIONS["none"])
+GAINS = ("linear", "exp2", "binary")  # those that the kernels know
 WIDEST = 4096  # documents of a list that one program sorts
 # Counters: tickets, lists that are prepared, lists that are summed, and of each list how far it is:
 # documents stored, all stored, and then one for each block that is done.
@@ -25,11 +23,11 @@ _MOST_BLOCKS = tl.constexpr(256)  # of a list
 def gains_of(grade, gain: tl.constexpr):
     """Return the gain of each grade."""
     worth = grade
-    if gain == 1:
+    if gain == "exp2":
         # 2^g is exact for whole grades, and 2^g − 1 loses digits for small ones.
         whole = grade == tl.floor(grade)
         worth = tl.where(whole, tl.exp2(grade) - 1.0, libdevice.expm1(grade * 0.6931471805599453))
-    if gain == 2:
+    if gain == "binary":
         worth = (grade > 0).to(tl.float32)
     return worth
 
@@ -158,7 +156,7 @@ def prepare_list(
     done(counters + _LISTS + at, _PREPARED if ranked else _PREPARED - _LISTED)
     if is_last(counters + _READY, lists):
         whole = 1.0
-        if reduction == _MEAN:
+        if reduction == "mean":
             whole = _sum(weights, lists)
             whole = tl.where(whole > 0, whole, 1.0)
         publish(divisor, whole)
@@ -209,7 +207,7 @@ def finish_block(
         value = tl.load(starts + at) + sign * tl.sum(terms, axis=0)
         value *= factor * tl.load(weights + at)
         tl.store(values + at, value)
-        if reduction == _EACH:
+        if reduction == "none":
             tl.store(found + at, value)
         elif is_last(counters + _SUMMED, lists):
             tl.store(found, _sum(values, lists) / published(divisor))

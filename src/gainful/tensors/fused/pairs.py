@@ -16,12 +16,6 @@ from gainful.tensors.fused.approx import LOG2_E
 from gainful.tensors.fused.arithmetic import SPAN, ends, inverse, logarithm
 from gainful.tensors.once import once
 
-SCHEMES = {"ranknet": 0, "ndcg1": 1, "ndcg2": 2, "lambdarank": 3, "ndcg2pp": 4}
-TRUNCATIONS = {"none": 0, "either": 1, "both": 2}
-RANKNET, NDCG1, NDCG2, LAMBDARANK = (
-    tl.constexpr(SCHEMES[name]) for name in ("ranknet", "ndcg1", "ndcg2", "lambdarank")
-)
-EITHER, BOTH = tl.constexpr(TRUNCATIONS["either"]), tl.constexpr(TRUNCATIONS["both"])
 _ROWS, _COLUMNS, _WARPS = 16, 32, 2  # the fastest of those tried on an H200, by little
 
 
@@ -29,9 +23,9 @@ _ROWS, _COLUMNS, _WARPS = 16, 32, 2  # the fastest of those tried on an H200, by
 def _swaps(here, there, gain, beside, weight, their_weight, steps, width, mu, scheme: tl.constexpr):
     """Return what the order of each pair is worth; equal labels have equal gains and weigh 0."""
     change = tl.abs(weight[:, None] - their_weight[None, :])
-    if scheme != LAMBDARANK:
+    if scheme != "lambdarank":
         step = tl.load(steps + (width + there[None, :] - here[:, None]))
-        if scheme == NDCG2:
+        if scheme == "ndcg2":
             change = step
         else:
             change += mu * step
@@ -41,9 +35,9 @@ def _swaps(here, there, gain, beside, weight, their_weight, steps, width, mu, sc
 @triton.jit
 def _truncated(here, there, cutoff, worth, truncation: tl.constexpr):
     """Return the worth of the pairs that count with the cutoff."""
-    if truncation == EITHER:
+    if truncation == "either":
         worth = tl.where((here[:, None] < cutoff) | (there[None, :] < cutoff), worth, 0.0)
-    if truncation == BOTH:
+    if truncation == "both":
         worth = tl.where((here[:, None] < cutoff) & (there[None, :] < cutoff), worth, 0.0)
     return worth
 
@@ -75,7 +69,7 @@ def pairs_of(
         # that compares with none, NaN, is that of no document.
         above = label[:, None] > their_label[None, :]
         below = label[:, None] < their_label[None, :]
-        if scheme == NDCG1:
+        if scheme == "ndcg1":
             apart = (here[:, None] != there[None, :]) & (their_label == their_label)[None, :]
             mine = tl.where(apart, (gain * weight)[:, None], 0.0)
             theirs = tl.where(apart, (beside * their_weight)[None, :], 0.0)
@@ -83,7 +77,7 @@ def pairs_of(
             theirs = _truncated(here, there, cutoff, theirs, truncation)
         else:
             worth = tl.full((rows, columns), 1.0, tl.float32)
-            if scheme != RANKNET:
+            if scheme != "ranknet":
                 worth = _swaps(
                     here, there, gain, beside, weight, their_weight, steps, width, mu, scheme
                 )
@@ -157,7 +151,7 @@ def _lambda_terms(
     _lambda_kernel[triton.cdiv(width, _ROWS), lists](
         scores, labels, gains, discounts, steps_of(discounts), losses, gradient, width,
         options.cutoff, options.sigma * LOG2_E, options.mu,
-        scheme=SCHEMES[options.scheme], truncation=TRUNCATIONS[options.truncation],
+        scheme=options.scheme, truncation=options.truncation,
         rows=_ROWS, columns=_COLUMNS, num_warps=_WARPS,
     )  # fmt: skip
     return losses, gradient

@@ -16,8 +16,6 @@ from gainful.tensors.fused.approx import LOG2_E, gradient_of, ranks_of, terms_of
 from gainful.tensors.fused.form import Form
 from gainful.tensors.fused.launching import Launcher
 from gainful.tensors.fused.lists import (
-    GAINS,
-    REDUCTIONS,
     WIDEST,
     counters_in,
     documents_in,
@@ -31,7 +29,7 @@ from gainful.tensors.fused.lists import (
     wait_for_documents,
     wait_for_list,
 )
-from gainful.tensors.fused.pairs import SCHEMES, TRUNCATIONS, Options, pairs_of
+from gainful.tensors.fused.pairs import Options, pairs_of
 from gainful.tensors.fused.tickets import next_ticket
 from gainful.tensors.once import once
 
@@ -141,7 +139,7 @@ class Whole:
         sizes: documents of a block, those they are paired with at once, and warps.
         tables: what the kernel takes beside scores, labels, mask and weight, on the device.
         passes: how often each block is gone through.
-        numbers: of the kernel, by name.
+        rest: other arguments of the kernel, by name.
     """
 
     def __init__(
@@ -151,7 +149,7 @@ class Whole:
         sizes: tuple[int, int, int],
         tables: tuple[torch.Tensor, ...],
         passes: int,
-        **numbers: Any,
+        **rest: Any,
     ) -> None:
         lists, width, (rows, columns, warps) = form.lists, form.width, sizes
         blocks = -(-width // rows)
@@ -159,20 +157,20 @@ class Whole:
         self._room = room_of(lists, width, blocks, ranked=kernel is _lambda_kernel)
         self._shape = (lists, width)
         self._found = (lists,) if form.reduction == "none" else ()
-        numbers |= {
+        rest |= {
             "lists": lists,
             "width": width,
             "blocks": blocks,
             "depth": form.depth,
-            "gain": GAINS[form.gain],
+            "gain": form.gain,
             "normalized": form.normalized,
-            "reduction": REDUCTIONS[form.reduction],
+            "reduction": form.reduction,
             "size": triton.next_power_of_2(width),
             "rows": rows,
             "columns": columns,
         }
         programs = lists + passes * lists * blocks
-        self._launch = Launcher(kernel, programs, form.device, numbers, warps)
+        self._launch = Launcher(kernel, programs, form.device, rest, warps)
 
     def __call__(
         self,
@@ -237,8 +235,8 @@ def pairs(
         scale=options.sigma * LOG2_E,
         mu=options.mu,
         factor=factor,
-        scheme=SCHEMES[options.scheme],
-        truncation=TRUNCATIONS[options.truncation],
+        scheme=options.scheme,
+        truncation=options.truncation,
     )
 
 
