@@ -139,3 +139,18 @@ def test_a_name_twice_is_no_guess(tmp_path):
     given.to_csv(tmp_path / "run.csv", index=False)
     with pytest.raises(gf.InputError, match="score"):
         gf.evaluate(JUDGMENTS, tmp_path / "run.csv", "nDCG")
+
+
+@pytest.mark.parametrize("cell", ["1_000", "+-1", "high", "", "0x1"])
+def test_text_that_is_no_number_in_a_frame(cell, tmp_path):
+    given = frame().assign(score=["1.5", cell])
+    given.to_parquet(tmp_path / "run.parquet")
+    told = re.escape(f"found '{cell}' as score of query q, document b")
+    for run in (given, tmp_path / "run.parquet"):
+        with pytest.raises(gf.InputError, match=told):
+            gf.evaluate(JUDGMENTS, run)
+
+
+def test_text_that_is_a_number_in_a_frame():
+    for cells in (["1.5", " 5e-1 "], ["+2", "-1"]):
+        assert gf.evaluate(JUDGMENTS, frame().assign(score=cells), "nDCG").means == VALUE

@@ -64,6 +64,20 @@ def test_ids_that_never_overlap(judged, ran, hint):
     assert scores["nDCG"] == 0.0
 
 
+def test_which_of_several_runs_is_wrong():
+    def told(run):
+        with pytest.raises(gf.InputError) as raised:
+            gf.evaluate_runs({"q": {"a": 1}}, {"good": {"q": {"a": 1.0}}, "other": run})
+        return str(raised.value)
+
+    assert told({}).startswith("run 'other': expected at least one retrieved document, found none")
+    assert told({"x": {"a": 1.0}}).startswith("run 'other', query ids: expected judgments and run")
+    assert told({"q": {"a": "x"}}).startswith(
+        "run 'other', query 'q', document 'a': expected a fin"
+    )
+    assert told("gone.run").startswith("gone.run: expected a file")
+
+
 def test_integers_are_accepted_as_ids():
     scores = gf.evaluate({1: {10: 1, 11: 0}}, {"1": {"11": 0.1, "10": 0.9}}, "nDCG")
     assert scores.per_query.to_dict() == {"1": {"nDCG": 1.0}}

@@ -1,5 +1,6 @@
 """`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gainful.errors import InputError, shown
+from gainful.errors import DisjointError, InputError, shown
 from gainful.evaluation.batches import Measured, batches_for, measure_batches
 from gainful.evaluation.counting import (
     apply_policy,
@@ -155,12 +156,13 @@ def evaluate_runs(
         ):
             results = {}
             for done, (name, run) in enumerate(runs.items()):  # noqa: B007 - tell reads it
-                if is_spark(judgments) or is_spark(run):
-                    results[name] = _measure_on_spark(reader, run, depth, asked, tool)
-                else:
-                    matched, decided = reader.match(run, depth)
-                    refuse_grades(tool, matched.grade, matched.pool_grades, asked)
-                    results[name] = measure_matched(matched, asked, decided, depth)
+                with _naming(name, among=runs):
+                    if is_spark(judgments) or is_spark(run):
+                        results[name] = _measure_on_spark(reader, run, depth, asked, tool)
+                    else:
+                        matched, decided = reader.match(run, depth)
+                        refuse_grades(tool, matched.grade, matched.pool_grades, asked)
+                        results[name] = measure_matched(matched, asked, decided, depth)
                 tell(1.0)
         if depth is not None:  # what ties can do is not known of lists that were cut
             for name, run in runs.items():
@@ -191,6 +193,21 @@ def _kept(
             lasting(judgments, session),
             {name: lasting(run, session) for name, run in runs.items()},
         )
+
+
+@contextmanager
+def _naming(name: str, among: Mapping[str, object]) -> Iterator[None]:
+    """Say which of several runs an error is about, where it says no more than that it is a run."""
+    try:
+        yield
+    except InputError as problem:
+        if isinstance(problem, DisjointError):
+            told = f"run {name!r}, {problem.where}"
+        else:
+            told = re.sub("^run(?=,|$)", lambda _: f"run {name!r}", problem.where)
+        if len(among) == 1 or told == problem.where:
+            raise
+        raise type(problem)(told, problem.expected, problem.found, problem.remedy) from None
 
 
 def _measure_on_spark(

@@ -227,6 +227,11 @@ def said(problem: Exception) -> str:
     return line.split(": ", 1)[-1].rstrip(".")
 
 
+def is_odd_number(text: str) -> str:
+    """Write as SQL whether text is a number to the engine alone: it reads 1_000, and +-1 as -1."""
+    return f"(contains({text}, '_') OR ltrim({text}) >= '+-' AND ltrim({text}) < '+.')"
+
+
 def quoted(text: str) -> str:
     """Write a string as SQL.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.inputs.cleaning import clean, is_clean, is_usual
 from gainful.inputs.columns import find_columns, find_part
-from gainful.inputs.engine import Session, file_quoted, name_quoted, quoted
+from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain
 from gainful.inputs.formats import Layout
 from gainful.inputs.kinds import Kind
@@ -69,13 +69,6 @@ def row_by_row(source: Source, session: Session) -> Source:
     return replace(source, select=f"SELECT {columns} FROM {name}")
 
 
-# The engine reads 1_000 as 1000 and +-1 as -1, which no other tool does: they are no numbers.
-_NOT_ODD = (
-    "CAST(CASE WHEN contains({0}, '_') OR ltrim({0}) >= '+-' AND ltrim({0}) < '+.' "
-    "THEN 'no number' ELSE {0} END AS DOUBLE)"
-)
-
-
 def _may_be_odd(path: Path) -> bool:
     """Return whether a file has what makes numbers odd, anywhere: most have not."""
     if not path.stat().st_size:  # which cannot be mapped
@@ -97,7 +90,11 @@ def _text_select(path: Path, layout: Layout, session: Session) -> str:
     empty = " OR ".join(f"f{place} IS NULL" for place in layout.places)
     checked = f" WHERE CASE WHEN {empty} THEN error('an empty field') ELSE true END"
     query, doc = (f"f{place}" for place in layout.places[:2])
-    value = f"f{number}" if plain else _NOT_ODD.format(f"f{number}")
+    value = f"f{number}"
+    if not plain:
+        value = (
+            f"CAST(CASE WHEN {is_odd_number(value)} THEN 'no number' ELSE {value} END AS DOUBLE)"
+        )
     columns = f"{query} AS query, {doc} AS doc, {value} AS number"
     if layout.rank is not None:
         # For the lint; not read where it is not asked for. Of a bare column, the cast would

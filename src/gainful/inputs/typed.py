@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gainful.errors import InputError
 from gainful.inputs.columns import find_columns, find_part, find_rank, refuse_ids, refuse_numbers
-from gainful.inputs.engine import Session, file_quoted, name_quoted, quoted, said
+from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted, said
 from gainful.inputs.formats import Layout
 from gainful.inputs.kinds import Kind
 from gainful.inputs.source import Source
@@ -29,6 +29,7 @@ _IDS = frozenset(
         "UHUGEINT",
     ]
 )
+_SHOWN = "left(replace(chr(39) || {} || chr(39), chr(10), ' '), 60)"  # what is no number
 _LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
 _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
 
@@ -73,9 +74,15 @@ def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str
     refuse_ids(name, described, ids, _IDS | {"ENUM"})
     refuse_numbers(name, described[places[2]], kind, _NUMBERS)
     value = f"CAST({number} AS DOUBLE)"
-    if (
-        described[places[2]][1].split("(")[0] in _LARGE
-    ):  # as in a dict, an integer is never rounded in silence
+    type_of_number = described[places[2]][1].split("(")[0]
+    if type_of_number == "VARCHAR":
+        told = [quoted(f" as {kind.number} of query "), query, quoted(", document "), doc]
+        value = (
+            f"CASE WHEN {number} IS NULL THEN NULL "
+            f"WHEN TRY_CAST({number} AS DOUBLE) IS NULL OR {is_odd_number(number)} "
+            f"THEN error(concat({_SHOWN.format(number)}, {', '.join(told)})) ELSE {value} END"
+        )
+    if type_of_number in _LARGE:  # as in a dict, an integer is never rounded in silence
         value = (
             f"CASE WHEN {number} IS NULL OR CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
             "ELSE error('an integer that a float64 does not hold exactly: scale it down') END"
