@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := examples/cooking
 
-.PHONY: help demo test check docs bench clean
+.PHONY: help demo test check docs gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,10 @@ check: $(VENV)/stamp-check  ## lint, format, types, import law, public API, doct
 
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
 	$(BIN)/python docs/generate.py
+
+gpu:  ## check and time the fused kernels, with PYTHON=… that has PyTorch for a GPU
+	$(PYTHON) benchmarks/gpu_check.py
+	$(PYTHON) benchmarks/gpu_losses.py
 
 bench: $(VENV)/stamp-bench  ## time gainful beside its peers
 	$(BIN)/python benchmarks/run.py

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from gainful.explanation.moved import Attribution
     from gainful.explanation.why import why
     from gainful.explanation.worked import Explanation
+    from gainful.inputs.chunk_maps import read_chunk_map
     from gainful.judging.bias import PoolBias, pool_bias
     from gainful.judging.bounds import Bound, Bounds, bounds
     from gainful.judging.chance import Chance, random_order
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from gainful.tensors import losses, metrics
     from gainful.tensors.losses.measured import loss
     from gainful.writing.documents import write_judgments, write_run
+    from gainful.writing.naming import endings
     from gainful.writing.replacing import write_text
 
 # What most programs do not use is imported when it is first asked for.
@@ -114,6 +116,7 @@ _LATE = {
     "curve": "judging.curve",
     "dialect": "measures.dialects",
     "dialects": "measures.dialects",
+    "endings": "writing.naming",
     "evaluate_subtopics": "subtopics.evaluate",
     "explain": "explanation.explain",
     "explain_grades": "explanation.explain",
@@ -128,6 +131,7 @@ _LATE = {
     "random_order": "judging.chance",
     "rbo": "statistics.agreement",
     "read_baseline": "evaluation.baseline",
+    "read_chunk_map": "inputs.chunk_maps",
     "read_subtopics": "subtopics.judged",
     "render": "reporting.render",
     "report": "reporting.report",
@@ -202,6 +206,7 @@ __all__ = [
     "dcg",
     "dialect",
     "dialects",
+    "endings",
     "evaluate",
     "evaluate_arrays",
     "evaluate_runs",
@@ -224,6 +229,7 @@ __all__ = [
     "random_order",
     "rbo",
     "read_baseline",
+    "read_chunk_map",
     "read_subtopics",
     "render",
     "report",

@@ -14,9 +14,12 @@ import difflib
 import reprlib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 _MOST_CHOICES = 12  # a message is a short paragraph
+_ABOUT = ContextVar("about", default="")  # what warnings are about
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 
@@ -61,6 +64,23 @@ class GainfulWarning(UserWarning):
     """Something that is legal and probably not meant."""
 
 
+@contextmanager
+def about(what: str) -> Iterator[None]:
+    """Begin all warnings with what they are about, where only the caller knows it.
+
+    >>> with about("run 'new'"), warnings.catch_warnings(record=True) as seen:
+    ...     warnings.simplefilter("always")
+    ...     warn("ties: many.")
+    >>> str(seen[0].message)
+    "run 'new', ties: many."
+    """
+    before = _ABOUT.set(f"{what}, ")
+    try:
+        yield
+    finally:
+        _ABOUT.reset(before)
+
+
 def warn(message: str) -> None:
     """Warn of something legal, at the line outside of gainful that led to it.
 
@@ -74,7 +94,7 @@ def warn(message: str) -> None:
     level, frame = 2, sys._getframe(1)  # noqa: SLF001, there is no other way to the callers
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, GainfulWarning, stacklevel=level)
+    warnings.warn(_ABOUT.get() + message, GainfulWarning, stacklevel=level)
 
 
 def shown(value: object) -> str:

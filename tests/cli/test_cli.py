@@ -225,8 +225,8 @@ def test_white_space_of_every_kind(cli, files):
     ("qrels", "run", "said"),
     [
         ("q1 0 a\n", RUN, "qrels.txt:1: expected 4 fields (query iteration doc grade), found 3: 'q1 0 a'."),
-        (RUN, QRELS, "This looks like a run: judgments come first"),
-        (QRELS, QRELS, "This looks like judgments: judgments come first"),
+        (RUN, QRELS, "This looks like a run, given as judgments: "),
+        (QRELS, QRELS, "This looks like judgments, given as a run: "),
         ("q1 0 a good\n", RUN, "qrels.txt:1: expected a finite number as grade, found 'good'"),
         ("q1 0 a nan\n", RUN, "qrels.txt:1: expected a finite number as grade, found 'nan'"),
         (QRELS, "q1 Q0 a 1 0.9 t\nq1 Q0 b 2 inf t\n", "system.run:2: expected a finite number as score"),

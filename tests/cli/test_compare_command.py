@@ -387,7 +387,7 @@ def test_bad_files_are_named(kind, place, inside, tmp_path, files):
 def test_judgments_and_runs_exchanged(inside):
     code, _, err = inside("compare", KEYWORD, JUDGMENTS, HYBRID)
     assert code == 2
-    assert "This looks like a run: judgments come first" in err
+    assert "This looks like a run, given as judgments" in err
     code, _, err = inside("compare", KEYWORD, HYBRID, JUDGMENTS)
     assert code == 2
     code, _, err = inside("compare", JUDGMENTS, KEYWORD, JUDGMENTS)

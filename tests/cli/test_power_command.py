@@ -115,7 +115,7 @@ def test_an_output_in_the_format_of_its_name(inside, tmp_path):
         ((*FILES, "--sd", "0.1", "--queries", "9"), "not both"),
         ((JUDGMENTS, "-", "-", "--queries", "9"), "Standard input can be read once"),
         ((JUDGMENTS, KEYWORD, "none.run", "--queries", "9"), "none.run"),
-        ((KEYWORD, JUDGMENTS, HYBRID, "--queries", "9"), "judgments come first"),
+        ((KEYWORD, JUDGMENTS, HYBRID, "--queries", "9"), "a run, given as judgments"),
         ((JUDGMENTS, KEYWORD, KEYWORD, "--queries", "9"), "the same difference on all queries"),
         ((*FILES, "-m", "nDGC", "--queries", "9"), "Did you mean"),
         ((*FILES, "-m", "nDCG@10", "-m", "AP", "--queries", "9"), "One measure at a time"),

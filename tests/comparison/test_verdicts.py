@@ -10,7 +10,8 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
 import gainful as gf
-from gainful.comparison.verdict import WORDS, equivalence
+from gainful.comparison.verdict import equivalence
+from gainful.plotting.parts import VERDICTS
 from gainful.statistics.moments import moments
 
 CASES = {
@@ -21,8 +22,8 @@ CASES = {
 }
 
 
-def test_every_word_has_a_case():
-    assert set(CASES) == set(WORDS)
+def test_every_word_has_a_case_and_is_drawn():
+    assert set(CASES) == set(VERDICTS)
 
 
 @pytest.mark.parametrize("word", CASES)

@@ -1,11 +1,13 @@
 """The worked table has the arithmetic of the evaluation, and shows all of it."""
 
+import pickle
 import random
 import re
 
 import pytest
 
 import gainful as gf
+from gainful.explanation.account import Account
 from random_runs import random_case
 
 JUDGMENTS = {"q": {"a": 3, "b": 2, "c": 0, "x": 1}, "r": {"a": 1, "b": -2}}
@@ -143,3 +145,17 @@ def test_the_lowest_grade_is_that_of_the_documents_that_count():
     policy = gf.Policy(absent="lowest", drop_self=True)
     value = gf.evaluate(judgments, run, "DCG@2", policy=policy)["DCG@2"]
     assert gf.explain(judgments, run, "DCG@2", query="q", policy=policy).value == value
+
+
+def test_explanations_and_attributions_are_accounts_and_hold_nothing_but_their_fields():
+    run = {"q": {"a": 1.0}}
+    for account in (gf.explain(JUDGMENTS, RUN, query="q"), gf.attribute(JUDGMENTS, RUN, run, query="q")):  # fmt: skip
+        assert isinstance(account, Account)
+        assert not hasattr(account, "__dict__")
+        assert pickle.loads(pickle.dumps(account)) == account  # noqa: S301
+        texts = str(account), account.to_markdown(), account.to_html()
+        for text in texts:
+            assert account.conventions in text
+            assert account.heading in text
+            assert account.conclusion in text
+        assert account._repr_html_() == account.to_html()

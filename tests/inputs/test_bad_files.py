@@ -51,7 +51,7 @@ RUNS = [
     ("ragged.run", "\n" + RUN.replace(" ", "  ") + "\nq1 Q0 c  1 x t\n", 6, "found 'x'"),
     ("bytes.run", RUN.encode() + b"q1 Q0 \xff 1 1 t\n", 4, "UTF-8 text"),
     ("again.run", RUN + "q1 Q0 a 1 9.1 t\nq1 Q0 a 1 9.1 t\n", 4, "each document once for a query, found document 'a'"),
-    ("qrels.run", QRELS, 1, "This looks like judgments: judgments come first"),
+    ("qrels.run", QRELS, 1, "This looks like judgments, given as a run"),
     ("few.csv", HEAD + "q1,b\n", 3, "3 fields (query, doc, score), found 2"),
     ("many.csv", HEAD + "q1,b,1,2\n", 3, "3 fields (query, doc, score), found 4"),
     ("trailing.csv", HEAD + "q1,b,1,\n", 3, "3 fields (query, doc, score), found 4"),
@@ -179,7 +179,7 @@ def test_judgments_and_run_swapped(place):
     run = written(place, "run.txt", RUN)
     told = refused(place, run, place / "qrels.txt")
     assert f"{run}:1: " in told
-    assert "judgments come first, then the run" in told
+    assert "This looks like a run, given as judgments" in told
 
 
 def test_a_document_judged_for_two_subtopics(place):

@@ -209,5 +209,5 @@ def test_chunks_of_the_query_itself_are_dropped(tmp_path):
 def test_columns_of_the_other_kind_are_noticed(tmp_path):
     path = tmp_path / "judgments.csv"
     path.write_text("query,doc,grade\nq,a,1\n")
-    with pytest.raises(gf.InputError, match="judgments come first, then the run"):
+    with pytest.raises(gf.InputError, match="looks like judgments, given as a run"):
         gf.evaluate({"q": {"a": 1}}, path)

@@ -5,6 +5,7 @@ import math
 import random
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import gainful as gf
@@ -141,3 +142,31 @@ def test_between_the_worst_and_the_best():
     # All that is known is bad: a list without it is the best there is.
     scores = gf.evaluate({"q": {"a": -1}}, {"q": {"x": 2, "a": 1}}, "nDCG(norm=minmax)@1")
     assert scores["nDCG(norm=minmax)@1"] == 1.0
+
+
+def test_ties_are_of_what_was_measured():
+    judgments, run = {"q": {"a": 3, "b": 0, "c": 1}}, {"q": {"b": 1.0, "a": 1.0, "c": 0.5}}
+    scores = gf.evaluate(judgments, run, "nDCG@2")
+    run["q"]["a"] = 9.0
+    with pytest.raises(gf.InputError, match="as they were, found others: they have changed since"):
+        _ = scores.ties
+    with pytest.raises(gf.InputError, match="they have changed since"):
+        scores.plot.curve()
+    run["q"]["a"] = 1.0
+    assert scores.ties["nDCG@2"].best > scores.ties["nDCG@2"].worst
+
+
+def test_ties_of_what_can_be_read_only_once():
+    judgments, rows = {"q": {"a": 3}}, pa.table({"query": ["q"], "doc": ["a"], "score": [1.0]})
+    scores = gf.evaluate(judgments, rows.to_reader(), "nDCG@2")
+    with pytest.raises(gf.InputError, match=r"can be read once more.* tie_warning"):
+        _ = scores.ties
+
+
+def test_policy_and_coverage_stand_with_every_value():
+    judgments, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1.0}}
+    for found in (gf.curve(judgments, run), gf.random_order(judgments, run)):
+        assert found.policy == gf.Policy(ties="doc")
+        assert found.coverage.missing == ("q2",)
+        assert "1 of 2 queries, 1 missing" in str(found)
+        assert "missing=zero" in str(found)

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import gainful as gf
@@ -76,6 +77,35 @@ def test_which_of_several_runs_is_wrong():
         "run 'other', query 'q', document 'a': expected a fin"
     )
     assert told("gone.run").startswith("gone.run: expected a file")
+
+
+def test_which_of_several_runs_a_warning_is_about():
+    runs = {name: {"q": {"x": 1.0}} for name in ("one", "two")}
+    with pytest.warns(gf.GainfulWarning) as seen:
+        gf.evaluate_runs({"q": {"a": 1}}, runs)
+    told = [str(each.message).partition(":")[0] for each in seen]
+    assert told == ["run 'one', document ids", "run 'two', document ids"]
+
+
+def test_a_file_that_is_judgments_and_run(tmp_path):
+    file = tmp_path / "both.csv"
+    file.write_text("query,doc,score\nq,a,1\n")
+    with pytest.warns(gf.GainfulWarning, match="judgments and run are the same file"):
+        gf.evaluate(file, str(tmp_path / "." / "both.csv"))
+
+
+def test_an_empty_name_is_not_the_current_folder(tmp_path, monkeypatch):
+    pd.DataFrame({"query": ["q"], "doc": ["a"], "score": [1]}).to_parquet(tmp_path / "r.parquet")
+    monkeypatch.chdir(tmp_path)
+    for judgments, run in (("", {"q": {"a": 1}}), ({"q": {"a": 1}}, "")):
+        with pytest.raises(gf.InputError, match="expected the name of a file, found an empty text"):
+            gf.evaluate(judgments, run)
+
+
+def test_long_ids_are_shortened_in_warnings():
+    with pytest.warns(gf.GainfulWarning) as seen:
+        gf.evaluate({"q": {"a": 1}}, {"q": {"x" * 100_000: 1.0}})
+    assert len(str(seen[0].message)) < 400
 
 
 def test_integers_are_accepted_as_ids():

@@ -87,11 +87,60 @@ def test_generated_parts_are_up_to_date():
         assert generate.renewed(page.read_text()) == page.read_text(), "run `make docs`"
 
 
-def test_links_lead_somewhere():
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
-        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+def without_code(page):
+    """Return the text of a page without its blocks of code, where # and [ mean other things."""
+    return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors_of(page):
+    """Return the anchors of a page as GitHub makes them of its headings.
+
+    In lower case, with hyphens for blanks and without punctuation; the second of two equal
+    ones ends in -1, the third in -2.
+    """
+    found = []
+    for heading in re.findall(r"^#+ +(.+?) *$", without_code(page), re.MULTILINE):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)  # of a link, what is shown
+        anchor = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+        count = sum(other == anchor for other, _ in found)
+        found.append((anchor, count))
+    return {f"{anchor}-{count}" if count else anchor for anchor, count in found}
+
+
+def dead_links(page):
+    """Return the links of a page to files or headings of this repository that are not there."""
+    dead = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page)):
+        name, _, anchor = target.partition("#")
+        if "://" in target:
+            continue
+        file = page.parent / name if name else page
+        if not file.exists() or (anchor and anchor not in anchors_of(file)):
+            dead.append(target)
+    return dead
+
+
+OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md")]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    assert dead_links(page) == []
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    page, other = tmp_path / "page.md", tmp_path / "other.md"
+    other.write_text("# What it's `for`, in short\n\n```sh\n# no heading\n```\n## Use\n## Use\n")
+    good = [
+        "other.md",
+        "other.md#what-its-for-in-short",
+        "other.md#use-1",
+        "#mine",
+        "https://a.b/#c",
+    ]
+    bad = ["none.md", "other.md#no-heading", "other.md#use-2", "#use"]
+    page.write_text("# Mine\n" + " ".join(f"[text]({target})" for target in [*good, *bad]))
+    assert dead_links(page) == bad
 
 
 def test_the_make_targets_that_the_readme_names_exist():

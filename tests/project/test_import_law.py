@@ -1,6 +1,7 @@
 """Who may import whom, and what `import gainful` loads."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +132,14 @@ def layer_of(path):
 
 
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+def test_the_architecture_page_has_this_table():
+    page = PACKAGE.parents[1] / "docs" / "architecture.md"
+    rows = re.findall(r"^\| `(\w+)/` \| .* \| ([^|]*) \|$", page.read_text(), re.M)
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    found = {layer: {*names.split(", ")} - {"the standard library"} for layer, names in rows}
+    assert found == {layer: LAW[layer] | OUTSIDE.get(layer, set()) for layer in folders}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -12,7 +12,7 @@ from scipy import stats
 
 import gainful as gf
 from gainful.statistics.draws import Draws
-from gainful.statistics.moments import effect_size, moments
+from gainful.statistics.moments import moments
 from gainful.statistics.paired import TESTS, paired_t, sign_flips, sign_test, wilcoxon
 
 TENTHS = st.lists(st.integers(-10, 10), min_size=1, max_size=9)
@@ -54,7 +54,7 @@ def test_t_of_two_systems_is_the_related_t():
 def test_the_scale_of_the_differences_does_not_matter(factor):
     values = np.array([0.1, 0.4, -0.2, 0.3])
     assert paired_t(values * factor).p == pytest.approx(paired_t(values).p, rel=1e-12)
-    assert effect_size(values * factor) == pytest.approx(effect_size(values), rel=1e-12)
+    assert moments(values * factor).effect == pytest.approx(moments(values).effect, rel=1e-12)
 
 
 def test_the_order_of_queries_does_not_matter():
@@ -253,6 +253,6 @@ def test_effect_size_by_hand():
     found = moments([0.1, 0.2, 0.6])
     assert found.mean == pytest.approx(0.3)
     assert found.sd == pytest.approx(math.sqrt(0.07))
-    assert effect_size([0.1, 0.2, 0.6]) == pytest.approx(0.3 / math.sqrt(0.07))
-    assert effect_size([0.2]) is None
-    assert effect_size([0.0, 0.0]) is None
+    assert found.effect == pytest.approx(0.3 / math.sqrt(0.07))
+    assert moments([0.2]).effect is None
+    assert moments([0.0, 0.0]).effect is None

@@ -34,7 +34,7 @@ def test_a_format_that_is_said_wins_over_the_name(tmp_path):
         ("x", "found no ending. Choices: .run"),
         (".gz", "found no ending"),
         ("x.gz", "found no ending"),
-        ("-", "Or say it: format=…."),
+        ("-", "Or say it: format=…, on the command line --format …."),
         ("x.parquet.gz", "expected Parquet without .gz, found 'x.parquet.gz'"),
     ],
 )

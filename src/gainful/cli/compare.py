@@ -186,7 +186,8 @@ def _called(
     options: dict[str, Any],
     **more: Any,
 ) -> Result:
-    policy, chunks = policy_of(options), chunks_of(options)
+    policy = policy_of(options)
+    chunks = chunks_of(options, judgments, *files, options["slices"])
     reading = with_engine(options, reading_of(options))
     runs = dict(zip(names_of(files), files, strict=True))
     with progress_bar() as progress:

@@ -8,6 +8,12 @@ import gainful as gf
 from gainful.cli.options import Command
 
 _MORE = ("level", "margin", "resamples", "seed", "slices", "by")
+_ASKED = {
+    "pairs": "The runs that are compared with each other.",
+    "test": "The test whose p-value decides.",
+    "correction": "The correction of p for the number of comparisons.",
+    "interval": "The interval that is shown for a difference.",
+}
 
 
 def comparing_options(command: Command) -> Command:
@@ -18,7 +24,7 @@ def comparing_options(command: Command) -> Command:
             type=click.FloatRange(0, 1, min_open=True, max_open=True),
             default=0.95,
             show_default=True,
-            help="Of the intervals; p below 1 − level decides.",
+            help="The level of the intervals; p below 1 − level decides.",
         ),
         click.option(
             "--margin",
@@ -30,10 +36,14 @@ def comparing_options(command: Command) -> Command:
             type=click.IntRange(1),
             default=10_000,
             show_default=True,
-            help="Of randomisation and bootstrap.",
+            help="The number of resamples of randomisation and bootstrap.",
         ),
         click.option(
-            "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of both."
+            "--seed",
+            type=click.IntRange(0),
+            default=0,
+            show_default=True,
+            help="The seed of randomisation and bootstrap.",
         ),
         click.option(
             "--slices",
@@ -57,7 +67,7 @@ def comparing_options(command: Command) -> Command:
             type=click.Choice(list(choices)),
             default=next(iter(choices)),
             show_default=True,
-            help=f"{meanings}.",
+            help=f"{_ASKED[name]} {meanings}.",
         )(command)
     return command
 

@@ -7,8 +7,31 @@ import click
 import gainful as gf
 from gainful.cli.options import check_target, reading_of, reading_options, seen_enough
 
+_ENDINGS = gf.endings(of="documents")
 
-@click.command(epilog="Example: gainful convert bm25.run bm25.parquet --as run")
+
+def _help() -> str:
+    """Say what the command does, with all the endings."""
+    trec = [ending for ending, name in _ENDINGS.items() if name == "trec"]
+    others = [ending for ending, name in _ENDINGS.items() if name != "trec"]
+    return (
+        "Write a run or judgments in another format.\n\n"
+        "INPUT is a file of any format that evaluate reads. OUTPUT is written as its name tells: "
+        f"{_listed(trec, 'and')} are TREC, the others {_listed(others, 'and')}, the text also "
+        "packed, .gz or .zst. - is standard input and output. OUTPUT is replaced when it is "
+        "complete; numbers and ids read back as they were."
+    )
+
+
+def _listed(words: list[str], last: str) -> str:
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+@click.command(
+    help=_help(),
+    short_help="Write a run or judgments in another format.",
+    epilog="Example: gainful convert bm25.run bm25.parquet --as run",
+)
 @click.argument("input_", metavar="INPUT")
 @click.argument("output")
 @click.option(
@@ -23,18 +46,13 @@ from gainful.cli.options import check_target, reading_of, reading_options, seen_
     "-f",
     "format_",
     metavar="FORMAT",
-    help="trec, csv, tsv, jsonl or parquet.  [default: what the name of OUTPUT tells]",
+    help=f"The format of OUTPUT: {_listed(list(dict.fromkeys(_ENDINGS.values())), 'or')}.  "
+    "[default: what its name tells]",
 )
 @click.option("--tag", metavar="WORD", help="The last field of a TREC run.  [default: gainful]")
 @reading_options
 def convert(input_: str, output: str, kind: str, **options: Any) -> None:
-    """Write a run or judgments in another format.
-
-    INPUT is a file of any format that evaluate reads. OUTPUT is written as its name tells:
-    .run, .qrels, .trec and .txt are TREC, the others .csv, .tsv, .jsonl and .parquet, the text
-    also packed, .gz or .zst. - is standard input and output. OUTPUT is replaced when it is
-    complete; numbers and ids read back as they were.
-    """
+    """Write a run or judgments; the help that is shown comes from the table of endings."""
     check_target(output, input_)
     tag, chosen, reading = options["tag"], options["format_"], reading_of(options)
     with seen_enough():

@@ -91,7 +91,8 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     {query: {doc: number}}, Parquet (also a directory or a quoted pattern), or labels with qid:
     and a file of predictions; also packed, .gz or .zst. - is standard input.
     """
-    way, chunks, reading = way_of(options), chunks_of(options), reading_of(options)
+    way, reading = way_of(options), reading_of(options)
+    chunks = chunks_of(options, judgments, *runs)
     if options["engine"] == "spark" and (options["bounds"] or options["subtopics"]):
         raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
     reading = with_engine(options, reading)

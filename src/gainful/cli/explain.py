@@ -58,7 +58,8 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     With --against BASE, the difference of two runs is worked out, document by document.
     """
     _refuse_unknown_options(arguments)
-    policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
+    policy, reading = policy_of(options), reading_of(options)
+    chunks = chunks_of(options, *arguments, options["against"])
     query, judged, measure = options["query"], options["judged"], options["measure"]
     base = options["against"]
     found: gf.Explanation | gf.Attribution

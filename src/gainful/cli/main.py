@@ -76,6 +76,7 @@ def commands() -> None:
 def main() -> NoReturn:
     """Run the command line, and turn every expected failure into one paragraph."""
     warnings.showwarning = _show_warning
+    warnings.simplefilter("always", gf.GainfulWarning)  # not once for several alike
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may not have all characters

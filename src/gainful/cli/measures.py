@@ -10,7 +10,7 @@ from gainful.cli.options import format_of, format_option, output_option, write
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--subtopics", is_flag=True, help="Those for queries with subtopics.")
+@click.option("--subtopics", is_flag=True, help="List the measures for queries with subtopics.")
 @format_option
 @output_option
 def measures(name: str | None, subtopics: bool, **options: Any) -> None:

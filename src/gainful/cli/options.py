@@ -110,7 +110,7 @@ def reading_options(command: Command) -> Command:
             multiple=True,
             metavar="ROLE=NAME",
             help="The column that holds the query, doc, grade or score, where its name is not one "
-            "of the usual: query=user. Of one side alone: judgments.query=user. A file without "
+            "of the usual: query=user. For one side alone: judgments.query=user. A file without "
             "header has columns 1, 2, 3 …. Repeat for more.",
         ),
         click.option("--memory", metavar="SIZE", help="The most memory for tables, such as 4GB."),
@@ -191,7 +191,8 @@ def folding_options(command: Command) -> Command:
         click.option(
             "--chunk-map",
             metavar="FILE",
-            help="With --fold: a file with a chunk and its document on each line.",
+            help="With --fold: a file with a chunk and its document on each line; also packed, - is "
+            "standard input.",
         ),
     )
     for option in reversed(options):
@@ -199,36 +200,19 @@ def folding_options(command: Command) -> Command:
     return command
 
 
-def chunks_of(options: dict[str, Any]) -> str | dict[str, str] | None:
-    """Take the options that say which document a chunk belongs to out of a command's options."""
+def chunks_of(options: dict[str, Any], *inputs: str | None) -> str | dict[str, str] | None:
+    """Take the options that say which document a chunk belongs to out of a command's options.
+
+    The other inputs are those that may be standard input, which can be read once.
+    """
     delimiter, file = options.pop("chunks"), options.pop("chunk_map")
     if file is None:
         return delimiter  # type: ignore[no-any-return]
     if delimiter is not None:
         raise click.UsageError("Give --chunks or --chunk-map, not both.")
-    return _chunk_map(file)
-
-
-def _chunk_map(name: str) -> dict[str, str]:
-    try:
-        lines = Path(name).read_text("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "no UTF-8 text"
-        raise gf.InputError(
-            name, "a file with a chunk and its document on each line", f"{reason}"
-        ) from None
-    chunks: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
-        fields = line.split()
-        if not fields:
-            continue
-        if len(fields) != len(("chunk", "document")):
-            raise gf.InputError(f"{name}:{number}", "a chunk and its document", repr(line[:60]))
-        if chunks.setdefault(fields[0], fields[1]) != fields[1]:
-            raise gf.InputError(
-                f"{name}:{number}", "one document for each chunk", f"another for {fields[0]!r}"
-            )
-    return chunks
+    if (file, *inputs).count("-") > 1:
+        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    return gf.read_chunk_map(file)
 
 
 def format_option(command: Command) -> Command:
@@ -243,23 +227,27 @@ def format_option(command: Command) -> Command:
     )(command)
 
 
-ENDINGS = {"md": "markdown", "tex": "latex", "txt": "table"}
-"""The formats by the ending of a name, where it is not that of the format."""
-
-_OTHER_WRITERS = {".parquet", ".gz", ".zst"}
+_PACKINGS = (".gz", ".zst")
 
 
 def format_of(options: dict[str, Any]) -> str:
     """Return the format that is asked for, or that the name of the output tells."""
-    ending = Path(options["output"] or "").suffix
-    if ending in _OTHER_WRITERS:
+    ending = Path(options["output"] or "").suffix.lower()
+    if ending in _PACKINGS or gf.endings().get(ending) == "parquet":
         raise click.UsageError(
             f"The output is text: {ending} is for scores.write() in Python and gainful convert."
         )
     if options["format_"] is not None:
         return str(options["format_"])
-    told = ENDINGS.get(ending[1:], ending[1:])
-    return told if told in gf.formats() else gf.formats()[0]
+    return told_format(options["output"], gf.endings(), gf.formats())
+
+
+def told_format(output: str | None, endings: dict[str, str], formats: tuple[str, ...]) -> str:
+    """Return which of some formats the name of an output tells; the first where it tells none."""
+    path = Path((output or "").lower())
+    ending = (Path(path.stem) if path.suffix in _PACKINGS else path).suffix
+    told = endings.get(ending, ending[1:])  # the name of a format is an ending, too
+    return told if told in formats else formats[0]
 
 
 def output_option(command: Command) -> Command:

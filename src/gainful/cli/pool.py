@@ -1,13 +1,11 @@
 """`gainful pool`."""
 
-from pathlib import PurePath
 from typing import Any
 
 import click
 
 import gainful as gf
 from gainful.cli.options import (
-    ENDINGS,
     check_target,
     names_of,
     one_measure_option,
@@ -17,11 +15,11 @@ from gainful.cli.options import (
     reading_of,
     reading_options,
     seen_enough,
+    told_format,
 )
 
-_FORMATS = (*gf.formats(), "trec", "parquet")
-_ENDINGS = {**ENDINGS, "qrels": "trec"}
-_PACKINGS = (".gz", ".zst")
+_ENDINGS = gf.endings(of="pools")
+_FORMATS = tuple(dict.fromkeys((*gf.formats(), *_ENDINGS.values())))
 _NOTED = ("table", "markdown", "latex", "html")  # these carry the summary themselves
 _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
 
@@ -97,19 +95,11 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
             if name in asked:
                 raise click.UsageError(f"--{name} goes with --judgments.")
         found = gf.pool(named, policy=policy, **asked, **reading)
-    chosen = options["format_"] or _told(output or "")
+    chosen = options["format_"] or told_format(output, _ENDINGS, _FORMATS)
     with seen_enough():
         found.write("-" if output is None else output, format=chosen)
     if chosen not in _NOTED:
         click.echo(found.summary, err=True)
-
-
-def _told(output: str) -> str:
-    """Return the format that the name of the output tells."""
-    path = PurePath(output.lower())
-    ending = (PurePath(path.stem) if path.suffix in _PACKINGS else path).suffix[1:]
-    told = _ENDINGS.get(ending, ending)
-    return told if told in _FORMATS else _FORMATS[0]
 
 
 def _grades(text: str) -> tuple[float, ...]:

@@ -31,8 +31,12 @@ _FILES = 3  # JUDGMENTS BASE RUN
     help="The standard deviation of the differences between two systems, query by query; from "
     "BASE and RUN if they are given.",
 )
-@click.option("--difference", type=click.FloatRange(0, min_open=True), help="To be found.")
-@click.option("--queries", type=click.IntRange(2), help="That there are.")
+@click.option(
+    "--difference",
+    type=click.FloatRange(0, min_open=True),
+    help="The difference in the measure that is to be found.",
+)
+@click.option("--queries", type=click.IntRange(2), help="The number of queries that there are.")
 @click.option(
     "--power",
     "power_",
@@ -44,9 +48,9 @@ _FILES = 3  # JUDGMENTS BASE RUN
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="The probability to find one where there is none.",
+    help="The probability to find a difference where there is none.",
 )
-@one_measure_option("Of BASE and RUN.", "nDCG@10")
+@one_measure_option("The measure in which BASE and RUN differ.", "nDCG@10")
 @format_option
 @output_option
 @reading_options

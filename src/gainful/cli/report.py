@@ -46,10 +46,10 @@ _MEGABYTE = 1_000_000
 @click.option(
     "--docs",
     metavar="FILE",
-    help="What the documents are: the same, with a title, a text or both; only what is shown is kept "
-    "in memory.",
+    help="What the documents are: a file as for --queries, with a title, a text or both; only what is "
+    "shown is kept in memory.",
 )
-@click.option("--title", metavar="TEXT", help="Of the page.  [default: the runs]")
+@click.option("--title", metavar="TEXT", help="The title of the page.  [default: the runs]")
 @click.option(
     "--depth",
     type=click.IntRange(1),
@@ -73,7 +73,7 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
     check_target(target, *read)
     gf.Report.check_path(target)
-    policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
+    policy, chunks, reading = policy_of(options), chunks_of(options, *read), reading_of(options)
     named = dict(zip(names_of(runs), runs, strict=True))
     with progress_bar() as progress:
         found = gf.report(

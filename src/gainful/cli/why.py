@@ -29,7 +29,7 @@ from gainful.cli.options import (
 )
 @click.argument("judgments")
 @click.argument("run")
-@one_measure_option("Of which number.", "nDCG@10")
+@one_measure_option("The measure whose number is asked about.", "nDCG@10")
 @click.option(
     "--dialects",
     metavar="TOOL,TOOL",

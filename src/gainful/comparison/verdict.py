@@ -8,8 +8,6 @@ from gainful.statistics.intervals import Interval
 from gainful.statistics.moments import Moments
 from gainful.statistics.power import USUAL_POWER, queries_needed
 
-WORDS = ("better", "worse", "equivalent", "no decision")
-
 CORRECTIONS = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",

@@ -109,3 +109,8 @@ def coverage_of(
 
 def _where(queries: tuple[str, ...], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
     return tuple(queries[place] for place in np.flatnonzero(chosen))
+
+
+def notes_of(policy: Policy, coverage: Coverage) -> list[str]:
+    """Return what stands under a table of one run: the policy, and what was there and missing."""
+    return [f"policy    {policy}", f"coverage  {coverage}"]

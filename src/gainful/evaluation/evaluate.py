@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gainful.errors import DisjointError, InputError, shown
+from gainful.errors import DisjointError, InputError, about, shown, warn
 from gainful.evaluation.batches import Measured, batches_for, measure_batches
 from gainful.evaluation.counting import (
     apply_policy,
@@ -24,6 +24,7 @@ from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades, speak
 from gainful.evaluation.scores import Scores
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.engine import Engine, Progress, Session
+from gainful.inputs.files import are_one_file
 from gainful.inputs.sources import lasting
 from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
@@ -157,12 +158,7 @@ def evaluate_runs(
             results = {}
             for done, (name, run) in enumerate(runs.items()):  # noqa: B007 - tell reads it
                 with _naming(name, among=runs):
-                    if is_spark(judgments) or is_spark(run):
-                        results[name] = _measure_on_spark(reader, run, depth, asked, tool)
-                    else:
-                        matched, decided = reader.match(run, depth)
-                        refuse_grades(tool, matched.grade, matched.pool_grades, asked)
-                        results[name] = measure_matched(matched, asked, decided, depth)
+                    results[name] = _measure_run(reader, judgments, run, depth, asked, tool)
                 tell(1.0)
         if depth is not None:  # what ties can do is not known of lists that were cut
             for name, run in runs.items():
@@ -175,8 +171,9 @@ def evaluate_runs(
                     chunks=chunks,
                     engine=engine,
                 )
-        for scores in results.values():
-            _settle(scores, tool, tie_warning)
+        for name, scores in results.items():
+            with _naming(name, among=runs):
+                _settle(scores, tool, tie_warning)
         return results
 
 
@@ -197,31 +194,41 @@ def _kept(
 
 @contextmanager
 def _naming(name: str, among: Mapping[str, object]) -> Iterator[None]:
-    """Say which of several runs an error is about, where it says no more than that it is a run."""
-    try:
+    """Say which of several runs an error or a warning is about."""
+    if len(among) == 1:
         yield
+        return
+    run = f"run {shown(name)}"
+    try:
+        with about(run):
+            yield
     except InputError as problem:
         if isinstance(problem, DisjointError):
-            told = f"run {name!r}, {problem.where}"
-        else:
-            told = re.sub("^run(?=,|$)", lambda _: f"run {name!r}", problem.where)
-        if len(among) == 1 or told == problem.where:
-            raise
+            told = f"{run}, {problem.where}"
+        else:  # where it says no more than that it is a run
+            told = re.sub("^run(?=,|$)", lambda _: run, problem.where)
         raise type(problem)(told, problem.expected, problem.found, problem.remedy) from None
 
 
-def _measure_on_spark(
+def _measure_run(
     reader: Reader,
+    judgments: object,
     run: object,
     depth: int | None,
     measures: tuple[Measure, ...],
     tool: Dialect | None,
 ) -> Scores:
-    # Imported here because it measures again for ties, with what is above.
-    from gainful.evaluation.spark.evaluate import measure_on_spark
+    if are_one_file(judgments, run):
+        warn("judgments and run are the same file.")
+    if is_spark(judgments) or is_spark(run):
+        # Imported here because it measures again for ties, with what is above.
+        from gainful.evaluation.spark.evaluate import measure_on_spark
 
-    sides, decided = reader.on_spark(run, depth)
-    return measure_on_spark(sides, measures, decided, tool)
+        sides, decided = reader.on_spark(run, depth)
+        return measure_on_spark(sides, measures, decided, tool)
+    matched, decided = reader.match(run, depth)
+    refuse_grades(tool, matched.grade, matched.pool_grades, measures)
+    return measure_matched(matched, measures, decided, depth)
 
 
 def _settle(scores: Scores, tool: Dialect | None, tie_warning: float | None) -> None:

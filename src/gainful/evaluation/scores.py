@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError, did_you_mean
 from gainful.evaluation.aggregates import aggregate_of
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.dialect import find_measure
 from gainful.evaluation.hashing import digests, shown, total
 from gainful.evaluation.per_query import PerQuery
@@ -97,7 +97,19 @@ class Scores(Rows):
 
     def whole(self) -> Sequence[Matched]:
         """Return the lists that were measured; those that were cut are read once more, whole."""
-        return self._batches if self.match_whole is None else self.match_whole()
+        if self.match_whole is None:
+            return self._batches
+        remedy = "Evaluate again; with tie_warning, ties are looked at in the same call."
+        try:
+            batches = self.match_whole()
+        except InputError as problem:
+            expected = "judgments and run that can be read once more, for what is below the cutoff"
+            raise InputError("scores", expected, str(problem).rstrip("."), remedy) from None
+        for reach in {measure.reach for measure in self.measures}:
+            if _hashes_of(batches, reach) != self._hashes(reach):
+                found = "others: they have changed since"
+                raise InputError("scores", "judgments and run as they were", found, remedy)
+        return batches
 
     @cached_property
     def plot(self) -> "ScoresPlot":
@@ -117,9 +129,7 @@ class Scores(Rows):
             raise InputError("scores", "rankings to measure again", "their values alone")
         seen = max((each.reach or 0 for each in self.measures), default=0)
         deeper = any(each.reach is None or each.reach > seen for each in measures)
-        batches: Sequence[Matched] = self._batches
-        if deeper and self.match_whole is not None:
-            batches = self.match_whole()
+        batches = self.whole() if deeper else self._batches
         found = measure_matched_batches(batches, measures, self.policy)
         found.dialect = self.dialect
         return found
@@ -210,11 +220,7 @@ class Scores(Rows):
 
     def _hashes(self, reach: int | None) -> tuple[str, str]:
         if reach not in self._hashed:
-            judgments, run = zip(*(digests(batch, reach) for batch in self._batches), strict=True)
-            self._hashed[reach] = (
-                shown(total(chain.from_iterable(judgments))),
-                shown(total(chain.from_iterable(run))),
-            )
+            self._hashed[reach] = _hashes_of(self._batches, reach)
         return self._hashed[reach]
 
     def known(self, measure: str | Measure) -> Measure:
@@ -273,7 +279,7 @@ class Scores(Rows):
     def table(self) -> Table:
         """Return the means, with policy and coverage as notes, for rendering."""
         rows = [[name, cell] for name, cell in zip(self.means, self.cells(), strict=True)]
-        notes = [f"policy    {self.policy}", f"coverage  {self.coverage}"]
+        notes = notes_of(self.policy, self.coverage)
         notes += [f"          {note}" for note in self.aggregates]
         return Table(["measure", "mean"], rows, notes=notes)
 
@@ -286,3 +292,9 @@ class Scores(Rows):
 
     def _repr_html_(self) -> str:
         return as_html(self.table())
+
+
+def _hashes_of(batches: Sequence[Matched], reach: int | None) -> tuple[str, str]:
+    """Return the hashes of the judgments and of the run down to a reach."""
+    judgments, run = zip(*(digests(batch, reach) for batch in batches), strict=True)
+    return shown(total(chain.from_iterable(judgments))), shown(total(chain.from_iterable(run)))

@@ -1,16 +1,16 @@
 """`Attribution`: the difference of two runs in a query, document by document."""
 
-import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from gainful.explanation.account import Account
 from gainful.explanation.sums import summed
-from gainful.explanation.worked import conventions_of, grade_cell, plain_cell, rank_cell
+from gainful.explanation.worked import grade_cell, plain_cell, rank_cell
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
-from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text, printable
+from gainful.rendering.table import Cell, Table, printable
 
 _DIGITS = 4
 _MOST_IDLE = 3  # documents without a part that are shown, so that one sees what they are
@@ -62,7 +62,7 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
-class Attribution:
+class Attribution(Account):
     """The difference of two runs in one query, and the part that each document has in it.
 
     The parts of `documents` and `others` sum to `difference`. Prints as text, shows as HTML in a
@@ -107,11 +107,6 @@ class Attribution:
     def heading(self) -> str:
         """What is attributed."""
         return printable(f"{self.measure} of query {self.query}, run less base")
-
-    @property
-    def conventions(self) -> str:
-        """The gain and the discount in words."""
-        return conventions_of(self.measure)
 
     @property
     def conclusion(self) -> str:
@@ -201,24 +196,3 @@ class Attribution:
             "documents": [asdict(each) | {"change": each.change} for each in self.documents],
             "others": [asdict(each) | {"change": each.change} for each in self.others],
         }
-
-    def to_markdown(self) -> str:
-        """Return it as Markdown."""
-        return self._compose(map(as_markdown, self.tables()))
-
-    def __str__(self) -> str:
-        return self._compose(map(as_text, self.tables()))
-
-    def to_html(self) -> str:
-        """Return it as HTML."""
-        tables = "".join(as_html(table) for table in self.tables())
-        heading, conventions, conclusion = map(
-            html.escape, (self.heading, self.conventions, self.conclusion)
-        )
-        return f"<h4>{heading}</h4><p>{conventions}</p>{tables}<p><b>{conclusion}</b></p>"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def _compose(self, tables: Iterable[str]) -> str:
-        return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])

@@ -1,21 +1,14 @@
 """`Explanation`: a value with every step that leads to it."""
 
-import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gainful.measures.discount import FORMS as DISCOUNTS
-from gainful.measures.gain import FORMS as GAINS
+from gainful.explanation.account import Account
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
-from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
+from gainful.rendering.table import Cell, Table
 
-IDEALS = {
-    ("ideal", "retrieved"): "ideal retrieved: of the judged documents of the list",
-    ("depth", "all"): "depth all: the ideal is not cut",
-    ("depth", "retrieved"): "depth retrieved: the ideal is no longer than the list",
-}
 COLUMNS = ("i", "doc", "grade", "gain", "discount", "contribution", "sum")
 _DIGITS = 3
 
@@ -53,7 +46,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Account):
     """A value, and the worked sums and the division that lead to it.
 
     Prints as text, shows as HTML in a notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
@@ -76,11 +69,6 @@ class Explanation:
         """The last line: how the value follows from the sums."""
         totals = {part.name: part.total for part in self.parts}
         return conclusion_of(str(self.measure), totals, self.value, self.remark)
-
-    @property
-    def conventions(self) -> str:
-        """The gain and the discount in words."""
-        return conventions_of(self.measure)
 
     def tables(self) -> list[Table]:
         """Return the worked sums for rendering."""
@@ -107,27 +95,6 @@ class Explanation:
             },
         }
 
-    def to_markdown(self) -> str:
-        """Return it as Markdown."""
-        return self._compose([as_markdown(table) for table in self.tables()])
-
-    def __str__(self) -> str:
-        return self._compose([as_text(table) for table in self.tables()])
-
-    def to_html(self) -> str:
-        """Return it as HTML."""
-        tables = "".join(as_html(table) for table in self.tables())
-        heading, conventions, conclusion = map(
-            html.escape, (self.heading, self.conventions, self.conclusion)
-        )
-        return f"<h4>{heading}</h4><p>{conventions}</p>{tables}<p><b>{conclusion}</b></p>"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def _compose(self, tables: Sequence[str]) -> str:
-        return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])
-
 
 def conclusion_of(measure: str, totals: Mapping[str, float], value: float, remark: str = "") -> str:
     """Say how a value follows from its sums, by their names; a remark says why it does not.
@@ -140,25 +107,6 @@ def conclusion_of(measure: str, totals: Mapping[str, float], value: float, remar
         return f"{measure} = {value:.{_DIGITS}f}{said}"
     numbers = " / ".join(f"{total:.{_DIGITS}f}" for total in totals.values())
     return f"{measure} = {' / '.join(totals)} = {numbers} = {value:.{_DIGITS}f}{said}"
-
-
-def conventions_of(measure: Measure) -> str:
-    """Say the gain and the discount of a measure in words, and its ideal where it is another.
-
-    >>> conventions_of(Measure("CG"))
-    'gain linear: g, the grade itself'
-    """
-    parameters = measure.parameters
-    gain = parameters["gain"]
-    said = [f"gain {gain}" + (f": {GAINS[gain.form]}" if gain.form in GAINS else "")]
-    discount = parameters.get("discount")
-    if discount is not None:
-        said.append(f"discount {discount}: {DISCOUNTS[discount.form]}")
-        if discount.form in ("log", "jarvelin"):
-            base = measure.family.parameter("base").write(parameters["base"])
-            said[-1] += f" with b = {base}"
-    said += [IDEALS[name, parameters[name]] for name in ("ideal", "depth") if measure.changes(name)]
-    return "; ".join(said)
 
 
 def _table(part: Part) -> Table:

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError, did_you_mean, shown
-from gainful.inputs.kinds import JUDGMENTS, RUN, SUBTOPICS, Kind
+from gainful.inputs.kinds import JUDGMENTS, RUN, SUBTOPICS, Kind, mistaken
 
 # The names in use, the surest first: a table may have the text of a query beside its id.
 # They are compared in lower case, with _ for blanks and hyphens.
@@ -138,7 +138,7 @@ def _place(
 def _remedy(role: str, names: Sequence[str]) -> str:
     plain = [_plain(name) for name in names]
     if role == RUN.number and any(alias in plain for alias in ALIASES[JUDGMENTS.number]):
-        return "This looks like judgments: judgments come first, then the run."
+        return mistaken(JUDGMENTS, given=RUN)
     return f"Read are {', '.join(ALIASES[role])}; or name it: columns {role}=…."
 
 

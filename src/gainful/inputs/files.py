@@ -31,10 +31,32 @@ class Plain:
     path: Path
 
 
-def path_of(given: str | os.PathLike[str]) -> str:
-    """Return a path as a string, `-` for standard input."""
+def path_text(given: str | os.PathLike[str]) -> str:
+    """Return a path as a string."""
     path: Any = os.fspath(given)
     return os.fsdecode(path) if isinstance(path, bytes) else str(path)
+
+
+def path_of(given: str | os.PathLike[str]) -> str:
+    """Return the path of a file to read as a string, `-` for standard input."""
+    name = path_text(given)
+    if not name:  # which the system takes for the current folder
+        raise InputError("path", "the name of a file", "an empty text")
+    return name
+
+
+def are_one_file(one: object, other: object) -> bool:
+    """Return whether two inputs are paths of the same file.
+
+    >>> are_one_file(__file__, Path(__file__)), are_one_file(__file__, {})
+    (True, False)
+    """
+    if not isinstance(one, str | os.PathLike) or not isinstance(other, str | os.PathLike):
+        return False
+    try:
+        return Path(path_of(one)).samefile(path_of(other))
+    except (OSError, ValueError):  # what is not there, a pattern, standard input
+        return False
 
 
 def plain_file(name: str, session: Session) -> Plain:

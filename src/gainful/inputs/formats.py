@@ -10,7 +10,7 @@ from pathlib import PurePath
 from gainful.errors import InputError, shortened
 from gainful.inputs.columns import find_columns, find_part, find_rank, looks_like_header
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
-from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.kinds import JUDGMENTS, RUN, Kind, mistaken
 
 _HEAD = 1 << 16
 _PARQUET = b"PAR1"
@@ -158,6 +158,5 @@ def other_kind(count: int, kind: Kind) -> str:
     """Return a hint where lines look like those of the other kind."""
     for other in (JUDGMENTS, RUN):
         if other is not kind and count == len(other.fields):
-            named = "a run" if other is RUN else other.name
-            return f"This looks like {named}: judgments come first, then the run."
+            return mistaken(other, given=kind)
     return ""

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shortened
 
 _EXAMPLES = 3
 
@@ -55,8 +55,8 @@ def examples(ids: Iterable[object]) -> str:
     >>> examples(["q1", "q2", "q3", "q4"])
     "'q1', 'q2', 'q3', …"
     """
-    shown = [repr(text) for text in islice(ids, _EXAMPLES + 1)]
-    return ", ".join(shown[:_EXAMPLES] + ["…"] * (len(shown) > _EXAMPLES))
+    quoted = [shortened(repr(text)) for text in islice(ids, _EXAMPLES + 1)]
+    return ", ".join(quoted[:_EXAMPLES] + ["…"] * (len(quoted) > _EXAMPLES))
 
 
 def overlap_hint(left: Collection[str], right: Collection[str]) -> str:

@@ -38,3 +38,13 @@ class Kind:
 JUDGMENTS = Kind("judgments", "grade", ("query", "iteration", "doc", "grade"))
 RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))
 SUBTOPICS = Kind("judgments", "grade", ("query", "subtopic", "doc", "grade"), part="subtopic")
+
+
+def mistaken(found: Kind, given: Kind) -> str:
+    """Say what a file looks like, and as what it was given; true of every call that takes files.
+
+    >>> mistaken(RUN, given=JUDGMENTS)
+    'This looks like a run, given as judgments: give each file as what it is.'
+    """
+    one, other = ("a run" if kind is RUN else kind.name for kind in (found, given))
+    return f"This looks like {one}, given as {other}: give each file as what it is."

@@ -14,9 +14,20 @@ from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.kinds import Kind
 
+KEY_ONCE = "A JSON object has each key once: remove one."
+INEXACT = "Integers above 2^53 may not be told apart: scale them down."
+_NO_ROWS = "A JSON object has each key once: remove one; the policy duplicates is for rows."
+
 
 class RepeatedError(ValueError):
     """A key that stands twice in one object; Python would keep the last in silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """A key that stands twice, after those that lead to its object."""
+
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +53,21 @@ class Records:
                 raise InputError(where, f"the keys {', '.join([*keys, value])}", shown(record))
             for column, key in zip(ids.values(), keys, strict=True):
                 column.append(id_text(record[key], where=where))
-            numbers.append(_number(record[value], self.kind, where))
+            given = record[value]
+            # NaN and the infinities are found in the table, as in one of another format.
+            numbers.append(given if type(given) is float else _number(given, self.kind, where))
         read = {name: np.array(column, object) for name, column in ids.items()}
         return {**read, "number": np.array(numbers)}
 
 
-def read_nested(file: Plain, kind: Kind) -> dict[str, dict[str, float]] | Records:
-    """Read a file of one JSON value."""
-    with opened(str(file.path)) as content:
-        text = content.read().removeprefix(BYTE_ORDER_MARK)
-    try:
-        value = json.loads(text, object_pairs_hook=unique_keys)
-    except json.JSONDecodeError as problem:
-        raise InputError(
-            f"{file.name}:{problem.lineno}",
-            "JSON: {query: {doc: number}}, or an object on each line",
-            f"{problem.msg.lower()} at column {problem.colno}",
-        ) from None
-    except UnicodeDecodeError:
-        raise InputError(file.name, "UTF-8 text", "bytes that are none") from None
-    except RepeatedError as problem:
-        raise InputError(
-            file.name, "each query once, and each document once for a query", f"{problem} again"
-        ) from None
-    except (ValueError, RecursionError) as problem:
-        raise InputError(file.name, "JSON that can be read", str(problem)) from None
+def read_nested(
+    file: Plain, kind: Kind, *, checked: bool = True
+) -> dict[str, dict[str, float]] | Records:
+    """Read a file of one JSON value.
+
+    Where it is not `checked`, {query: {doc: number}} may hold what is no finite number.
+    """
+    value = _parsed(file, kind)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         return Records(file, kind, value)
     if isinstance(value, dict) and kind.part is not None:
@@ -77,19 +78,90 @@ def read_nested(file: Plain, kind: Kind) -> dict[str, dict[str, float]] | Record
             f"{{query: {{doc: {kind.number}}}}}",
             f"{type(value).__name__} {shown(value)}",
         )
+    if not checked:
+        return {query: _unchecked(documents) for query, documents in value.items()}
     for query, documents in value.items():
         for doc, number in documents.items():
             _number(number, kind, f"{file.name}, query {query!r}, document {doc!r}")
     return value
 
 
+def _parsed(file: Plain, kind: Kind) -> Any:
+    with opened(str(file.path)) as content:
+        text = content.read().removeprefix(BYTE_ORDER_MARK)
+    try:
+        return json.loads(text, object_pairs_hook=unique_keys)
+    except json.JSONDecodeError as problem:
+        raise InputError(
+            f"{file.name}:{problem.lineno}",
+            "JSON: {query: {doc: number}}, or an object on each line",
+            f"{problem.msg.lower()} at column {problem.colno}",
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(file.name, "UTF-8 text", "bytes that are none") from None
+    except RepeatedError as problem:
+        raise _repeated(text, file, kind, problem) from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(file.name, "JSON that can be read", str(problem)) from None
+
+
+def _unchecked(documents: dict[str, Any]) -> dict[str, Any]:
+    """Return documents with true and false as words: in a dict they would be numbers."""
+    return {
+        doc: json.dumps(number) if isinstance(number, bool) else number
+        for doc, number in documents.items()
+    }
+
+
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of its keys and values, each key once."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise RepeatedError(next(repr(key) for key in keys if keys.count(key) > 1))
+        raise RepeatedError(repr(_second(pairs)))
     return found
+
+
+def _second(pairs: list[tuple[str, Any]]) -> str | None:
+    """Return the first key that stands for the second time."""
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    return None
+
+
+def _again(pairs: list[tuple[str, Any]]) -> _Again | None:
+    """Take for an object nothing but the key that stands twice in it, or in one that it holds."""
+    key = _second(pairs)
+    if key is not None:
+        return _Again((key,))
+    return next(
+        (_Again((key, *value.keys)) for key, value in pairs if isinstance(value, _Again)), None
+    )
+
+
+def _repeated(text: bytes, file: Plain, kind: Kind, problem: RepeatedError) -> InputError:
+    """Return an error that says where a key stands twice, for which the text is read once more.
+
+    An inner object is read before the query that it belongs to is known.
+    """
+    try:
+        found = json.loads(text, object_pairs_hook=_again)
+    except (ValueError, RecursionError):  # after the key: the first reading did not come so far
+        found = None
+    if isinstance(found, _Again):
+        *outer, key = found.keys
+        levels = ("query", *([] if kind.part is None else [kind.part]), "document")
+        what = levels[len(outer)] if len(outer) < len(levels) else "key"
+        places = [f"{level} {name!r}" for level, name in zip(levels, outer, strict=False)]
+        where = ", ".join([file.name, *places])
+        return InputError(where, f"each {what} once", f"{key!r} again", _NO_ROWS)
+    for number, record in enumerate(found if isinstance(found, list) else [], 1):
+        if isinstance(record, _Again):
+            where, key = f"{file.name}, record {number}", record.keys[-1]
+            return InputError(where, "each key once", f"{key!r} again", KEY_ONCE)
+    return InputError(file.name, "each key once", f"{problem} again", KEY_ONCE)
 
 
 def _number(value: object, kind: Kind, where: str) -> float:
@@ -101,7 +173,7 @@ def _number(value: object, kind: Kind, where: str) -> float:
             where,
             f"a {kind.number} that a float64 holds exactly",
             str(value),
-            "Integers above 2^53 may not be told apart: scale them down.",
+            INEXACT,
         )
     return float(value)  # type: ignore[arg-type]
 

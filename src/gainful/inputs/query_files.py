@@ -16,7 +16,7 @@ from typing import Any
 from gainful.errors import InputError, did_you_mean, shortened, shown
 from gainful.inputs.columns import ALIASES
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
-from gainful.inputs.nested import RepeatedError, unique_keys
+from gainful.inputs.nested import KEY_ONCE, RepeatedError, unique_keys
 
 Cell = str | float | int | bool | None
 
@@ -107,7 +107,7 @@ def find_query(names: Sequence[str], query: str | None, where: str) -> int:
             shortened("only " + ", ".join(map(repr, names))),
             did_you_mean(query, names)
             if query is not None
-            else f"Read are {', '.join(ALIASES['query'])}; or name it: query=….",
+            else f"Give the queries' column one of these names: {', '.join(ALIASES['query'])}.",
         )
     return place
 
@@ -152,7 +152,7 @@ def _table(text: str, file: Plain, query: str | None) -> Listed:
             where,
             "names of columns",
             shortened(", ".join(map(repr, fields))),
-            "Put them in the first line, or give the query's column by its number: query='1'.",
+            "Put them in the first line, query for that of the queries.",
         )
     find_query(fields, query, where)
     raise InputError(where, "names of columns", shown(first))  # of an odd header
@@ -346,6 +346,6 @@ def _parsed(text: str, where: str, name: str, expected: str) -> Any:
             f"{problem.msg.lower()} at column {problem.colno}",
         ) from None
     except RepeatedError as problem:
-        raise InputError(where or name, "each key once", f"{problem} again") from None
+        raise InputError(where or name, "each key once", f"{problem} again", KEY_ONCE) from None
     except (ValueError, RecursionError) as problem:
         raise InputError(where or name, "JSON that can be read", str(problem)) from None

@@ -11,11 +11,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gainful.errors import InputError, shortened
+from gainful.errors import InputError, shortened, shown
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.formats import Layout, other_kind
 from gainful.inputs.kinds import Kind
-from gainful.inputs.nested import RepeatedError, unique_keys
+from gainful.inputs.nested import INEXACT, KEY_ONCE, RepeatedError, unique_keys
 
 _LONGEST = 60
 
@@ -141,7 +141,7 @@ def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
         try:
             record = json.loads(line, object_pairs_hook=unique_keys)
         except RepeatedError as problem:
-            yield Fault(number, "each key once", f"{problem} again")
+            yield Fault(number, "each key once", f"{problem} again", KEY_ONCE)
             continue
         except (ValueError, RecursionError) as problem:
             yield Fault(number, "a JSON object", f"{_quoted(line)} ({problem})")
@@ -181,10 +181,13 @@ def _row(
     number = _number(value)
     if isinstance(value, int) and math.isfinite(number) and int(number) != value:
         return Fault(
-            line, f"a {kind.number} that a float64 holds exactly", shortened(str(value), _LONGEST)
+            line,
+            f"a {kind.number} that a float64 holds exactly",
+            shortened(str(value), _LONGEST),
+            INEXACT,
         )
     if not math.isfinite(number):
-        found = _shown(value) if isinstance(value, str) else repr(value)
+        found = _shown(value) if isinstance(value, str) else shown(value)
         return Fault(line, f"a finite number as {kind.number}", found if value != "" else "nothing")
     return Row(line, query, doc, number, rank, part)
 

@@ -31,15 +31,19 @@ Documents = Mapping[Any, Mapping[Any, float]]
 
 
 def open_source(
-    given: object, kind: Kind, columns: Given, session: Session
+    given: object, kind: Kind, columns: Given, session: Session, *, checked: bool = True
 ) -> Source | Documents | Labels | Predictions:
-    """Return what a caller passed as judgments or run, as a table, a dict of dicts, or lists."""
+    """Return what a caller passed as judgments or run, as a table, a dict of dicts, or lists.
+
+    What is no number in JSON is refused, with its place; where it is not `checked`, it is in the
+    dict, for a lint to find.
+    """
     if isinstance(given, Mapping):
         return given
     if isinstance(given, Plain):
-        return _open_plain(given, kind, columns, session)
+        return _open_plain(given, kind, columns, session, checked=checked)
     if isinstance(given, str | os.PathLike):
-        return _open_file(path_of(given), kind, columns, session)
+        return _open_file(path_of(given), kind, columns, session, checked=checked)
     refuse_spark(given, kind.name)
     table = readable(given)
     if table is not None:
@@ -85,16 +89,16 @@ def _registered(session: Session, given: object, table: object, kind: Kind) -> s
 
 
 def _open_file(
-    name: str, kind: Kind, columns: Given, session: Session
+    name: str, kind: Kind, columns: Given, session: Session, *, checked: bool
 ) -> Source | Documents | Labels | Predictions:
     parts = parts_of(name)
     if parts is not None:
         return parquet(parts, kind, columns, session, name)
-    return _open_plain(plain_file(name, session), kind, columns, session)
+    return _open_plain(plain_file(name, session), kind, columns, session, checked=checked)
 
 
 def _open_plain(
-    file: Plain, kind: Kind, columns: Given, session: Session
+    file: Plain, kind: Kind, columns: Given, session: Session, *, checked: bool
 ) -> Source | Documents | Labels | Predictions:
     layout = recognise(file, kind, columns)
     match layout.format:
@@ -105,12 +109,14 @@ def _open_plain(
         case "predictions":
             return read_predictions(file)
         case "json":
-            found = read_nested(file, kind)
+            found = read_nested(file, kind, checked=checked)
             if isinstance(found, Mapping):
                 return found
-            arrays = found.arrays(columns)
-            table = session.register(kind.name, arrays)
-            return Source(kind, file.name, f"SELECT {', '.join(arrays)} FROM {table}", strict=True)
+            table = session.register(kind.name, found.arrays(columns))
+            # No number is missing; but the engine takes NaN in an array for nothing.
+            number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
+            select = f"SELECT * REPLACE ({number}) FROM {table}"
+            return Source(kind, file.name, select, strict=True)
         case "jsonl":
             return json_lines(file, kind, columns, session)
     return Source(kind, file.name, "", strict=True, file=file, layout=layout)
@@ -155,18 +161,22 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
     ) from None
 
 
-def refuse_duplicate(source: Source, query: str, doc: str) -> NoReturn:
-    """Say where a document stands for the second time."""
+def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = True) -> NoReturn:
+    """Say where a document stands for the second time; by a policy, another could be set."""
     where = source.name
     if source.lines and source.file is not None:
         line = again(source.file, source.layout, source.kind, query, doc)
         where = source.name if line is None else f"{source.name}:{line}"
+    remedy = "Remove one of the rows."
+    if by_policy:
+        remedy = "Remove one, or set the policy duplicates to first or best."
+        if source.kind is JUDGMENTS and source.layout.format == "trec":
+            remedy += _SUBTOPICS
     raise InputError(
         where,
         "each document once for a query",
         f"document {doc!r} of query {query!r} again",
-        "Remove one, or set the policy duplicates to first or best."
-        + (_SUBTOPICS if source.kind is JUDGMENTS and source.layout.format == "trec" else ""),
+        remedy,
     )
 
 

@@ -19,6 +19,7 @@ from gainful.inputs.rows import Fault, Row, rows
 from gainful.inputs.source import Source
 
 _READ = "read_"  # how the engine's functions for text begin
+_INTEGERS_END = 2.0**63  # integers below −2^63 or from 2^64 on are fractions to the engine
 
 
 def ready(source: Source, session: Session) -> Source:
@@ -131,7 +132,9 @@ def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Ses
     value = name_quoted(number)
     select = (
         f"SELECT {text(query)} AS query, {text(doc)} AS doc, "
-        f"CASE WHEN json_type({value}) = 'DOUBLE' OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
+        # What may have been an integer, and is rounded, is for the rows to read, or to refuse.
+        f"CASE WHEN json_type({value}) = 'DOUBLE' AND abs(CAST({value} AS DOUBLE)) < {_INTEGERS_END!r} "
+        f"OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
         f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
         f"THEN CAST({value} AS DOUBLE) ELSE error('no number') END AS number "
         f"FROM {_READ}json({file_quoted(file.path, session)}, format='newline_delimited', "

@@ -12,7 +12,6 @@ from gainful.judging.gathering import (
     Gathered,
     Judged,
     gather,
-    reach_of,
     read_measure,
     read_runs,
     read_whole,
@@ -172,13 +171,7 @@ def pool_bias(
     deep = read_whole(depth, "depth")
     chosen = read_policy(policy)
     gathered = gather(
-        named,
-        judgments,
-        depth=deep,
-        reach=reach_of(asked, chosen, deep),
-        policy=chosen,
-        columns=columns,
-        engine=engine,
+        named, judgments, asked, depth=deep, policy=chosen, columns=columns, engine=engine
     )
     warn_of_unmet(gathered)
     with without_warnings():

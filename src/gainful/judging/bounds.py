@@ -16,7 +16,7 @@ from gainful.inputs.engine import Engine
 from gainful.judging.differences import difference_of
 from gainful.judging.ratios import bounds_of, single_list
 from gainful.judging.scale import Scale, read_scale
-from gainful.judging.simple import SIMPLE
+from gainful.judging.without_ideal import SIMPLE
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
 from gainful.measures.notation import Measures, read_measures

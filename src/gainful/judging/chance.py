@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, PolicyError
+from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.evaluation.table import compute
 from gainful.evaluation.worksheet import Worksheet
@@ -36,6 +37,8 @@ class Chance:
         value: (q,) of the run.
         expected: (q,) over all orders of the documents of the list, each as likely.
         variance: (q,) over the same.
+        policy: the choices made.
+        coverage: what was there and what was missing.
     """
 
     measure: Measure
@@ -43,6 +46,8 @@ class Chance:
     value: Floats
     expected: Floats
     variance: Floats
+    policy: Policy
+    coverage: Coverage
 
     @property
     def corrected(self) -> Floats:
@@ -69,7 +74,7 @@ class Chance:
         """Return the means for rendering."""
         means = self.means
         cells: list[Cell] = [str(self.measure), *means.values()]
-        return Table(["measure", *means], [cells])
+        return Table(["measure", *means], [cells], notes=notes_of(self.policy, self.coverage))
 
     def __str__(self) -> str:
         return as_text(self.table())
@@ -135,7 +140,15 @@ def random_order(
         best = compute(sheet, (ideal,))[:, 0]
         expected, variance = ratio(expected, best), ratio(variance, best**2)
     kept = ~matched.missing if decided.missing == "skip" else np.ones_like(matched.missing)
-    return Chance(asked, scores.queries, value, expected[kept], variance[kept])
+    return Chance(
+        asked,
+        scores.queries,
+        value,
+        expected[kept],
+        variance[kept],
+        scores.policy,
+        scores.coverage,
+    )
 
 
 def _without(parameters: Mapping[str, object], name: str) -> dict[str, object]:

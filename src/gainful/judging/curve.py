@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError
+from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.cutoffs import at_cutoffs, without_cutoff
 from gainful.evaluation.evaluate import evaluate
 from gainful.inputs.engine import Engine
@@ -34,6 +35,8 @@ class Curve:
         queries: (q,) ids.
         values: [query, cutoff]; NaN where a query does not count.
         means: (c,) over the queries that count; NaN where the policy counts one as that.
+        policy: the choices made.
+        coverage: what was there and what was missing.
     """
 
     measure: Measure
@@ -41,6 +44,8 @@ class Curve:
     queries: tuple[str, ...]
     values: Floats
     means: list[float]
+    policy: Policy
+    coverage: Coverage
 
     def __getitem__(self, cutoff: int) -> float:
         """Return the mean at a cutoff."""
@@ -51,7 +56,9 @@ class Curve:
     def table(self) -> Table:
         """Return a row for each cutoff, for rendering."""
         rows: list[list[Cell]] = [list(row) for row in zip(self.cutoffs, self.means, strict=True)]
-        return Table(["cutoff", str(self.measure)], rows)
+        return Table(
+            ["cutoff", str(self.measure)], rows, notes=notes_of(self.policy, self.coverage)
+        )
 
     def plot(self, *, name: str = "run", **look: Unpack[SizedLook]) -> "Chart":
         """Draw the means over the cutoffs: an altair chart, with `width`, `height` and `theme`.
@@ -111,4 +118,12 @@ def curve(
         engine=engine,
     )
     cutoffs = tuple(range(1, upto + 1))
-    return Curve(asked, cutoffs, scores.queries, scores.values, list(scores.means.values()))
+    return Curve(
+        asked,
+        cutoffs,
+        scores.queries,
+        scores.values,
+        list(scores.means.values()),
+        scores.policy,
+        scores.coverage,
+    )

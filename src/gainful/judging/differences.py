@@ -7,7 +7,7 @@ from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet
 from gainful.judging.ratios import Lists, bounds_of
 from gainful.judging.scale import Scale, possible_gains
-from gainful.judging.simple import linear, relevance_ends
+from gainful.judging.without_ideal import linear, relevance_ends
 from gainful.matching.dispatch import Reader
 from gainful.measures.spec import Measure
 

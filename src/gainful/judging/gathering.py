@@ -42,9 +42,9 @@ class Gathered:
 def gather(
     runs: Mapping[str, object],
     judgments: object,
+    measure: Measure | None,
     *,
     depth: int,
-    reach: int | None,
     policy: Policy,
     columns: Mapping[str, str] | None,
     engine: Engine | None,
@@ -54,12 +54,14 @@ def gather(
     Args:
         runs: name → run of any kind.
         judgments: of any kind; None where there are none.
+        measure: what the runs are measured by, which may need scores below the depth; None where
+            they are only pooled.
         depth: of the pool.
-        reach: the rank down to which scores matter; None for all.
         policy: as the caller gives it.
         columns: names of columns.
         engine: what may be used of the machine.
     """
+    reach = depth if measure is None else _reach(measure, policy, depth)
     scores: dict[str, Scores] = {}
     tops: dict[str, Lists] = {}
     with reading(judgments, policy, columns=columns, engine=engine) as reader:
@@ -114,7 +116,7 @@ def without_warnings() -> Iterator[None]:
         yield
 
 
-def reach_of(measure: Measure, policy: Policy, depth: int) -> int | None:
+def _reach(measure: Measure, policy: Policy, depth: int) -> int | None:
     """Return the rank down to which a run matters for a measure and a pool; None for all of it."""
     if measure.reach is None or policy.unjudged != "zero":
         return None

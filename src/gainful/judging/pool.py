@@ -10,7 +10,6 @@ from gainful.inputs.identifiers import in_order
 from gainful.judging.gathering import (
     Gathered,
     gather,
-    reach_of,
     read_measure,
     read_runs,
     read_whole,
@@ -84,7 +83,7 @@ def pool(
         if value is not None:
             raise InputError(name, "none with order='pool'", shown(value), "Set order='priority'.")
     gathered = gather(
-        named, judgments, depth=deep, reach=deep, policy=chosen, columns=columns, engine=engine
+        named, judgments, None, depth=deep, policy=chosen, columns=columns, engine=engine
     )
     return Pool(_rows(gathered), tuple(named), deep, marked=judgments is not None)
 
@@ -145,13 +144,7 @@ def next_to_judge(
         raise InputError("judgments", "judgments", "None", "Without any, see pool().")
     chosen = read_policy(policy)
     gathered = gather(
-        named,
-        judgments,
-        depth=deep,
-        reach=reach_of(asked, chosen, deep),
-        policy=chosen,
-        columns=columns,
-        engine=engine,
+        named, judgments, asked, depth=deep, policy=chosen, columns=columns, engine=engine
     )
     found = prioritise(gathered, asked, chosen, grades, deep, compared)
     rows = [
@@ -187,13 +180,7 @@ def _prioritised(
     if judgments is None:
         raise InputError("judgments", "judgments, with order='priority'", "None")
     gathered = gather(
-        runs,
-        judgments,
-        depth=depth,
-        reach=reach_of(measure, policy, depth),
-        policy=policy,
-        columns=columns,
-        engine=engine,
+        runs, judgments, measure, depth=depth, policy=policy, columns=columns, engine=engine
     )
     found = prioritise(gathered, measure, policy, grades, min(depth, measure.cutoff or depth))
     rows = [

@@ -8,13 +8,12 @@ from typing import Any, overload
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.writing.cells import write_table
 from gainful.writing.documents import write_judgments
-from gainful.writing.naming import TABLES, read_naming
+from gainful.writing.naming import POOLS, read_naming
 from gainful.writing.replacing import write_text
 
 _SHOWN = 10
 _DIGITS = 6  # one document of many queries moves a mean by little
 _UNJUDGED = -1.0
-_FORMATS = {**TABLES, ".qrels": "trec", ".trec": "trec"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,7 @@ class Pool(Sequence[Pooled]):
         q1 0 a 3
         q1 0 b -1
         """
-        if read_naming(path, format, _FORMATS).format != "trec":
+        if read_naming(path, format, POOLS).format != "trec":
             write_table(self.table(), path, format=format)
         elif not self.rows:
             write_text("", path)

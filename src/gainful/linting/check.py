@@ -61,7 +61,7 @@ def check(
     given = {} if runs is None else runs
     with Session(engine) as session:
         names = read_columns(columns)
-        opened = open_source(judgments, JUDGMENTS, names, session)
+        opened = open_source(judgments, JUDGMENTS, names, session, checked=False)
         if isinstance(opened, Predictions):
             raise InputError(
                 opened.name, "judgments", "predictions", "Judgments come first, then the run."
@@ -71,8 +71,9 @@ def check(
             drafts += look_at_list(session, judged)
             drafts += look_at_grades(session, judged, expected)
         for name, run in given.items():
-            found = _for_labels(opened, open_source(run, RUN, names, session), name)
-            drafts += _look_at_run(session, judged, found, name, cutoff)
+            found = open_source(run, RUN, names, session, checked=False)
+            listable = _for_labels(opened, found, name)
+            drafts += _look_at_run(session, judged, listable, name, cutoff)
         findings = settled(drafts)
     return Findings(findings, (JUDGMENTS.name, *given), cutoff, expected)
 

@@ -26,6 +26,7 @@ class Draft:
         query: of the example.
         doc: of the example.
         row: of the example; None where it is not about one row.
+        remedy: what to do, where more is known than the rule says.
     """
 
     rule: str
@@ -36,6 +37,7 @@ class Draft:
     query: str | None = None
     doc: str | None = None
     row: int | None = None
+    remedy: str = ""
 
 
 def counted(count: int, one: str, more: str = "") -> str:
@@ -75,7 +77,7 @@ def _finding(draft: Draft, lines: dict[tuple[str, int], int]) -> Finding:
         draft.query,
         draft.doc,
         draft.example,
-        rule.remedy,
+        draft.remedy or rule.remedy,
     )
 
 

@@ -19,13 +19,14 @@ _NUMBER = struct.Struct("d")  # converts what the matching of dicts does, and re
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A row that cannot be read: by which rule, where, and what stands there."""
+    """A row that cannot be read: by which rule, where, what stands there, and what to do."""
 
     rule: str
     row: int | None
     query: str | None
     doc: str | None
     example: str
+    remedy: str = ""
 
 
 def entries_of_file(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Problem]:
@@ -60,7 +61,7 @@ def entries_of_mapping(documents: Any, kind: Kind, name: str) -> Iterator[Row | 
 def _problem(fault: Fault) -> Problem:
     example = f"expected {fault.expected}, found {fault.found}"
     rule = "not-finite" if _is_number(fault) else "unreadable-row"
-    return Problem(rule, fault.line, None, None, example)
+    return Problem(rule, fault.line, None, None, example, fault.remedy)
 
 
 def _is_number(fault: Fault) -> bool:

@@ -210,6 +210,7 @@ def _by_row(
     first: dict[str, Problem] = {}
     counts: dict[str, int] = {}
     batch: list[Row] = []
+    remedies: dict[str, str] = {}
     size = 0
     for entry in entries:
         if isinstance(entry, Row):
@@ -221,6 +222,8 @@ def _by_row(
         else:
             first.setdefault(entry.rule, entry)
             counts[entry.rule] = counts.get(entry.rule, 0) + 1
+            if entry.remedy:
+                remedies.setdefault(entry.rule, entry.remedy)
     if batch:
         _insert(session, table, batch)
     ranked = kind is RUN and source is not None and source.layout.rank is not None
@@ -239,7 +242,12 @@ def _by_row(
         None if source is None else source.layout,
         by_line=file is not None,
     )
-    return listed, [_unread(listed, rule, counts[rule], entry) for rule, entry in first.items()]
+    if size:
+        remedies.clear()  # what one row tells is no more than a guess where others can be read
+    return listed, [
+        _unread(listed, rule, counts[rule], entry, remedies.get(rule, ""))
+        for rule, entry in first.items()
+    ]
 
 
 def _insert(session: Session, table: str, batch: list[Row]) -> None:
@@ -270,11 +278,12 @@ def _grouped(session: Session, table: str, cutoff: int) -> str:
     return groups
 
 
-def _unread(listed: Listed, rule: str, count: int, entry: Problem) -> Draft:
+def _unread(listed: Listed, rule: str, count: int, entry: Problem, remedy: str = "") -> Draft:
     rows = counted(count, "row")
     message = (
         f"{rows} cannot be read"
         if rule == "unreadable-row"
         else f"{rows} without a finite {listed.kind.number}"
     )
-    return Draft(rule, listed, count, message, entry.example, entry.query, entry.doc, entry.row)
+    place = entry.query, entry.doc, entry.row
+    return Draft(rule, listed, count, message, entry.example, *place, remedy)

@@ -91,11 +91,11 @@ def _graded(session: Session, table: str, codes: str) -> tuple[Ints, Floats] | N
 
 
 def unique(
-    session: Session, source: Source, table: str, number: str, policy: Policy
+    session: Session, source: Source, table: str, number: str, policy: Policy | None
 ) -> tuple[str, str]:
     """Treat documents that a query has twice as the policy says, and add the column place.
 
-    Returns the table, and what numbers its rows without a gap.
+    Where there is no policy to set, they are refused. Returns the table, and what numbers its rows without a gap.
     """
     placed = session.name(table)
     count, distinct = session.rows(
@@ -105,9 +105,10 @@ def unique(
     if count == distinct:
         session.execute(f"CREATE TEMP VIEW {placed} AS SELECT *, rowid AS place FROM {table}")
         return placed, "place"
-    if policy.duplicates == "error":
-        find_duplicate(session, source, table)
-    choose = f"arg_min({number}, rowid)" if policy.duplicates == "first" else f"max({number})"
+    rule = "error" if policy is None else policy.duplicates
+    if rule == "error":
+        find_duplicate(session, source, table, by_policy=policy is not None)
+    choose = f"arg_min({number}, rowid)" if rule == "first" else f"max({number})"
     session.execute(
         f"CREATE TEMP TABLE {placed} AS SELECT query, doc, {choose} AS {number}, "
         f"min(rowid) AS place FROM {table} GROUP BY query, doc ORDER BY place"
@@ -115,11 +116,11 @@ def unique(
     return placed, "rowid"
 
 
-def find_duplicate(session: Session, source: Source, table: str) -> None:
+def find_duplicate(session: Session, source: Source, table: str, *, by_policy: bool = True) -> None:
     """Refuse the first document that a query has twice, if one has."""
     found = session.rows(
         f"SELECT query, doc FROM {table} GROUP BY query, doc HAVING count(*) > 1 "
         "ORDER BY query, doc LIMIT 1"
     )
     if found:
-        refuse_duplicate(source, *found[0])
+        refuse_duplicate(source, *found[0], by_policy=by_policy)

@@ -246,27 +246,30 @@ def _has_other_ids(returned: Documents, judged: Documents) -> bool:
     return any(len(doc) < _LONGEST_INTEGER and int(doc) in returned for doc in integers)
 
 
-def documents_of(given: Documents, what: str, query: str, policy: Policy) -> Documents:
-    """Return the documents of a query by their id as a string."""
+def documents_of(given: Documents, what: str, query: str, policy: Policy | None) -> Documents:
+    """Return the documents of a query by their id as a string; None where no policy can be set."""
     try:
         "".join(given)  # refuses all but strings, faster than a look at each type
     except TypeError:
         pass
     else:
         return given
+    rule = "error" if policy is None else policy.duplicates
     documents: dict[str, float] = {}
     for doc, number in given.items():
         text = id_text(doc, where=f"{what}, query {query!r}, document ids")
         if text not in documents:
             documents[text] = number
-        elif policy.duplicates == "best":
+        elif rule == "best":
             documents[text] = max(documents[text], number)
-        elif policy.duplicates == "error":
+        elif rule == "error":
             raise InputError(
                 f"{what}, query {query!r}",
                 "each document once",
                 f"{text!r} as a string and as an integer",
-                "Or set the policy duplicates to first or best.",
+                "Remove one of them."
+                if policy is None
+                else "Remove one, or set the policy duplicates to first or best.",
             )
     return documents
 

@@ -18,7 +18,7 @@ Documents = Mapping[Any, Mapping[Any, float]]
 
 
 def columns_of(
-    documents: Documents, kind: Kind, policy: Policy
+    documents: Documents, kind: Kind, policy: Policy | None
 ) -> tuple[list[str], list[str], NDArray[np.float64]]:
     """Return a dict of dicts as columns: query, doc and number."""
     queries: list[str] = []
@@ -35,8 +35,8 @@ def columns_of(
     return queries, docs, np.array(numbers, np.float64)
 
 
-def table_of(documents: Documents, kind: Kind, policy: Policy, session: Session) -> Source:
-    """Return a dict of dicts as a table."""
+def table_of(documents: Documents, kind: Kind, policy: Policy | None, session: Session) -> Source:
+    """Return a dict of dicts as a table; None where there is no policy to set."""
     queries, docs, numbers = columns_of(documents, kind, policy)
     name = session.register(
         kind.name,

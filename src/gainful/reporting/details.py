@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from gainful.explanation.account import conventions_of
 from gainful.explanation.steps import Entry
-from gainful.explanation.worked import Step, conventions_of
+from gainful.explanation.worked import Step
 from gainful.explanation.working import ABSENT, has_table
 from gainful.inputs.captions import Caption
 from gainful.measures.policy import Policy

@@ -48,17 +48,3 @@ def moments(values: ArrayLike) -> Moments:
         return Moments(count, math.ldexp(mean, exponent), 0.0, None)
     sd = math.sqrt(math.fsum(np.square(scaled - mean).tolist()) / (count - 1))
     return Moments(count, math.ldexp(mean, exponent), math.ldexp(sd, exponent), mean / sd)
-
-
-def effect_size(differences: ArrayLike) -> float | None:
-    """Return d_z = mean/sd of (n,) differences, or None where there is no spread to measure by.
-
-    How many standard deviations of the differences their mean is from 0; more queries do not
-    make it larger, as they make a p-value smaller.
-
-    >>> effect_size([0.1, 0.2, 0.3])
-    2.0
-    >>> effect_size([0.1, 0.1]) is None
-    True
-    """
-    return moments(differences).effect

@@ -30,9 +30,15 @@ TABLES: Mapping[str, str] = {
     ".md": "markdown",
     ".tex": "latex",
     ".html": "html",
+    ".htm": "html",
     ".txt": "table",
 }
 """The formats of tables, by the ending of the name."""
+
+POOLS: Mapping[str, str] = {**TABLES, ".qrels": "trec", ".trec": "trec"}
+"""The formats of pools, tables that can be judgments to fill in, by the ending of the name."""
+
+_ENDINGS = {"tables": TABLES, "documents": DOCUMENTS, "pools": POOLS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,22 @@ class Naming:
 
     format: str
     packing: str | None
+
+
+def endings(*, of: str = "tables") -> dict[str, str]:
+    """Return the endings of the names of files that are written, each with its format.
+
+    Capitals in a name count as small letters; where .gz or .zst follows, a file is packed.
+
+    Args:
+        of: tables (scores and all other results), documents (runs and judgments) or pools.
+
+    >>> endings()[".htm"], endings(of="documents")[".qrels"]
+    ('html', 'trec')
+    """
+    if of not in _ENDINGS:
+        raise InputError("of", "what is written", repr(of), did_you_mean(str(of), _ENDINGS))
+    return dict(_ENDINGS[of])
 
 
 def read_naming(
@@ -63,7 +85,8 @@ def read_naming(
                 name or "''",
                 "a name that tells the format by its ending",
                 repr(ending) if ending else "no ending",
-                f"{did_you_mean(ending, endings)} Or say it: format=….",
+                f"{did_you_mean(ending, endings)} Or say it: format=…, on the command "
+                "line --format ….",
             )
         chosen = endings[ending]
     else:

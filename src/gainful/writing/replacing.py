@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gainful.errors import GainfulError, InputError, shown
-from gainful.inputs.files import path_of
+from gainful.inputs.files import path_text
 
 _CHUNK = 1 << 22
 _PERMISSIONS = 0o7777
@@ -63,7 +63,7 @@ def name_of(path: object) -> str:
     """Return a path as a string, `-` for standard output."""
     if not isinstance(path, str | bytes | os.PathLike):
         raise InputError("path", "the path of a file to write", shown(path))
-    return path_of(path)  # type: ignore[arg-type]
+    return path_text(path)  # type: ignore[arg-type]
 
 
 def _is_stream(name: str) -> bool:

@@ -14,7 +14,6 @@ from gainful.inputs.sources import open_source
 from gainful.inputs.texts import ready
 from gainful.matching.judged import unique
 from gainful.matching.records import stored, table_of
-from gainful.measures.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def read_rows(given: object, kind: Kind, columns: Mapping[str, str], session: Se
     """
     source = _source(given, kind, columns, session)
     copy = stored(session, source)
-    placed, _ = unique(session, source, copy, "number", Policy())
+    placed, _ = unique(session, source, copy, "number", None)
     found = session.columns(f"SELECT query, count(*) AS n FROM {placed} GROUP BY query")
     sizes = dict(zip(found["query"].tolist(), found["n"].tolist(), strict=True))
     queries = in_order(sizes)
@@ -80,7 +79,7 @@ def _source(given: object, kind: Kind, columns: Mapping[str, str], session: Sess
         raise InputError(
             opened.name, "documents with ids", "labels or predictions, which have none"
         )
-    source = table_of(opened, kind, Policy(), session)
+    source = table_of(opened, kind, None, session)
     _warn_of_lost_queries(opened, kind)
     return source
 
