@@ -181,7 +181,7 @@ def test_equal_scores_are_averaged_over_in_a_gap():
     expected = gf.metrics.ndcg(scores, labels, k=2, gain="exp2")
     assert found["ndcg"] == pytest.approx(expected.mean().item())
     assert expected[0] == expected[1]
-    plain = L.gap(scores, labels, normalized=False, discount="reciprocal", base=3)
+    plain = L.gap(scores, labels, normalized=False, discount="reciprocal")
     assert plain.keys() == {"loss", "dcg", "gap"}
     assert plain["dcg"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
     assert plain["gap"] == pytest.approx(plain["loss"] + plain["dcg"])

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from gainful.errors import InputError
 
 FLOATS = ("bfloat16", "float16", "float32", "float64")
@@ -18,6 +20,13 @@ def type_of(array: Any) -> str:
     'float64'
     """
     return str(array.dtype).rpartition(".")[-1].lower()  # torch writes torch.float32
+
+
+def check_unmasked(name: str, array: Any) -> None:
+    """Refuse masked arrays of NumPy, whose mask would be lost."""
+    if isinstance(array, np.ma.MaskedArray):
+        remedy = "Give its data, and mask=~array.mask."
+        raise InputError(name, "an array without a mask of its own", "a masked array", remedy)
 
 
 def check_dense(name: str, array: Any) -> None:

@@ -156,6 +156,6 @@ def _bounds(offsets: Any, scores: Array) -> NDArray[np.int64]:
         raise InputError("offsets", "scores with one axis beside them", f"{scores.ndim} axes")
     total = int(scores.shape[0])
     rising = found.ndim == 1 and len(found) and found[0] == 0 and found[-1] == total
-    if not rising or found.dtype.kind not in "iu" or (np.diff(found) < 0).any():
+    if not rising or found.dtype.kind not in "iu" or (found[1:] < found[:-1]).any():
         raise InputError("offsets", f"whole numbers that rise from 0 to {total}", str(found))
     return found.astype(np.int64)

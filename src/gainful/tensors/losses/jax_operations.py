@@ -20,11 +20,11 @@ class JaxOperations:
 
     def floats(self, values: Any, like: Any) -> Any:
         """Convert to the floating type of `like`."""
-        return jnp.asarray(values, dtype=like.dtype)
+        return jnp.asarray(_of_jax(values), dtype=like.dtype)
 
     def booleans(self, values: Any, like: Any) -> Any:  # noqa: ARG002
         """Convert to booleans."""
-        return jnp.asarray(values, dtype=bool)
+        return jnp.asarray(_of_jax(values), dtype=bool)
 
     def everywhere(self, like: Any) -> Any:
         """Return True in the shape of `like`."""
@@ -83,9 +83,11 @@ class JaxOperations:
         """Return the maximum, with its axis kept, without gradient."""
         return jax.lax.stop_gradient(values).max(axis, keepdims=True)
 
-    def cumulative_logsumexp(self, values: Any) -> Any:
-        """Ln Σ_{j≤i} e^x_j."""
-        return jax.lax.cumlogsumexp(values, axis=values.ndim - 1)
+    def median(self, values: Any) -> Any:
+        """Return a middle value of those that are no NaN, with its axis kept, without gradient."""
+        return jnp.nanquantile(
+            jax.lax.stop_gradient(values), 0.5, axis=-1, keepdims=True, method="lower"
+        )
 
     def flip(self, values: Any) -> Any:
         """Turn the last axis round."""
@@ -132,6 +134,8 @@ class JaxOperations:
     def by_rows(self, rows: Callable[..., Any], size: int, *columns: Any) -> Any:
         """Apply `rows` to blocks of columns, one after the other."""
         lists, width = columns[0].shape
+        if width <= size:
+            return rows(*columns)  # a loop would be compiled anew in every call that is not
         count = -(-width // size)
         blocks = tuple(
             jnp.moveaxis(
@@ -172,6 +176,14 @@ class JaxOperations:
             lambda given, slope: (once(slope, *given), *[None] * (len(given) - 1)),
         )
         return found(*arrays)
+
+
+def _of_jax(values: Any) -> Any:
+    """Return tensors of PyTorch, which may have a history or a type that NumPy lacks, as arrays."""
+    if not hasattr(values, "detach"):
+        return values
+    plain = values.detach().cpu()
+    return (plain.double() if plain.is_floating_point() else plain).numpy()
 
 
 JAX = JaxOperations()

@@ -159,6 +159,18 @@ def below_highest(ops: Operations, values: Array, mask: Array) -> Array:
     return ops.where(below < lowest, lowest, below)
 
 
+def around_middle(ops: Operations, values: Array, mask: Array) -> Array:
+    """Return how far values are from the middle one of their list, as finite numbers.
+
+    Only differences count between items, and next to 0 they are not lost in the digits of a shift:
+    neither of all items, nor of one that is far from the others.
+    """
+    middle = ops.median(ops.where(mask, values, math.nan))
+    apart = values - ops.where(middle == middle, middle, 0.0)
+    lowest = ops.lowest(values)
+    return ops.where(apart < lowest, lowest, ops.where(apart > -lowest, -lowest, apart))
+
+
 def read_lists(
     scores: Array, labels: Any, mask: Any, common: Common
 ) -> tuple[Lists, tuple[int, ...]]:

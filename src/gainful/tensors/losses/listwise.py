@@ -3,12 +3,15 @@
 import math
 from typing import Any, Unpack
 
+import numpy as np
+
 from gainful.errors import InputError
 from gainful.tensors.losses.checks import Common, check_number, without_gain
 from gainful.tensors.losses.converting import numbers
 from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.lists import Lists, below_highest, reduced
 from gainful.tensors.losses.operations import Array
+from gainful.tensors.losses.running import running_highest, running_sums
 
 
 @loss_function
@@ -46,6 +49,8 @@ def xe_ndcg(
         total = mass.sum(-1)[:, None]
         # Asked this way round, a NaN is divided by, and stays.
         none = total <= 0
+        # Every share of a sum that the type cannot hold would be 0.
+        total = ops.where(total == math.inf, math.nan, total)
         return _cross_entropy(lists, ops.where(none, 0.0, mass / ops.where(none, 1.0, total)))
 
     return reduced(scores, labels, mask, common, formula)
@@ -160,7 +165,9 @@ def _drawn(lists: Lists, shape: tuple[int, ...], gamma: Any, generator: Any) -> 
     ops = lists.ops
     if gamma is None:
         return ops.uniform(tuple(lists.scores.shape), lists.scores, generator)
-    if not hasattr(gamma, "shape") and not isinstance(gamma, list | tuple):
+    if isinstance(gamma, np.generic) or not (
+        hasattr(gamma, "shape") or isinstance(gamma, list | tuple)
+    ):
         check_number("gamma", gamma, "a number from 0 to 1, or a tensor", lambda x: 0 <= x <= 1)
     given = numbers(ops, "gamma", gamma, lists.scores)
     if tuple(given.shape) not in ((), shape):
@@ -184,10 +191,12 @@ def _likelihood(lists: Lists, weights: Array) -> Array:
     order = ops.take(by_score, ops.descending(ops.take(labels, by_score)))
     places = ops.counting(lists.width, lists.scores)
     valid = places <= lists.counts[:, None]
-    scores = ops.where(lists.mask, lists.scores, ops.lowest(lists.scores))
-    s = lists.scores - ops.highest(scores, -1)
-    # Padding comes last and so low that it adds nothing, yet finite: ∞ − ∞ would not be 0.
-    s = ops.where(valid, ops.take(s, order), ops.lowest(s) / 4)
-    rest = ops.flip(ops.cumulative_logsumexp(ops.flip(s)))
+    s = ops.where(valid, ops.take(lists.scores, order), ops.lowest(lists.scores))
+    # Σ_{j≥i} e^(s_j) = V_i·e^M_i, M_i the highest from i on: V is from 1 to n, and the only powers
+    # are of differences from 0 down. So an item far from the others takes no digits from them.
+    highest = ops.flip(running_highest(ops, ops.flip(ops.constant(s))))
+    shares = ops.where(valid, ops.exp(ops.where(valid, s - highest, 0.0)), 0.0)
+    (left,) = running_sums(ops, -ops.flip(highest), ops.flip(shares))
+    rest = ops.log(ops.where(valid, ops.flip(left), 1.0))
     counted = valid if lists.k is None else valid & (places <= lists.k)
-    return (weights * ops.where(counted, rest - s, 0.0)).sum(-1)
+    return (weights * ops.where(counted, rest + (highest - s), 0.0)).sum(-1)

@@ -14,7 +14,7 @@ from gainful.tensors.losses.flat import of_each_list
 from gainful.tensors.losses.lists import read_lists, weights_of
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
 from gainful.tensors.losses.operations import Array, operations_for
-from gainful.tensors.losses.pairwise import lambda_loss
+from gainful.tensors.losses.pairwise import DEFAULT_SCHEME, check_discount, lambda_loss
 from gainful.tensors.losses.sampled import pl_rank
 from gainful.tensors.losses.smooth import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
 from gainful.tensors.losses.sorting import neural_ndcg, pirank_ndcg
@@ -39,7 +39,9 @@ METHODS: Mapping[str, Callable[..., Any]] = {
 _OF_THE_MEASURE = ("gain", "discount", "base")
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, repr=False)  # jax.jit refers weakly
+@dataclass(
+    frozen=True, slots=True, weakref_slot=True, repr=False, eq=False
+)  # jax.jit refers weakly
 class Surrogate:
     """A loss for a measure; call it with scores, labels and a mask. Build one with `loss`.
 
@@ -55,6 +57,12 @@ class Surrogate:
         """Return the loss; options given here go before those it was built with."""
         taken = _taken(self.measure, options)
         return METHODS[self.method](scores, labels, mask, **{**taken, **self.options, **options})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Surrogate):
+            return NotImplemented
+        same = (self.measure, self.method) == (other.measure, other.method)
+        return same and _are_alike(self.options, other.options)
 
     def __hash__(self) -> int:
         return hash((self.measure, self.method))  # options may hold what has no hash
@@ -86,7 +94,17 @@ def loss(measure: str | Measure, *, method: str = "approx", **options: Any) -> S
     _check_method(method)
     _taken(wanted, options)
     check_options(METHODS[method], options)
+    if method == "lambda":
+        check_discount(options.get("scheme", DEFAULT_SCHEME), wanted.parameters["discount"])
     return Surrogate(wanted, method, options)
+
+
+def _are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether options are the same; arrays, which are compared by items, if they are one."""
+    return one.keys() == other.keys() and all(
+        value is other[name] or (not hasattr(value, "shape") and value == other[name])
+        for name, value in one.items()
+    )
 
 
 def _taken(measure: Measure, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,7 +136,8 @@ def gap(
         `loss` and `ndcg`, both means over the lists that have a gain, weighted if there is a
         `weight`, and `gap`, the loss less 1 − nDCG: above 0 for a bound, towards 0 as a relaxation
         sharpens. nDCG is that of `gainful.metrics`: of equal scores, the mean over all orders.
-        With normalized=False there is `dcg` in place of `ndcg`, and the gap is that to −DCG.
+        With normalized=False there is `dcg` in place of `ndcg`, the gap is that to −DCG, and all
+        lists with items count.
 
     >>> import torch
     >>> found = gap(torch.tensor([1.0, 2.0]), torch.tensor([1, 0]), temperature=0.01)
@@ -159,7 +178,7 @@ def gap(
 def _measured(scores: Array, labels: Any, mask: Any, common: Common) -> tuple[Array, Array, Array]:
     """Return nDCG [list], or DCG if not normalised, with equal scores averaged over.
 
-    Beside it, which lists count for they have, or may have, a gain, and which have items.
+    Beside it, which lists count, and which have items.
     """
     lists, _ = read_lists(scores, labels, mask, common)
     options: dict[str, Any] = {"k": lists.k, "gain": common.get("gain", "exp2")}
@@ -168,7 +187,10 @@ def _measured(scores: Array, labels: Any, mask: Any, common: Common) -> tuple[Ar
         options["base"] = lists.base
     measure = metrics.ndcg if lists.normalized else metrics.dcg
     found = measure(lists.scores, lists.labels, lists.mask, **options)
-    return found, lists.gainful | lists.unknown, lists.counts > 0
+    occupied = lists.counts > 0
+    # A DCG of 0 or less is a value; an nDCG of a list without gain is none.
+    counted = lists.gainful | lists.unknown if lists.normalized else occupied
+    return found, counted, occupied
 
 
 def _check_method(method: object) -> None:

@@ -68,8 +68,8 @@ class Operations(Protocol):
     def highest(self, values: Array, axis: int) -> Array:
         """Return the maximum, with its axis kept, without gradient."""
 
-    def cumulative_logsumexp(self, values: Array) -> Array:
-        """Ln Σ_{j≤i} e^x_j."""
+    def median(self, values: Array) -> Array:
+        """Return a middle value of those that are no NaN, with its axis kept, without gradient."""
 
     def flip(self, values: Array) -> Array:
         """Turn the last axis round."""

@@ -12,6 +12,8 @@ from gainful.tensors.losses.fusing import fused_lambda
 from gainful.tensors.losses.lists import Lists, reduced, rows_of_pairs
 from gainful.tensors.losses.operations import Array
 
+DEFAULT_SCHEME = "lambdarank"
+
 
 @loss_function
 def lambda_loss(
@@ -19,7 +21,7 @@ def lambda_loss(
     labels: Any,
     mask: Any = None,
     *,
-    scheme: str = "lambdarank",
+    scheme: str = DEFAULT_SCHEME,
     sigma: float = 1.0,
     mu: float = 10.0,
     truncation: str = "either",
@@ -53,7 +55,7 @@ def lambda_loss(
     >>> lambda_loss(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]), scheme="ranknet").item()
     0.693...
     """
-    _check_discount(scheme, common)
+    check_discount(scheme, common.get("discount", "log"))
     if scheme == "ranknet":
         common = without_gain(common)
     options: dict[str, Any] = {
@@ -68,9 +70,8 @@ def lambda_loss(
     return reduced(scores, labels, mask, common, lambda lists: _pairs(lists, options))
 
 
-def _check_discount(scheme: str, common: Common) -> None:
+def check_discount(scheme: str, given: Any) -> None:
     """Refuse a discount whose differences, which pairs are weighed by, are 0."""
-    given = common.get("discount", "log")
     if given == "log" or scheme in ("ranknet", "ndcg1") or read_discount(given).form != "none":
         return
     expected = f"one that falls with the rank, since {scheme} weighs pairs by its differences"

@@ -1,16 +1,14 @@
 """Losses over rankings that are sampled from the scores, with the gradient of what is expected."""
 
 import math
-from collections.abc import Iterator
 from typing import Any, Unpack
-
-import numpy as np
 
 from gainful.tensors.losses.checks import Common
 from gainful.tensors.losses.function import loss_function
-from gainful.tensors.losses.lists import Lists, below_highest, reduced
+from gainful.tensors.losses.lists import Lists, around_middle, below_highest, reduced
 from gainful.tensors.losses.noise import gumbel_noise
-from gainful.tensors.losses.operations import Array, Operations
+from gainful.tensors.losses.operations import Array
+from gainful.tensors.losses.running import running_highest, running_sums
 
 
 @loss_function
@@ -64,10 +62,12 @@ def pl_rank(
 def _expected_dcg(lists: Lists, drawn: Array) -> Array:
     """Return the mean DCG [list] of the rankings by scores and noise, with PL-Rank's gradient."""
     ops = lists.ops
-    # Only differences count, and next to the highest score they are not lost in its digits.
-    keys = below_highest(ops, lists.scores, lists.mask) + ops.where(lists.mask, drawn, 0.0)
+    # Only differences count, and next to 0 the noise is not lost in the digits of a score.
+    keys = around_middle(ops, lists.scores, lists.mask) + ops.where(lists.mask, drawn, 0.0)
     order = ops.descending(ops.where(lists.mask, keys, -math.inf))
-    gains = ops.take(ops.where(order >= 0, lists.gains, 0.0), order)
+    # A NaN has no place in an order, but is to be seen.
+    known = ops.where(keys == keys, 1.0, math.nan)
+    gains = ops.take(ops.where(order >= 0, lists.gains, 0.0) * known, order)
 
     def value(_: Array, gained: Array, placed: Array, __: Array) -> Array:
         return (gained * lists.positions()[1]).sum(-1).sum(0) / placed.shape[0]
@@ -80,43 +80,14 @@ def _expected_dcg(lists: Lists, drawn: Array) -> Array:
         levels = ops.where(valid, ops.take(levels, placed), ops.lowest(s))
         # Z_k = V_k·e^M_k, M_k the highest score from rank k on: V is from 1 to n, and the only
         # powers are of differences from 0 down, so that neither overflows nor loses digits.
-        highest = ops.flip(_running_highest(ops, ops.flip(levels)))
+        highest = ops.flip(running_highest(ops, ops.flip(levels)))
         shares = ops.where(valid, ops.exp(levels - highest), 0.0)
-        (left,) = _running_sums(ops, -ops.flip(highest), ops.flip(shares))
+        (left,) = running_sums(ops, -ops.flip(highest), ops.flip(shares))
         left = ops.where(valid, ops.flip(left), 1.0)
         ahead = ops.flip(ops.flip(gained * worth).cumsum(-1))
-        direct, risk = _running_sums(ops, highest, worth / left, ahead / left)
+        direct, risk = running_sums(ops, highest, worth / left, ahead / left)
         found = ops.widen(ahead)[..., 1:] + shares * (gained * direct - risk)
         found = ops.take(ops.where(valid, found, 0.0), ops.descending(-placed))
         return slope[:, None] * found.sum(0) / placed.shape[0]
 
     return ops.with_gradient(value, pullback, lists.scores, gains, order, lists.mask)
-
-
-def _running_highest(ops: Operations, values: Array) -> Array:
-    """Return max_{k ≤ r} x_k at each place r."""
-    for before, there in _doublings(ops, values):
-        earlier = values[..., before]
-        values = ops.where(there & (earlier > values), earlier, values)
-    return values
-
-
-def _running_sums(ops: Operations, levels: Array, *terms: Array) -> list[Array]:
-    """Return Σ_{k ≤ r} x_k·e^(levels_r − levels_k) at each place r; levels never rise."""
-    found = list(terms)
-    for before, there in _doublings(ops, levels):
-        scale = ops.where(there, ops.exp(levels - levels[..., before]), 0.0)
-        found = [values + scale * values[..., before] for values in found]
-    return found
-
-
-def _doublings(ops: Operations, like: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the places 1, 2, 4, … before each place, and where there are any.
-
-    What each place has of a run of places up to it becomes, step by step, that of twice the run.
-    """
-    width = int(like.shape[-1])
-    places = np.arange(width)
-    for step in (2**power for power in range((width - 1).bit_length())):
-        before = np.maximum(places - step, 0)
-        yield ops.integers(before, like), ops.booleans(places >= step, like)

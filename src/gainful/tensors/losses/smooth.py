@@ -6,7 +6,7 @@ from typing import Any, Unpack
 from gainful.tensors.losses.checks import Common
 from gainful.tensors.losses.function import loss_function
 from gainful.tensors.losses.fusing import fused_approx
-from gainful.tensors.losses.lists import Lists, below_highest, reduced, rows_of_pairs
+from gainful.tensors.losses.lists import Lists, around_middle, reduced, rows_of_pairs
 from gainful.tensors.losses.noise import gumbel_noise
 from gainful.tensors.losses.operations import Array, Operations
 
@@ -80,8 +80,8 @@ def gumbel_approx_ndcg(
     def formula(lists: Lists) -> Array:
         ops, valid = lists.ops, lists.mask
         drawn = gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
-        # Only differences count, and next to the highest score the noise is not lost in its digits.
-        near = below_highest(ops, lists.scores, valid) + ops.where(valid, beta * drawn, 0.0)
+        # Only differences count, and next to 0 the noise is not lost in the digits of a score.
+        near = around_middle(ops, lists.scores, valid) + ops.where(valid, beta * drawn, 0.0)
         return _approx(lists, ops.where(valid, near, 0.0), temperature).sum(0) / drawn.shape[0]
 
     return reduced(scores, labels, mask, common, formula)
@@ -154,9 +154,9 @@ def approximate_ranks(ops: Operations, scores: Array, mask: Array, temperature: 
         return fused
 
     def levels(s: Array, valid: Array) -> Array:
-        # Divided here and not pair by pair. Only differences count, and next to the highest score
-        # none is lost in its digits; what is no item is so low that it stands above none.
-        return ops.where(valid, below_highest(ops, s, valid) / temperature, ops.lowest(s))
+        # Divided here and not pair by pair. Only differences count, and next to 0 they keep their
+        # digits; what is no item is so low that it stands above none.
+        return ops.where(valid, around_middle(ops, s, valid) / temperature, ops.lowest(s))
 
     def value(s: Array, valid: Array) -> Array:
         every = levels(s, valid)

@@ -76,18 +76,13 @@ def _sorted_loss(
 
 def sorted_gains(lists: Lists, tau: float, iterations: int, deep: int) -> Array:
     """Return the gains in relaxed order, [list, rank], for the first `deep` ranks."""
-    ops, s, mask = lists.ops, lists.scores, lists.mask
+    ops, order = lists.ops, lists.order()
+    # In the order of the scores, in which the sums over a row do not see the items.
+    s, gains = ops.take(lists.scores, order), ops.take(lists.gains, order)
     counts = lists.counts[:, None]
-    # The relaxation does not see a shift of all scores; small numbers cancel less.
-    s = ops.where(
-        mask, s - ops.constant(s.sum(-1)[:, None] / ops.where(counts > 0, counts, 1.0)), 0.0
-    )
-    spread = _distances(lists, s, counts)
-    places = ops.counting(deep, s)
-    scale = (counts + 1 - 2 * places)[:, :, None]
-    logs = (scale * s[:, None, :] - spread[:, None, :]) / tau
-    valid = mask[:, None, :] & (places <= counts)[:, :, None]
-    logs = ops.where(valid, logs, 0.0)
+    every, places = ops.counting(lists.width, s), ops.counting(deep, s)
+    valid = (every <= counts)[:, None, :] & (places <= counts)[:, :, None]
+    logs = ops.where(valid, -_fall(lists, s, places) / tau, 0.0)
     logs = logs - lists.logsumexp(logs, valid)
 
     def balanced(held: Array, _: Array) -> Array:
@@ -97,17 +92,22 @@ def sorted_gains(lists: Lists, tau: float, iterations: int, deep: int) -> Array:
     # Folded, so that JAX compiles one step and not all of them.
     logs = ops.fold(balanced, logs, ops.counting(iterations, s))
     chances = ops.where(valid, ops.exp(ops.where(valid, logs, 0.0)), 0.0)
-    return (chances * lists.gains[:, None, :]).sum(-1)
+    return (chances * gains[:, None, :]).sum(-1)
 
 
-def _distances(lists: Lists, s: Array, counts: Array) -> Array:
-    """Return Σ_j |s_i − s_j| of each item: sort, cumulate, and go back to the order given."""
+def _fall(lists: Lists, s: Array, places: Array) -> Array:
+    """Return how far (n + 1 − 2i)·s_j − Σ_k |s_j − s_k| is below its highest, [list, rank i, item j].
+
+    Of items in the order of their scores, the highest is item i itself. From item m to the next it
+    falls by (2m + 1 − 2i) times the step between their scores, if they stand below, and in the
+    other direction likewise. All terms are positive: no digits are lost to an item far away.
+    """
     ops = lists.ops
-    order = lists.order()
-    high = ops.take(s, order)
-    places = ops.counting(lists.width, s)
-    until = high.cumsum(-1)
-    total = high.sum(-1)[:, None]
-    # Of the items above, i is below by Σ s_j − (i−1)·s_i; of those below, above likewise.
-    found = (until - places * high) + ((counts - places) * high - (total - until))
-    return ops.where(lists.mask, ops.take(found, ops.descending(-order)), 0.0)
+    every = ops.counting(lists.width, s)
+    steps = ops.where(every < lists.counts[:, None], s - ops.widen(s)[:, 1:], 0.0)
+    below = every >= places[:, None]
+    slopes = 2 * every + 1 - 2 * places[:, None]
+    falls = steps[:, None, :] * ops.where(below, slopes, -slopes)
+    down = ops.where(below, falls, 0.0).cumsum(-1)
+    up = ops.flip(ops.flip(ops.where(below, 0.0, falls)).cumsum(-1))
+    return ops.flip(ops.widen(ops.flip(down)))[..., :-1] + up

@@ -28,8 +28,9 @@ class _WithGradient(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
-        found = Once.apply(ctx.pullback, slopes[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
-        return (None, None, found, *[None] * (len(ctx.saved_tensors) - 1))
+        arrays = ctx.saved_tensors  # which torch.utils.checkpoint lets one ask for once
+        found = Once.apply(ctx.pullback, slopes[0], *arrays)  # type: ignore[no-untyped-call]
+        return (None, None, found, *[None] * (len(arrays) - 1))
 
 
 class TorchOperations:
@@ -105,9 +106,9 @@ class TorchOperations:
         """Return the maximum, with its axis kept, without gradient."""
         return values.detach().amax(axis, keepdim=True)
 
-    def cumulative_logsumexp(self, values: Tensor) -> Tensor:
-        """Ln Σ_{j≤i} e^x_j."""
-        return torch.logcumsumexp(values, -1)
+    def median(self, values: Tensor) -> Tensor:
+        """Return a middle value of those that are no NaN, with its axis kept, without gradient."""
+        return values.detach().nanmedian(-1, keepdim=True).values
 
     def flip(self, values: Tensor) -> Tensor:
         """Turn the last axis round."""

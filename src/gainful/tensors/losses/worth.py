@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shortened
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
 from gainful.tensors.losses.operations import Array, Operations
@@ -28,13 +28,18 @@ def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
 
 def _asked(gain: Gain, labels: Array) -> Array:
     function: Any = gain.function
-    worth = function(labels)
-    shape, found = tuple(labels.shape), getattr(worth, "shape", None)
-    if found is None or tuple(found) != shape:
+    shape = tuple(labels.shape)
+    try:
+        worth = function(labels + 0)  # its own copy, which it may change
+    except (TypeError, ValueError, RuntimeError) as problem:
+        worth, found = None, f"an error: {problem}"
+    else:
+        found = str(tuple(worth.shape)) if hasattr(worth, "shape") else type(worth).__name__
+    if worth is None or tuple(getattr(worth, "shape", (None,))) != shape:
         raise InputError(
             f"gain {gain}",
             f"a tensor of gains of the shape of the labels, {shape}",
-            type(worth).__name__ if found is None else f"{tuple(found)}",
+            shortened(found.splitlines()[0].rstrip(".")),
             "A function of the label is called once, with all labels in one tensor.",
         )
     return worth

@@ -7,16 +7,17 @@ them: so its own tensors are recognised without.
 import sys
 from typing import Any
 
-import numpy as np
 from array_api_compat import array_namespace, is_jax_namespace
 from array_api_compat import device as device_of_array
 
 from gainful.errors import InputError
+from gainful.tensors.types import check_unmasked
 
 
 def namespace_of(**given: Any) -> Any:
     """Return the functions of the one library that arrays are of; a mask may be None.
 
+    >>> import numpy as np
     >>> namespace_of(scores=np.zeros(3), mask=None).__name__
     'array_api_compat.numpy'
     """
@@ -58,9 +59,7 @@ def _is_tensor(array: Any) -> bool:
 
 
 def _check_array(name: str, array: Any) -> None:
-    if isinstance(array, np.ma.MaskedArray):
-        remedy = "Give its data, and mask=~array.mask."
-        raise InputError(name, "an array without a mask of its own", "a masked array", remedy)
+    check_unmasked(name, array)
     try:
         array_namespace(array)
     except TypeError:

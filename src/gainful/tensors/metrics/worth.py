@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shortened
 from gainful.kernels import discounts
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
@@ -26,7 +26,8 @@ def gains(lists: Lists, gain: Gain) -> Any:
         case "exp2":
             # 2^g is exact for whole grades, and 2^g − 1 loses digits for small ones.
             small = xp.expm1(grades * math.log(2))
-            worth = xp.where(grades == xp.round(grades), xp.exp2(grades) - 1, small)
+            # Not exp2, which JAX computes by way of e.
+            worth = xp.where(grades == xp.round(grades), 2.0**grades - 1, small)
         case "binary":
             worth = lists.numbers(grades > 0)
         case "table":
@@ -41,14 +42,18 @@ def gains(lists: Lists, gain: Gain) -> Any:
 
 def _asked(lists: Lists, gain: Gain) -> Any:
     function: Any = gain.function
-    worth = function(lists.grades)
     shape = tuple(lists.grades.shape)
-    if tuple(getattr(worth, "shape", ())) != shape:
-        found = getattr(worth, "shape", None)
+    try:
+        worth = function(lists.grades + 0)  # its own copy, which it may change
+    except (TypeError, ValueError, RuntimeError) as problem:
+        worth, found = None, f"an error: {problem}"
+    else:
+        found = str(tuple(worth.shape)) if hasattr(worth, "shape") else type(worth).__name__
+    if worth is None or tuple(getattr(worth, "shape", (None,))) != shape:
         raise InputError(
             f"gain {gain}",
             f"an array of gains of the shape of the grades, {shape}",
-            type(worth).__name__ if found is None else f"{tuple(found)}",
+            shortened(found.splitlines()[0].rstrip(".")),
             "A function of the grade is called once, with all grades in one array.",
         )
     return lists.numbers(worth)
