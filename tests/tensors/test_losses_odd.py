@@ -229,7 +229,7 @@ REFUSED = [
     (L.xe_ndcg, {"gamma": "half"}, "0 to 1"),
     (L.xe_ndcg, {"gamma": torch.zeros(1, 3)}, "shape of the scores"),
     (L.xe_ndcg, {"gamma": [0.5]}, "shape of the scores"),
-    (L.softmax, {"gain": lambda y: y.sum()}, "shape of the labels"),
+    (L.softmax, {"gain": lambda y: y.sum()}, "shape of the grades"),
     (L.softmax, {"gain": lambda y: None}, "NoneType"),
     (L.softmax, {"offsets": 3}, "a sequence of whole numbers"),
     (L.softmax, {"offsets": [[0], [1, 2]]}, "a sequence of whole numbers"),

@@ -41,7 +41,9 @@ def path_of(given: str | os.PathLike[str]) -> str:
     """Return the path of a file to read as a string, `-` for standard input."""
     name = path_text(given)
     if not name:  # which the system takes for the current folder
-        raise InputError("path", "the name of a file", "an empty text")
+        raise InputError(
+            "path", "the name of a file", "an empty text", "Check where it comes from."
+        )
     return name
 
 

@@ -20,11 +20,11 @@ class JaxOperations:
 
     def floats(self, values: Any, like: Any) -> Any:
         """Convert to the floating type of `like`."""
-        return jnp.asarray(_of_jax(values), dtype=like.dtype)
+        return jnp.asarray(_for_jax(values), dtype=like.dtype)
 
     def booleans(self, values: Any, like: Any) -> Any:  # noqa: ARG002
         """Convert to booleans."""
-        return jnp.asarray(_of_jax(values), dtype=bool)
+        return jnp.asarray(_for_jax(values), dtype=bool)
 
     def everywhere(self, like: Any) -> Any:
         """Return True in the shape of `like`."""
@@ -178,7 +178,7 @@ class JaxOperations:
         return found(*arrays)
 
 
-def _of_jax(values: Any) -> Any:
+def _for_jax(values: Any) -> Any:
     """Return tensors of PyTorch, which may have a history or a type that NumPy lacks, as arrays."""
     if not hasattr(values, "detach"):
         return values

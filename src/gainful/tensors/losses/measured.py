@@ -39,9 +39,8 @@ METHODS: Mapping[str, Callable[..., Any]] = {
 _OF_THE_MEASURE = ("gain", "discount", "base")
 
 
-@dataclass(
-    frozen=True, slots=True, weakref_slot=True, repr=False, eq=False
-)  # jax.jit refers weakly
+# jax.jit refers to it weakly.
+@dataclass(frozen=True, slots=True, weakref_slot=True, repr=False, eq=False)
 class Surrogate:
     """A loss for a measure; call it with scores, labels and a mask. Build one with `loss`.
 

@@ -1,18 +1,17 @@
 """Gains and discounts on tensors: what a label and a rank, also a fractional one, are worth."""
 
 import math
-from typing import Any
 
-from gainful.errors import InputError, shortened
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
+from gainful.tensors.asked import asked_gains
 from gainful.tensors.losses.operations import Array, Operations
 
 
 def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
     """Return the gain of each label; NaN where a table lacks it, since tensors raise no errors."""
     if gain.function is not None:
-        return ops.floats(_asked(gain, labels), labels)
+        return ops.floats(asked_gains(gain, labels), labels)
     if gain.form == "exp2":
         # 2^y is exact for whole labels, and 2^y − 1 loses digits for small ones.
         return ops.where(labels % 1 == 0, 2.0**labels - 1, ops.expm1(labels * math.log(2)))
@@ -24,25 +23,6 @@ def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
     for grade, value in gain.table:
         found = ops.where(labels == grade, value, found)
     return found
-
-
-def _asked(gain: Gain, labels: Array) -> Array:
-    function: Any = gain.function
-    shape = tuple(labels.shape)
-    try:
-        worth = function(labels + 0)  # its own copy, which it may change
-    except (TypeError, ValueError, RuntimeError) as problem:
-        worth, found = None, f"an error: {problem}"
-    else:
-        found = str(tuple(worth.shape)) if hasattr(worth, "shape") else type(worth).__name__
-    if worth is None or tuple(getattr(worth, "shape", (None,))) != shape:
-        raise InputError(
-            f"gain {gain}",
-            f"a tensor of gains of the shape of the labels, {shape}",
-            shortened(found.splitlines()[0].rstrip(".")),
-            "A function of the label is called once, with all labels in one tensor.",
-        )
-    return worth
 
 
 def discounts_of(ops: Operations, ranks: Array, discount: Discount, base: float) -> Array:

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, shortened
 from gainful.kernels import discounts
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
+from gainful.tensors.asked import asked_gains
 from gainful.tensors.metrics.lists import Lists
 from gainful.tensors.metrics.ranking import Ranking
 
@@ -36,27 +36,8 @@ def gains(lists: Lists, gain: Gain) -> Any:
             for grade, value in gain.table:
                 worth = xp.where(grades == lists.constant(grade), value, worth)
         case _:
-            worth = _asked(lists, gain)
+            worth = lists.numbers(asked_gains(gain, lists.grades))
     return xp.where(lists.valid, worth, 0)
-
-
-def _asked(lists: Lists, gain: Gain) -> Any:
-    function: Any = gain.function
-    shape = tuple(lists.grades.shape)
-    try:
-        worth = function(lists.grades + 0)  # its own copy, which it may change
-    except (TypeError, ValueError, RuntimeError) as problem:
-        worth, found = None, f"an error: {problem}"
-    else:
-        found = str(tuple(worth.shape)) if hasattr(worth, "shape") else type(worth).__name__
-    if worth is None or tuple(getattr(worth, "shape", (None,))) != shape:
-        raise InputError(
-            f"gain {gain}",
-            f"an array of gains of the shape of the grades, {shape}",
-            shortened(found.splitlines()[0].rstrip(".")),
-            "A function of the grade is called once, with all grades in one array.",
-        )
-    return lists.numbers(worth)
 
 
 def discount_table(discount: Discount, base: float, depth: int) -> NDArray[np.float64]:
