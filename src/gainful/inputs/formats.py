@@ -49,16 +49,21 @@ def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
     """Tell the format of a file from its beginning and its name."""
     with opened(str(file.path)) as content:
         head = content.read(_HEAD) + content.readline()  # the first line may be long
+    return recognise_head(head, file.name, kind, given)
+
+
+def recognise_head(head: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
+    """Tell the format of a file from its first lines and its name."""
     if head.startswith(_PARQUET):
         return Layout("parquet")
     head = head.removeprefix(BYTE_ORDER_MARK)
     lines = [line for line in head.split(b"\n") if line.strip()]
     if not lines:
-        raise InputError(file.name, kind.contents, "an empty file", "Check what wrote it.")
+        raise InputError(name, kind.contents, "an empty file", "Check what wrote it.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(file.name, "UTF-8 text", "UTF-16", "Convert the file to UTF-8.")
+        raise InputError(name, "UTF-8 text", "UTF-16", "Convert the file to UTF-8.")
     if b"\0" in lines[0] and not _is_text(lines[0]):
-        raise InputError(file.name, "text or Parquet", "a binary file", "Check the path.")
+        raise InputError(name, "text or Parquet", "a binary file", "Check the path.")
     first = lines[0]
     if first.lstrip().startswith((b"{", b"[")) and not _is_trec(first, kind):
         return Layout("jsonl" if _is_record(first) else "json")
@@ -67,7 +72,7 @@ def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
         return Layout("letor")
     if _NUMBER.fullmatch(first):
         return Layout("predictions")
-    layout = _delimited(file, first, kind, given)
+    layout = _delimited(name, first, kind, given)
     if layout.format == "trec":
         return layout  # blank lines may stand anywhere
     return replace(layout, skip=head.split(b"\n").index(first))
@@ -80,17 +85,24 @@ def trec(kind: Kind, delimiter: str) -> Layout:
     return Layout("trec", delimiter, kind.fields, kind.places, rank=rank, part=part)
 
 
-def _delimited(file: Plain, first: bytes, kind: Kind, given: Mapping[str, str]) -> Layout:
+def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
+    """Tell which keys of the objects on the lines of a file are read, from the first of them."""
+    names, where = tuple(json.loads(first)), f"{name}:1"
+    places, part = find_columns(names, kind, given, where), find_part(names, kind, given, where)
+    return Layout("jsonl", "", names, places, part=part)
+
+
+def _delimited(name: str, first: bytes, kind: Kind, given: Mapping[str, str]) -> Layout:
     try:
         line = first.decode().rstrip("\r")
     except UnicodeDecodeError:
         return trec(kind, " ")  # its reader says where and what
-    by_name = _BY_NAME.get(PurePath(file.name.removesuffix(".gz").removesuffix(".zst")).suffix, "")
+    by_name = _BY_NAME.get(PurePath(name.removesuffix(".gz").removesuffix(".zst")).suffix, "")
     for delimiter in (by_name, *_DELIMITERS) if by_name else _DELIMITERS:
         names = _split(line, delimiter)
         if len(names) > 1 and looks_like_header(names, kind, given):
-            places = find_columns(names, kind, given, f"{file.name}:1")
-            rank, part = find_rank(names), find_part(names, kind, given, f"{file.name}:1")
+            places = find_columns(names, kind, given, f"{name}:1")
+            rank, part = find_rank(names), find_part(names, kind, given, f"{name}:1")
             return Layout(
                 "table", delimiter, tuple(names), places, header=True, rank=rank, part=part
             )
@@ -98,20 +110,20 @@ def _delimited(file: Plain, first: bytes, kind: Kind, given: Mapping[str, str]) 
     fields = first.split()  # as bytes: only the white space of ASCII separates
     if len(fields) == len(kind.fields) or (delimiter in ("", "\t") and by_name != "\t"):
         return trec(kind, "\t" if line.count("\t") == len(kind.fields) - 1 else " ")
-    return _without_header(file, _split(line, delimiter), delimiter, kind, given)
+    return _without_header(name, _split(line, delimiter), delimiter, kind, given)
 
 
 def _without_header(
-    file: Plain, fields: list[str], delimiter: str, kind: Kind, given: Mapping[str, str]
+    name: str, fields: list[str], delimiter: str, kind: Kind, given: Mapping[str, str]
 ) -> Layout:
     """Take fields by their numbers, from 1; only the caller can know what they mean."""
     names = tuple(str(number) for number in range(1, len(fields) + 1))
     if looks_like_header(names, kind, given):
-        places = find_columns(names, kind, given, file.name)
-        part = find_part(names, kind, given, file.name)
+        places = find_columns(names, kind, given, name)
+        part = find_part(names, kind, given, name)
         return Layout("table", delimiter, names, places, part=part)
     raise InputError(
-        f"{file.name}:1",
+        f"{name}:1",
         f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}",
         shortened(", ".join(map(repr, fields))),
         f"Name the columns: query=…, doc=…, {kind.number}=…, by their numbers from 1 where the "

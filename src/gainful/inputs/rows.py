@@ -75,31 +75,34 @@ def _lines(file: Plain) -> Iterator[tuple[int, bytes]]:
 
 
 def _trec(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
-    query, doc, value = layout.places
     for number, line in _lines(file):
-        fields = line.split()
-        if not fields:
-            continue
-        if len(fields) != len(layout.names):
-            yield Fault(
-                number,
-                f"{len(layout.names)} fields ({' '.join(layout.names)})",
-                f"{len(fields)}: {_quoted(line)}",
-                other_kind(len(fields), kind),
-            )
-            continue
-        try:
-            text = [field.decode() for field in fields]
-        except UnicodeDecodeError:
-            yield Fault(number, "UTF-8 text", _quoted(line), "Convert the file to UTF-8.")
-            continue
-        rank = None if layout.rank is None else text[layout.rank]
-        part = None if layout.part is None else text[layout.part]
-        yield _row(number, text[query], text[doc], text[value], kind, rank, part)
+        if row := trec_row(number, line, layout, kind):
+            yield row
+
+
+def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Fault | None:
+    """Read a line of fields between white space; None where it is blank."""
+    query, doc, value = layout.places
+    fields = line.split()
+    if not fields:
+        return None
+    if len(fields) != len(layout.names):
+        return Fault(
+            number,
+            f"{len(layout.names)} fields ({' '.join(layout.names)})",
+            f"{len(fields)}: {_quoted(line)}",
+            other_kind(len(fields), kind),
+        )
+    try:
+        text = [field.decode() for field in fields]
+    except UnicodeDecodeError:
+        return Fault(number, "UTF-8 text", _quoted(line), "Convert the file to UTF-8.")
+    rank = None if layout.rank is None else text[layout.rank]
+    part = None if layout.part is None else text[layout.part]
+    return _row(number, text[query], text[doc], text[value], kind, rank, part)
 
 
 def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
-    query, doc, value = layout.places
     with (
         opened(str(file.path)) as content,
         io.TextIOWrapper(content, "utf-8-sig", errors="surrogateescape", newline="") as text,
@@ -117,49 +120,53 @@ def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
                 return
             if names:  # blank lines may stand before the header
                 names = not any(field.strip() for field in fields)
-                continue
-            if not fields:
-                continue
-            if len(fields) != len(layout.names):
-                yield Fault(
-                    line,
-                    f"{len(layout.names)} fields ({', '.join(layout.names)})",
-                    f"{len(fields)}: {_shown(layout.delimiter.join(fields))}",
-                )
-                continue
-            rank = None if layout.rank is None else fields[layout.rank]
-            part = None if layout.part is None else fields[layout.part]
-            yield _row(line, fields[query], fields[doc], fields[value], kind, rank, part)
+            elif fields:
+                yield table_row(line, fields, layout, kind)
+
+
+def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row | Fault:
+    """Read the fields of a line of a table, in which bytes that are no UTF-8 are surrogates."""
+    query, doc, value = layout.places
+    if len(fields) != len(layout.names):
+        return Fault(
+            line,
+            f"{len(layout.names)} fields ({', '.join(layout.names)})",
+            f"{len(fields)}: {_shown(layout.delimiter.join(fields))}",
+        )
+    rank = None if layout.rank is None else fields[layout.rank]
+    part = None if layout.part is None else fields[layout.part]
+    return _row(line, fields[query], fields[doc], fields[value], kind, rank, part)
 
 
 def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+    for number, line in _lines(file):
+        if row := json_row(number, line, layout, kind):
+            yield row
+
+
+def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Fault | None:
+    """Read a line that is a JSON object; None where it is blank."""
     query, doc, value = (layout.names[place] for place in layout.places)
     keys = [query, doc, *([] if layout.part is None else [layout.names[layout.part]])]
-    for number, line in _lines(file):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line, object_pairs_hook=unique_keys)
-        except RepeatedError as problem:
-            yield Fault(number, "each key once", f"{problem} again", KEY_ONCE)
-            continue
-        except (ValueError, RecursionError) as problem:
-            yield Fault(number, "a JSON object", f"{_quoted(line)} ({problem})")
-            continue
-        if not isinstance(record, dict) or not {*keys, value} <= record.keys():
-            names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
-            yield Fault(number, f"the keys {', '.join(keys)} and {value}", names)
-            continue
-        ids = [record[key] for key in keys]
-        wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
-        if wrong:
-            yield Fault(number, "a string (or an integer) as id", repr(wrong[0]))
-            continue
-        if isinstance(record[value], str):  # a number in quotes is none, as in a dict
-            yield Fault(number, f"a finite number as {kind.number}", _shown(record[value]))
-            continue
-        part = None if layout.part is None else str(ids[2])
-        yield _row(number, str(ids[0]), str(ids[1]), record[value], kind, part=part)
+    if not line.strip():
+        return None
+    try:
+        record = json.loads(line, object_pairs_hook=unique_keys)
+    except RepeatedError as problem:
+        return Fault(number, "each key once", f"{problem} again", KEY_ONCE)
+    except (ValueError, RecursionError) as problem:
+        return Fault(number, "a JSON object", f"{_quoted(line)} ({problem})")
+    if not isinstance(record, dict) or not {*keys, value} <= record.keys():
+        names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
+        return Fault(number, f"the keys {', '.join(keys)} and {value}", names)
+    ids = [record[key] for key in keys]
+    wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
+    if wrong:
+        return Fault(number, "a string (or an integer) as id", repr(wrong[0]))
+    if isinstance(record[value], str):  # a number in quotes is none, as in a dict
+        return Fault(number, f"a finite number as {kind.number}", _shown(record[value]))
+    part = None if layout.part is None else str(ids[2])
+    return _row(number, str(ids[0]), str(ids[1]), record[value], kind, part=part)
 
 
 def _row(

@@ -1,6 +1,5 @@
 """Text as tables: lines of fields, and lines of JSON."""
 
-import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,10 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from gainful.inputs.cleaning import clean, is_clean, is_usual
-from gainful.inputs.columns import find_columns, find_part
 from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain
-from gainful.inputs.formats import Layout
+from gainful.inputs.formats import Layout, json_lines_layout
 from gainful.inputs.kinds import Kind
 from gainful.inputs.rows import Fault, Row, rows
 from gainful.inputs.source import Source
@@ -115,11 +113,8 @@ def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Ses
     file = _without_mark(file, session)
     with file.path.open("rb") as content:
         first = next(line for line in content if line.strip())
-    names = tuple(json.loads(first))
-    where = f"{file.name}:1"
-    places, part = find_columns(names, kind, columns, where), find_part(names, kind, columns, where)
-    layout = Layout("jsonl", "", names, places, part=part)
-    query, doc, number = (names[place] for place in layout.places)
+    layout = json_lines_layout(first, file.name, kind, columns)
+    query, doc, number = (layout.names[place] for place in layout.places)
     types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, number))
 
     def text(name: str) -> str:
