@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special, stats
 from statsmodels.stats.power import TTestPower
 
 import gainful as gf
+from gainful.statistics.distributions import t_power
 from gainful.statistics.power import Power, detectable, power, power_of, queries_needed
 
 TABLE = {
@@ -48,6 +50,59 @@ def test_solved_as_statsmodels_does(effect, wanted):
     assert power_of(1.0, found, needed) == pytest.approx(wanted, abs=1e-9)
 
 
+def literal_power(shift, freedom, alpha):
+    """P(|T| > c) with the roles changed: over Z, the χ² that is small enough for it."""
+    critical = stats.t.isf(alpha / 2, freedom)
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+
+    def beyond(side):
+        # Where the χ² is near its mean, the integrand changes most.
+        middle, spread = critical - side, critical / math.sqrt(2 * freedom)
+        points = {-side, 40.0, *range(-8, 40, 2), *(middle + k * spread for k in range(-8, 9))}
+        edges = np.array(sorted(point for point in points if -side <= point <= 40))
+        half = np.diff(edges)[:, None] / 2
+        z = edges[:-1, None] + half * (1 + nodes)
+        least = freedom / 2 * ((z + side) / critical) ** 2
+        density = np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi)
+        return (half * weights * density * special.gammainc(freedom / 2, least)).sum()
+
+    return beyond(shift) + beyond(-shift)
+
+
+@pytest.mark.parametrize("alpha", [0.9, 0.05, 1e-3, 1e-4, 1e-6, 1e-12])
+@pytest.mark.parametrize("queries", [2, 3, 10, 50, 255, 2_683])
+def test_power_is_an_integral_of_another_form(queries, alpha):
+    for shift in (0.01, 1.0, 2.5, 6.35, 6.8, 9.0, 30.0):
+        found = power_of(1.0, shift / math.sqrt(queries), queries, alpha)
+        assert found == pytest.approx(literal_power(shift, queries - 1, alpha), rel=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 1e-6, 1e-30, 1e-100])
+@pytest.mark.parametrize("queries", [2, 7, 300, 10**6, 10**12])
+def test_without_a_difference_the_power_is_the_level(queries, alpha):
+    assert t_power(0.0, queries - 1, alpha) == pytest.approx(alpha, rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05, 1e-4, 1e-6, 1e-12, 1e-50])
+@pytest.mark.parametrize("wanted", [0.6, 0.8, 0.99, 1 - 1e-9])
+def test_the_fewest_queries_are_the_fewest(wanted, alpha):
+    for effect in (1e-6, 0.01, 0.1, 0.2, 0.4, 1.0, 3.0, 100.0):
+        needed = queries_needed(1.0, effect, wanted, alpha)
+        assert power_of(1.0, effect, needed, alpha) >= wanted
+        assert needed == 2 or power_of(1.0, effect, needed - 1, alpha) < wanted
+
+
+def test_a_simulation_finds_as_many_at_a_strict_level():
+    """At a noncentrality of 6.6, where scipy's noncentral t is NaN."""
+    rng = np.random.default_rng(1)
+    samples = rng.normal(0.93, 1.0, (20_000, 50))
+    t = samples.mean(axis=1) / (samples.std(axis=1, ddof=1) / math.sqrt(50))
+    share = np.mean(np.abs(t) > stats.t.isf(5e-8, 49))
+    expected = power_of(1.0, 0.93, 50, 1e-7)
+    assert 0.3 < expected < 0.7
+    assert share == pytest.approx(expected, abs=4 * math.sqrt(0.25 / 20_000))
+
+
 def test_a_simulation_finds_as_many():
     rng = np.random.default_rng(0)
     samples = rng.normal(0.05, 0.1, (20_000, 34))
@@ -59,7 +114,7 @@ def test_a_simulation_finds_as_many():
 def test_power_grows_with_the_queries_and_is_never_nan():
     for effect in (1e-6, 0.01, 0.3, 5.0, 1e4):
         values = [power_of(1.0, effect, n) for n in (2, 3, 10, 1_000, 10**6, 10**9)]
-        assert values == sorted(values)
+        assert values == pytest.approx(sorted(values), rel=1e-12)  # near 1, rounding alone
         assert 0.05 <= values[0] <= values[-1] <= 1
 
 
@@ -106,6 +161,7 @@ def test_it_reads_as_a_table():
         ({"sd": 0.2, "queries": 50, "power": 0.05}, "more than alpha, 0.05"),
         ({"sd": 0.2, "queries": 50, "power": 1}, "power: expected a number above 0 and below 1"),
         ({"sd": 0.2, "queries": 50, "alpha": 5}, "alpha: expected a number above 0 and below 1"),
+        ({"sd": 0.2, "queries": 50, "alpha": 1e-200}, "alpha: expected at least 1e-100"),
     ],
 )
 def test_bad_input(arguments, message):

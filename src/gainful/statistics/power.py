@@ -8,9 +8,11 @@ deviation σ of the differences, t is noncentral with n − 1 degrees of freedom
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from gainful.errors import InputError
 from gainful.rendering.table import Table, as_html, as_text
-from gainful.statistics.distributions import t_power
+from gainful.statistics.distributions import normal_quantile, t_power
 from gainful.statistics.reading import read_positive, read_share, read_whole
 
 USUAL_POWER = 0.8
@@ -19,6 +21,7 @@ USUAL_POWER = 0.8
 _FEWEST = 2  # queries that have a spread
 _SMALLEST = 1e-7  # of the standard deviation; smaller needs more queries than can be counted
 _SURE = 1 - 1e-9
+_STRICTEST = 1e-100  # scipy's quantiles of t hold down to some 1e-160
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def power(
     <BLANKLINE>
     solved for queries; two-sided paired t test
     """
-    level = read_share(alpha, "alpha")
+    level = _level(alpha)
     spread = read_positive(sd, "sd")
     wanted = USUAL_POWER if power is None else power
     if queries is None:
@@ -126,12 +129,7 @@ def power_of(sd: float, difference: float, queries: int, alpha: float = 0.05) ->
     spread = read_positive(sd, "sd")
     shift = read_positive(difference, "difference") / spread
     count = read_whole(queries, "queries", _FEWEST)
-    found = _power(shift, count, read_share(alpha, "alpha"))
-    if math.isnan(found):
-        raise InputError(
-            "difference", "a size for which the noncentral t can be computed", f"{shift:.3g} sd"
-        )
-    return found
+    return _power(shift, count, _level(alpha))
 
 
 def queries_needed(
@@ -149,11 +147,13 @@ def queries_needed(
         raise InputError(
             "difference", f"at least {_SMALLEST:g} of the standard deviation", f"{shift:.3g} of it"
         )
-    # The power grows with the queries: double until it is enough, then halve the gap.
-    enough = _FEWEST
-    while _power(shift, enough, level) < wanted:
-        enough *= 2
-    few = max(enough // 2, _FEWEST - 1)
+    # The power grows with the queries. A guess is next to the answer: widen around it, then halve.
+    enough = few = _guess(shift, wanted, level)
+    step = 1
+    while few >= _FEWEST and _power(shift, few, level) >= wanted:
+        enough, few, step = few, max(few - step, _FEWEST - 1), 2 * step
+    while enough == few or _power(shift, enough, level) < wanted:
+        few, enough, step = enough, enough + step, 2 * step
     while enough - few > 1:
         middle = (few + enough) // 2
         if _power(shift, middle, level) < wanted:
@@ -161,6 +161,16 @@ def queries_needed(
         else:
             enough = middle
     return enough
+
+
+def _guess(shift: float, wanted: float, alpha: float) -> int:
+    """Return about how many queries have the power that is wanted: Φ⁻¹(power) is near shift·√n."""
+    aim, critical = normal_quantile(np.array([wanted, alpha / 2])).tolist()
+    root = math.sqrt(((aim - critical) / shift) ** 2 + critical**2 / 2)
+    found = _power(shift, max(round(root**2), _FEWEST), alpha)
+    if 0 < found < 1:
+        root += (aim - float(normal_quantile(np.array(found)))) / shift
+    return max(math.ceil(root**2), _FEWEST)
 
 
 def detectable(sd: float, queries: int, power: float = USUAL_POWER, alpha: float = 0.05) -> float:
@@ -189,7 +199,14 @@ def _power(shift: float, queries: int, alpha: float) -> float:
 
 def _wanted(power: object, alpha: object) -> tuple[float, float]:
     """Return power and level; less power than the level needs no difference at all."""
-    wanted, level = read_share(power, "power"), read_share(alpha, "alpha")
+    wanted, level = read_share(power, "power"), _level(alpha)
     if not level < wanted <= _SURE:
         raise InputError("power", f"more than alpha, {level:g}, and at most {_SURE}", f"{wanted:g}")
     return wanted, level
+
+
+def _level(alpha: object) -> float:
+    level = read_share(alpha, "alpha")
+    if level < _STRICTEST:
+        raise InputError("alpha", f"at least {_STRICTEST:g}", f"{level:g}")
+    return level
