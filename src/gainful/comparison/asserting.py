@@ -5,7 +5,7 @@ from typing import Any
 
 from gainful.comparison.compare import compare
 from gainful.comparison.comparison import Comparison
-from gainful.errors import InputError, warn
+from gainful.errors import InputError, shown, warn
 from gainful.measures.notation import Measures
 
 
@@ -52,7 +52,7 @@ def assert_not_worse(
         or not isinstance(tolerance, int | float)
         or not 0 <= tolerance < math.inf
     ):
-        raise InputError("tolerance", "a number from 0", repr(tolerance))
+        raise InputError("tolerance", "a number from 0", shown(tolerance))
     found = compare(judgments, {"base": base, "run": run}, measures, baseline="base", **options)
     lost = max(len(queries) for queries in found.paired.left_out().values())
     if lost:

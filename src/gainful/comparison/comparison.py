@@ -10,7 +10,7 @@ from gainful.comparison.difference import Difference
 from gainful.comparison.paired import Paired
 from gainful.comparison.settings import Settings
 from gainful.comparison.tables import spelled
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
 from gainful.version import VERSION
@@ -108,7 +108,7 @@ class Comparison:
         The key is (run, measure) or (base, run, measure), the measure in any spelling.
         """
         if not isinstance(key, tuple) or len(key) not in (2, 3):
-            raise InputError("comparison", "(run, measure) or (base, run, measure)", repr(key))
+            raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
         base, run, written = key if len(key) == 3 else (self.baseline, *key)
         measure = written if written in self.measures else spelled(str(written))
         for known in self.differences:

@@ -84,15 +84,15 @@ def _read(text: str, measures: Sequence[str], *, unless: bool) -> Condition:
     expected = "a condition such as 'nDCG@10 < -0.01', 'missing > 0' or 'changed'"
     found = _WRITTEN.fullmatch(text)
     if found is None:
-        raise InputError(where, expected, repr(text))
+        raise InputError(where, expected, shown(text))
     try:
         number = float(found["number"])
     except ValueError:
-        raise InputError(where, expected, repr(text), f"{found['number']} is no number.") from None
+        raise InputError(where, expected, shown(text), f"{found['number']} is no number.") from None
     if not abs(number) < float("inf"):
-        raise InputError(where, expected, repr(text), "The number must be finite.")
+        raise InputError(where, expected, shown(text), "The number must be finite.")
     if found["name"] == CHANGED:
-        raise InputError(where, "changed by itself, without a number", repr(text))
+        raise InputError(where, "changed by itself, without a number", shown(text))
     name = _name(found["name"], measures, where)
     return Condition(" ".join(text.split()), name, found["sign"], number, unless=unless)
 

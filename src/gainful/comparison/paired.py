@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.inputs.identifiers import examples, in_order
 
 Floats = NDArray[np.float64]
@@ -88,7 +88,7 @@ def check_system(name: object, systems: Collection[str], what: str) -> None:
             what,
             "one of the runs",
             f"'{name}', which is not there",
-            did_you_mean(str(name), systems),
+            did_you_mean(name, systems),
         )
 
 
@@ -122,7 +122,7 @@ def refuse_odd_names(runs: Mapping[str, object]) -> None:
     """Refuse names of runs that are no text."""
     for name in runs:
         if not isinstance(name, str):
-            raise InputError("runs", "a text as the name of each", repr(name))
+            raise InputError("runs", "a text as the name of each", shown(name))
 
 
 def _refuse_too_large(paired: Paired) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from gainful.comparison.tables import spelled
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.evaluation.cutoffs import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.measures.spec import Measure
 from gainful.plotting import charts
@@ -207,7 +207,7 @@ def _ranked(comparison: "Comparison", runs: Sequence[str] | None) -> dict[str, "
     for name in wanted:
         comparison.paired.system(name, "runs")
         if name not in comparison.scores:
-            others = ", ".join(repr(other) for other in comparison.scores)
+            others = ", ".join(shown(other) for other in comparison.scores)
             raise InputError(
                 "curve",
                 "runs with rankings",

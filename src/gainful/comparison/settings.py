@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.statistics.draws import Draws
 
 TUKEY = "tukey"
@@ -65,17 +65,17 @@ class Settings:
         for name, choices in CHOICES.items():
             given = getattr(self, name)
             if not isinstance(given, str) or given not in choices:
-                hint = did_you_mean(str(given), choices)
-                raise InputError(name, "one of its choices", repr(given), hint)
+                hint = did_you_mean(given, choices)
+                raise InputError(name, "one of its choices", shown(given), hint)
         if not isinstance(self.level, int | float) or not 0 < self.level < 1:
-            raise InputError("level", "a number above 0 and below 1", repr(self.level))
+            raise InputError("level", "a number above 0 and below 1", shown(self.level))
         margin = self.margin
         if margin is not None and (
             isinstance(margin, bool)
             or not isinstance(margin, int | float)
             or not 0 < margin < math.inf
         ):
-            raise InputError("margin", "a number above 0", repr(margin))
+            raise InputError("margin", "a number above 0", shown(margin))
         _ = self.draws
 
     @property

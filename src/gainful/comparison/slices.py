@@ -83,7 +83,7 @@ def _wanted(by: Sequence[str], metadata: QueryTable | None) -> list[str]:
         return list(metadata.columns) if metadata is not None else []
     for column in by:
         if column not in known:
-            hint = did_you_mean(str(column), known)
+            hint = did_you_mean(column, known)
             raise InputError("slices", "a column of the metadata", f"'{column}'", hint)
     return list(dict.fromkeys(by))
 

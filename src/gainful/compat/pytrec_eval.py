@@ -7,7 +7,7 @@ from gainful.compat.trec_eval.columns import Asked, columns
 from gainful.compat.trec_eval.entries import BY_NAME, CUTOFFS, NICKNAMES, SHARES, Settings, names_of
 from gainful.compat.trec_eval.lists import chosen_queries, judged_documents
 from gainful.compat.trec_eval.options import StoppedError, read_measures
-from gainful.errors import DisjointError, InputError, MeasureError, did_you_mean
+from gainful.errors import DisjointError, InputError, MeasureError, did_you_mean, shown
 from gainful.matching.dispatch import reading
 from gainful.measures.policy import Policy
 
@@ -117,7 +117,7 @@ def _read(measures: Iterable[str]) -> tuple[Asked, ...]:
     for name, text in written:
         if name not in BY_NAME and name not in NICKNAMES:
             raise MeasureError(
-                "measures", "one of trec_eval's", repr(text), did_you_mean(name, BY_NAME)
+                "measures", "one of trec_eval's", shown(text), did_you_mean(name, BY_NAME)
             )
     together: dict[str, list[str]] = {}
     for name, text in written:
@@ -165,5 +165,5 @@ def _parsed(
         try:
             docs[parts[2]] = float(parts[number])
         except ValueError:
-            raise InputError(where, "a number", repr(parts[number])) from None
+            raise InputError(where, "a number", shown(parts[number])) from None
     return found

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.errors import InputError, MeasureError
+from gainful.errors import InputError, MeasureError, shown
 from gainful.measures.family import NEVER
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
@@ -26,7 +26,7 @@ def at_cutoffs(measure: str | Measure, upto: int) -> tuple[Measure, ...]:
     if asked.family.cutoff == NEVER:
         raise MeasureError("curve", "a measure that has a cutoff", f"'{asked}'")
     if isinstance(upto, bool) or not isinstance(upto, int) or upto < 1:
-        raise InputError("upto", "a whole number from 1", repr(upto))
+        raise InputError("upto", "a whole number from 1", shown(upto))
     return tuple(asked.at(cutoff) for cutoff in range(1, upto + 1))
 
 

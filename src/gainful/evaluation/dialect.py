@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import GainfulError, InputError, MeasureError
+from gainful.errors import GainfulError, InputError, MeasureError, shown
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialects import dialect as find_dialect
 from gainful.measures.dialects import dialects
@@ -30,7 +30,7 @@ def read_tool(dialect: str | Dialect | None, policy: Policy | None) -> Dialect |
         raise InputError(
             "policy",
             f"none beside the dialect {found.name}, which has its own",
-            repr(policy),
+            shown(policy),
             "To change a choice of it: dataclasses.replace(gainful.dialect(...).policy, ...), with "
             "the measure that gainful.dialect(...).measure(...) returns.",
         )
@@ -44,7 +44,7 @@ def asked_of(measures: Measures, tool: Dialect | None) -> tuple[Measure, ...]:
     if isinstance(measures, str | Measure):
         measures = [measures]
     if not isinstance(measures, Iterable):
-        raise MeasureError("measures", "a measure or a list of measures", repr(measures))
+        raise MeasureError("measures", "a measure or a list of measures", shown(measures))
     translated: list[Measure] = []
     for one in measures:
         if isinstance(one, str):

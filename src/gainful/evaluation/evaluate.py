@@ -353,5 +353,7 @@ def read_policy(policy: Policy | None) -> Policy:
     if policy is None:
         return Policy()
     if not isinstance(policy, Policy):
-        raise InputError("policy", "a gainful.Policy", repr(policy), "E.g. Policy(ties='average').")
+        raise InputError(
+            "policy", "a gainful.Policy", shown(policy), "E.g. Policy(ties='average')."
+        )
     return policy

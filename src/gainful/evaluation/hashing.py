@@ -44,7 +44,7 @@ def total(digests_of_queries: Iterable[int]) -> int:
     return sum(digests_of_queries) % _MODULUS
 
 
-def shown(sum_of_digests: int) -> str:
+def short_hash(sum_of_digests: int) -> str:
     """Return the hash that a signature shows, from the sum of the digests of all queries."""
     packed = sum_of_digests.to_bytes(_DIGEST_BYTES, "little")
     return hashlib.blake2b(packed, digest_size=_SHOWN_BYTES).hexdigest()

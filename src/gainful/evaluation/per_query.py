@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, MissingDependencyError, did_you_mean
+from gainful.errors import InputError, MissingDependencyError, did_you_mean, shown
 from gainful.evaluation.rows import Rows
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
@@ -54,7 +54,7 @@ class PerQuery(Rows):
             name = str(parse(column))
         if name not in self.columns:
             raise InputError(
-                "per_query", "one of its columns", repr(column), did_you_mean(name, self.columns)
+                "per_query", "one of its columns", shown(column), did_you_mean(name, self.columns)
             )
         place = self.columns.index(name) - 1
         return [

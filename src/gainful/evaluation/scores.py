@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.evaluation.aggregates import aggregate_of
 from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.dialect import find_measure
-from gainful.evaluation.hashing import digests, shown, total
+from gainful.evaluation.hashing import digests, short_hash, total
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.rows import Rows
 from gainful.matching.matched import Matched
@@ -139,7 +139,7 @@ class Scores(Rows):
         from gainful.evaluation.ties import warn_of_ties
 
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0:
-            raise InputError("tie_warning", "an amount from 0", repr(amount))
+            raise InputError("tie_warning", "an amount from 0", shown(amount))
         warn_of_ties(self, float(amount))
 
     @property
@@ -235,7 +235,7 @@ class Scores(Rows):
                 "scores",
                 "a measure that was evaluated",
                 f"'{measure}'",
-                did_you_mean(str(measure), names),
+                did_you_mean(measure, names),
             )
         return found
 
@@ -297,4 +297,6 @@ class Scores(Rows):
 def _hashes_of(batches: Sequence[Matched], reach: int | None) -> tuple[str, str]:
     """Return the hashes of the judgments and of the run down to a reach."""
     judgments, run = zip(*(digests(batch, reach) for batch in batches), strict=True)
-    return shown(total(chain.from_iterable(judgments))), shown(total(chain.from_iterable(run)))
+    return short_hash(total(chain.from_iterable(judgments))), short_hash(
+        total(chain.from_iterable(run))
+    )

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.explanation.steps import Entry, Worth
 from gainful.explanation.sums import Sums
 from gainful.matching.dispatch import Reader
@@ -67,7 +67,7 @@ def read_listed(reader: Reader, run: object, query: str, policy: Policy) -> List
     all_judged = queries_of(some_judged, "judgments")
     all_returned = queries_of(some_returned, "run")
     if query not in all_judged:
-        raise InputError("query", "a judged query", repr(query), did_you_mean(query, all_judged))
+        raise InputError("query", "a judged query", shown(query), did_you_mean(query, all_judged))
     decided = with_lowest(reader, policy)
     return list_query(query, all_judged[query], all_returned.get(query), decided, reader.chunks)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from gainful.errors import GainfulError, InputError
+from gainful.errors import GainfulError, InputError, shown
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import read_policy
 from gainful.explanation.measuring import Measuring
@@ -192,7 +192,7 @@ def _read(written: str) -> tuple[float, float]:
     except InvalidOperation:
         number = Decimal("nan")
     if not number.is_finite() or not math.isfinite(float(number)):
-        raise InputError("got", "a number such as 0.4231 or 42.31%", repr(written))
+        raise InputError("got", "a number such as 0.4231 or 42.31%", shown(written))
     exponent = number.as_tuple().exponent
     return float(number), 0.5 * 10.0 ** min(int(exponent), 0)
 

@@ -76,7 +76,7 @@ def why(
         raise InputError(
             "policy",
             f"none beside two tools, which have their own ({OURS} is a name, too)",
-            repr(policy),
+            shown(policy),
         )
     measuring = Measuring(
         judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)

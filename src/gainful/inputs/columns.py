@@ -38,7 +38,7 @@ def read_columns(columns: object, *, parts: bool = False) -> dict[str, str]:
     keys = (*_KEYS, *_PARTS) if parts else _KEYS
     for key, name in columns.items():
         if key not in keys:
-            raise InputError("columns", "a key", f"{key!r}", did_you_mean(str(key), keys))
+            raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, keys))
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise InputError(f"columns, {key}", "the name of a column", shown(name))
     return {key: str(name) for key, name in columns.items()}

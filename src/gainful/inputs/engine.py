@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 
 if TYPE_CHECKING:
     import duckdb
@@ -54,7 +54,7 @@ class Engine:
         if self.memory is not None and not (
             isinstance(self.memory, str) and _SIZE.fullmatch(self.memory.strip())
         ):
-            raise InputError("engine, memory", "a size such as '4GB'", repr(self.memory))
+            raise InputError("engine, memory", "a size such as '4GB'", shown(self.memory))
         threads = self.threads
         if threads is not None and (
             not isinstance(threads, int)
@@ -62,10 +62,10 @@ class Engine:
             or not 1 <= threads <= _MOST_THREADS
         ):
             raise InputError(
-                "engine, threads", f"a whole number from 1 to {_MOST_THREADS}", repr(threads)
+                "engine, threads", f"a whole number from 1 to {_MOST_THREADS}", shown(threads)
             )
         if self.folder is not None and not Path(self.folder).is_dir():
-            raise InputError("engine, folder", "a directory", repr(os.fspath(self.folder)))
+            raise InputError("engine, folder", "a directory", shown(os.fspath(self.folder)))
 
 
 class Session:
@@ -77,7 +77,7 @@ class Session:
             raise InputError(
                 "engine",
                 "a gainful.Engine",
-                repr(engine),
+                shown(engine),
                 "Spark is an engine of evaluate, evaluate_runs and compare.",
             )
         self._progress = progress
@@ -160,7 +160,7 @@ class Session:
                 self._connection = duckdb.connect(config=settings)
             except duckdb.Error as problem:
                 raise InputError(
-                    "engine, memory", "a size such as '4GB'", repr(self.engine.memory)
+                    "engine, memory", "a size such as '4GB'", shown(self.engine.memory)
                 ) from problem
             if self._progress is not None:  # without these the engine does not tell how far it is
                 for setting in ("enable_progress_bar=true", "enable_progress_bar_print=false"):

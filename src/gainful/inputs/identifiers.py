@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 
-from gainful.errors import InputError, shortened
+from gainful.errors import InputError, shortened, shown
 
 _EXAMPLES = 3
 
@@ -35,7 +35,7 @@ def id_text(value: object, *, where: str) -> str:
         except (TypeError, ValueError):  # no integer, or one of thousands of digits
             pass  # said below
     found = (
-        repr(value) if not isinstance(value, int) or isinstance(value, bool) else "a huge integer"
+        shown(value) if not isinstance(value, int) or isinstance(value, bool) else "a huge integer"
     )
     raise InputError(where, "a string (or an integer) as id", found, "Make the id a string first.")
 
@@ -55,7 +55,7 @@ def examples(ids: Iterable[object]) -> str:
     >>> examples(["q1", "q2", "q3", "q4"])
     "'q1', 'q2', 'q3', …"
     """
-    quoted = [shortened(repr(text)) for text in islice(ids, _EXAMPLES + 1)]
+    quoted = [shortened(shown(text)) for text in islice(ids, _EXAMPLES + 1)]
     return ", ".join(quoted[:_EXAMPLES] + ["…"] * (len(quoted) > _EXAMPLES))
 
 

@@ -98,8 +98,8 @@ class QueryTable:
             raise InputError(
                 self.name,
                 "one of its columns",
-                repr(column),
-                did_you_mean(str(column), self.columns),
+                shown(column),
+                did_you_mean(column, self.columns),
             )
         return self.columns[column]
 

@@ -9,14 +9,12 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import id_text
 
 Ranking = Sequence[Hashable] | NDArray[Any] | Mapping[Any, float]
 Run = Mapping[Any, Mapping[Any, float]]
-
-_LONGEST_SHOWN = 60
 
 
 def read_scores(given: object, where: str) -> dict[Hashable, float]:
@@ -88,19 +86,6 @@ def read_queries(given: object, where: str) -> dict[str, Mapping[object, object]
     return queries
 
 
-def written(value: object) -> str:
-    """Write a value for a message: on one line, and short.
-
-    >>> written("a"), written(10**5000)
-    ("'a'", 'a huge integer')
-    """
-    try:
-        text = " ".join(repr(value).split())
-    except ValueError:  # Python writes no integer of thousands of digits
-        return "a huge integer"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
-
-
 def _listed(given: object, where: str) -> list[Hashable]:
     if isinstance(given, np.ndarray) and given.ndim == 1:
         return _items(given.tolist(), where)
@@ -130,7 +115,7 @@ def _items(given: Iterable[Any], where: str) -> list[Hashable]:
                 raise InputError(
                     where,
                     "each item once",
-                    f"{written(item)} again as item {place}",
+                    f"{shown(item)} again as item {place}",
                     "Leave one out; scores go beside their items, as {item: score}.",
                 )
             seen.add(item)
@@ -164,14 +149,12 @@ def _score(value: object, item: object, where: str) -> float:
         except (TypeError, ValueError, OverflowError):
             number = math.nan
     if not math.isfinite(number):
-        raise InputError(
-            f"{where}, item {written(item)}", "a finite number as score", _shown(value)
-        )
+        raise InputError(f"{where}, item {shown(item)}", "a finite number as score", _shown(value))
     if isinstance(value, int) and abs(value) > LARGEST_EXACT and int(number) != value:
         raise InputError(
-            f"{where}, item {written(item)}",
+            f"{where}, item {shown(item)}",
             "a score that a float64 holds exactly",
-            written(value),
+            shown(value),
             "Integers above 2^53 may not be told apart: scale them down.",
         )
     return number
@@ -184,11 +167,11 @@ def _untied(scores: dict[Hashable, float], where: str, expected: str) -> list[Ha
             raise InputError(
                 where,
                 expected,
-                f"{written(above)} and {written(below)} with {scores[above]!r}",
+                f"{shown(above)} and {shown(below)} with {scores[above]!r}",
                 "Break the ties: give scores that differ, or the items as a list in rank order.",
             )
     return order
 
 
 def _shown(value: object) -> str:
-    return f"{type(value).__name__} {written(value)}"
+    return f"{type(value).__name__} {shown(value)}"

@@ -162,7 +162,7 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     ids = [record[key] for key in keys]
     wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
     if wrong:
-        return Fault(number, "a string (or an integer) as id", repr(wrong[0]))
+        return Fault(number, "a string (or an integer) as id", shown(wrong[0]))
     if isinstance(record[value], str):  # a number in quotes is none, as in a dict
         return Fault(number, f"a finite number as {kind.number}", _shown(record[value]))
     part = None if layout.part is None else str(ids[2])

@@ -72,5 +72,5 @@ def _grade(value: object, where: str) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
-        raise InputError(where, "a finite number as grade", repr(value))
+        raise InputError(where, "a finite number as grade", shown(value))
     return number

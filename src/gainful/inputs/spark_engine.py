@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.engine import Engine
 from gainful.inputs.spark import library, without_pandas
 
@@ -45,7 +45,7 @@ class Spark:
     def __post_init__(self) -> None:
         Engine(memory=self.memory, folder=self.folder)  # says what is wrong with them
         if self.master is not None and not (isinstance(self.master, str) and self.master):
-            raise InputError("engine, master", "a text such as 'local[2]'", repr(self.master))
+            raise InputError("engine, master", "a text such as 'local[2]'", shown(self.master))
 
     def session(self) -> "SparkSession":
         """Return a session: the one there is, or a new one."""

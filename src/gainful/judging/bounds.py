@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, PolicyError
+from gainful.errors import InputError, PolicyError, shown
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.evaluation.worksheet import Worksheet
@@ -100,7 +100,7 @@ class Bounds:
     def query(self, query: str, measure: str | Measure) -> Bound:
         """Return the bounds of one query."""
         if query not in self._places:
-            raise InputError("bounds", "a query that was evaluated", repr(query))
+            raise InputError("bounds", "a query that was evaluated", shown(query))
         row, column = self._places[query], self._column(measure)
         return Bound(*(float(array[row, column]) for array in (self.value, self.low, self.high)))
 
@@ -280,7 +280,7 @@ def _read_unseen(unseen: float | None) -> float:
     if unseen is None:
         return math.inf
     if isinstance(unseen, bool) or not isinstance(unseen, int) or unseen < 0:
-        raise InputError("unseen", "a number of documents from 0, or None for any", repr(unseen))
+        raise InputError("unseen", "a number of documents from 0, or None for any", shown(unseen))
     return float(unseen)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.cutoffs import at_cutoffs, without_cutoff
 from gainful.evaluation.evaluate import evaluate
@@ -50,7 +50,7 @@ class Curve:
     def __getitem__(self, cutoff: int) -> float:
         """Return the mean at a cutoff."""
         if cutoff not in self.cutoffs:
-            raise InputError("curve", f"a cutoff from 1 to {self.cutoffs[-1]}", repr(cutoff))
+            raise InputError("curve", f"a cutoff from 1 to {self.cutoffs[-1]}", shown(cutoff))
         return self.means[self.cutoffs.index(cutoff)]
 
     def table(self) -> Table:

@@ -69,9 +69,7 @@ def pool(
     deep = read_whole(depth, "depth")
     chosen = read_policy(policy)
     if order not in _ORDERS:
-        raise InputError(
-            "order", "pool or priority", shown(order), did_you_mean(str(order), _ORDERS)
-        )
+        raise InputError("order", "pool or priority", shown(order), did_you_mean(order, _ORDERS))
     if order == "priority":
         asked = read_measure(_MEASURE if measure is None else measure)
         most = None if budget is None else read_whole(budget, "budget")

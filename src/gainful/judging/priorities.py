@@ -120,7 +120,9 @@ def _read_grades(grades: object, judged: Judged) -> tuple[float, ...]:
     if grades is not None:
         tried = read_scale(grades).grades
         if len(tried) < _ENDS:
-            raise InputError("grades", "two different grades or more, such as (0, 3)", repr(grades))
+            raise InputError(
+                "grades", "two different grades or more, such as (0, 3)", shown(grades)
+            )
         return tried
     known = {grade for docs in judged.values() for grade in docs.values()} | {0.0}
     if len(known) < _ENDS:
@@ -141,7 +143,7 @@ def read_compared(compare: object, runs: Mapping[str, object]) -> tuple[str, str
             for name in (first, second):
                 if name not in runs:
                     hint = did_you_mean(name, runs)
-                    raise InputError("compare", "the names of two of the runs", repr(name), hint)
+                    raise InputError("compare", "the names of two of the runs", shown(name), hint)
             return first, second
     raise InputError("compare", "the names of two runs, such as ('A', 'B')", shown(compare))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, MeasureError
+from gainful.errors import InputError, MeasureError, shown
 from gainful.evaluation.worksheet import Worksheet
 from gainful.evaluation.worth import RISING
 from gainful.measures.gain import Gain
@@ -41,7 +41,7 @@ def read_scale(grades: object) -> Scale:
     """
     expected = "two ends such as (0, 3), or all grades such as (0, 1, 2, 3)"
     if isinstance(grades, str) or not isinstance(grades, Iterable):
-        raise InputError("grades", expected, repr(grades))
+        raise InputError("grades", expected, shown(grades))
     try:
         numbers = sorted({read_number(grade, where="grades") for grade in grades})
     except MeasureError as problem:

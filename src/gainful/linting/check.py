@@ -123,7 +123,7 @@ def _check_arguments(runs: object, cutoff: object) -> None:
     ):
         raise InputError("runs", "a dict {name: run}", shown(runs))
     if not isinstance(cutoff, int) or isinstance(cutoff, bool) or not 1 <= cutoff <= _DEEPEST:
-        raise InputError("cutoff", f"a whole number from 1 to {_DEEPEST}", repr(cutoff))
+        raise InputError("cutoff", f"a whole number from 1 to {_DEEPEST}", shown(cutoff))
 
 
 def _read_scale(scale: object) -> Scale | None:

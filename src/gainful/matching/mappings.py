@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import examples, id_text, in_order
 from gainful.inputs.precision import beyond_single, in_single
@@ -206,14 +206,14 @@ def queries_of(given: object, what: str) -> dict[str, Documents]:
     """Return the queries by their id as a string; each must have a dict of documents."""
     if not isinstance(given, Mapping):
         raise InputError(
-            what, "a dict {query: {doc: number}}", f"{type(given).__name__} {_shortened(given)}"
+            what, "a dict {query: {doc: number}}", f"{type(given).__name__} {shown(given)}"
         )
     for query, documents in given.items():
         if not isinstance(documents, Mapping):
             raise InputError(
                 f"{what}, query {query!r}",
                 "a dict {doc: number}",
-                f"{type(documents).__name__} {_shortened(documents)}",
+                f"{type(documents).__name__} {shown(documents)}",
             )
     if all(type(query) is str for query in given):
         return dict(given)
@@ -308,7 +308,7 @@ def _check_large(documents: Documents, kind: str, what: str, query: str) -> None
 def _complain(documents: Documents, kind: str, what: str, query: str) -> NoReturn:
     doc, number = next(item for item in documents.items() if not _is_finite(item[1]))
     raise InputError(
-        f"{what}, query {query!r}, document {doc!r}", f"a finite number as {kind}", repr(number)
+        f"{what}, query {query!r}, document {doc!r}", f"a finite number as {kind}", shown(number)
     )
 
 
@@ -363,8 +363,3 @@ _ORDERS: Mapping[str, Callable[[list[str]], list[str]]] = {
     "doc_ascending": _by_id_ascending,
     "order": _as_they_come,
 }
-
-
-def _shortened(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.measures.policy import Policy
 
 
@@ -114,4 +114,4 @@ def _order(block: list[str], ties: str, worth: Callable[[str], float]) -> list[s
             return sorted(by_id, key=worth, reverse=True)
         case "worst":
             return sorted(by_id, key=worth)
-    raise InputError("policy ties", "a rule that is decided", repr(ties))
+    raise InputError("policy ties", "a rule that is decided", shown(ties))

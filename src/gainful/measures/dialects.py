@@ -2,7 +2,7 @@
 
 import difflib
 
-from gainful.errors import MeasureError
+from gainful.errors import MeasureError, shown
 from gainful.measures.dialect import Dialect, Grades
 from gainful.measures.policy import Policy
 
@@ -302,7 +302,7 @@ def dialect(name: str | Dialect) -> Dialect:
         return name
     found = _BY_NAME.get(ALIASES.get(str(name).casefold(), str(name).casefold()))
     if found is None:
-        raise MeasureError("dialect", "the name of a tool", repr(name), _names(str(name)))
+        raise MeasureError("dialect", "the name of a tool", shown(name), _names(str(name)))
     return found
 
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.number import read_number, write_number
 
 FORMS = {
@@ -49,22 +49,22 @@ def discount(value: object) -> Discount:
     if isinstance(value, Discount):
         return value
     if not isinstance(value, str):
-        raise MeasureError("discount", _EXPECTED, repr(value))
+        raise MeasureError("discount", _EXPECTED, shown(value))
     found = _CALL.fullmatch(value.strip())
     if found is None or found["form"] not in FORMS:
         name = found["form"] if found else value
-        raise MeasureError("discount", _EXPECTED, repr(value), did_you_mean(name, FORMS))
+        raise MeasureError("discount", _EXPECTED, shown(value), did_you_mean(name, FORMS))
     form, exponent = found["form"], found["exponent"]
     if form != "power":
         if exponent is not None:
-            raise MeasureError("discount", f"{form} without an argument", repr(value))
+            raise MeasureError("discount", f"{form} without an argument", shown(value))
         return Discount(form)
     where, expected = "discount", "power(p) with p > 0"
     if exponent is None:
-        raise MeasureError(where, expected, repr(value), "Write the exponent, e.g. power(0.5).")
+        raise MeasureError(where, expected, shown(value), "Write the exponent, e.g. power(0.5).")
     number = read_number(exponent, where=where, expected=expected)
     if number <= 0:
-        raise MeasureError(where, expected, repr(value))
+        raise MeasureError(where, expected, shown(value))
     return Discount(form, number)
 
 
@@ -76,7 +76,7 @@ def base(value: object) -> float:
     """
     number = read_number(value, where="base", expected="a number above 1, or e")
     if number <= 1:
-        raise MeasureError("base", "a number above 1, or e", repr(value))
+        raise MeasureError("base", "a number above 1, or e", shown(value))
     return number
 
 

@@ -6,7 +6,7 @@ citations: the notation, the command line, the help and the documentation read i
 
 import re
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.catalogue import cumulated, ranks, sets, users
 from gainful.measures.family import Family
 
@@ -48,8 +48,8 @@ def family(name: object) -> Family:
             return entry
     hint = hint_of_subtopics(str(name))
     if not hint:
-        hint = did_you_mean(str(name), [entry.name for entry in CATALOGUE])
-    raise MeasureError("measure", "a measure of the catalogue", repr(name), hint)
+        hint = did_you_mean(name, [entry.name for entry in CATALOGUE])
+    raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
 
 
 def hint_of_subtopics(text: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.number import write_number
 
 
@@ -91,4 +91,4 @@ class Family:
                 return parameter
         names = [parameter.name for parameter in self.parameters]
         hint = did_you_mean(name, names) if names else "It has none."
-        raise MeasureError(self.name, "a parameter of this measure", repr(name), hint)
+        raise MeasureError(self.name, "a parameter of this measure", shown(name), hint)

@@ -5,7 +5,7 @@ A text stands for what it says itself; what the tool does besides is in its dial
 
 import re
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import MeasureError, did_you_mean, shown
 
 _CALL = re.compile(r"(?P<name>\w+At)\s*\(\s*(?P<cutoff>\d+)\s*\)", re.IGNORECASE)
 _SPARK = re.compile(r"ndcgAt(?=@|$)", re.IGNORECASE)
@@ -70,7 +70,7 @@ def _from_catboost(text: str, name: str, settings: str) -> str:
             raise MeasureError(
                 f"measure {text!r}",
                 "settings of CatBoost's metric, such as top=10;type=Exp",
-                repr(item.strip()),
+                shown(item.strip()),
                 did_you_mean(key, ["top", *_OF_CATBOOST]),
             )
         parameter, values = _OF_CATBOOST[key]
@@ -78,7 +78,7 @@ def _from_catboost(text: str, name: str, settings: str) -> str:
             raise MeasureError(
                 f"measure {text!r}",
                 f"{key}={' or '.join(values)}",
-                repr(value),
+                shown(value),
                 did_you_mean(value, values),
             )
         parameters.append(f"{parameter}={values[value]}")

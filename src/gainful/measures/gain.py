@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.number import read_number, write_number
 
 FORMS = {
@@ -52,12 +52,12 @@ def gain(value: object) -> Gain:
     if callable(value):
         return Gain("function", function=value)
     if not isinstance(value, str):
-        raise MeasureError("gain", _EXPECTED, repr(value))
+        raise MeasureError("gain", _EXPECTED, shown(value))
     text = value.strip()
     if text.startswith("{") and text.endswith("}"):
         return _table(_read_pairs(text))
     if text not in FORMS:
-        raise MeasureError("gain", _EXPECTED, repr(value), did_you_mean(text, FORMS))
+        raise MeasureError("gain", _EXPECTED, shown(value), did_you_mean(text, FORMS))
     return Gain(text)
 
 
@@ -66,7 +66,7 @@ def _read_pairs(text: str) -> list[tuple[str, str]]:
     for item in text[1:-1].split(","):
         grade, colon, value = item.partition(":")
         if not colon:
-            raise MeasureError("gain", "a table such as {1: 1, 2: 3}", repr(text))
+            raise MeasureError("gain", "a table such as {1: 1, 2: 3}", shown(text))
         pairs.append((grade, value))
     return pairs
 

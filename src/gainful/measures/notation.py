@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.families import CATALOGUE, hint_of_subtopics
 from gainful.measures.family import NEVER, Family, Spelling
 from gainful.measures.foreign import written_out
@@ -54,13 +54,13 @@ def parse_all(text: str) -> tuple[Measure, ...]:
     (Measure('nDCG@5'), Measure('nDCG@10'))
     """
     if not isinstance(text, str):
-        raise MeasureError("measure", "a text such as 'nDCG@10'", repr(text))
+        raise MeasureError("measure", "a text such as 'nDCG@10'", shown(text))
     found = _NOTATION.fullmatch(written_out(text.strip()))
     if found is None:
         raise MeasureError(
             "measure",
             "a name such as nDCG, nDCG(gain=exp2) or nDCG@10",
-            repr(text),
+            shown(text),
             hint_of_subtopics(text),
         )
     family, spelling = _look_up(found["name"])
@@ -107,7 +107,7 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
     if isinstance(measures, str | Measure):
         measures = [measures]
     if not isinstance(measures, Iterable):
-        raise MeasureError("measures", "a measure or a list of measures", repr(measures))
+        raise MeasureError("measures", "a measure or a list of measures", shown(measures))
     read: dict[Measure, None] = {}
     for item in measures:
         for measure in (item,) if isinstance(item, Measure) else parse_all(item):
@@ -129,7 +129,7 @@ def family(name: str) -> Family:
     'Average precision'
     """
     if not isinstance(name, str):
-        raise MeasureError("measure", "a name such as 'nDCG'", repr(name))
+        raise MeasureError("measure", "a name such as 'nDCG'", shown(name))
     found = _NOTATION.fullmatch(written_out(name.strip()))
     return _look_up(found["name"] if found else name)[0]
 
@@ -149,7 +149,7 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
         if hint.startswith("Choices"):
             others = [spelling.name for _, spelling in spelled.values()]
             hint = did_you_mean(name, [*names, *others])
-        raise MeasureError("measure", "a measure of the catalogue", repr(name), hint)
+        raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
     return found
 
 
@@ -166,7 +166,7 @@ def _read_arguments(arguments: str | None, *, where: str) -> list[tuple[str, str
         key, equals, value = item.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise MeasureError(
-                f"measure {where!r}", "parameters written key=value", repr(item.strip())
+                f"measure {where!r}", "parameters written key=value", shown(item.strip())
             )
         pairs.append(_from_ir_measures(key.strip(), value.strip().strip("'\"")))
     return pairs

@@ -3,7 +3,7 @@
 import math
 import numbers
 
-from gainful.errors import MeasureError
+from gainful.errors import MeasureError, shown
 
 _LARGEST_PLAIN = 1e15  # below this a whole float is written without a decimal point, exactly
 
@@ -43,7 +43,7 @@ def read_number(value: object, *, where: str, expected: str = "a finite number")
         except OverflowError:
             number = math.inf
     if not math.isfinite(number):
-        raise MeasureError(where, expected, repr(value))
+        raise MeasureError(where, expected, shown(value))
     return number
 
 

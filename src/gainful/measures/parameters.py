@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures import discount, gain
 from gainful.measures.family import Parameter
 from gainful.measures.number import read_number, write_number
@@ -19,7 +19,7 @@ def _number(
     def read(value: object) -> float:
         number = read_number(value, where=name, expected=values)
         if holds is not None and not holds(number):
-            raise MeasureError(name, values, repr(value))
+            raise MeasureError(name, values, shown(value))
         return number
 
     return Parameter(name, default, values, read, write_number)
@@ -32,7 +32,7 @@ def _word(name: str, answers: Mapping[str, str]) -> Parameter:
         if isinstance(value, str) and value in answers:
             return value
         expected = " or ".join(answers)
-        raise MeasureError(name, expected, repr(value), did_you_mean(str(value), answers))
+        raise MeasureError(name, expected, shown(value), did_you_mean(value, answers))
 
     values = "; ".join(f"`{answer}` {meaning}" for answer, meaning in answers.items())
     return Parameter(name, next(iter(answers)), values, read, str)
@@ -131,7 +131,7 @@ def _read_scale(value: object) -> str | float:
     expected = "none, query, or a number above 0"
     number = read_number(value, where="max", expected=expected)
     if number <= 0:
-        raise MeasureError("max", expected, repr(value))
+        raise MeasureError("max", expected, shown(value))
     return number
 
 

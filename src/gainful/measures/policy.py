@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gainful.errors import MeasureError, PolicyError, did_you_mean
+from gainful.errors import MeasureError, PolicyError, did_you_mean, shown
 from gainful.measures.number import read_number, write_number
 
 
@@ -42,7 +42,7 @@ class Choice:
             except MeasureError:
                 pass  # what follows says more
         hint = did_you_mean(value, self.answers) if isinstance(value, str) else ""
-        raise PolicyError(f"policy {self.name}", expected, repr(value), hint)
+        raise PolicyError(f"policy {self.name}", expected, shown(value), hint)
 
 
 CHOICES: tuple[Choice, ...] = (
@@ -205,7 +205,7 @@ class Policy:
             raise PolicyError(
                 "policy ties",
                 "average, best, worst or order for documents without ids",
-                repr(self.ties),
+                shown(self.ties),
                 "Arrays have no document ids to order ties by.",
             )
         return self

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gainful.errors import MeasureError
+from gainful.errors import MeasureError, shown
 from gainful.measures.discount import refuse_idle_base
 from gainful.measures.families import family
 from gainful.measures.family import ALWAYS, NEVER, Family
@@ -106,14 +106,14 @@ def read_cutoff(value: object) -> int:
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         cutoff = int(value)
     elif isinstance(value, bool | str):
-        raise MeasureError("cutoff", expected, repr(value))
+        raise MeasureError("cutoff", expected, shown(value))
     else:
         try:
             cutoff = operator.index(value)  # type: ignore[arg-type]
         except TypeError:
-            raise MeasureError("cutoff", expected, repr(value)) from None
+            raise MeasureError("cutoff", expected, shown(value)) from None
     if not 1 <= cutoff <= _DEEPEST:
-        raise MeasureError("cutoff", expected, repr(value))
+        raise MeasureError("cutoff", expected, shown(value))
     return cutoff
 
 

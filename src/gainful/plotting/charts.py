@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, TypedDict
 
-from gainful.errors import InputError, MissingDependencyError, warn
+from gainful.errors import InputError, MissingDependencyError, shown, warn
 from gainful.plotting import query_specs, specs
 from gainful.plotting.parts import Rows, Spec, Width
 from gainful.plotting.theme import theme_of
@@ -205,7 +205,7 @@ def _width(width: Width) -> Width:
         isinstance(width, int) and not isinstance(width, bool) and width > 0
     ):
         return width
-    raise InputError("width", "a number of pixels, or 'container'", repr(width))
+    raise InputError("width", "a number of pixels, or 'container'", shown(width))
 
 
 def _drawn(spec: Spec, theme: str | None) -> "Chart":

@@ -8,7 +8,7 @@ colour alone: outcomes differ in direction or shape, runs in shape.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
 SHAPES: Final = (
@@ -134,5 +134,5 @@ def theme_of(name: str | None) -> Mapping[str, Any] | None:
     if name is None:
         return None
     if name not in THEMES:
-        raise InputError("theme", "one of the themes", repr(name), did_you_mean(str(name), THEMES))
+        raise InputError("theme", "one of the themes", shown(name), did_you_mean(name, THEMES))
     return THEMES[name]

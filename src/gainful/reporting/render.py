@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.evaluation.scores import Scores
 from gainful.explanation.moved import Attribution
 from gainful.explanation.worked import Explanation
@@ -77,10 +77,10 @@ def render(
     """
     if format not in WRITERS:
         raise InputError(
-            "format", "one of the formats", repr(format), did_you_mean(str(format), WRITERS)
+            "format", "one of the formats", shown(format), did_you_mean(format, WRITERS)
         )
     if digits is not None and (not isinstance(digits, int) or not 0 <= digits <= _MOST_DIGITS):
-        raise InputError("digits", f"a whole number from 0 to {_MOST_DIGITS}", repr(digits))
+        raise InputError("digits", f"a whole number from 0 to {_MOST_DIGITS}", shown(digits))
     write = WRITERS[format]
     match result:
         case Explanation() | Attribution():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.settings import Settings
-from gainful.errors import InputError, MissingDependencyError
+from gainful.errors import InputError, MissingDependencyError, shown
 from gainful.evaluation.evaluate import evaluate_runs, read_policy
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Engine, Session
@@ -284,7 +284,7 @@ def _refuse_spark(*given: object) -> None:
 
 def _check_depth(depth: int | None) -> None:
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
-        raise InputError("depth", "a whole number from 1", repr(depth))
+        raise InputError("depth", "a whole number from 1", shown(depth))
 
 
 def _date(created: str | None) -> str:
@@ -293,4 +293,4 @@ def _date(created: str | None) -> str:
     try:
         return dt.date.fromisoformat(created).isoformat()
     except (TypeError, ValueError):
-        raise InputError("created", "a date such as 2026-11-15", repr(created)) from None
+        raise InputError("created", "a date such as 2026-11-15", shown(created)) from None

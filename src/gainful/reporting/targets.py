@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.writing.replacing import name_of, write_text
 
 # Endings that promise another format than HTML.
@@ -31,7 +31,7 @@ of HTML, found '.pdf'. A browser prints it to PDF; every table on it downloads a
         raise InputError(
             name,
             "a name that ends in .html, as a report is a page of HTML",
-            repr(ending),
+            shown(ending),
             "A browser prints it to PDF; every table on it downloads as CSV or JSON.",
         )
 

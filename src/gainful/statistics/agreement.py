@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.inputs.identifiers import examples, in_order, overlap_hint
 from gainful.inputs.rankings import (
     Ranking,
@@ -18,7 +18,6 @@ from gainful.inputs.rankings import (
     read_queries,
     read_scores,
     read_untied,
-    written,
 )
 from gainful.kernels import agreement as kernels
 
@@ -205,7 +204,7 @@ def _persistence(p: object) -> float:
     except OverflowError:
         number = math.nan
     if not 0 < number < 1:
-        raise InputError("p", "a number above 0 and below 1", written(p))
+        raise InputError("p", "a number above 0 and below 1", shown(p))
     return number
 
 
@@ -217,14 +216,14 @@ def _depth(depth: Any) -> int | None:
     except TypeError:
         number = 0
     if number < 1:
-        raise InputError("depth", "a whole number from 1, or None", written(depth))
+        raise InputError("depth", "a whole number from 1, or None", shown(depth))
     return number
 
 
 def _refuse_unknown(value: object, choices: tuple[str, ...], name: str, expected: str) -> None:
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(value if isinstance(value, str) else "", choices)
-        raise InputError(name, expected, written(value), hint)
+        raise InputError(name, expected, shown(value), hint)
 
 
 def _refuse_different(

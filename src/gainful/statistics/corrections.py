@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 
 Floats = NDArray[np.float64]
 
@@ -63,11 +63,11 @@ def adjusted(p: Sequence[float | None], correction: str = "holm") -> list[float 
     [0.03, 0.04, None, 0.04]
     """
     if correction not in CORRECTIONS:
-        hint = did_you_mean(str(correction), CORRECTIONS)
-        raise InputError("correction", "a correction for many comparisons", repr(correction), hint)
+        hint = did_you_mean(correction, CORRECTIONS)
+        raise InputError("correction", "a correction for many comparisons", shown(correction), hint)
     for place, value in enumerate(p):
         if value is not None and not 0 <= value <= 1:
-            raise InputError(f"p[{place}]", "a probability or None", repr(value))
+            raise InputError(f"p[{place}]", "a probability or None", shown(value))
     found = np.array([value for value in p if value is not None], np.float64)
     values = iter(CORRECTIONS[correction](found).tolist())
     return [None if value is None else next(values) for value in p]

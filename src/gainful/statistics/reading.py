@@ -6,7 +6,7 @@ import numbers
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.arrays import as_array, as_numbers
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ def read_positive(value: object, name: str) -> float:
     """Return a finite number above 0."""
     number = _number(value)
     if not 0 < number < math.inf:
-        raise InputError(name, "a number above 0", repr(value))
+        raise InputError(name, "a number above 0", shown(value))
     return number
 
 
@@ -60,14 +60,14 @@ def read_share(value: object, name: str) -> float:
     """
     number = _number(value)
     if not 0 < number < 1:
-        raise InputError(name, "a number above 0 and below 1", repr(value))
+        raise InputError(name, "a number above 0 and below 1", shown(value))
     return number
 
 
 def read_whole(value: object, name: str, least: int) -> int:
     """Return a whole number that is not below the least."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise InputError(name, f"a whole number from {least}", repr(value))
+        raise InputError(name, f"a whole number from {least}", shown(value))
     return int(value)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, PolicyError
+from gainful.errors import InputError, PolicyError, shown
 from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
@@ -107,7 +107,7 @@ def _refuse_policy(policy: Policy) -> None:
             raise PolicyError(
                 f"policy {choice}",
                 f"{' or '.join(answers)} for queries with subtopics",
-                repr(getattr(policy, choice)),
+                shown(getattr(policy, choice)),
             )
 
 

@@ -7,7 +7,7 @@ citations: the notation, the command line, the help and the documentation read i
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Example, Family, Parameter, Spelling
 from gainful.measures.notation import parse
 from gainful.measures.number import read_number, write_number
@@ -46,7 +46,7 @@ def _share(
     def read(value: object) -> float:
         number = read_number(value, where=name, expected=values)
         if not holds(number):
-            raise MeasureError(name, values, repr(value))
+            raise MeasureError(name, values, shown(value))
         return number
 
     return Parameter(name, 0.5, values, read, write_number)
@@ -295,8 +295,8 @@ def subtopic_family(name: object) -> Family:
         raise MeasureError(
             "measure",
             "a measure for queries with subtopics",
-            repr(name),
-            did_you_mean(str(name), [family.name for family in CATALOGUE])
+            shown(name),
+            did_you_mean(name, [family.name for family in CATALOGUE])
             + " Any other measure M is written IA(M).",
         )
     return found

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from gainful.errors import MeasureError
+from gainful.errors import MeasureError, shown
 from gainful.measures import notation
 from gainful.measures.family import ALWAYS, NEVER, Family
 from gainful.measures.spec import Measure, read_cutoff
@@ -101,10 +101,10 @@ def parse_all(text: str) -> tuple[SubtopicMeasure, ...]:
     (SubtopicMeasure('IA(nDCG(gain=exp2)@5)'), SubtopicMeasure('IA(nDCG(gain=exp2)@10)'))
     """
     if not isinstance(text, str):
-        raise MeasureError("measure", "a text such as 'alpha_nDCG@20'", repr(text))
+        raise MeasureError("measure", "a text such as 'alpha_nDCG@20'", shown(text))
     found = _NOTATION.fullmatch(text.strip())
     if found is None:
-        raise MeasureError("measure", "a name such as alpha_nDCG@20 or IA(nDCG@10)", repr(text))
+        raise MeasureError("measure", "a name such as alpha_nDCG@20 or IA(nDCG@10)", shown(text))
     family, arguments = subtopic_family(found["name"]), found["arguments"]
     cutoffs: list[int | None] = [None]
     if found["cutoffs"] is not None:
@@ -138,7 +138,7 @@ def _read_arguments(arguments: str | None, *, where: str) -> dict[str, Any]:
         key, equals, value = (part.strip() for part in item.partition("="))
         if not (key and equals and value):
             raise MeasureError(
-                f"measure {where!r}", "parameters written key=value", repr(item.strip())
+                f"measure {where!r}", "parameters written key=value", shown(item.strip())
             )
         if key in ("cutoff", "k"):
             raise MeasureError(f"measure {where!r}", "a cutoff written @10", f"{key}={value}")
@@ -164,7 +164,7 @@ def read_measures(measures: object) -> tuple[SubtopicMeasure, ...]:
     if isinstance(measures, str | Measure):
         measures = [measures]
     if not isinstance(measures, Iterable):
-        raise MeasureError("measures", "a measure or a list of measures", repr(measures))
+        raise MeasureError("measures", "a measure or a list of measures", shown(measures))
     read: dict[SubtopicMeasure, None] = {}
     for item in measures:
         if isinstance(item, Measure) and not isinstance(item, SubtopicMeasure):

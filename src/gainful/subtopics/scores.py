@@ -71,7 +71,7 @@ class SubtopicScores(Scores):
                 "scores",
                 "a measure that was evaluated",
                 f"'{found}'",
-                did_you_mean(str(found), by_name),
+                did_you_mean(found, by_name),
             )
         return found
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.engine import Session, file_quoted, quoted, said
 from gainful.inputs.files import Plain
 from gainful.inputs.formats import recognise
@@ -106,6 +106,6 @@ def refuse_misread(rows: Rows, select: str, naming: Naming, name: str) -> None:
         raise InputError(
             f"{rows.name}, query {rows.queries[0]!r}",
             f"ids with which the first line reads as {naming.format.upper()}",
-            repr(file.read_text("utf-8")[:60]),
+            shown(file.read_text("utf-8")[:60]),
             "Change the id, or write Parquet, which holds any.",
         )

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
@@ -47,7 +47,7 @@ def write_run(
     q1 Q0 a 3 0.5 mine
     """
     if not isinstance(tag, str) or tag.split() != [tag]:
-        raise InputError("tag", "a word without white space", repr(tag))
+        raise InputError("tag", "a word without white space", shown(tag))
     _write(run, RUN, path, format=format, columns=columns, engine=engine, tag=tag)
 
 

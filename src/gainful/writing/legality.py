@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.writing.rows import Rows
 
 _BLANKS = " \t\n\v\f\r"
@@ -40,6 +40,6 @@ def _refuse(where: str, text: str) -> NoReturn:
     raise InputError(
         where,
         "an id without white space, which separates the fields of TREC",
-        repr(text),
+        shown(text),
         "Replace it, or write CSV, TSV, JSON lines or Parquet.",
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.writing.packing import PACKINGS
 from gainful.writing.replacing import name_of
 
@@ -61,7 +61,7 @@ def endings(*, of: str = "tables") -> dict[str, str]:
     ('html', 'trec')
     """
     if of not in _ENDINGS:
-        raise InputError("of", "what is written", repr(of), did_you_mean(str(of), _ENDINGS))
+        raise InputError("of", "what is written", shown(of), did_you_mean(of, _ENDINGS))
     return dict(_ENDINGS[of])
 
 
@@ -84,7 +84,7 @@ def read_naming(
             raise InputError(
                 name or "''",
                 "a name that tells the format by its ending",
-                repr(ending) if ending else "no ending",
+                shown(ending) if ending else "no ending",
                 f"{did_you_mean(ending, endings)} Or say it: format=…, on the command "
                 "line --format ….",
             )
@@ -94,10 +94,10 @@ def read_naming(
         known = list(dict.fromkeys(endings.values()))
         if chosen not in known:
             raise InputError(
-                "format", "one of the formats", repr(format), did_you_mean(str(format), known)
+                "format", "one of the formats", shown(format), did_you_mean(format, known)
             )
     if packing and chosen == "parquet":
         raise InputError(
-            name, f"Parquet without {packing}", repr(pure.name), "Parquet is packed within."
+            name, f"Parquet without {packing}", shown(pure.name), "Parquet is packed within."
         )
     return Naming(chosen, packing)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gainful.errors import InputError
 from gainful.evaluation.aggregates import aggregate_of, aggregate_of_sum
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.hashing import shown
+from gainful.evaluation.hashing import short_hash
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.rows import Held
 from gainful.evaluation.scores import Scores
@@ -62,7 +62,7 @@ class SparkScores(Scores):
         self._frame = rows
         self._again = again
         self._grades = grades
-        hashes = [shown(number) for number in summary.digests]
+        hashes = [short_hash(number) for number in summary.digests]
         pairs = zip(hashes[::2], hashes[1::2], strict=True)
         self._hashed = dict(zip(reaches, pairs, strict=True))
 

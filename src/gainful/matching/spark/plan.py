@@ -9,7 +9,7 @@ highest scores, and what is sent does not grow with the lists.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gainful.errors import PolicyError
+from gainful.errors import PolicyError, shown
 from gainful.inputs.spark import as_texts, functions, is_faulty
 from gainful.matching.folding import Chunks
 from gainful.matching.spark.cutting import cut
@@ -64,7 +64,7 @@ def refuse_orders(policy: Policy) -> None:
             raise PolicyError(
                 f"policy {name}",
                 "a choice that does not need the order of rows, which Spark does not keep",
-                repr(answer),
+                shown(answer),
                 "Choose another, or evaluate where rows have an order: files, or a data frame.",
             )
 

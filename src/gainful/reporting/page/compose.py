@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from gainful.errors import InputError, MissingDependencyError
+from gainful.errors import InputError, MissingDependencyError, shown
 from gainful.reporting.packing import Packed, pack
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def page(payload: Mapping[str, Any], packed: Packed | None = None) -> str:
     """
     found = payload.get("format")
     if found != FORMAT:
-        raise InputError("report", f"a payload of format {FORMAT}", repr(found))
+        raise InputError("report", f"a payload of format {FORMAT}", shown(found))
     if packed is None:
         packed = pack(payload["details"].items())
     rest = {name: value for name, value in payload.items() if name != "details"}

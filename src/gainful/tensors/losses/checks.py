@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError, did_you_mean, shown
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.discount import refuse_idle_base
@@ -79,7 +79,7 @@ def check_number(name: str, value: object, expected: str, fits: Callable[[float]
         # A tensor would have no gradient here, and under jax.jit it would have no value either.
         tensor = hasattr(value, "dtype") and not real
         remedy = "It is a constant: a number of Python, not a tensor." if tensor else ""
-        raise InputError(name, expected, _shown(value), remedy)
+        raise InputError(name, expected, shown(value), remedy)
 
 
 def _positive(name: str, value: object) -> None:
@@ -94,14 +94,14 @@ def _whole(least: int) -> Callable[[str, object], None]:
     def check(name: str, value: object) -> None:
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not whole or value < least:  # type: ignore[operator]
-            raise InputError(name, f"a whole number, at least {least}", _shown(value))
+            raise InputError(name, f"a whole number, at least {least}", shown(value))
 
     return check
 
 
 def _truth(name: str, value: object) -> None:
     if not isinstance(value, bool | np.bool_):
-        raise InputError(name, "True or False", _shown(value))
+        raise InputError(name, "True or False", shown(value))
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
@@ -109,14 +109,7 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
     listed = list(choices)
     if not isinstance(value, str) or value not in listed:
         expected = f"{', '.join(listed[:-1])} or {listed[-1]}"
-        raise InputError(name, expected, _shown(value), did_you_mean(str(value), listed))
-
-
-def _shown(value: object) -> str:
-    """Return a value as it is written; of what is long or large, the type."""
-    plain = value is None or isinstance(value, int | float | str | list | tuple)
-    written = repr(value) if plain else ""
-    return written if 0 < len(written) < 80 else type(value).__name__
+        raise InputError(name, expected, shown(value), did_you_mean(value, listed))
 
 
 _CHECKS: Mapping[str, Callable[[str, object], None]] = {

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from gainful.errors import MeasureError, did_you_mean
+from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.discount import WITH_BASE
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
@@ -195,5 +195,5 @@ def _measured(scores: Array, labels: Any, mask: Any, common: Common) -> tuple[Ar
 def _check_method(method: object) -> None:
     if not isinstance(method, str) or method not in METHODS:
         raise MeasureError(
-            "method", ", ".join(METHODS), repr(method), did_you_mean(str(method), METHODS)
+            "method", ", ".join(METHODS), shown(method), did_you_mean(method, METHODS)
         )
