@@ -176,10 +176,21 @@ def _evaluate_subtopics(
     source = click.get_current_context().get_parameter_source("measures")
     given = source is not click.core.ParameterSource.DEFAULT
     measures = list(options["measures"]) if given else _SUBTOPICS
-    judged = gf.read_subtopics(judgments, policy=policy, **reading)
+    own = {**reading, "columns": _without(reading["columns"], "run", "score", "rank")}
+    judged = gf.read_subtopics(judgments, policy=policy, **own)
+    own = {**reading, "columns": _without(reading["columns"], "judgments", "grade", "subtopic")}
     return {
-        name: gf.evaluate_subtopics(judged, run, measures, policy=policy, **reading)
+        name: gf.evaluate_subtopics(judged, run, measures, policy=policy, **own)
         for name, run in runs.items()
+    }
+
+
+def _without(columns: Mapping[str, str], side: str, *roles: str) -> dict[str, str]:
+    """Return the names of columns but those of one side."""
+    return {
+        key: name
+        for key, name in columns.items()
+        if key not in roles and not key.startswith(f"{side}.")
     }
 
 

@@ -109,9 +109,9 @@ def reading_options(command: Command) -> Command:
             "--columns",
             multiple=True,
             metavar="ROLE=NAME",
-            help="The column that holds the query, doc, grade or score, where its name is not one "
-            "of the usual: query=user. For one side alone: judgments.query=user. A file without "
-            "header has columns 1, 2, 3 …. Repeat for more.",
+            help="The column that holds the query, doc, grade, score or rank, where its name is not "
+            "one of the usual: query=user. For one side alone: judgments.query=user. Columns named "
+            "by number, from 1, are those of a file without a header. Repeat for more.",
         ),
         click.option("--memory", metavar="SIZE", help="The most memory for tables, such as 4GB."),
         click.option("--threads", type=click.IntRange(1), help="How many cores to use."),
@@ -128,11 +128,13 @@ def reading_options(command: Command) -> Command:
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options that say how files are read out of a command's options."""
-    columns = {}
+    columns: dict[str, str] = {}
     for given in options.pop("columns"):
         role, equals, name = given.partition("=")
         if not equals:
             raise click.UsageError(f"--columns takes ROLE=NAME, such as query=user, not {given!r}.")
+        if role in columns:
+            raise click.UsageError(f"--columns names {role} twice: {columns[role]} and {name}.")
         columns[role] = name
     engine = gf.Engine(
         memory=options.pop("memory"),

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError, did_you_mean, shown
-from gainful.inputs.kinds import JUDGMENTS, RUN, SUBTOPICS, Kind, mistaken
+from gainful.inputs.kinds import FOUND_RANKS, JUDGMENTS, RANKS, RUN, SUBTOPICS, Kind, mistaken
 
 # The names in use, the surest first: a table may have the text of a query beside its id.
 # They are compared in lower case, with _ for blanks and hyphens.
@@ -16,23 +16,60 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     ),
     "grade": ("grade", "relevance", "rel", "label", "target", "score", "rating"),
     "score": ("score", "prediction", "pred", "sim", "similarity", "rating"),
+    "rank": ("rank", "position", "pos"),
     "subtopic": ("subtopic_id", "subtopic", "intent_id", "intent", "facet_id", "facet", "iteration"),
 }  # fmt: skip
 
-_KEYS = ("query", "doc", "grade", "score", *(
-    f"{kind.name}.{role}" for kind in (JUDGMENTS, RUN) for role in ("query", "doc", kind.number)
+_NUMBERS = {JUDGMENTS.name: (JUDGMENTS.number,), RUN.name: (RUN.number, RANKS.number)}
+_KEYS = ("query", "doc", "grade", "score", "rank", *(
+    f"{name}.{role}" for name, numbers in _NUMBERS.items() for role in ("query", "doc", *numbers)
 ))  # fmt: skip
+_LONGEST_NUMBER = 10  # digits, which no file has so many columns for
 _PARTS = (f"{SUBTOPICS.part}", f"{SUBTOPICS.name}.{SUBTOPICS.part}")
 
 
-def read_columns(columns: object, *, parts: bool = False) -> dict[str, str]:
+class Columns(dict[str, str]):
+    """Names of columns by what they hold, which remember whether an input had such a column.
+
+    >>> columns = Columns({"query": "user"})
+    >>> find_columns(["user", "doc", "score"], RUN, columns, "run.csv")
+    (0, 1, 2)
+    >>> columns.refuse_unused()
+    """
+
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        super().__init__(names or {})
+        self._used: set[str] = set()
+
+    def use(self, role: str, kind: Kind) -> None:
+        """Remember that an input of a kind had the column for a role."""
+        self._used.add(_key(role, kind, self))
+
+    def refuse_unused(self) -> None:
+        """Refuse a name that no input could use: what it was meant for was read in another way."""
+        for key, name in self.items():
+            if key not in self._used:
+                raise InputError(
+                    f"columns, {key}",
+                    f"an input with columns, one of which is {name!r}",
+                    "none",
+                    "Leave it out: dicts, JSON of their shape, labels with qid: and predictions "
+                    "have no columns.",
+                )
+
+
+def read_columns(columns: object, *, parts: bool = False) -> Columns:
     """Check the names of columns that a caller gives; with `parts`, of subtopics too.
+
+    Names that were checked before are returned as they are.
 
     >>> read_columns({"query": "user", "run.doc": "item"})
     {'query': 'user', 'run.doc': 'item'}
     """
     if columns is None:
-        return {}
+        return Columns()
+    if isinstance(columns, Columns):
+        return columns
     if not isinstance(columns, Mapping):
         raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
     keys = (*_KEYS, *_PARTS) if parts else _KEYS
@@ -41,11 +78,60 @@ def read_columns(columns: object, *, parts: bool = False) -> dict[str, str]:
             raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, keys))
         if not isinstance(name, str | int) or isinstance(name, bool):
             raise InputError(f"columns, {key}", "the name of a column", shown(name))
-    return {key: str(name) for key, name in columns.items()}
+    both = [key for key in columns if key.rpartition(".")[2] in _NUMBERS[RUN.name]]
+    if len({key.rpartition(".")[2] for key in both}) > 1:
+        raise InputError(
+            "columns",
+            "a score or a rank, by which a run is ordered",
+            f"both, {' and '.join(both)}",
+            "Leave one of them out.",
+        )
+    return Columns({key: str(name) for key, name in columns.items()})
+
+
+def asked_columns(kind: Kind, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of columns that are given for a kind, by what they hold.
+
+    >>> asked_columns(RUN, {"query": "user", "grade": "stars", "run.rank": "place"})
+    {'query': 'user', 'rank': 'place'}
+    """
+    roles = ("query", "doc", *_NUMBERS[kind.name], *([] if kind.part is None else [kind.part]))
+    found = {role: _given(role, kind, given) for role in roles}
+    return {role: name for role, name in found.items() if name is not None}
+
+
+def is_number(name: str) -> bool:
+    """Return whether a name is the number of a column, by which it is told without a header."""
+    return name.isascii() and name.isdecimal() and len(name) < _LONGEST_NUMBER
+
+
+def kind_of(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> Kind:
+    """Return what kind of numbers a table has: those of a run are ranks where it has no scores.
+
+    A column that is named rank may hold scores all the same, as search in PostgreSQL gives them;
+    so ranks must be whole where the caller did not name their column.
+
+    >>> kind_of(["query", "doc", "position"], RUN, {}) is FOUND_RANKS
+    True
+    >>> kind_of(["query", "doc", "position"], RUN, {"rank": "position"}) is RANKS
+    True
+    >>> kind_of(["query", "doc", "rank", "score"], RUN, {}) is RUN
+    True
+    """
+    if kind is not RUN or _given(RUN.number, kind, given) is not None:
+        return kind
+    if _given(RANKS.number, kind, given) is not None:
+        return RANKS
+    has = [_find(role, names, kind, given) is not None for role in _NUMBERS[RUN.name]]
+    return FOUND_RANKS if has == [False, True] else RUN
 
 
 def looks_like_header(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:
     """Return whether these are names of columns rather than data."""
+    asked = set(asked_columns(kind, given).values())
+    if asked <= {*names} and not asked <= {*kind.fields}:
+        return True
+    kind = kind_of(names, kind, given)
     found = [_find(role, names, kind, given) for role in ("query", "doc", kind.number)]
     return None not in found[:2] or found.count(None) <= 1
 
@@ -91,6 +177,8 @@ def find_columns(
 ) -> tuple[int, int, int]:
     """Return the places, from 0, of query, doc and number among the columns of a table.
 
+    What numbers a run has is told by `kind_of`.
+
     >>> find_columns(["query-id", "corpus-id", "score"], JUDGMENTS, {}, "qrels.tsv")
     (0, 1, 2)
     """
@@ -126,20 +214,40 @@ def _place(
             where,
             f"the column {asked!r} for {role}" if asked else f"a column for {role}",
             "only " + ", ".join(map(repr, names)),
-            did_you_mean(asked, names) if asked else _remedy(role, names),
+            did_you_mean(asked, names) + for_other_side(kind, given)
+            if asked
+            else _remedy(role, names),
         )
     if names.count(names[place]) > 1:
         raise InputError(
             where, f"one column {names[place]!r} for {role}", f"{names.count(names[place])}"
         )
+    if asked is not None and isinstance(given, Columns):
+        given.use(role, kind)
     return place
+
+
+def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
+    """Say how to name columns where the other input alone has them, if both may be meant.
+
+    >>> for_other_side(JUDGMENTS, {"query": "user"})
+    ' A name that is meant for the run alone is written run.query=….'
+    >>> for_other_side(JUDGMENTS, {"judgments.query": "user"})
+    ''
+    """
+    shared = next((role for role in ("query", "doc") if role in given), None)
+    if shared is None:
+        return ""
+    other, meant = (RUN, "the run") if kind.name == JUDGMENTS.name else (JUDGMENTS, "the judgments")
+    return f" A name that is meant for {meant} alone is written {other.name}.{shared}=…."
 
 
 def _remedy(role: str, names: Sequence[str]) -> str:
     plain = [_plain(name) for name in names]
     if role == RUN.number and any(alias in plain for alias in ALIASES[JUDGMENTS.number]):
         return mistaken(JUDGMENTS, given=RUN)
-    return f"Read are {', '.join(ALIASES[role])}; or name it: columns {role}=…."
+    ranks = ", or rank=… where it has ranks" if role == RUN.number else ""
+    return f"Read are {', '.join(ALIASES[role])}; or name it: columns {role}=…{ranks}."
 
 
 def find_rank(names: Sequence[str]) -> int | None:
@@ -149,7 +257,12 @@ def find_rank(names: Sequence[str]) -> int | None:
 
 
 def _given(role: str, kind: Kind, given: Mapping[str, str]) -> str | None:
-    return given.get(f"{kind.name}.{role}", given.get(role))
+    return given.get(_key(role, kind, given))
+
+
+def _key(role: str, kind: Kind, given: Mapping[str, str]) -> str:
+    own = f"{kind.name}.{role}"
+    return own if own in given else role
 
 
 def _find(role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> int | None:

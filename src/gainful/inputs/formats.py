@@ -3,12 +3,22 @@
 import csv
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import PurePath
 
-from gainful.errors import InputError, shortened
-from gainful.inputs.columns import find_columns, find_part, find_rank, looks_like_header
+from gainful.errors import InputError, did_you_mean, shortened
+from gainful.inputs.columns import (
+    asked_columns,
+    find_columns,
+    find_part,
+    find_rank,
+    for_other_side,
+    is_number,
+    kind_of,
+    looks_like_header,
+)
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind, mistaken
 
@@ -25,7 +35,8 @@ class Layout:
     """How the rows of a text file are written.
 
     Attributes:
-        format: trec, table (CSV, TSV), jsonl, json, parquet, letor or predictions.
+        format: trec (fields between white space), table (CSV, TSV), jsonl, json, parquet, letor
+            or predictions.
         delimiter: between the fields, where one character is.
         names: of the columns, or of the fields.
         places: of query, doc and number among them.
@@ -33,6 +44,7 @@ class Layout:
         skip: how many blank lines stand before it.
         rank: the place of a column of ranks.
         part: the place of a column of subtopics, where rows belong to one.
+        numbered: whether the caller named columns by number, so that there is no header.
     """
 
     format: str
@@ -43,6 +55,7 @@ class Layout:
     skip: int = 0
     rank: int | None = None
     part: int | None = None
+    numbered: bool = False
 
 
 def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
@@ -78,57 +91,139 @@ def recognise_head(head: bytes, name: str, kind: Kind, given: Mapping[str, str])
     return replace(layout, skip=head.split(b"\n").index(first))
 
 
-def trec(kind: Kind, delimiter: str) -> Layout:
-    """Return the layout of a TREC file."""
-    rank = kind.fields.index("rank") if "rank" in kind.fields else None
-    part = None if kind.part is None else kind.fields.index(kind.part)
-    return Layout("trec", delimiter, kind.fields, kind.places, rank=rank, part=part)
+def trec(kind: Kind, delimiter: str, given: Mapping[str, str], where: str) -> Layout:
+    """Return the layout of a TREC file; columns may be named by its fields."""
+    kind = kind_of(kind.fields, kind, given)
+    places, part = _places(kind.fields, kind, given, where)
+    rank = kind.fields.index("rank") if kind is RUN else None
+    return Layout("trec", delimiter, kind.fields, places, rank=rank, part=part)
+
+
+def _places(
+    names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
+) -> tuple[tuple[int, int, int], int | None]:
+    kind = kind_of(names, kind, given)
+    return find_columns(names, kind, given, where), find_part(names, kind, given, where)
 
 
 def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
     """Tell which keys of the objects on the lines of a file are read, from the first of them."""
-    names, where = tuple(json.loads(first)), f"{name}:1"
-    places, part = find_columns(names, kind, given, where), find_part(names, kind, given, where)
+    names = tuple(json.loads(first))
+    places, part = _places(names, kind, given, f"{name}:1")
     return Layout("jsonl", "", names, places, part=part)
 
 
 def _delimited(name: str, first: bytes, kind: Kind, given: Mapping[str, str]) -> Layout:
+    where = f"{name}:1"
     try:
         line = first.decode().rstrip("\r")
     except UnicodeDecodeError:
-        return trec(kind, " ")  # its reader says where and what
+        return trec(kind, " ", {}, where)  # its reader says where and what
     by_name = _BY_NAME.get(PurePath(name.removesuffix(".gz").removesuffix(".zst")).suffix, "")
-    for delimiter in (by_name, *_DELIMITERS) if by_name else _DELIMITERS:
+    delimiters = (by_name, *_DELIMITERS) if by_name else _DELIMITERS
+    if any(is_number(each) for each in asked_columns(kind, given).values()):
+        return _without_header(where, line, delimiters, kind, given)
+    for delimiter in delimiters:
         names = _split(line, delimiter)
         if len(names) > 1 and looks_like_header(names, kind, given):
-            places = find_columns(names, kind, given, f"{name}:1")
-            rank, part = find_rank(names), find_part(names, kind, given, f"{name}:1")
+            places, part = _places(names, kind, given, where)
+            rank = find_rank(names) if kind_of(names, kind, given) is RUN else None
             return Layout(
                 "table", delimiter, tuple(names), places, header=True, rank=rank, part=part
             )
-    delimiter = next((mark for mark in (by_name, *_DELIMITERS) if mark and mark in line), "")
+    delimiter = next((mark for mark in delimiters if mark in line), "")
     fields = first.split()  # as bytes: only the white space of ASCII separates
     if len(fields) == len(kind.fields) or (delimiter in ("", "\t") and by_name != "\t"):
-        return trec(kind, "\t" if line.count("\t") == len(kind.fields) - 1 else " ")
-    return _without_header(name, _split(line, delimiter), delimiter, kind, given)
+        _refuse_other_fields(where, line, kind, given)
+        return trec(kind, "\t" if line.count("\t") == len(kind.fields) - 1 else " ", given, where)
+    raise _other_names(where, _split(line, delimiter), kind, given)
+
+
+def _refuse_other_fields(where: str, line: str, kind: Kind, given: Mapping[str, str]) -> None:
+    """Refuse names of columns that a TREC file does not have: it might be a table."""
+    for role, name in asked_columns(kind, given).items():
+        if name not in kind.fields:
+            raise InputError(
+                where,
+                f"the column {name!r} for {role}",
+                f"none in {shortened(repr(line))}, read as the fields {' '.join(kind.fields)}",
+                f"{did_you_mean(name, _likely(name, line.split(), kind))} Columns of a table without "
+                f"a header are named by their numbers from 1.{for_other_side(kind, given)}",
+            )
+
+
+def _likely(name: str, words: Sequence[str], kind: Kind) -> Sequence[str]:
+    """Return the words of a line, where it looks like a header with a name like the one asked for."""
+    return words if get_close_matches(name, words, n=1) else kind.fields
+
+
+def _other_names(
+    where: str, fields: Sequence[str], kind: Kind, given: Mapping[str, str]
+) -> InputError:
+    """Return an error that says which columns a first line does not name."""
+    missing = {
+        role: name for role, name in asked_columns(kind, given).items() if name not in fields
+    }
+    remedy = f"Name the columns: query=…, doc=…, {kind.number}=…"
+    remedy += ", or rank=…, " if kind is RUN else ", "
+    remedy += "by their numbers from 1 where the file has no header."
+    expected = f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}"
+    if missing:
+        role, name = next(iter(missing.items()))
+        expected = f"the column {name!r} for {role}"
+        remedy = f"{did_you_mean(name, fields)} {remedy}{for_other_side(kind, given)}"
+    return InputError(where, expected, shortened(", ".join(map(repr, fields))), remedy)
 
 
 def _without_header(
-    name: str, fields: list[str], delimiter: str, kind: Kind, given: Mapping[str, str]
+    where: str, line: str, delimiters: Sequence[str], kind: Kind, given: Mapping[str, str]
 ) -> Layout:
-    """Take fields by their numbers, from 1; only the caller can know what they mean."""
-    names = tuple(str(number) for number in range(1, len(fields) + 1))
-    if looks_like_header(names, kind, given):
-        places = find_columns(names, kind, given, name)
-        part = find_part(names, kind, given, name)
-        return Layout("table", delimiter, names, places, part=part)
-    raise InputError(
-        f"{name}:1",
-        f"names of columns, or the {len(kind.fields)} fields {' '.join(kind.fields)}",
-        shortened(", ".join(map(repr, fields))),
-        f"Name the columns: query=…, doc=…, {kind.number}=…, by their numbers from 1 where the "
-        "file has no header.",
-    )
+    """Take fields by their numbers, from 1; only the caller can know what they mean.
+
+    What separates them is what gives enough of them, with a number where one is expected; if
+    nothing does, its reader says what is no number.
+    """
+    asked = asked_columns(kind, given)
+    kind = kind_of((), kind, given)
+    _refuse_partly_numbered(where, kind, given)
+    numbers = [int(name) for name in asked.values()]
+    splits = [(delimiter, _split(line, delimiter)) for delimiter in delimiters]
+    splits.append(("", [field.decode() for field in line.encode().split()]))
+    enough = [each for each in splits if len(each[1]) > 1 and max(numbers) <= len(each[1])]
+    number = int(asked[kind.number]) - 1
+    fitting = (each for each in enough if _NUMBER.fullmatch(each[1][number].encode()))
+    delimiter, fields = next(fitting, enough[0] if enough else max(splits, key=_width))
+    names = tuple(str(place) for place in range(1, len(fields) + 1))
+    if not enough or min(numbers) < 1:
+        wrong = next(role for role, name in asked.items() if name not in names)
+        raise InputError(
+            where,
+            f"a column of the number {asked[wrong]} for {wrong}",
+            f"{len(fields)}, from 1: {shortened(', '.join(map(repr, fields)))}",
+            f"Columns named by number are those of a file without a header.{for_other_side(kind, given)}",
+        )
+    places, part = _places(names, kind, given, where)
+    if not delimiter:
+        return Layout("trec", " ", names, places, part=part, numbered=True)
+    return Layout("table", delimiter, names, places, part=part, numbered=True)
+
+
+def _refuse_partly_numbered(where: str, kind: Kind, given: Mapping[str, str]) -> None:
+    """Refuse columns of which only some are named by number."""
+    asked = asked_columns(kind, given)
+    roles = ["query", "doc", kind.number, *([] if kind.part is None else [kind.part])]
+    if not all(role in asked and is_number(asked[role]) for role in roles):
+        raise InputError(
+            where,
+            f"a number for each of {', '.join(roles)}, since one has a number",
+            ", ".join(f"{role}={name}" for role, name in asked.items()),
+            "Name all columns by their numbers from 1, where the file has no header, or all by "
+            f"their names.{for_other_side(kind, given)}",
+        )
+
+
+def _width(split: tuple[str, list[str]]) -> int:
+    return len(split[1])
 
 
 def _split(line: str, delimiter: str) -> list[str]:
@@ -169,6 +264,6 @@ def _is_record(line: bytes) -> bool:
 def other_kind(count: int, kind: Kind) -> str:
     """Return a hint where lines look like those of the other kind."""
     for other in (JUDGMENTS, RUN):
-        if other is not kind and count == len(other.fields):
+        if other.name != kind.name and count == len(other.fields):
             return mistaken(other, given=kind)
     return ""

@@ -1,6 +1,6 @@
 """The kinds of input: judgments, runs, and judgments of the subtopics of queries."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,12 +12,17 @@ class Kind:
         number: what its numbers are.
         fields: those of a line of a TREC file.
         part: what a row belongs to within its query, where rows do.
+        ascending: whether the lowest number is the best.
+        whole: whether its numbers must be whole, from 0, since no more than the name of their
+            column tells what they are.
     """
 
     name: str
     number: str
     fields: tuple[str, ...]
     part: str | None = None
+    ascending: bool = False
+    whole: bool = False
 
     @property
     def contents(self) -> str:
@@ -34,9 +39,20 @@ class Kind:
         """Where query, doc and number stand in a line of a TREC file, from 0."""
         return self.fields.index("query"), self.fields.index("doc"), self.fields.index(self.number)
 
+    def turned(self, number: float) -> float:
+        """Return a number with the sign by which the highest is the best; or back, as it was.
+
+        >>> RANKS.turned(3.0), RUN.turned(3.0)
+        (-3.0, 3.0)
+        """
+        return -number if self.ascending else number
+
 
 JUDGMENTS = Kind("judgments", "grade", ("query", "iteration", "doc", "grade"))
 RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))
+# A run whose rows have ranks: what reads them turns their signs, and they are scores.
+RANKS = Kind("run", "rank", RUN.fields, ascending=True)
+FOUND_RANKS = replace(RANKS, whole=True)
 SUBTOPICS = Kind("judgments", "grade", ("query", "subtopic", "doc", "grade"), part="subtopic")
 
 
@@ -46,5 +62,5 @@ def mistaken(found: Kind, given: Kind) -> str:
     >>> mistaken(RUN, given=JUDGMENTS)
     'This looks like a run, given as judgments: give each file as what it is.'
     """
-    one, other = ("a run" if kind is RUN else kind.name for kind in (found, given))
+    one, other = ("a run" if kind.name == RUN.name else kind.name for kind in (found, given))
     return f"This looks like {one}, given as {other}: give each file as what it is."

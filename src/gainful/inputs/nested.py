@@ -55,9 +55,10 @@ class Records:
                 column.append(id_text(record[key], where=where))
             given = record[value]
             # NaN and the infinities are found in the table, as in one of another format.
-            numbers.append(given if type(given) is float else _number(given, self.kind, where))
-        read = {name: np.array(column, object) for name, column in ids.items()}
-        return {**read, "number": np.array(numbers)}
+            read = given if type(given) is float else _number(given, self.kind, where)
+            numbers.append(self.kind.turned(read))
+        texts = {name: np.array(column, object) for name, column in ids.items()}
+        return {**texts, "number": np.array(numbers)}
 
 
 def read_nested(

@@ -8,16 +8,23 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from gainful.errors import InputError, shortened, shown
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.formats import Layout, other_kind
-from gainful.inputs.kinds import Kind
+from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.nested import INEXACT, KEY_ONCE, RepeatedError, unique_keys
 
 _LONGEST = 60
+_FINITE = "a finite number as"
+_NO_HEADER = (
+    "Columns named by number are those of a file without a header: where its first line names "
+    "them, use the names."
+)
+_TABLE = "Columns of a table without a header are named by their numbers: query=1, doc=2 …."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,22 @@ class Fault:
 def rows(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     """Go through the rows of a file."""
     reader = {"trec": _trec, "table": _table, "jsonl": _jsonl}[layout.format]
-    return reader(file, layout, kind)
+    found = reader(file, layout, kind)
+    first = next(found, None)
+    if isinstance(first, Fault) and not first.remedy:
+        first = replace(first, remedy=_advice(first, layout))
+    if first is not None:
+        yield first
+        yield from found
+
+
+def _advice(first: Fault, layout: Layout) -> str:
+    """Say how columns are named, where the first row suggests that they were named wrongly."""
+    if layout.numbered and first.expected.startswith(_FINITE):
+        return _NO_HEADER
+    if layout.names == RUN.fields or layout.names == JUDGMENTS.fields:
+        return _TABLE if first.expected.startswith(f"{len(layout.names)} fields") else ""
+    return ""
 
 
 def first_fault(file: Plain, layout: Layout, kind: Kind) -> Fault | None:
@@ -57,15 +79,10 @@ def first_fault(file: Plain, layout: Layout, kind: Kind) -> Fault | None:
     return next((row for row in rows(file, layout, kind) if isinstance(row, Fault)), None)
 
 
-def again(file: Plain, layout: Layout, kind: Kind, query: str, doc: str) -> int | None:
-    """Return the line on which a document of a query stands for the second time."""
-    lines = (
-        row.line
-        for row in rows(file, layout, kind)
-        if isinstance(row, Row) and row.query == query and row.doc == doc
-    )
-    next(lines, None)
-    return next(lines, None)
+def line_of(nth: int, wanted: Callable[[Row], bool], found: Iterator[Row | Fault]) -> int | None:
+    """Return the line of the nth row, from 1, of those that are wanted."""
+    lines = (row.line for row in found if isinstance(row, Row) and wanted(row))
+    return next(islice(lines, nth - 1, None), None)
 
 
 def _lines(file: Plain) -> Iterator[tuple[int, bytes]]:
@@ -91,7 +108,7 @@ def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
             number,
             f"{len(layout.names)} fields ({' '.join(layout.names)})",
             f"{len(fields)}: {_quoted(line)}",
-            other_kind(len(fields), kind),
+            "" if layout.numbered else other_kind(len(fields), kind),
         )
     try:
         text = [field.decode() for field in fields]
@@ -164,7 +181,7 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     if wrong:
         return Fault(number, "a string (or an integer) as id", shown(wrong[0]))
     if isinstance(record[value], str):  # a number in quotes is none, as in a dict
-        return Fault(number, f"a finite number as {kind.number}", _shown(record[value]))
+        return Fault(number, f"{_FINITE} {kind.number}", _shown(record[value]))
     part = None if layout.part is None else str(ids[2])
     return _row(number, str(ids[0]), str(ids[1]), record[value], kind, part=part)
 
@@ -195,8 +212,8 @@ def _row(
         )
     if not math.isfinite(number):
         found = _shown(value) if isinstance(value, str) else shown(value)
-        return Fault(line, f"a finite number as {kind.number}", found if value != "" else "nothing")
-    return Row(line, query, doc, number, rank, part)
+        return Fault(line, f"{_FINITE} {kind.number}", found if value != "" else "nothing")
+    return Row(line, query, doc, kind.turned(number), rank, part)
 
 
 def _number(value: object) -> float:

@@ -5,11 +5,13 @@ fails on what is no row; then the place is looked for, and the error says it.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from gainful.errors import InputError
+from gainful.inputs.columns import kind_of
 from gainful.inputs.engine import Columns, Session, said
 from gainful.inputs.files import Plain, parts_of, path_of, plain_file
 from gainful.inputs.formats import recognise
@@ -18,7 +20,7 @@ from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.letor import Labels, Predictions, read_labels, read_predictions
 from gainful.inputs.nested import read_nested
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
-from gainful.inputs.rows import Row, again, first_fault, rows
+from gainful.inputs.rows import Row, first_fault, line_of, rows
 from gainful.inputs.source import Source
 from gainful.inputs.spark import refuse_spark
 from gainful.inputs.texts import cleaned, is_read_by_engine, json_lines, row_by_row
@@ -112,13 +114,15 @@ def _open_plain(
             found = read_nested(file, kind, checked=checked)
             if isinstance(found, Mapping):
                 return found
+            found = replace(found, kind=kind_of([*found.records[0]], kind, columns))
             table = session.register(kind.name, found.arrays(columns))
             # No number is missing; but the engine takes NaN in an array for nothing.
             number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
             select = f"SELECT * REPLACE ({number}) FROM {table}"
-            return Source(kind, file.name, select, strict=True)
+            return Source(found.kind, file.name, select, strict=True)
         case "jsonl":
             return json_lines(file, kind, columns, session)
+    kind = kind_of(layout.names, kind, columns)
     return Source(kind, file.name, "", strict=True, file=file, layout=layout)
 
 
@@ -163,10 +167,7 @@ def refuse(source: Source, problem: Exception) -> NoReturn:
 
 def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = True) -> NoReturn:
     """Say where a document stands for the second time; by a policy, another could be set."""
-    where = source.name
-    if source.lines and source.file is not None:
-        line = again(source.file, source.layout, source.kind, query, doc)
-        where = source.name if line is None else f"{source.name}:{line}"
+    where = _place(source, 2, lambda row: (row.query, row.doc) == (query, doc))
     remedy = "Remove one of the rows."
     if by_policy:
         remedy = "Remove one, or set the policy duplicates to first or best."
@@ -193,8 +194,50 @@ def refuse_values(session: Session, source: Source) -> NoReturn:
     raise InputError(
         f"{where}, query {query!r}, document {doc!r}",
         f"a finite number as {source.kind.number}",
-        "nothing" if number is None else str(number),
+        "nothing" if number is None else str(source.kind.turned(number)),
     )
+
+
+def refuse_ranks(session: Session, source: Source, table: str, number: str) -> None:
+    """Refuse ranks that order nothing, in a copy of a source: two that are equal, or no ranks.
+
+    Values that are missing or not finite are looked for apart.
+    """
+    if not source.kind.ascending:
+        return
+    ranks = f"(SELECT query, doc, -{number} AS rank FROM {table} WHERE isfinite({number}))"
+    found = session.rows(
+        f"SELECT query, doc, rank FROM {ranks} WHERE rank < 0 OR rank <> floor(rank) "
+        "ORDER BY query, doc LIMIT 1"
+    )
+    if found and source.kind.whole:
+        query, doc, rank = found[0]
+        raise InputError(
+            _place(source, 1, lambda row: (row.query, row.doc) == (query, doc)),
+            "whole numbers from 1 in a column that its name alone tells to hold ranks",
+            f"{rank!r} for document {doc!r} of query {query!r}",
+            "Name it: columns rank=… where the lowest is the best, score=… where the highest is.",
+        )
+    found = session.rows(
+        f"SELECT query, rank, min(doc), max(doc) FROM {ranks} GROUP BY query, rank "
+        "HAVING count(*) > 1 AND min(doc) < max(doc) ORDER BY query, rank LIMIT 1"
+    )
+    if found:
+        query, rank, one, other = found[0]
+        raise InputError(
+            _place(source, 2, lambda row: (row.query, -row.number) == (query, rank)),
+            "a rank of its own for each document of a query",
+            f"rank {rank:g} for {one!r} and {other!r} of query {query!r}",
+            "Put the ranks right; or give scores, which may tie: columns score=….",
+        )
+
+
+def _place(source: Source, nth: int, wanted: Callable[[Row], bool]) -> str:
+    """Return the place of the nth of the rows that are wanted: its line, where rows have one."""
+    line = None
+    if source.lines and source.file is not None:
+        line = line_of(nth, wanted, rows(source.file, source.layout, source.kind))
+    return source.name if line is None else f"{source.name}:{line}"
 
 
 def refuse_beyond_single(session: Session, source: Source) -> None:
@@ -202,12 +245,13 @@ def refuse_beyond_single(session: Session, source: Source) -> None:
     if source.lines and source.file is not None:
         for row in rows(source.file, source.layout, source.kind):
             if isinstance(row, Row) and abs(row.number) >= BEYOND_SINGLE:
-                raise beyond_single(f"{source.name}:{row.line}", row.number)
+                raise beyond_single(f"{source.name}:{row.line}", source.kind.turned(row.number))
         return
     found = _first_row(session, source, f"isfinite(number) AND abs(number) >= {BEYOND_SINGLE!r}")
     if found:
         row, query, doc, number = found
-        raise beyond_single(f"{source.name}, row {row}, query {query!r}, document {doc!r}", number)
+        place = f"{source.name}, row {row}, query {query!r}, document {doc!r}"
+        raise beyond_single(place, source.kind.turned(number))
 
 
 def _first_row(session: Session, source: Source, condition: str) -> tuple[Any, ...] | None:

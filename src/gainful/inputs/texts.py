@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gainful.inputs.cleaning import clean, is_clean, is_usual
+from gainful.inputs.columns import kind_of
 from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain
 from gainful.inputs.formats import Layout, json_lines_layout
@@ -29,7 +30,7 @@ def ready(source: Source, session: Session) -> Source:
         return cleaned(source, session)
     if layout.format == "table" and not is_usual(path, layout.delimiter):
         return row_by_row(source, session)
-    return replace(source, select=_text_select(path, layout, session))
+    return replace(source, select=_text_select(path, layout, source.kind, session))
 
 
 def is_read_by_engine(source: Source) -> bool:
@@ -43,7 +44,7 @@ def cleaned(source: Source, session: Session) -> Source:
     target = session.folder / session.name("cleaned")
     clean(source.file.path, target)
     layout = replace(source.layout, delimiter="")
-    select = _text_select(target, replace(layout, delimiter=" "), session)
+    select = _text_select(target, replace(layout, delimiter=" "), source.kind, session)
     return replace(source, select=select, layout=layout)
 
 
@@ -76,7 +77,7 @@ def _may_be_odd(path: Path) -> bool:
         return content.find(b"_") >= 0 or content.find(b"+") >= 0
 
 
-def _text_select(path: Path, layout: Layout, session: Session) -> str:
+def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> str:
     """Read lines of fields; an empty field is an error, not a value."""
     number = layout.places[2]
     plain = not _may_be_odd(path)
@@ -94,7 +95,8 @@ def _text_select(path: Path, layout: Layout, session: Session) -> str:
         value = (
             f"CAST(CASE WHEN {is_odd_number(value)} THEN 'no number' ELSE {value} END AS DOUBLE)"
         )
-    columns = f"{query} AS query, {doc} AS doc, {value} AS number"
+    sign = "-" if kind.ascending else ""
+    columns = f"{query} AS query, {doc} AS doc, {sign}{value} AS number"
     if layout.rank is not None:
         # For the lint; not read where it is not asked for. Of a bare column, the cast would
         # become one of the reader, which fails on what is no number.
@@ -115,6 +117,7 @@ def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Ses
         first = next(line for line in content if line.strip())
     layout = json_lines_layout(first, file.name, kind, columns)
     query, doc, number = (layout.names[place] for place in layout.places)
+    kind = kind_of(layout.names, kind, columns)
     types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, number))
 
     def text(name: str) -> str:
@@ -131,7 +134,7 @@ def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Ses
         f"CASE WHEN json_type({value}) = 'DOUBLE' AND abs(CAST({value} AS DOUBLE)) < {_INTEGERS_END!r} "
         f"OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
         f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
-        f"THEN CAST({value} AS DOUBLE) ELSE error('no number') END AS number "
+        f"THEN {'-' if kind.ascending else ''}CAST({value} AS DOUBLE) ELSE error('no number') END AS number "
         f"FROM {_READ}json({file_quoted(file.path, session)}, format='newline_delimited', "
         "compression='none', hive_partitioning=false, "
         f"columns={{{types}}}, maximum_object_size=268435456)"

@@ -5,7 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from gainful.errors import InputError
-from gainful.inputs.columns import find_columns, find_part, find_rank, refuse_ids, refuse_numbers
+from gainful.inputs.columns import (
+    find_columns,
+    find_part,
+    find_rank,
+    kind_of,
+    refuse_ids,
+    refuse_numbers,
+)
 from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted, said
 from gainful.inputs.formats import Layout
 from gainful.inputs.kinds import Kind
@@ -64,6 +71,7 @@ def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str
     except (duckdb.Error, UnicodeError) as problem:
         raise InputError(name, "a table that can be read", said(problem)) from None
     names = [row[0] for row in described]
+    kind = kind_of(names, kind, columns)
     places = find_columns(names, kind, columns, name)
     query, doc, number = (name_quoted(names[place]) for place in places)
     ids = dict(zip(("query", "doc"), places, strict=False))
@@ -87,7 +95,9 @@ def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str
             f"CASE WHEN {number} IS NULL OR CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
             "ELSE error('an integer that a float64 does not hold exactly: scale it down') END"
         )
-    ranks, rank = find_rank(names), ""
+    if kind.ascending:
+        value = f"-({value})"
+    ranks, rank = None if kind.ascending else find_rank(names), ""
     if ranks is not None:  # by way of text, which every type can be
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
     part = ""
@@ -119,6 +129,7 @@ def _refuse_mixed_types(
     if not mixed:
         return
     known = [row[0] for row in session.rows(f"DESCRIBE FROM read_parquet([{files}])")]
+    kind = kind_of(known, kind, columns)
     for place in find_columns(known, kind, columns, name):
         if known[place] in mixed:
             raise InputError(

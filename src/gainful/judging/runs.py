@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gainful.errors import InputError, shown
+from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine
 from gainful.judging.bounds import Bounds, bounds
 from gainful.judging.differences import COMPARED
@@ -66,7 +67,7 @@ def bounds_of_runs(
     """
     if not isinstance(runs, Mapping) or not runs:
         raise InputError("runs", "a dict {name: run} with at least one run", shown(runs))
-    asked = read_measures(measures)
+    asked, names = read_measures(measures), read_columns(columns)
     found = {
         name: bounds(
             judgments,
@@ -75,7 +76,7 @@ def bounds_of_runs(
             grades=grades,
             unseen=unseen,
             policy=policy,
-            columns=columns,
+            columns=names,
             engine=engine,
         )
         for name, run in runs.items()
@@ -95,10 +96,11 @@ def bounds_of_runs(
             unseen=unseen,
             against=runs[first],
             policy=policy,
-            columns=columns,
+            columns=names,
             engine=engine,
         )
         for name in others
         if compared
     }
+    names.refuse_unused()
     return RunBounds(found, differences)

@@ -75,6 +75,7 @@ def check(
             listable = _for_labels(opened, found, name)
             drafts += _look_at_run(session, judged, listable, name, cutoff)
         findings = settled(drafts)
+    names.refuse_unused()
     return Findings(findings, (JUDGMENTS.name, *given), cutoff, expected)
 
 

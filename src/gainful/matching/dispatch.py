@@ -285,14 +285,19 @@ def reading(
     names, folding = read_columns(columns), read_chunks(chunks, policy)
     with Session(engine, progress) as session:
         yield Reader(judgments, policy, session, names, folding)
+    if names is not columns:  # else they are checked where they were read
+        names.refuse_unused()
 
 
 def _lines(opened: object, depth: int | None = None, *, single: bool = False) -> Lines | None:
     """Read a source as lines, if it is a clean TREC file that fits arrays."""
     if not isinstance(opened, Source) or opened.file is None or opened.layout.format != "trec":
         return None
-    path, delimiter = opened.file.path, opened.layout.delimiter
-    return read_lines(path, opened.kind, delimiter, depth, single=single)
+    layout, kind = opened.layout, opened.kind
+    if kind.ascending or (layout.names, layout.places) != (kind.fields, kind.places):
+        return None  # columns were named, by which the engine reads
+    path, delimiter = opened.file.path, layout.delimiter
+    return read_lines(path, kind, delimiter, depth, single=single)
 
 
 def _named(opened: object) -> str:

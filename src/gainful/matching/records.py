@@ -10,7 +10,7 @@ from gainful.errors import InputError
 from gainful.inputs.engine import Columns, Session
 from gainful.inputs.kinds import Kind
 from gainful.inputs.source import Source
-from gainful.inputs.sources import read, refuse_duplicate, refuse_values
+from gainful.inputs.sources import read, refuse_duplicate, refuse_ranks, refuse_values
 from gainful.matching.mappings import documents_of, queries_of, sorted_numbers
 from gainful.measures.policy import Policy
 
@@ -57,6 +57,7 @@ def stored(session: Session, source: Source) -> str:
         raise InputError(source.name, source.kind.least, "none")
     if not finite or min(known) < count:
         refuse_values(session, source)
+    refuse_ranks(session, source, table, "number")
     return table
 
 

@@ -14,7 +14,13 @@ from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.precision import IN_SINGLE
 from gainful.inputs.source import Source
-from gainful.inputs.sources import guarded, read, refuse_beyond_single, refuse_values
+from gainful.inputs.sources import (
+    guarded,
+    read,
+    refuse_beyond_single,
+    refuse_ranks,
+    refuse_values,
+)
 from gainful.matching.folding import Chunks
 from gainful.matching.judged import Judged, unique
 from gainful.matching.matched import Ints
@@ -82,10 +88,13 @@ def _listed(
         if source.rescans:
             rows = columns.format(rows=f"({source.select})")
             session.execute(f"CREATE TEMP VIEW {table} AS {rows}")
+            refuse_ranks(session, source, table, "score")
             return table, "", None
         read(session, source, f"CREATE TEMP TABLE {table} AS {columns}")
+        refuse_ranks(session, source, table, "score")
         return table, "rowid", None
     read(session, source, f"CREATE TEMP TABLE {table} AS {columns}")
+    refuse_ranks(session, source, table, "score")
     whole, row = unique(session, source, table, "score", policy)
     if plain:
         return whole, row, None

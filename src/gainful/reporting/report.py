@@ -13,6 +13,7 @@ from gainful.comparison.settings import Settings
 from gainful.errors import InputError, MissingDependencyError, shown
 from gainful.evaluation.evaluate import evaluate_runs, read_policy
 from gainful.evaluation.scores import Scores
+from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.query_tables import read_query_table
 from gainful.inputs.sources import lasting
@@ -197,7 +198,8 @@ def report(
     with Session(engine) as session:
         judgments = lasting(judgments, session)
         fresh = {name: lasting(run, session) for name, run in fresh.items()}
-        reading: dict[str, Any] = {"columns": columns, "chunks": chunks, "engine": engine}
+        names = read_columns(columns)
+        reading: dict[str, Any] = {"columns": names, "chunks": chunks, "engine": engine}
         scores = evaluate_runs(
             judgments,
             fresh,
@@ -206,6 +208,7 @@ def report(
             progress=None if progress is None else _within(progress, 0.0, _EVALUATED),
             **reading,
         )
+        names.refuse_unused()
         evaluated: dict[str, Scores | Baseline] = {
             name: saved.get(name) or scores[name] for name in runs
         }

@@ -84,6 +84,7 @@ def evaluate_subtopics(
     with Session(engine) as session:
         judged = read_judged(judgments, names, chosen, session)
         returned = _read_run(run, names, chosen, session)
+    names.refuse_unused()
     likely = read_weights(weights, judged)
     union = _union(judged)
     matched = mappings.match(union, returned, decided)

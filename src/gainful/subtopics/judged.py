@@ -48,7 +48,10 @@ def read_subtopics(
     """
     names = read_columns(columns, parts=True)
     with Session(engine) as session:
-        return read_judged(judgments, names, Policy() if policy is None else policy, session)
+        judged = read_judged(judgments, names, Policy() if policy is None else policy, session)
+    if names is not columns:  # else they are checked where they were read
+        names.refuse_unused()
+    return judged
 
 
 def read_judged(

@@ -96,6 +96,7 @@ def _write(
     names = read_columns(columns)
     with Session(engine) as session:
         rows = read_rows(given, kind, names, session)
+        names.refuse_unused()
         refuse_ids(rows, naming.format)
         select = select_of(rows, naming.format, tag)
         refuse_misread(rows, select, naming, name_of(path))
