@@ -1,11 +1,16 @@
 """What the engine may use of the machine: memory, cores, and a folder that is left empty."""
 
+import os
 import re
+import signal
+import threading
+from types import SimpleNamespace
 
 import duckdb
 import pytest
 
 import gainful as gf
+from gainful.inputs.engine import Session
 from gainful.matching.dispatch import reading
 from same_matched import assert_same
 
@@ -93,3 +98,85 @@ def test_nothing_is_left_by_threads_that_fail(tmp_path):
     with pytest.raises(gf.InputError):
         gf.evaluate({"q": {"a": 1}}, run, engine=gf.Engine(folder=folder))
     assert list(folder.iterdir()) == []
+
+
+class Stopped(Exception):  # noqa: N818 - nothing went wrong
+    """What a handler of a signal raises."""
+
+
+@pytest.fixture
+def handled():
+    """Have a signal raise, as Ctrl-C does."""
+
+    def stop(*_):
+        raise Stopped
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    yield
+    signal.signal(signal.SIGUSR1, before)
+
+
+def engine_threads():
+    return [thread for thread in threading.enumerate() if thread.name == "gainful engine"]
+
+
+ENDLESS = "SELECT sum(hash(i)) FROM range(10_000_000_000_000) t(i)"
+
+
+@pytest.mark.parametrize("ask", [Session.execute, Session.rows, Session.columns])
+def test_a_signal_stops_a_query(handled, ask, tmp_path):
+    session = Session(gf.Engine(folder=tmp_path))
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1))
+    timer.start()
+    with session, pytest.raises(Stopped):
+        ask(session, ENDLESS)
+    assert list(tmp_path.iterdir()) == []
+    for thread in engine_threads():
+        thread.join(10)
+    assert engine_threads() == []
+
+
+def test_a_progress_that_fails_stops_a_query(tmp_path):
+    def fail(_):
+        raise Stopped
+
+    with Session(gf.Engine(folder=tmp_path), fail) as session, pytest.raises(Stopped):
+        session.execute(ENDLESS)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+def test_a_query_that_does_not_stop_is_left_to_itself(handled, signals, tmp_path, monkeypatch):
+    """After a while, or at once where a second signal comes."""
+    monkeypatch.setattr("gainful.inputs.engine._PATIENCE", 0.2 if signals == 1 else 1e9)
+    go_on = threading.Event()
+
+    def work():
+        os.kill(os.getpid(), signal.SIGUSR1)
+        go_on.wait()
+
+    def interrupt():
+        if signals > 1:
+            signal.raise_signal(signal.SIGUSR1)
+
+    session = Session(gf.Engine(folder=tmp_path))
+    assert session.folder.exists()
+    # Without `close`, which would wait.
+    session._connection = SimpleNamespace(interrupt=interrupt)
+    with session, pytest.raises(Stopped):
+        session._done(work)
+    assert list(tmp_path.iterdir()) == []
+    go_on.set()
+    for thread in engine_threads():
+        thread.join(10)
+    assert engine_threads() == []
+
+
+def test_nothing_is_loaded_by_what_a_file_is_named():
+    with Session() as session:
+        settings = session.rows(
+            "SELECT value FROM duckdb_settings() WHERE name LIKE 'auto%known_extensions'"
+        )
+        assert settings == [("false",), ("false",)]
+        loaded = session.rows("SELECT extension_name FROM duckdb_extensions() WHERE loaded")
+        assert {("json",), ("parquet",)} <= set(loaded)

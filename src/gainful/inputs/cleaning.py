@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -76,9 +77,9 @@ def is_usual(path: Path, delimiter: str) -> bool:
     return all(in_parallel(look, range(0, size, _GLANCE)))
 
 
-def clean(path: Path, target: Path) -> None:
+def clean(path: Path, cleaned: BinaryIO) -> None:
     """Write a file anew: one blank between fields, none around them, no blank lines."""
-    with path.open("rb") as source, target.open("wb") as cleaned:
+    with path.open("rb") as source:
         rest = source.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
         while chunk := source.read(_CHUNK):
             chunk = rest + chunk

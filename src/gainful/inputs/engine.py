@@ -1,35 +1,44 @@
 """The engine that reads and joins tables: DuckDB, embedded, in memory, on all cores.
 
 What does not fit the memory limit is written to a temporary directory, which is removed
-when the work is done.
+when the work is done. The engine works on a thread of its own, so that signals reach the
+thread that waits for it.
 """
 
+import io
 import os
+import queue
 import re
-import shutil
-import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, shown
+from gainful.inputs.temporary import Temporary, no_room, temporary_folder
 
 if TYPE_CHECKING:
     import duckdb
 
 Columns = dict[str, NDArray[Any]]
 Progress = Callable[[float], None]
+Result = TypeVar("Result")
 
 _GLOB = frozenset("*?[]{}\\")
 _MOST_THREADS = 1024
 _SIZE = re.compile(r"0*[1-9]\d*(\.\d+)?\s*([KMGT]i?)?B|0?\.\d*[1-9]\d*\s*[KMGT]i?B", re.IGNORECASE)
 _POLL = 0.1  # seconds between two looks at how far a query is
+_INSIST = 0.02  # seconds between two tries to stop it: one that comes before it begins is lost
+_PATIENCE = 3.0  # seconds until a query that does not stop is left to itself
+_BUFFER = 1 << 20
+_FULL = "max_temp_directory_size"  # in the engine's message where there is no more room on the disk
+_ERROR_NUMBER = re.compile(r'"errno": ?"(\d+)"')  # in the engine's messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,30 +90,48 @@ class Session:
                 "Spark is an engine of evaluate, evaluate_runs and compare.",
             )
         self._progress = progress
-        self._folder: Path | None = None
+        self._folder: Temporary | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._worker: _Worker | None = None
         self._names = 0
 
     def __enter__(self) -> "Session":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        try:
+            # What is left to itself would hold up the end of its connection.
+            if self._connection is not None and self._has_stopped():
+                self._connection.close()
+        finally:
+            if self._folder is not None:
+                self._folder.remove()
 
     @property
     def folder(self) -> Path:
         """A directory of its own, removed at the end."""
         if self._folder is None:
-            try:
-                self._folder = Path(tempfile.mkdtemp(prefix="gainful-", dir=self.engine.folder))
-            except OSError as problem:
+            self._folder = temporary_folder(self.engine.folder)
+            if not is_text(str(self._folder.path)):
                 raise InputError(
-                    "temporary directory", "one that can be written", f"{problem.strerror}"
-                ) from None
-        return self._folder
+                    "temporary directory",
+                    "a path in UTF-8, which the engine needs",
+                    shown(str(self._folder.path.parent)),
+                    "Name another: the folder of the engine, --temp-dir, or TMPDIR in the "
+                    "environment.",
+                )
+        return self._folder.path
+
+    @property
+    def _spilled(self) -> Path:
+        return self.folder / "spilled"
+
+    @contextmanager
+    def written_aside(self, stem: str) -> Iterator[tuple[Path, BinaryIO]]:
+        """Yield a new file in the directory, open to be written, with its path."""
+        path = self.folder / self.name(stem)
+        with _Aside(path) as raw, io.BufferedWriter(raw, _BUFFER) as file:
+            yield path, file
 
     def name(self, stem: str) -> str:
         """Return a name for a table or a file that is not in use yet."""
@@ -113,19 +140,27 @@ class Session:
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> None:
         """Run a statement for what it does."""
-        with _interruptible():
-            self._run(sql, values)
+        self._run(sql, values, lambda _: None)
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a query that has few."""
-        with _interruptible():
-            return self._run(sql, values).fetchall()
+        return self._run(sql, values, lambda ran: ran.fetchall())
 
     def columns(self, sql: str, values: Sequence[object] = ()) -> Columns:
         """Return the columns of a query as arrays."""
-        with _interruptible():
-            found = self._run(sql, values).fetchnumpy()
+        found = self._run(sql, values, lambda ran: ran.fetchnumpy())
         return {name: np.ma.getdata(column) for name, column in found.items()}
+
+    def prepare_writing(self) -> None:
+        """Have the engine write so that it can be stopped.
+
+        With threads that write for those that compute, as version 2.0 has them, a COPY that is
+        stopped can wait for good for one that waits for it.
+        """
+        import duckdb
+
+        with suppress(duckdb.Error):  # earlier versions do not have the setting
+            self.execute("SET async_threads=0")
 
     def register(self, stem: str, table: object) -> str:
         """Make arrays, a data frame or an Arrow stream readable under a name, which is returned."""
@@ -135,7 +170,7 @@ class Session:
 
     def drop(self, name: str) -> None:
         """Forget a table that is no longer needed."""
-        self._run(f"DROP TABLE IF EXISTS {name}")
+        self.execute(f"DROP TABLE IF EXISTS {name}")
 
     @property
     def connection(self) -> "duckdb.DuckDBPyConnection":
@@ -145,9 +180,10 @@ class Session:
             import duckdb
 
             settings: dict[str, str | bool | int | float | list[str]] = {
-                "temp_directory": str(self.folder / "spilled"),
+                "temp_directory": str(self._spilled),
                 # Nothing is fetched over the network, and no file decides how it is read.
                 "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,  # what reads Parquet and JSON is built in
                 "python_enable_replacements": False,
                 # A column of objects may begin with integers and go on with '007'.
                 "pandas_analyze_sample": 0,
@@ -168,63 +204,175 @@ class Session:
                 self._connection.execute("SET progress_bar_time=0")
         return self._connection
 
-    def _run(self, sql: str, values: Sequence[object] = ()) -> "duckdb.DuckDBPyConnection":
+    def _run(
+        self,
+        sql: str,
+        values: Sequence[object],
+        fetch: "Callable[[duckdb.DuckDBPyConnection], Result]",
+    ) -> Result:
         import duckdb
 
-        connection = self.connection
-        parameters = list(values) if values else None
+        connection, parameters = self.connection, list(values) if values else None
         try:
-            if self._progress is None:
-                return connection.execute(sql, parameters)
-            with _Watch(connection, self._progress):
-                return connection.execute(sql, parameters)
+            return self._done(lambda: fetch(connection.execute(sql, parameters)))
         except duckdb.OutOfMemoryException as problem:
+            if _FULL in str(problem):
+                raise no_room(said(problem)) from None
             raise InputError(
                 "engine, memory",
                 "room for the tables",
                 said(problem),
                 "Raise the memory limit, or lower the number of threads.",
             ) from None
+        except duckdb.IOException as problem:
+            if str(self._spilled) not in str(problem):
+                raise
+            raise no_room(reason_of(problem)) from None
+
+    def _done(self, work: Callable[[], Result]) -> Result:
+        """Have the worker do something, and wait for it where signals can be heard."""
+        if self._worker is None:
+            self._worker = _Worker()
+        job = self._worker.begin(work)
+        try:
+            while not job.wait(_POLL):
+                self._tell_progress()
+        except BaseException:  # Ctrl-C, or what another signal or the progress raises
+            self._has_stopped()
+            raise
+        return job.result()
+
+    def _tell_progress(self) -> None:
+        if self._progress is None:
+            return
+        share = self.connection.query_progress()
+        if share >= 0:  # −1 where it is not known
+            self._progress(share / 100)
+
+    def _has_stopped(self) -> bool:
+        """Stop what the engine does, if anything, and return whether it has."""
+        if self._worker is None or self._connection is None:
+            return True
+        stopped = self._worker.stop(self._connection.interrupt)
+        if stopped:
+            self._worker = None
+        return stopped
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C be what it is elsewhere: the engine makes an error of its own of it."""
-    try:
-        yield
-    except RuntimeError as problem:
-        if str(problem) == "Query interrupted":
-            raise KeyboardInterrupt from None
-        raise
+class _Aside(io.FileIO):
+    """A file on the way: where it cannot be written, the folder is to blame, not what is read."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            super().__init__(path, "w")
+        except OSError as problem:
+            raise no_room(problem.strerror) from None
+
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content)
+        except OSError as problem:
+            raise no_room(problem.strerror) from None
 
 
-class _Watch:
-    """Tells how far a query is, from another thread, for as long as it runs."""
+class _Job(Generic[Result]):
+    """A piece of work of the worker, and what came of it."""
 
-    def __init__(self, connection: "duckdb.DuckDBPyConnection", progress: Progress) -> None:
-        self._connection = connection
-        self._progress = progress
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+    def __init__(self, work: Callable[[], Result]) -> None:
+        self._work = work
+        self._found: list[Result] = []
+        self._problem: BaseException | None = None
+        self._running = threading.Lock()  # a bare lock, which is quicker than an event
+        self._running.acquire()
 
-    def __enter__(self) -> None:
-        self._thread.start()
+    def run(self) -> None:
+        """Do the work."""
+        try:
+            self._found.append(self._work())
+        except BaseException as problem:  # noqa: BLE001 - it is raised where it is waited for
+            self._problem = problem
+        finally:
+            self._running.release()
 
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
+    def wait(self, seconds: float) -> bool:
+        """Return whether it is done, after some time at most."""
+        done = self._running.acquire(timeout=seconds)
+        if done:
+            self._running.release()
+        return done
 
-    def _look(self) -> None:
-        while not self._done.wait(_POLL):
-            share = self._connection.query_progress()
-            if share >= 0:  # −1 where it is not known
-                self._progress(share / 100)
+    def result(self) -> Result:
+        """Return what was found, or raise what went wrong."""
+        if self._problem is not None:
+            problem, self._problem = self._problem, None
+            try:
+                raise problem
+            finally:
+                del problem  # whose frames hold this one
+        return self._found.pop()  # which may be large, and is kept by nobody else
+
+
+class _Worker:
+    """A thread that does one piece of work after the other."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._last: _Job[Any] | None = None
+        self._given_up = False
+        # A daemon, because a process does not wait at its end for work that did not stop.
+        threading.Thread(target=self._work, name="gainful engine", daemon=True).start()
+
+    def begin(self, work: Callable[[], Result]) -> _Job[Result]:
+        """Have a piece of work done."""
+        job = _Job(work)
+        self._last = job
+        self._jobs.put(job)
+        return job
+
+    def stop(self, interrupt: Callable[[], None]) -> bool:
+        """End the thread, with the work that it may be at; return whether it has ended."""
+        if self._given_up:  # a signal came while this waited: the caller wants to be gone
+            return False
+        self._given_up = True
+        end = time.monotonic() + _PATIENCE
+        while self._last is not None and not self._last.wait(0):
+            if time.monotonic() > end:
+                return False
+            interrupt()
+            self._last.wait(_INSIST)
+        self._jobs.put(None)
+        self._given_up = False
+        return True
+
+    def _work(self) -> None:
+        while not self._given_up and (job := self._jobs.get()) is not None:
+            job.run()
+            del job  # and what it holds
 
 
 def said(problem: Exception) -> str:
     """Return the first sentence of the engine's own message."""
     line = str(problem).strip().splitlines()[0]
     return line.split(": ", 1)[-1].rstrip(".")
+
+
+def reason_of(problem: Exception) -> str:
+    """Return why the system did not let the engine write, or the engine's own message."""
+    known = _ERROR_NUMBER.search(str(problem))
+    return os.strerror(int(known[1])) if known else said(problem).rpartition('": ')[2]
+
+
+def is_text(name: str) -> bool:
+    r"""Return whether a name of a file is UTF-8: the engine takes no other.
+
+    >>> is_text("run"), is_text("\udcff")
+    (True, False)
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_odd_number(text: str) -> str:
@@ -248,7 +396,7 @@ def name_quoted(name: str) -> str:
 
 def file_quoted(path: Path, session: Session) -> str:
     """Write the name of a file as SQL; the engine would expand characters of patterns."""
-    if _GLOB & set(str(path)) or "://" in str(path):
+    if _GLOB & set(str(path)) or "://" in str(path) or not is_text(str(path)):
         link = session.folder / session.name("link")
         link.symlink_to(path.resolve())
         path = link

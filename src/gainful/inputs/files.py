@@ -66,14 +66,12 @@ def plain_file(name: str, session: Session) -> Plain:
     if name == "-":
         if sys.stdin is None:
             raise InputError("standard input", "something to read", "none: it is closed")
-        target = session.folder / session.name("input")
-        with target.open("wb") as file:
+        with session.written_aside("input") as (target, file):
             shutil.copyfileobj(sys.stdin.buffer, file, _CHUNK)
         return _unpacked(Plain("standard input", target), session)
     with opened(name) as file:  # a directory, or what may not be read, fails here
         if not Path(name).is_file():  # a pipe cannot be read twice
-            target = session.folder / session.name("input")
-            with target.open("wb") as copy:
+            with session.written_aside("input") as (target, copy):
                 shutil.copyfileobj(file, copy, _CHUNK)
             return _unpacked(Plain(name, target), session)
     return _unpacked(Plain(name, Path(name)), session)
@@ -134,10 +132,14 @@ def _unpacked(file: Plain, session: Session) -> Plain:
         )
     if not magic.startswith((_GZIP, _ZSTANDARD)):
         return file
-    target = session.folder / session.name("unpacked")
     try:
-        with _unpacking(file.path, magic) as source, target.open("wb") as plain:
+        with (
+            _unpacking(file.path, magic) as source,
+            session.written_aside("unpacked") as (target, plain),
+        ):
             shutil.copyfileobj(source, plain, _CHUNK)
+    except InputError:
+        raise  # of the temporary directory; it is a ValueError too
     except (EOFError, zlib.error, OSError, ValueError) as problem:
         if isinstance(problem, OSError) and problem.errno is not None:
             raise InputError(file.name, "a readable file", f"{problem.strerror}") from None

@@ -1,6 +1,7 @@
 """The tag of a run in TREC format, and what may stand after it."""
 
 from pathlib import Path
+from typing import BinaryIO
 
 from gainful.inputs.files import Plain
 
@@ -18,10 +19,10 @@ def last_tag(file: Plain) -> str:
     return fields[_TAG].decode(errors="replace") if len(fields) > _TAG else ""
 
 
-def write_first_fields(path: Path, target: Path) -> bool:
+def write_first_fields(path: Path, copy: BinaryIO) -> bool:
     """Write the lines of a run up to their tag; also return whether any had more."""
     longer = False
-    with path.open("rb") as source, target.open("wb") as copy:
+    with path.open("rb") as source:
         for line in source:
             fields = line.split(None, _TAG + 1)
             longer |= len(fields) > _TAG + 1

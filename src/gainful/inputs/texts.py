@@ -41,8 +41,8 @@ def is_read_by_engine(source: Source) -> bool:
 def cleaned(source: Source, session: Session) -> Source:
     """Return a TREC file with its white space in order."""
     assert source.file is not None  # noqa: S101 - only text is cleaned
-    target = session.folder / session.name("cleaned")
-    clean(source.file.path, target)
+    with session.written_aside("cleaned") as (target, file):
+        clean(source.file.path, file)
     layout = replace(source.layout, delimiter="")
     select = _text_select(target, replace(layout, delimiter=" "), source.kind, session)
     return replace(source, select=select, layout=layout)
@@ -147,7 +147,6 @@ def _without_mark(file: Plain, session: Session) -> Plain:
     with file.path.open("rb") as content:
         if content.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
             return file
-        target = session.folder / session.name("unmarked")
-        with target.open("wb") as copy:
+        with session.written_aside("unmarked") as (target, copy):
             shutil.copyfileobj(content, copy)
     return Plain(file.name, target)

@@ -1,15 +1,14 @@
 """Rows → a file of a format, by the engine, without a detour through Python."""
 
-import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from gainful.errors import InputError, shown
-from gainful.inputs.engine import Session, file_quoted, quoted, said
+from gainful.inputs.engine import Session, file_quoted, quoted, reason_of
 from gainful.inputs.files import Plain
 from gainful.inputs.formats import recognise
 from gainful.inputs.kinds import RUN
+from gainful.inputs.temporary import no_room
 from gainful.writing.naming import Naming
 from gainful.writing.packing import PACKINGS, parts_of
 from gainful.writing.rows import Rows
@@ -28,7 +27,6 @@ _READ_AS = {
     "tsv": ("table", "\t"),
     "jsonl": ("jsonl", ""),
 }
-_ERROR_NUMBER = re.compile(r'"errno": ?"(\d+)"')  # in the engine's messages
 # The shortest text that reads back bit for bit; tools in C read whole grades only.
 _WHOLE = "regexp_replace(CAST(number AS VARCHAR), '[.]0$', '')"
 
@@ -56,19 +54,14 @@ def copy(session: Session, select: str, file: Path, naming: Naming) -> None:
 def _copy(session: Session, select: str, file: Path, format: str) -> None:  # noqa: A002
     import duckdb
 
-    if not _is_text(str(file)):  # the engine takes no other names
-        link = session.folder / session.name("link")
-        link.symlink_to(file)
-        file = link
+    session.prepare_writing()
     try:
         session.execute(
             f"COPY ({select}) TO {file_quoted(file, session)} "
             f"({_OPTIONS[format]}, USE_TMP_FILE false)"
         )
     except duckdb.Error as problem:
-        known = _ERROR_NUMBER.search(str(problem))
-        reason = os.strerror(int(known[1])) if known else said(problem)
-        raise OSError(None, reason) from None
+        raise OSError(None, reason_of(problem)) from None
 
 
 def _copied_aside(session: Session, select: str, format: str) -> Path:  # noqa: A002
@@ -76,21 +69,8 @@ def _copied_aside(session: Session, select: str, format: str) -> Path:  # noqa: 
     try:
         _copy(session, select, file, format)
     except OSError as problem:
-        raise InputError(
-            "temporary directory",
-            "room for what is written on the way",
-            f"{problem.strerror}",
-            "Name another: the folder of the engine.",
-        ) from None
+        raise no_room(problem.strerror) from None
     return file
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def refuse_misread(rows: Rows, select: str, naming: Naming, name: str) -> None:

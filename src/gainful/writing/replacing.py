@@ -3,13 +3,13 @@
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gainful.errors import GainfulError, InputError, shown
 from gainful.inputs.files import path_text
+from gainful.inputs.temporary import temporary_file, temporary_folder
 
 _CHUNK = 1 << 22
 _PERMISSIONS = 0o7777
@@ -75,24 +75,24 @@ def _is_stream(name: str) -> bool:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    temporary = target.with_name(f".gainful-{os.urandom(8).hex()}")
     # What an old file may keep from others is theirs at no moment; a new one gets what is usual.
-    mode = 0o600 if target.exists() else 0o666
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+    temporary = temporary_file(target, 0o600 if target.exists() else 0o666)
     try:
-        yield temporary
+        yield temporary.path
         if target.exists():
-            temporary.chmod(target.stat().st_mode & _PERMISSIONS)
-        temporary.replace(target)
+            temporary.path.chmod(target.stat().st_mode & _PERMISSIONS)
+        temporary.path.replace(target)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        temporary.remove()
         raise
+    temporary.release()
 
 
 @contextmanager
 def _sent(name: str) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="gainful-") as folder:
-        temporary = Path(folder) / "output"
+    folder = temporary_folder(None)
+    try:
+        temporary = folder.path / "output"
         temporary.touch()
         yield temporary
         with temporary.open("rb") as source:
@@ -103,3 +103,5 @@ def _sent(name: str) -> Iterator[Path]:
             else:
                 with Path(name).open("wb") as stream:
                     shutil.copyfileobj(source, stream, _CHUNK)
+    finally:
+        folder.remove()

@@ -125,8 +125,9 @@ def _with_six_fields(reader: Reader, file: Plain) -> Matched:
     except DisjointError:
         raise
     except InputError as problem:
-        shorter = reader.session.folder / reader.session.name("run")
-        if not write_first_fields(file.path, shorter):
+        with reader.session.written_aside("run") as (shorter, copy):
+            had_more = write_first_fields(file.path, copy)
+        if not had_more:
             where = problem.where.replace(str(file.path), file.name)
             raise InputError(where, problem.expected, problem.found) from None
         return reader.match(shorter)[0]
