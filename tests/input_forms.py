@@ -139,7 +139,7 @@ TEXTS = {
     "CSV with semicolons": (FILLED, "csv", lambda rows, kind: separated(rows, kind, ";")),
     "JSON lines": (FILLED, "jsonl", json_lines),
     "JSON dicts": (ANY, "json", lambda rows, _: json.dumps(as_dicts(rows)).encode()),
-    "JSON records": (ANY, "json", lambda rows, kind: json.dumps(records(rows, kind)).encode()),
+    "JSON records": (FILLED, "json", lambda rows, kind: json.dumps(records(rows, kind)).encode()),
 }
 PACKINGS = {"": bytes, ".gz": gzip.compress, ".zst": zstd.compress}
 

@@ -212,7 +212,7 @@ def test_what_trec_eval_prints(files):
         (b"qid,a\nq1,\xe9\n", "{}:2: expected UTF-8 text, found the byte 0xe9"),
         (b"\xff\xfeq\0", "{}: expected UTF-8 text, found UTF-16"),
         (b"\x00\x01\x02\xff", "{}: expected text or Parquet, found a binary file"),
-        (b"PAR1 not so", "{}: expected a table that can be read"),
+        (b"PAR1\x15 not so", "{}: expected a table that can be read"),
         ('{"q": 1', "{}:1: expected JSON: {{query: {{column: value}}}}"),
         ('{"q": 1, "q": 2}', "{}: expected each key once, found 'q' again"),
         ('{"q": 1, "p": {"a": 1}}', "{}, query 'q': expected a dict {{column: value}}"),

@@ -17,7 +17,7 @@ from gainful.inputs.caption_columns import (
     places_without_names,
     says_what,
 )
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain, csv_fields, opened
 
 _DELIMITERS = ("\t", ",", ";", "|")
 _BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -184,7 +184,7 @@ def _quoted(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             yield f"{line}\n"
 
     try:
-        for fields in csv.reader(text(), delimiter=delimiter):
+        for fields in csv_fields(text(), delimiter):
             yield last, fields
     except csv.Error as problem:
         raise InputError(

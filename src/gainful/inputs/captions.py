@@ -15,12 +15,13 @@ import numpy as np
 from gainful.errors import InputError, shown, warn
 from gainful.inputs.caption_columns import Places, find_places
 from gainful.inputs.caption_lines import Lines, read_json, records, rows
+from gainful.inputs.columns import refuse_repeated
 from gainful.inputs.engine import Session, file_quoted, name_quoted, said
-from gainful.inputs.files import opened, path_of, plain_file
-from gainful.inputs.frames import readable
+from gainful.inputs.files import is_parquet, path_of, plain_file
+from gainful.inputs.frames import readable, written_names
 from gainful.inputs.identifiers import id_text
+from gainful.inputs.typed import written_columns
 
-_PARQUET = b"PAR1"
 _PAIR = 2
 _FORMS = "a dict {id: text}, the path of a file, or a data frame"
 _WHITE = re.compile(r"\s+")
@@ -109,7 +110,7 @@ def _read(given: object, wanted: Wanted) -> dict[str, Caption]:
         table = readable(given)
         if table is None:
             raise InputError(wanted.name, _FORMS, type(given).__name__)
-        return _of_table(session.register("captions", table), wanted, session)
+        return _of_table(session.register("captions", table), wanted, session, table)
 
 
 def _of_mapping(given: Mapping[Any, Any], wanted: Wanted) -> dict[str, Caption]:
@@ -136,11 +137,11 @@ def _of_mapping(given: Mapping[Any, Any], wanted: Wanted) -> dict[str, Caption]:
 
 def _of_file(path: str, wanted: Wanted, session: Session) -> dict[str, Caption]:
     file = plain_file(path, session)
-    with opened(str(file.path)) as content:
-        magic = content.read(len(_PARQUET))
-    if magic == _PARQUET:
+    if is_parquet(file.path):
         quoted = file_quoted(file.path, session)
         relation = f"read_parquet([{quoted}], binary_as_string=true, hive_partitioning=false)"
+        for part in written_columns(quoted, session, file.name):
+            refuse_repeated([column for column, _ in part], file.name)
         return _of_table(relation, wanted, session)
     lines = Lines(file, wanted.role, wanted.ids, wanted.see)
     match lines.kind:
@@ -183,11 +184,15 @@ def _gathered(found: Iterable[tuple[str, Places, list[Any]]], wanted: Wanted) ->
     return captions
 
 
-def _of_table(relation: str, wanted: Wanted, session: Session) -> dict[str, Caption]:
+def _of_table(
+    relation: str, wanted: Wanted, session: Session, table: object = None
+) -> dict[str, Caption]:
     import duckdb
 
     try:
         names = [str(row[0]) for row in session.rows(f"DESCRIBE SELECT * FROM {relation}")]
+        if table is not None:
+            refuse_repeated(written_names(table) or [], wanted.name)
         places = find_places(names, wanted.role, wanted.name)
         ids = session.register("ids", {"wanted": np.array([*wanted.ids], object)})
         most = wanted.longest * _READ + 1

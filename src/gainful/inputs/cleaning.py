@@ -1,92 +1,191 @@
-"""TREC files with ragged white space, written anew with one blank between fields."""
+"""Text before the engine reads it: whether it will be understood, how many rows it has, and put in order."""
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gainful.inputs.files import BYTE_ORDER_MARK
 from gainful.inputs.parallel import in_parallel
 
 _CHUNK = 1 << 24
 _GLANCE = 1 << 18  # bytes that stay in a core's cache
+_BEFORE = 2  # bytes before a glance that tell what a quote in it is
+_LONG = 1 << 20  # bytes of a row; of one over 2 MB, the engine loses what is after 32 MB
 _BLANKS = b" \t\v\f\r"  # with the line feed, all that separates fields
 _TO_BLANK = bytes.maketrans(_BLANKS, b" " * len(_BLANKS))
-_LINE_FEED, _RETURN, _SPACE = 10, 13, 32
+_LINE_FEED, _RETURN, _SPACE, _QUOTE = 10, 13, 32, ord('"')
+
+Bytes = NDArray[np.uint8]
 
 
-def is_clean(path: Path, delimiter: str) -> bool:
-    """Return whether a file has one delimiter between fields, and no other white space or control.
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look at all bytes of a file tells, without the engine.
 
+    Attributes:
+        usual: whether the engine understands it as all other readers do.
+        rows: how many rows it has, the names of columns among them.
+        long: whether a row is longer than the engine reads.
+    """
+
+    usual: bool
+    rows: int = 0
+    long: bool = False
+
+
+def see_lines(path: Path, delimiter: str) -> Seen:
+    """Look at a TREC file.
+
+    It is usual where it has one delimiter between fields, and no other white space or control.
     Then no field is empty where a line has the right number of them.
     """
     size = path.stat().st_size
     with path.open("rb", buffering=0) as file:
         edges = file.read(1)
         file.seek(-1, os.SEEK_END)
+        last = file.read(1)
         # A delimiter at the very end leaves the last field empty.
-        if edges[0] <= _SPACE or file.read(1) == delimiter.encode():
-            return False
+        if edges[0] <= _SPACE or last == delimiter.encode():
+            return Seen(usual=False)
 
-        def look(start: int) -> bool:
-            return _is_clean_part(file.fileno(), start, min(start + _CHUNK, size), ord(delimiter))
+        def look(start: int) -> list[int] | None:
+            return _clean_ends(file.fileno(), start, min(start + _CHUNK, size), ord(delimiter))
 
-        return all(in_parallel(look, range(0, size, _CHUNK)))
+        parts = in_parallel(look, range(0, size, _CHUNK))
+    ends: list[int] = []
+    for part in parts:
+        if part is None:
+            return Seen(usual=False)
+        ends += part
+    return Seen(usual=True, rows=sum(ends) + (last != b"\n"), long=_are_far(ends))
 
 
-def _is_clean_part(file: int, start: int, end: int, delimiter: int) -> bool:
+def _clean_ends(file: int, start: int, end: int, delimiter: int) -> list[int] | None:
+    """Return how many lines end in each glance at a part; None if it is not clean."""
     buffer = np.empty(_GLANCE + 1, np.uint8)
+    ends = []
     for place in range(start, end, _GLANCE):
         # One byte more than the part, to see a pair that lies across its end.
-        chunk = buffer[: os.preadv(file, [buffer[: min(_GLANCE, end - place) + 1]], place)]
+        own = min(_GLANCE, end - place)
+        chunk = buffer[: os.preadv(file, [buffer[: own + 1]], place)]
         blank = chunk <= _SPACE
         if (blank[1:] & blank[:-1]).any():
-            return False
-        allowed = np.count_nonzero(chunk == delimiter) + np.count_nonzero(chunk == _LINE_FEED)
+            return None
+        feeds = chunk == _LINE_FEED
+        allowed = np.count_nonzero(chunk == delimiter) + np.count_nonzero(feeds)
         if np.count_nonzero(blank) != allowed:
-            return False
-    return True
+            return None
+        ends.append(int(np.count_nonzero(feeds[:own])))
+    return ends
 
 
-def is_usual(path: Path, delimiter: str) -> bool:
-    """Return whether a table is written as all its readers understand it.
+def _are_far(ends: list[int]) -> bool:
+    """Return whether so many glances in a row are without an end that a row is too long."""
+    stretch = 0
+    for count in ends:
+        stretch = 0 if count else stretch + _GLANCE
+        if stretch >= _LONG:
+            return True
+    return False
 
-    They differ where a quote stands neither at the edge of a field nor beside another, and
-    where a line ends with a delimiter.
+
+def see_rows(path: Path) -> Seen:
+    """Look at lines that have no quotes, such as those of JSON; blank ones are no rows."""
+    return _see(path, lambda _chunk: True, None)
+
+
+def see_table(path: Path, delimiter: str) -> Seen:
+    """Look at a table.
+
+    Its readers differ where a quote stands neither at the edge of a field nor beside another,
+    and where a line ends with a delimiter, or with an empty field in quotes.
     """
-    quote, mark = ord('"'), ord(delimiter)
-    edges = (mark, _LINE_FEED, _RETURN, quote)
+    mark = ord(delimiter)
+    edges = (mark, _LINE_FEED, _RETURN, _QUOTE)
 
-    def look(start: int) -> bool:
-        chunk = np.fromfile(path, np.uint8, _GLANCE + 2, offset=max(start - 1, 0))
-        here = chunk[:-1]
-        follows = chunk[1:]
-        if ((here == mark) & ((follows == _LINE_FEED) | (follows == _RETURN))).any():
+    def is_usual(chunk: Bytes) -> bool:
+        here, follows = chunk[:-1], chunk[1:]
+        ends = (follows == _LINE_FEED) | (follows == _RETURN)
+        if ((here == mark) & ends).any():
             return False
-        places = np.flatnonzero(chunk == quote)
+        places = np.flatnonzero(chunk == _QUOTE)
         places = places[(places > 0) & (places < chunk.size - 1)]  # others are seen next door
-        alone = ~np.isin(chunk[places - 1], edges) & ~np.isin(chunk[places + 1], edges)
+        before, after = chunk[places - 1], chunk[places + 1]
+        pairs = (places > 1) & (before == _QUOTE) & np.isin(after, (_LINE_FEED, _RETURN, _SPACE))
+        if np.isin(chunk[places[pairs] - 2], (mark, _SPACE)).any():
+            return False
+        alone = ~np.isin(before, edges) & ~np.isin(after, edges)
         return not alone.any()
 
+    with path.open("rb") as file:
+        file.seek(-min(path.stat().st_size, _GLANCE), os.SEEK_END)
+        tail = file.read()
+    if tail.endswith(delimiter.encode()) or tail.rstrip(b" ").endswith(b'""'):
+        return Seen(usual=False)
+    return _see(path, is_usual, _QUOTE)
+
+
+def _see(path: Path, is_usual: Callable[[Bytes], bool], quote: int | None) -> Seen:
+    """Look at lines; what stands between quotes ends none."""
+
+    def look(start: int) -> tuple[bool, bool, int, int]:
+        """Return whether a part is usual, if its quotes are odd in number, and two counts.
+
+        They are of the rows that end in it: where it begins outside of quotes, and inside.
+        """
+        lead = min(start, _BEFORE)
+        chunk = np.fromfile(path, np.uint8, lead + _GLANCE + 1, offset=start - lead)
+        own = slice(lead, lead + _GLANCE)
+        ending = (chunk == _LINE_FEED) | (chunk == _RETURN)
+        ends = ending.copy()
+        ends[1:] &= ~ending[:-1]  # of several ends, the first counts
+        if not start:
+            ends[0] = False  # before the first byte, nothing can have ended
+        ends = ends[own]
+        count = int(np.count_nonzero(ends))
+        places = np.flatnonzero(chunk[own] == quote) if quote is not None else ends[:0]
+        usual = is_usual(chunk)
+        if not places.size:
+            return usual, False, count, 0
+        inside = int(np.count_nonzero(np.searchsorted(places, np.flatnonzero(ends)) & 1))
+        return usual, bool(places.size & 1), count - inside, inside
+
     size = path.stat().st_size
+    if not size:
+        return Seen(usual=True)
+    parts = in_parallel(look, range(0, size, _GLANCE))
+    counts, within = [], False
+    for _, odd, outside, inside in parts:
+        counts.append(inside if within else outside)
+        within ^= odd
     with path.open("rb") as file:
         file.seek(-1, os.SEEK_END)
-        if file.read(1)[0] == mark:
-            return False
-    return all(in_parallel(look, range(0, size, _GLANCE)))
+        open_end = file.read(1)[0] not in (_LINE_FEED, _RETURN)
+    usual = all(part[0] for part in parts)
+    return Seen(usual=usual, rows=sum(counts) + open_end, long=_are_far(counts))
 
 
-def clean(path: Path, cleaned: BinaryIO) -> None:
-    """Write a file anew: one blank between fields, none around them, no blank lines."""
+def clean(path: Path, cleaned: BinaryIO) -> bool:
+    """Write a TREC file anew: one blank between fields, none around them, no blank lines.
+
+    Returns whether it was written to its end: not where a line is longer than the engine reads.
+    """
     with path.open("rb") as source:
         rest = source.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
         while chunk := source.read(_CHUNK):
             chunk = rest + chunk
             whole = chunk.rfind(b"\n") + 1
             rest = chunk[whole:]
+            if len(rest) > max(_LONG, _CHUNK):
+                return False
             cleaned.write(_cleaned(chunk[:whole]))
         cleaned.write(_cleaned(rest + b"\n"))
+    return True
 
 
 def _cleaned(text: bytes) -> bytes:

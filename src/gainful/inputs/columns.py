@@ -218,9 +218,20 @@ def _place(
             if asked
             else _remedy(role, names),
         )
-    if names.count(names[place]) > 1:
+    # A name that was given is looked for as it is; others with blanks or capitals like it, or not.
+    alike = [
+        name
+        for name in names
+        if name == names[place] or (not asked and _plain(name) == _plain(names[place]))
+    ]
+    if len(alike) > 1:
         raise InputError(
-            where, f"one column {names[place]!r} for {role}", f"{names.count(names[place])}"
+            where,
+            f"one column {names[place]!r} for {role}",
+            f"{len(alike)}: {', '.join(map(repr, alike))}",
+            f"Rename one, or say which it is: columns {role}=…."
+            if len({*alike}) > 1
+            else "Rename one.",
         )
     if asked is not None and isinstance(given, Columns):
         given.use(role, kind)
@@ -248,6 +259,19 @@ def _remedy(role: str, names: Sequence[str]) -> str:
         return mistaken(JUDGMENTS, given=RUN)
     ranks = ", or rank=… where it has ranks" if role == RUN.number else ""
     return f"Read are {', '.join(ALIASES[role])}; or name it: columns {role}=…{ranks}."
+
+
+def refuse_repeated(names: Sequence[str], where: str) -> None:
+    """Refuse a table that has two columns of one name.
+
+    >>> refuse_repeated(["query", "ndcg", "ndcg"], "scores")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: scores: expected each column once, found 'ndcg' again. Rename one.
+    """
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InputError(where, "each column once", f"{name!r} again", "Rename one.")
 
 
 def find_rank(names: Sequence[str]) -> int | None:

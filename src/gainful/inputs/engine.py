@@ -98,7 +98,8 @@ class Session:
     def __enter__(self) -> "Session":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, problem: BaseException | None, *__: object) -> None:
+        stray = self._connection is not None and _is_engines(problem)
         try:
             # What is left to itself would hold up the end of its connection.
             if self._connection is not None and self._has_stopped():
@@ -106,6 +107,11 @@ class Session:
         finally:
             if self._folder is not None:
                 self._folder.remove()
+        if stray and isinstance(problem, Exception):
+            # Where no reader has said which input it is, the engine's own words often do.
+            raise InputError(
+                "engine", "tables that can be read", said(problem), "Check what wrote them."
+            ) from problem
 
     @property
     def folder(self) -> Path:
@@ -273,6 +279,13 @@ class _Aside(io.FileIO):
             return super().write(content)
         except OSError as problem:
             raise no_room(problem.strerror) from None
+
+
+def _is_engines(problem: BaseException | None) -> bool:
+    """Return whether an error is of the engine, or of a text that it could not hand over."""
+    import duckdb
+
+    return isinstance(problem, duckdb.Error | UnicodeDecodeError)
 
 
 class _Job(Generic[Result]):

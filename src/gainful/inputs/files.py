@@ -1,25 +1,38 @@
 """Files as plain bytes: opened, unpacked, and what can go wrong with that."""
 
+import csv
 import gzip
+import io
 import os
+import re
 import shutil
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 
+if TYPE_CHECKING:
+    from _csv import Reader
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-_OTHER_PACKINGS = (b"PK\x03\x04", b"BZh", b"\xfd7zXZ\x00", b"7z\xbc\xaf")
+# Ids may begin as some of them do, so all is compared that an archive surely has.
+_OTHER_PACKINGS = re.compile(
+    rb"PK(\x03\x04|\x05\x06).\0|BZh[1-9](1AY&SY|\x17rE8P\x90)|\xfd7zXZ\0|7z\xbc\xaf", re.DOTALL
+)
+_PARQUET = b"PAR1"
+_PARQUET_LEAST = 12  # bytes: the mark at both ends, and the length of what stands before the last
+_CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r")
+_LONGEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 22
-_MAGIC = 8
+_MAGIC = 16
 _GLOB = frozenset("*?[")
 
 
@@ -94,6 +107,41 @@ def opened(name: str) -> Iterator[BinaryIO]:
         raise InputError(name or "''", "a readable file", str(reason)) from None
 
 
+def is_parquet(path: Path) -> bool:
+    """Return whether a file is Parquet, whole or damaged, and not text that begins as it does."""
+    with opened(str(path)) as file:
+        head = file.read(len(_PARQUET) + 1)
+        if not head.startswith(_PARQUET):
+            return False
+        if len(head) == len(_PARQUET) or head[-1] in _CONTROLS:
+            return True
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(_PARQUET) * 2))
+        length, mark = file.read(len(_PARQUET)), file.read()
+    return mark == _PARQUET and int.from_bytes(length, "little") + _PARQUET_LEAST <= size
+
+
+def csv_fields(lines: Iterable[str], delimiter: str, *, strict: bool = False) -> "Reader":
+    """Read delimited fields of any length, with quotes around those that need them."""
+    # The limit is one of the whole process: it is never lowered here.
+    if csv.field_size_limit() < _LONGEST_FIELD:
+        csv.field_size_limit(_LONGEST_FIELD)
+    return csv.reader(lines, delimiter=delimiter, strict=strict)
+
+
+def first_fields(text: str, delimiter: str) -> list[str]:
+    r"""Return the fields of the first line that is not blank; none if they cannot be read.
+
+    >>> first_fields("\r\nquery,doc\rq1,a\r", ",")
+    ['query', 'doc']
+    """
+    try:
+        rows = csv_fields(io.StringIO(text, newline=""), delimiter)
+        return next((row for row in rows if any(field.strip() for field in row)), [])
+    except csv.Error:
+        return []
+
+
 def parts_of(name: str) -> list[Path] | None:
     """Return the Parquet files of a directory or a pattern; None if it is neither."""
     path = Path(name)
@@ -126,7 +174,7 @@ def parts_of(name: str) -> list[Path] | None:
 def _unpacked(file: Plain, session: Session) -> Plain:
     with opened(str(file.path)) as packed:
         magic = packed.read(_MAGIC)
-    if magic.startswith(_OTHER_PACKINGS):
+    if _OTHER_PACKINGS.match(magic):
         raise InputError(
             file.name, "a plain file, .gz or .zst", "another kind of archive", "Unpack it first."
         )

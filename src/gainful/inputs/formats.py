@@ -1,6 +1,5 @@
 """What format a file has: told by its content first, by its name where that leaves a doubt."""
 
-import csv
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -19,11 +18,10 @@ from gainful.inputs.columns import (
     kind_of,
     looks_like_header,
 )
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain, first_fields, is_parquet, opened
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind, mistaken
 
 _HEAD = 1 << 16
-_PARQUET = b"PAR1"
 _DELIMITERS = ("\t", ",", ";", "|")
 _BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _LETOR = re.compile(rb"\s*\S+\s+qid:\S+")
@@ -60,15 +58,15 @@ class Layout:
 
 def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
     """Tell the format of a file from its beginning and its name."""
+    if is_parquet(file.path):
+        return Layout("parquet")
     with opened(str(file.path)) as content:
         head = content.read(_HEAD) + content.readline()  # the first line may be long
     return recognise_head(head, file.name, kind, given)
 
 
 def recognise_head(head: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
-    """Tell the format of a file from its first lines and its name."""
-    if head.startswith(_PARQUET):
-        return Layout("parquet")
+    """Tell the format of a text file from its first lines and its name."""
     head = head.removeprefix(BYTE_ORDER_MARK)
     lines = [line for line in head.split(b"\n") if line.strip()]
     if not lines:
@@ -124,7 +122,7 @@ def _delimited(name: str, first: bytes, kind: Kind, given: Mapping[str, str]) ->
     if any(is_number(each) for each in asked_columns(kind, given).values()):
         return _without_header(where, line, delimiters, kind, given)
     for delimiter in delimiters:
-        names = _split(line, delimiter)
+        names = first_fields(line, delimiter) if delimiter in line else []
         if len(names) > 1 and looks_like_header(names, kind, given):
             places, part = _places(names, kind, given, where)
             rank = find_rank(names) if kind_of(names, kind, given) is RUN else None
@@ -136,7 +134,7 @@ def _delimited(name: str, first: bytes, kind: Kind, given: Mapping[str, str]) ->
     if len(fields) == len(kind.fields) or (delimiter in ("", "\t") and by_name != "\t"):
         _refuse_other_fields(where, line, kind, given)
         return trec(kind, "\t" if line.count("\t") == len(kind.fields) - 1 else " ", given, where)
-    raise _other_names(where, _split(line, delimiter), kind, given)
+    raise _other_names(where, first_fields(line, delimiter or by_name), kind, given)
 
 
 def _refuse_other_fields(where: str, line: str, kind: Kind, given: Mapping[str, str]) -> None:
@@ -172,7 +170,8 @@ def _other_names(
         role, name = next(iter(missing.items()))
         expected = f"the column {name!r} for {role}"
         remedy = f"{did_you_mean(name, fields)} {remedy}{for_other_side(kind, given)}"
-    return InputError(where, expected, shortened(", ".join(map(repr, fields))), remedy)
+    found = shortened(", ".join(map(repr, fields))) or "quotes that are not closed"
+    return InputError(where, expected, found, remedy)
 
 
 def _without_header(
@@ -187,7 +186,7 @@ def _without_header(
     kind = kind_of((), kind, given)
     _refuse_partly_numbered(where, kind, given)
     numbers = [int(name) for name in asked.values()]
-    splits = [(delimiter, _split(line, delimiter)) for delimiter in delimiters]
+    splits = [(delimiter, first_fields(line, delimiter)) for delimiter in delimiters]
     splits.append(("", [field.decode() for field in line.encode().split()]))
     enough = [each for each in splits if len(each[1]) > 1 and max(numbers) <= len(each[1])]
     number = int(asked[kind.number]) - 1
@@ -224,13 +223,6 @@ def _refuse_partly_numbered(where: str, kind: Kind, given: Mapping[str, str]) ->
 
 def _width(split: tuple[str, list[str]]) -> int:
     return len(split[1])
-
-
-def _split(line: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:
-        return []
 
 
 def _is_text(line: bytes) -> bool:

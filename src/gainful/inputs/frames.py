@@ -1,13 +1,15 @@
 """Data frames and Arrow objects, handed to the engine without a detour."""
 
+import ctypes
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from gainful.errors import InputError, shown
 from gainful.inputs.kinds import Kind
+from gainful.inputs.precision import INEXACT, is_exact, written_integer
 
 # None, and what pandas writes for it, are found as missing later.
 _IDS = (str, int, np.integer, type(None))
@@ -21,9 +23,63 @@ class _Stream:
 
     def __init__(self, source: Any) -> None:
         self._source = source
+        self.names: list[str] | None = None
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._source.__arrow_c_stream__(requested_schema)
+        stream = self._source.__arrow_c_stream__(requested_schema)
+        if self.names is None:
+            self.names = _names_in(stream)
+        return stream
+
+
+class _Schema(ctypes.Structure):
+    """Arrow's description of a column, or of a table as a column with others inside."""
+
+
+_Schema._fields_ = [
+    ("format", ctypes.c_char_p),
+    ("name", ctypes.c_char_p),
+    ("metadata", ctypes.c_void_p),
+    ("flags", ctypes.c_int64),
+    ("n_children", ctypes.c_int64),
+    ("children", ctypes.POINTER(ctypes.POINTER(_Schema))),
+    ("dictionary", ctypes.c_void_p),
+    ("release", ctypes.CFUNCTYPE(None, ctypes.POINTER(_Schema))),
+    ("private_data", ctypes.c_void_p),
+]
+
+
+class _ArrayStream(ctypes.Structure):
+    """The beginning of Arrow's description of a stream: what tells its schema."""
+
+    _fields_ = (
+        ("get_schema", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Schema))),
+    )
+
+
+def _names_in(stream: object) -> list[str] | None:
+    """Return the names of the columns of an Arrow stream; None if it does not tell them.
+
+    The engine gives another name to the second of two columns that have the same.
+    """
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    address = pointer(stream, b"arrow_array_stream")
+    schema = _Schema()
+    if _ArrayStream.from_address(address).get_schema(address, ctypes.byref(schema)):
+        return None  # the engine meets the same problem, and says what it is
+    try:
+        columns = [schema.children[place].contents.name for place in range(schema.n_children)]
+    finally:
+        schema.release(ctypes.byref(schema))
+    return [(name or b"").decode(errors="replace") for name in columns]
+
+
+def written_names(table: Any) -> list[str] | None:
+    """Return the names of columns as they stand in what `readable` returned, once it was read."""
+    if isinstance(table, _Stream):
+        return table.names
+    return [str(name) for name in table.columns]
 
 
 def is_lasting(given: Any) -> bool:
@@ -47,24 +103,54 @@ def readable(given: Any) -> Any:
     return None
 
 
-def refuse_odd_ids(given: Any, columns: Sequence[str], kind: Kind) -> None:
-    """Refuse ids of a data frame that are neither strings nor integers.
+def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
+    """Refuse what a data frame has in columns of objects, and the engine would write as text.
 
-    A column of objects may hold anything, and the engine would write it as text.
+    Ids are strings or integers, and an integer as number is one that a float64 holds.
+
+    Args:
+        given: the data frame; anything else is passed over.
+        columns: the names of query, doc, number and, where there is one, part.
+        kind: what it holds.
     """
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(given, pandas.DataFrame):
-        return
-    for name in given.columns:
-        if str(name) not in (*columns[:2], *columns[3:]) or given[name].dtype != object:
+    refuse_odd_ids(given, (*columns[:2], *columns[3:]), kind)
+    for name, values in objects_in(given, columns[2:3]):
+        for row, value in enumerate(values, 1):
+            if isinstance(value, int | np.integer) and not is_exact(int(value)):
+                raise InputError(
+                    f"{kind.name}, row {row}, column {name!r}",
+                    f"a {kind.number} that a float64 holds exactly",
+                    written_integer(int(value)),
+                    INEXACT,
+                )
+
+
+def refuse_odd_ids(given: Any, columns: Sequence[str], kind: Kind) -> None:
+    """Refuse ids in some columns of a data frame that are neither strings nor integers."""
+    for name, values in objects_in(given, columns):
+        if {*map(type, values)} <= {str, int}:  # much faster than a look at each
             continue
-        if {*map(type, given[name])} <= {str, int}:  # much faster than a look at each
-            continue
-        for value in given[name]:
+        for value in values:
             odd = not isinstance(value, _IDS) or isinstance(value, bool)
-            if odd and not (pandas.api.types.is_scalar(value) and pandas.isna(value)):
+            if odd and not is_missing(value):
                 raise InputError(
                     f"{kind.name}, column {name!r}",
                     "strings (or integers) as ids",
                     shown(value),
                 )
+
+
+def objects_in(given: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+    """Yield those of some columns of a data frame that hold objects."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(given, pandas.DataFrame):
+        return
+    for name in given.columns:
+        if str(name) in columns and given[name].dtype == object:
+            yield name, given[name]
+
+
+def is_missing(value: object) -> bool:
+    """Return whether pandas writes a value for nothing."""
+    pandas = sys.modules["pandas"]
+    return bool(pandas.api.types.is_scalar(value) and pandas.isna(value))

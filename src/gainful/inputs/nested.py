@@ -13,9 +13,9 @@ from gainful.inputs.columns import find_columns, find_part
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.kinds import Kind
+from gainful.inputs.precision import INEXACT, is_exact
 
 KEY_ONCE = "A JSON object has each key once: remove one."
-INEXACT = "Integers above 2^53 may not be told apart: scale them down."
 _NO_ROWS = "A JSON object has each key once: remove one; the policy duplicates is for rows."
 
 
@@ -51,8 +51,11 @@ class Records:
             where = f"{self.file.name}, record {number}"
             if not isinstance(record, dict) or any(key not in record for key in (*keys, value)):
                 raise InputError(where, f"the keys {', '.join([*keys, value])}", shown(record))
-            for column, key in zip(ids.values(), keys, strict=True):
+            for (role, column), key in zip(ids.items(), keys, strict=True):
                 column.append(id_text(record[key], where=where))
+                if not column[-1]:
+                    what = self.kind.part if role == "part" else role
+                    raise InputError(where, f"an id as {what}", "an empty text")
             given = record[value]
             # NaN and the infinities are found in the table, as in one of another format.
             read = given if type(given) is float else _number(given, self.kind, where)
@@ -169,7 +172,7 @@ def _number(value: object, kind: Kind, where: str) -> float:
     # Bounded like this, NaN and the infinities are out; integers may be large.
     if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:  # type: ignore[operator]
         raise InputError(where, f"a finite number as {kind.number}", shown(value))
-    if type(value) is int and int(float(value)) != value:
+    if type(value) is int and not is_exact(value):
         raise InputError(
             where,
             f"a {kind.number} that a float64 holds exactly",

@@ -11,7 +11,7 @@ from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.rows import Fault, rows
 from gainful.inputs.source import Source
-from gainful.inputs.sources import read
+from gainful.inputs.sources import read_into
 
 
 class Part(NamedTuple):
@@ -40,7 +40,7 @@ def _lines(source: Source) -> Iterator[Part]:
 def _rows(source: Source, session: Session) -> Iterator[Part]:
     kind, table = source.kind, session.name(source.kind.name)
     columns = "query, part, doc, number"
-    read(session, source, f"CREATE TEMP TABLE {table} AS SELECT {columns} FROM {{rows}}")
+    read_into(session, source, table, f"SELECT {columns} FROM {{rows}}")
     found = session.rows(f"SELECT {columns} FROM {table} ORDER BY rowid")
     for count, (query, part, doc, number) in enumerate(found, 1):
         where = f"{source.name}, row {count}"

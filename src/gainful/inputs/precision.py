@@ -13,6 +13,9 @@ BEYOND_SINGLE = 2.0**128 - 2.0**103  # from here on, a number is rounded to infi
 # become one of the reader, which then rounds the text itself, not its float64.
 IN_SINGLE = "coalesce(CAST(TRY_CAST(number AS FLOAT) AS DOUBLE), number * CAST('inf' AS DOUBLE))"
 
+INEXACT = "Integers above 2^53 may not be told apart: scale them down."
+_HUGE = 10**60
+
 
 def in_single(numbers: Floats) -> Floats:
     """Return numbers (n,) rounded to float32; infinite where it cannot hold them.
@@ -32,3 +35,20 @@ def beyond_single(where: str, score: float) -> InputError:
         repr(float(score)),
         "Scale the scores down, or set the policy precision to double.",
     )
+
+
+def is_exact(number: int) -> bool:
+    """Return whether a float64 holds an integer exactly.
+
+    >>> is_exact(2**53), is_exact(2**53 + 1), is_exact(10**400)
+    (True, False, False)
+    """
+    try:
+        return int(float(number)) == number
+    except OverflowError:
+        return False
+
+
+def written_integer(number: int) -> str:
+    """Write an integer of any size for a message."""
+    return str(number) if abs(number) < _HUGE else "a huge integer"

@@ -15,7 +15,7 @@ from typing import Any
 
 from gainful.errors import InputError, did_you_mean, shortened, shown
 from gainful.inputs.columns import ALIASES
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain, csv_fields, first_fields, opened
 from gainful.inputs.nested import KEY_ONCE, RepeatedError, unique_keys
 
 Cell = str | float | int | bool | None
@@ -137,11 +137,11 @@ def _table(text: str, file: Plain, query: str | None) -> Listed:
     by_name = _BY_NAME.get(PurePath(file.name.removesuffix(".gz").removesuffix(".zst")).suffix, "")
     delimiters = (by_name, *_DELIMITERS) if by_name else _DELIMITERS
     for delimiter in delimiters:
-        names = [name.strip() for name in _first_fields(text[start:], delimiter)]
+        names = [name.strip() for name in first_fields(text[start:], delimiter)]
         if query_place(names, query) is not None:
             return _rows(text, file, delimiter, query, names)
     delimiter = next((mark for mark in delimiters if mark in first), "")
-    fields = _first_fields(text[start:], delimiter or ",")
+    fields = first_fields(text[start:], delimiter or ",")
     if query is not None and query.isdecimal() and delimiter:
         return _rows(text, file, delimiter, query, [])
     if query is None and _is_trec_eval(first):
@@ -158,16 +158,9 @@ def _table(text: str, file: Plain, query: str | None) -> Listed:
     raise InputError(where, "names of columns", shown(first))  # of an odd header
 
 
-def _first_fields(text: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-    except csv.Error:
-        return []
-
-
 def _rows(text: str, file: Plain, delimiter: str, query: str | None, names: list[str]) -> Listed:
     """Read delimited lines; without names, columns are numbered from 1."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv_fields(io.StringIO(text, newline=""), delimiter, strict=True)
     rows: list[list[str]] = []
     lines: list[int] = []
     line = 1

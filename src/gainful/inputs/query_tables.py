@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, did_you_mean, shown
+from gainful.inputs.columns import refuse_repeated
 from gainful.inputs.engine import Session, file_quoted, name_quoted, said
-from gainful.inputs.files import Plain, opened, path_of, plain_file
-from gainful.inputs.frames import readable, refuse_odd_ids
+from gainful.inputs.files import Plain, is_parquet, path_of, plain_file
+from gainful.inputs.frames import objects_in, readable, refuse_odd_ids, written_names
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.kinds import Kind
+from gainful.inputs.precision import INEXACT, is_exact, written_integer
 from gainful.inputs.query_files import (
     Cell,
     Listed,
@@ -23,6 +25,7 @@ from gainful.inputs.query_files import (
     number_in,
     read_query_file,
 )
+from gainful.inputs.typed import written_columns
 
 Given = Mapping[Any, Any]
 
@@ -30,9 +33,9 @@ _FORMS = (
     "a dict {query: value} or {query: {column: value}}, dicts in a list, a path, or a data frame"
 )
 _VALUE = "value"  # the column of a table that has one without a name
-_PARQUET = b"PAR1"
 _CELLS = frozenset([str, float, int, bool, type(None)])
 _TEXT = (str, type(None))
+_TRUTH = ("True", "False")
 
 # The types of the engine: read as they are, as float64, and as text.
 _WHOLE = frozenset(
@@ -107,12 +110,12 @@ class QueryTable:
         cell = self.columns[column][place]
         line = "" if self.lines is None else f":{self.lines[place]}"
         where = f"{self.name}{line}, query {self.queries[place]!r}"
-        if isinstance(cell, int) and _holds(cell) is False:
+        if isinstance(cell, int) and not is_exact(cell):
             raise InputError(
                 where,
                 f"a number as {column!r} that a float64 holds exactly",
-                shown(cell) if abs(cell) < 10**60 else "a huge integer",
-                "Integers above 2^53 may not be told apart: scale them down.",
+                written_integer(cell),
+                INEXACT,
             )
         raise InputError(where, f"a finite number as {column!r}", shown(cell))
 
@@ -151,11 +154,12 @@ def read_query_table(given: object, name: str, *, query: str | None = None) -> Q
 
 
 def _of_file(file: Plain, query: str | None, session: Session) -> QueryTable:
-    with opened(str(file.path)) as content:
-        if content.read(len(_PARQUET)) == _PARQUET:
-            path = file_quoted(file.path, session)
-            relation = f"read_parquet([{path}], binary_as_string=true, hive_partitioning=false)"
-            return _typed(relation, file.name, query, session)
+    if is_parquet(file.path):
+        path = file_quoted(file.path, session)
+        relation = f"read_parquet([{path}], binary_as_string=true, hive_partitioning=false)"
+        for part in written_columns(path, session, file.name):
+            refuse_repeated([column for column, _ in part], file.name)
+        return _typed(relation, file.name, query, session)
     found = read_query_file(file, query)
     if isinstance(found, Mapping):
         return _of_mapping(found, file.name)
@@ -223,6 +227,7 @@ def _of_frame(
         session.execute(f"CREATE TEMP TABLE {stored} AS FROM {session.register('queries', table)}")
     except (duckdb.Error, UnicodeError) as problem:
         raise InputError(name, "a table that can be read", said(problem)) from None
+    refuse_repeated(written_names(table) or [], name)
     return _typed(stored, name, query, session, given)
 
 
@@ -253,6 +258,11 @@ def _typed(
         raise InputError(name, "a table that can be read", said(problem)) from None
     cells = zip(*rows, strict=True) if rows else [()] * len(names)
     columns: dict[str, tuple[Cell, ...]] = dict(zip(names, cells, strict=True))
+    for column, values in objects_in(given, names):  # which the engine has written as text
+        columns[str(column)] = tuple(
+            int(value) if isinstance(value, int | np.integer) and text not in _TRUTH else text
+            for value, text in zip(values, columns[str(column)], strict=True)
+        )
     return _checked(Listed(columns.pop(names[place]), columns, None), name)
 
 
@@ -332,17 +342,9 @@ def _number(cell: Cell) -> float:
     if isinstance(cell, str):
         number = math.nan if not cell.strip() else number_in(cell)
         return math.inf if number is None else number
-    if isinstance(cell, int) and not _holds(cell):
+    if isinstance(cell, int) and not is_exact(cell):
         return math.inf
     return float(cell)
-
-
-def _holds(number: int) -> bool:
-    """Return whether a float64 holds an integer exactly."""
-    try:
-        return int(float(number)) == number
-    except OverflowError:
-        return False
 
 
 def _text(cell: Cell) -> str | None:

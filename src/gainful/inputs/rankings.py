@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gainful.errors import InputError, shown
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import id_text
+from gainful.inputs.precision import INEXACT
 
 Ranking = Sequence[Hashable] | NDArray[Any] | Mapping[Any, float]
 Run = Mapping[Any, Mapping[Any, float]]
@@ -155,7 +156,7 @@ def _score(value: object, item: object, where: str) -> float:
             f"{where}, item {shown(item)}",
             "a score that a float64 holds exactly",
             shown(value),
-            "Integers above 2^53 may not be told apart: scale them down.",
+            INEXACT,
         )
     return number
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from gainful.errors import InputError, shortened, shown
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain, csv_fields, opened
 from gainful.inputs.formats import Layout, other_kind
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.inputs.nested import INEXACT, KEY_ONCE, RepeatedError, unique_keys
+from gainful.inputs.nested import KEY_ONCE, RepeatedError, unique_keys
+from gainful.inputs.precision import INEXACT, is_exact
 
 _LONGEST = 60
 _FINITE = "a finite number as"
@@ -124,7 +125,7 @@ def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
         opened(str(file.path)) as content,
         io.TextIOWrapper(content, "utf-8-sig", errors="surrogateescape", newline="") as text,
     ):
-        reader = csv.reader(text, delimiter=layout.delimiter, strict=True)
+        reader = csv_fields(text, layout.delimiter, strict=True)
         names = layout.header
         while True:
             line = reader.line_num + 1
@@ -203,7 +204,7 @@ def _row(
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
             return Fault(line, "UTF-8 text", _shown(text), "Convert the file to UTF-8.")
     number = _number(value)
-    if isinstance(value, int) and math.isfinite(number) and int(number) != value:
+    if isinstance(value, int) and math.isfinite(number) and not is_exact(value):
         return Fault(
             line,
             f"a {kind.number} that a float64 holds exactly",

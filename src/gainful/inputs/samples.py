@@ -4,10 +4,12 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 from gainful.errors import InputError, shown
 from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
 from gainful.inputs.identifiers import id_text
+from gainful.inputs.query_files import number_in
 
 _FIELDS = 5  # query iteration doc stratum grade
 
@@ -46,9 +48,8 @@ def _read_file(name: str) -> dict[str, dict[str, Sampled]]:
     found: dict[str, dict[str, Sampled]] = {}
     with opened(name) as file:
         for number, line in enumerate(file, 1):
-            if number == 1:
-                line = line.removeprefix(BYTE_ORDER_MARK)
-            fields = line.decode(errors="surrogateescape").split()
+            # As bytes: only the white space of ASCII separates; ids may hold any other.
+            fields = (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).split()
             if not fields:
                 continue
             where = f"{name}:{number}"
@@ -56,21 +57,28 @@ def _read_file(name: str) -> dict[str, dict[str, Sampled]]:
                 raise InputError(
                     where, "5 fields (query iteration doc stratum grade)", str(len(fields))
                 )
-            query, _, doc, stratum, grade = fields
+            try:
+                query, _, doc, stratum, grade = (field.decode() for field in fields)
+            except UnicodeDecodeError:
+                text = shown(line.decode(errors="replace").strip())
+                raise InputError(where, "UTF-8 text", text, "Convert the file to UTF-8.") from None
             pool = found.setdefault(query, {})
             if doc in pool:
                 raise InputError(where, "each document of a query once", f"{doc!r} again")
-            pool[doc] = Sampled(stratum, _grade(grade, where))
+            written = number_in(grade)
+            pool[doc] = Sampled(stratum, _grade(grade if written is None else written, where))
     if not found:
         raise InputError(name, "at least one sampled document", "none")
     return found
 
 
 def _grade(value: object, where: str) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = math.nan
-    if isinstance(value, bool) or not math.isfinite(number):
+    number = math.nan
+    if isinstance(value, SupportsFloat) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+    if not math.isfinite(number):
         raise InputError(where, "a finite number as grade", shown(value))
     return number

@@ -21,6 +21,7 @@ class Source:
         strict: whether no value can be missing: none is, or reading fails; else they are NULL.
         file: where its text stands, if it does.
         layout: how its text is written.
+        rows: how many rows its text has, as counted without the engine, where they are.
     """
 
     kind: Kind
@@ -30,6 +31,7 @@ class Source:
     strict: bool = False
     file: Plain | None = None
     layout: Layout = _NONE
+    rows: int | None = None
 
     @property
     def lines(self) -> bool:

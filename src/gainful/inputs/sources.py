@@ -15,7 +15,7 @@ from gainful.inputs.columns import kind_of
 from gainful.inputs.engine import Columns, Session, said
 from gainful.inputs.files import Plain, parts_of, path_of, plain_file
 from gainful.inputs.formats import recognise
-from gainful.inputs.frames import is_lasting, readable, refuse_odd_ids
+from gainful.inputs.frames import is_lasting, readable, refuse_odd_objects, written_names
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.letor import Labels, Predictions, read_labels, read_predictions
 from gainful.inputs.nested import read_nested
@@ -50,8 +50,9 @@ def open_source(
     table = readable(given)
     if table is not None:
         name = _registered(session, given, table, kind)
-        source = typed(f"FROM {name}", kind, columns, session, kind.name)
-        refuse_odd_ids(given, source.layout.names, kind)
+        written = written_names(table)
+        source = typed(f"FROM {name}", kind, columns, session, kind.name, written)
+        refuse_odd_objects(given, source.layout.names, kind)
         return source
     raise InputError(
         kind.name,
@@ -126,22 +127,43 @@ def _open_plain(
     return Source(kind, file.name, "", strict=True, file=file, layout=layout)
 
 
-def read(session: Session, source: Source, sql: str) -> Columns:
-    """Run a statement in which `{rows}` stands for the source, and return its columns.
+def read_into(
+    session: Session, source: Source, table: str, select: str, *, whole: bool = True
+) -> None:
+    """Make a table of what is selected; `{rows}` stands for the source.
 
-    A TREC file that the engine cannot read is read once more with its white space put in order.
+    Text that the engine does not read, or not to its end, is read row by row; a TREC file before
+    that with its white space put in order.
+
+    Args:
+        session: where the table is made.
+        source: what is read.
+        table: its name.
+        select: SQL.
+        whole: whether every row of the source is selected, so that they can be counted.
     """
     import duckdb
 
+    statement = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
     try:
-        return session.columns(sql.format(rows=f"({source.select})"))
+        count = session.rows(statement.format(rows=f"({source.select})"))[0][0]
     except (duckdb.Error, UnicodeError) as problem:
         if source.layout.format == "trec" and source.layout.delimiter:
-            return read(session, cleaned(source, session), sql)
-        if source.layout.format in ("table", "jsonl") and is_read_by_engine(source):
+            other = cleaned(source, session)
+        elif source.lines and is_read_by_engine(source):
             # Says what is wrong, if anything is but that the engine is stricter.
-            return read(session, row_by_row(source, session), sql)
-        refuse(source, problem)
+            other = row_by_row(source, session)
+        else:
+            refuse(source, problem)
+        read_into(session, other, table, select, whole=whole)
+        return
+    if whole and not is_whole(source, count):
+        read_into(session, row_by_row(source, session), table, select)
+
+
+def is_whole(source: Source, count: int) -> bool:
+    """Return whether the engine found as many rows in a text as there are."""
+    return source.rows is None or not is_read_by_engine(source) or source.rows == count
 
 
 def guarded(session: Session, source: Source, sql: str) -> Columns:

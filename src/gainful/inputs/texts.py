@@ -3,20 +3,23 @@
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
 
-from gainful.inputs.cleaning import clean, is_clean, is_usual
+from gainful.errors import InputError
+from gainful.inputs.cleaning import clean, see_lines, see_rows, see_table
 from gainful.inputs.columns import kind_of
-from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted
+from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted, said
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain
 from gainful.inputs.formats import Layout, json_lines_layout
 from gainful.inputs.kinds import Kind
 from gainful.inputs.rows import Fault, Row, rows
 from gainful.inputs.source import Source
 
+_BATCH = 1 << 17  # rows that are handed to the engine at a time
 _READ = "read_"  # how the engine's functions for text begin
 _INTEGERS_END = 2.0**63  # integers below −2^63 or from 2^64 on are fractions to the engine
 
@@ -26,11 +29,14 @@ def ready(source: Source, session: Session) -> Source:
     if source.select or source.file is None:
         return source
     layout, path = source.layout, source.file.path
-    if layout.format == "trec" and not is_clean(path, layout.delimiter):
+    trec = layout.format == "trec"
+    seen = see_lines(path, layout.delimiter) if trec else see_table(path, layout.delimiter)
+    if trec and not seen.usual:
         return cleaned(source, session)
-    if layout.format == "table" and not is_usual(path, layout.delimiter):
+    if seen.long or not seen.usual:
         return row_by_row(source, session)
-    return replace(source, select=_text_select(path, layout, source.kind, session))
+    select = _text_select(path, layout, source.kind, session)
+    return replace(source, select=select, rows=seen.rows - layout.header)
 
 
 def is_read_by_engine(source: Source) -> bool:
@@ -42,31 +48,60 @@ def cleaned(source: Source, session: Session) -> Source:
     """Return a TREC file with its white space in order."""
     assert source.file is not None  # noqa: S101 - only text is cleaned
     with session.written_aside("cleaned") as (target, file):
-        clean(source.file.path, file)
+        ended = clean(source.file.path, file)
+    seen = see_rows(target)
+    if seen.long or not ended:
+        target.unlink()
+        return row_by_row(source, session)
     layout = replace(source.layout, delimiter="")
     select = _text_select(target, replace(layout, delimiter=" "), source.kind, session)
-    return replace(source, select=select, layout=layout)
+    return replace(source, select=select, layout=layout, rows=seen.rows)
 
 
 def row_by_row(source: Source, session: Session) -> Source:
-    """Read a table with quotes or ends of lines that the engine may take for something else."""
+    """Read text that the engine may take for something else, or does not read to its end."""
+    import duckdb
+
     assert source.file is not None  # noqa: S101 - only text has lines
-    found: list[Row] = []
-    for row in rows(source.file, source.layout, source.kind):
+    ranked = source.layout.rank is not None
+    table = session.name(source.kind.name)
+    found = rows(source.file, source.layout, source.kind)
+    try:
+        session.execute(
+            f"CREATE TEMP TABLE {table} (query VARCHAR, doc VARCHAR, number DOUBLE"
+            f"{', rank DOUBLE' if ranked else ''})"
+        )
+        while batch := list(islice(found, _BATCH)):
+            _insert(session, table, _good(batch, source.file), ranked=ranked)
+    except duckdb.Error as problem:
+        expected = f"room for the rows of {source.name}"
+        raise InputError("engine", expected, said(problem)) from None
+    # Its lines are no longer its rows.
+    layout = (
+        replace(source.layout, delimiter="") if source.layout.format == "trec" else source.layout
+    )
+    return replace(source, select=f"FROM {table}", layout=layout, rows=None)
+
+
+def _good(batch: list[Row | Fault], file: Plain) -> list[Row]:
+    for row in batch:
         if isinstance(row, Fault):
-            raise row.error(source.file)
-        found.append(row)
-    table = {
-        "query": np.array([row.query for row in found], object),
-        "doc": np.array([row.doc for row in found], object),
-        "number": np.array([row.number for row in found], np.float64),
+            raise row.error(file)
+    return batch  # type: ignore[return-value]
+
+
+def _insert(session: Session, table: str, batch: list[Row], *, ranked: bool) -> None:
+    columns = {
+        "query": np.array([row.query for row in batch], object),
+        "doc": np.array([row.doc for row in batch], object),
+        "number": np.array([row.number for row in batch], np.float64),
     }
-    columns = "query, doc, number"
-    if source.layout.rank is not None:
-        table["rank"] = np.array([row.rank for row in found], object)
-        columns += ", TRY_CAST(rank AS DOUBLE) AS rank"
-    name = session.register(source.kind.name, table)
-    return replace(source, select=f"SELECT {columns} FROM {name}")
+    if ranked:
+        columns["rank"] = np.array([row.rank for row in batch], object)
+    name = session.register("batch", columns)
+    rank = ", TRY_CAST(rank AS DOUBLE)" if ranked else ""
+    session.execute(f"INSERT INTO {table} SELECT query, doc, number{rank} FROM {name}")
+    session.connection.unregister(name)
 
 
 def _may_be_odd(path: Path) -> bool:
@@ -139,7 +174,8 @@ def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Ses
         "compression='none', hive_partitioning=false, "
         f"columns={{{types}}}, maximum_object_size=268435456)"
     )
-    return Source(kind, file.name, select, strict=True, file=file, layout=layout)
+    count = see_rows(file.path).rows
+    return Source(kind, file.name, select, strict=True, file=file, layout=layout, rows=count)
 
 
 def _without_mark(file: Plain, session: Session) -> Plain:

@@ -38,6 +38,7 @@ _IDS = frozenset(
 )
 _SHOWN = "left(replace(chr(39) || {} || chr(39), chr(10), ' '), 60)"  # what is no number
 _LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
+_WHOLE = ",0)"  # how the type of decimals without places ends
 _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
 
 
@@ -46,24 +47,47 @@ def parquet(
 ) -> Source:
     """Read one Parquet file or several with the same columns."""
     files = ", ".join(file_quoted(part, session) for part in parts)
-    _refuse_mixed_types(files, kind, columns, session, name)
+    written = written_columns(files, session, name)
     relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
-    source = typed(relation, kind, columns, session, name)
+    source = typed(relation, kind, columns, session, name, [column for column, _ in written[0]])
+    _refuse_mixed(written, kind, columns, name)
     return replace(source, rescans=True, strict=_is_complete(files, source, session))
 
 
 def _is_complete(files: str, source: Source, session: Session) -> bool:
     """Return whether the files themselves say that no value is missing."""
+    import duckdb
+
     chosen = ", ".join(quoted(name) for name in source.layout.names)
-    known, missing = session.rows(
-        "SELECT bool_and(stats_null_count IS NOT NULL), sum(stats_null_count) "
-        f"FROM parquet_metadata([{files}]) WHERE path_in_schema IN ({chosen})"
-    )[0]
+    try:
+        known, missing = session.rows(
+            "SELECT bool_and(stats_null_count IS NOT NULL), sum(stats_null_count) "
+            f"FROM parquet_metadata([{files}]) WHERE path_in_schema IN ({chosen})"
+        )[0]
+    except (duckdb.Error, UnicodeError) as problem:
+        raise InputError(source.name, "a table that can be read", said(problem)) from None
     return bool(known) and missing == 0
 
 
-def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str) -> Source:
-    """Read columns that have types; numbers as ids are written as they are."""
+def typed(
+    relation: str,
+    kind: Kind,
+    columns: Given,
+    session: Session,
+    name: str,
+    written: Sequence[str] | None = None,
+) -> Source:
+    """Read columns that have types; numbers as ids are written as they are.
+
+    Args:
+        relation: SQL, from FROM on.
+        kind: what it holds.
+        columns: their names, as the caller gives them.
+        session: where it can be read.
+        name: what messages call it.
+        written: the names as they stand there, where they are known: the engine gives another to
+            the second of two columns of one name.
+    """
     import duckdb
 
     try:
@@ -71,18 +95,21 @@ def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str
     except (duckdb.Error, UnicodeError) as problem:
         raise InputError(name, "a table that can be read", said(problem)) from None
     names = [row[0] for row in described]
-    kind = kind_of(names, kind, columns)
-    places = find_columns(names, kind, columns, name)
+    if written is None or len(written) != len(names):
+        written = names
+    kind = kind_of(written, kind, columns)
+    places = find_columns(written, kind, columns, name)
     query, doc, number = (name_quoted(names[place]) for place in places)
     ids = dict(zip(("query", "doc"), places, strict=False))
-    belongs = find_part(names, kind, columns, name)
+    belongs = find_part(written, kind, columns, name)
     if belongs is not None:
         ids[f"{kind.part}"] = belongs
     described = [(row[0], row[1]) for row in described]
     refuse_ids(name, described, ids, _IDS | {"ENUM"})
     refuse_numbers(name, described[places[2]], kind, _NUMBERS)
     value = f"CAST({number} AS DOUBLE)"
-    type_of_number = described[places[2]][1].split("(")[0]
+    full_type = described[places[2]][1]
+    type_of_number = full_type.split("(")[0]
     if type_of_number == "VARCHAR":
         told = [quoted(f" as {kind.number} of query "), query, quoted(", document "), doc]
         value = (
@@ -90,14 +117,16 @@ def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str
             f"WHEN TRY_CAST({number} AS DOUBLE) IS NULL OR {is_odd_number(number)} "
             f"THEN error(concat({_SHOWN.format(number)}, {', '.join(told)})) ELSE {value} END"
         )
-    if type_of_number in _LARGE:  # as in a dict, an integer is never rounded in silence
+    if type_of_number in _LARGE or full_type.endswith(
+        _WHOLE
+    ):  # as in a dict, an integer is never rounded in silence
         value = (
             f"CASE WHEN {number} IS NULL OR CAST({number} AS HUGEINT) = CAST({value} AS HUGEINT) THEN {value} "
             "ELSE error('an integer that a float64 does not hold exactly: scale it down') END"
         )
     if kind.ascending:
         value = f"-({value})"
-    ranks, rank = None if kind.ascending else find_rank(names), ""
+    ranks, rank = None if kind.ascending else find_rank(written), ""
     if ranks is not None:  # by way of text, which every type can be
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
     part = ""
@@ -111,30 +140,48 @@ def typed(relation: str, kind: Kind, columns: Given, session: Session, name: str
     return Source(kind, name, select, layout=Layout("typed", names=chosen))
 
 
-def _refuse_mixed_types(
-    files: str, kind: Kind, columns: Given, session: Session, name: str
-) -> None:
-    """Refuse parts that have another type for a column: one's would be forced on the others."""
+def written_columns(files: str, session: Session, name: str) -> list[list[tuple[str, str]]]:
+    """Return the columns of each file, name and type, as they stand there.
+
+    A column may have others inside, which are left out.
+    """
     import duckdb
 
     try:
         found = session.rows(
-            "SELECT name, list(DISTINCT type || coalesce(' ' || converted_type, '')) "
-            f"FROM parquet_schema([{files}]) WHERE type IS NOT NULL GROUP BY name "
-            "HAVING count(DISTINCT type || coalesce(converted_type, '')) > 1"
+            "SELECT file_name, name, coalesce(type || coalesce(' ' || converted_type, ''), ''), "
+            f"coalesce(num_children, 0) FROM parquet_schema([{files}])"
         )
-    except duckdb.Error as problem:
+    except (duckdb.Error, UnicodeError) as problem:
         raise InputError(name, "a table that can be read", said(problem)) from None
-    mixed = {row[0]: row[1] for row in found}
-    if not mixed:
-        return
-    known = [row[0] for row in session.rows(f"DESCRIBE FROM read_parquet([{files}])")]
-    kind = kind_of(known, kind, columns)
-    for place in find_columns(known, kind, columns, name):
-        if known[place] in mixed:
-            raise InputError(
-                f"{name}, column {known[place]!r}",
-                "the same type in every part",
-                " and ".join(sorted(mixed[known[place]])),
-                "Write the parts with the same types.",
-            )
+    columns: dict[str, list[tuple[str, str]]] = {}
+    inside: dict[str, int] = {}  # how many of those that follow are inside another
+    for file, column, type_, children in found:
+        if file not in columns:  # the table itself
+            columns[file], inside[file] = [], 0
+            continue
+        if inside[file]:
+            inside[file] -= 1
+        else:
+            columns[file].append((column, type_))
+        inside[file] += children
+    return list(columns.values())
+
+
+def _refuse_mixed(
+    written: Sequence[Sequence[tuple[str, str]]], kind: Kind, columns: Given, name: str
+) -> None:
+    """Refuse parts that have another type for a column: one's would be forced on the others."""
+    types: dict[str, set[str]] = {}
+    for part in written:
+        for column, type_ in part:
+            types.setdefault(column, set()).add(type_)
+    for known in {tuple(column for column, _ in part) for part in written}:
+        for place in find_columns(known, kind_of(known, kind, columns), columns, name):
+            if len(types[known[place]]) > 1:
+                raise InputError(
+                    f"{name}, column {known[place]!r}",
+                    "the same type in every part",
+                    " and ".join(sorted(types[known[place]])),
+                    "Write the parts with the same types.",
+                )

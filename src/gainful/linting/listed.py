@@ -14,7 +14,7 @@ from gainful.inputs.kinds import RUN, Kind
 from gainful.inputs.letor import Labels
 from gainful.inputs.rows import Row
 from gainful.inputs.source import Source
-from gainful.inputs.sources import guarded, read
+from gainful.inputs.sources import guarded, is_whole, read_into
 from gainful.inputs.texts import ready
 from gainful.linting.drafts import Draft, counted
 from gainful.linting.entries import Problem, entries_of_file, entries_of_mapping
@@ -67,9 +67,11 @@ def list_source(
     raw: str | None = session.name("listed")
     try:
         source = ready(source, session)
-        # Not by `read`, which would go through the rows to say where the first bad one stands.
+        # Not by `read_into`, which would go through the rows to say where the first bad one stands.
         select = _select(ranked=_has_ranks(session, source)).format(rows=f"({source.select})")
-        session.execute(f"CREATE TEMP TABLE {raw} AS {select}")
+        count = session.rows(f"CREATE TEMP TABLE {raw} AS {select}")[0][0]
+        if not is_whole(source, count):
+            raise InputError(source.name, f"{source.rows} rows", f"{count}")
     except (duckdb.Error, UnicodeError, InputError):
         assert source.file is not None  # noqa: S101 - it is text
         entries = entries_of_file(source.file, source.layout, source.kind)
@@ -139,7 +141,7 @@ def _by_engine(
             rows = f"({source.select})"
             session.execute(f"CREATE TEMP VIEW {raw} AS {select.format(rows=rows)}")
         else:
-            read(session, source, f"CREATE TEMP TABLE {raw} AS {select}")
+            read_into(session, source, raw, select)
     looked = guarded(
         session,
         source,

@@ -10,7 +10,7 @@ from gainful.errors import InputError
 from gainful.inputs.engine import Columns, Session
 from gainful.inputs.kinds import Kind
 from gainful.inputs.source import Source
-from gainful.inputs.sources import read, refuse_duplicate, refuse_ranks, refuse_values
+from gainful.inputs.sources import read_into, refuse_duplicate, refuse_ranks, refuse_values
 from gainful.matching.mappings import documents_of, queries_of, sorted_numbers
 from gainful.measures.policy import Policy
 
@@ -48,7 +48,7 @@ def table_of(documents: Documents, kind: Kind, policy: Policy | None, session: S
 def stored(session: Session, source: Source) -> str:
     """Read a table whole, check its values, and return the name of the copy on the engine."""
     table = session.name(source.kind.name)
-    read(session, source, f"CREATE TEMP TABLE {table} AS SELECT query, doc, number FROM {{rows}}")
+    read_into(session, source, table, "SELECT query, doc, number FROM {rows}")
     count, *known, finite = session.rows(
         "SELECT count(*), count(query), count(doc), count(number), bool_and(isfinite(number)) "
         f"FROM {table}"
@@ -100,11 +100,12 @@ class Selection:
         self._session, self._source, self._policy = session, source, policy
         self._table = session.name(source.kind.name)
         wanted = self._wanted(queries)
-        read(
+        read_into(
             session,
             source,
-            f"CREATE TEMP TABLE {self._table} AS SELECT query, doc, number FROM {{rows}} "
-            f"SEMI JOIN {wanted} USING (query)",
+            self._table,
+            f"SELECT query, doc, number FROM {{rows}} SEMI JOIN {wanted} USING (query)",
+            whole=False,
         )
 
     def _wanted(self, queries: Iterable[str]) -> str:

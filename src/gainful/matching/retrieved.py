@@ -16,7 +16,7 @@ from gainful.inputs.precision import IN_SINGLE
 from gainful.inputs.source import Source
 from gainful.inputs.sources import (
     guarded,
-    read,
+    read_into,
     refuse_beyond_single,
     refuse_ranks,
     refuse_values,
@@ -90,10 +90,10 @@ def _listed(
             session.execute(f"CREATE TEMP VIEW {table} AS {rows}")
             refuse_ranks(session, source, table, "score")
             return table, "", None
-        read(session, source, f"CREATE TEMP TABLE {table} AS {columns}")
+        read_into(session, source, table, columns)
         refuse_ranks(session, source, table, "score")
         return table, "rowid", None
-    read(session, source, f"CREATE TEMP TABLE {table} AS {columns}")
+    read_into(session, source, table, columns)
     refuse_ranks(session, source, table, "score")
     whole, row = unique(session, source, table, "score", policy)
     if plain:
