@@ -1,17 +1,24 @@
 """`gainful trec_eval` prints what trec_eval prints: recorded calls, options, and failures."""
 
+import io
+import json
 import random
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 import pytrec_eval
+from click.testing import CliRunner
 
 import gainful as gf
+from gainful.cli.trec_eval import trec_eval as command
 
 RECORDED = Path(__file__).parent / "trec_eval"
 CALLS = sorted(path.stem for path in RECORDED.glob("*.cmd"))
-STOPPED = {"v10.plain": 1, "v10.unknown": 1}  # exit codes
+STOPPED = {"v10.plain": 4, "v10.unknown": 1}  # exit codes
+# Random calls that against_trec_eval.py has recorded: bytes as latin-1, one object a line.
+RANDOM = [json.loads(line) for line in (RECORDED / "random.jsonl").read_text().splitlines()]
 
 
 def recorded(name):
@@ -35,13 +42,35 @@ def test_there_are_recorded_calls_of_both_versions():
     assert len(CALLS) == 22
 
 
+@pytest.mark.parametrize("number", range(len(RANDOM)))
+def test_recorded_random_calls(number, tmp_path, monkeypatch):
+    call = RANDOM[number]
+    monkeypatch.chdir(tmp_path)
+    for name, content in call["files"].items():
+        if name == "-":
+            given = io.TextIOWrapper(io.BytesIO(content.encode("latin-1")))
+            monkeypatch.setattr(sys, "stdin", given)
+        else:
+            Path(name).write_bytes(content.encode("latin-1"))
+    done = gf.compat.trec_eval(["--version-of", str(call["version"]), *call["arguments"]])
+    assert done.output.encode(errors="surrogateescape").decode("latin-1") == call["output"]
+    assert (done.code, bool(done.error)) == (call["code"], call["told"])
+
+
+def test_random_calls_are_of_all_kinds():
+    assert {call["version"] for call in RANDOM} == {9, 10}
+    assert {call["code"] for call in RANDOM} >= {0, 1, 2, 4, 7}
+    words = {word for call in RANDOM if call["code"] == 0 for word in call["arguments"]}
+    assert words >= {"-c", "-J", "-M", "-Z", "-l", "prefs", "qrels_prefs", "qrels_jg", "all_prefs"}
+
+
 def test_the_command_line(cli, monkeypatch):
     monkeypatch.chdir(RECORDED)
     done = cli("trec_eval", "-q", "-c", "qrels", "run")
     assert done.stdout == (RECORDED / "v10.q-c.out").read_text()
     assert (done.returncode, done.stderr) == (0, "")
     stopped = cli("trec_eval", "qrels", "run")
-    assert (stopped.returncode, stopped.stdout) == (1, "")
+    assert (stopped.returncode, stopped.stdout) == (4, "")
     assert stopped.stderr == (RECORDED / "v10.plain.err").read_text()
     piped = cli("trec_eval", "-c", "qrels", "-", stdin=(RECORDED / "run").read_text())
     assert piped.stdout == (RECORDED / "v10.plain-c.out").read_text()
@@ -136,20 +165,47 @@ def test_versions_differ_in_precision_and_in_missing_queries(files):
     assert ten.output == "ndcg                  \tall\t0.5000\n"
     nine = printed(["--version-of", "9", "-m", "ndcg"], files, judgments, run)
     assert nine.output == "ndcg                  \tall\t0.8597\n"
-    assert printed(["-m", "ndcg"], files, judgments, run).code == 1
+    assert printed(["-m", "ndcg"], files, judgments, run).code == 4
+
+
+MEANS = "1 map 0.5 0.25\n2 map 1 0\n1 P_5 0.3 0\n2 num_ret 3 2\n"
+
+
+def deviations(arguments, files, means=MEANS):
+    return printed(["-q", "-Z", str(files("z", means)), *arguments], files, JUDGMENTS, RUN).output
 
 
 def test_deviations(files):
-    scores = files("z", "1 map 0.5 0.25\n2 map 1 0\n1 P_5 0.3 0\n")
-    output = printed(
-        ["-q", "-Z", str(scores), "-m", "map", "-m", "P.5"], files, JUDGMENTS, RUN
-    ).output
-    assert output.splitlines()[:4] == [
-        "map                   \t1\t1.3333",
-        "P_5                   \t1\t-1000000.0000",
-        "map                   \t2\t0.0000",
-        "P_5                   \t2\t-1000000.0000",
+    # (5/6 − 1/2) / (1/4) = 4/3; a mean without a deviation; and no mean at all.
+    assert deviations(["-m", "map", "-m", "P.5"], files).splitlines() == [
+        "Zmap                   \t1\t1.3333",
+        "ZP_5                   \t1\t-1000000.0000",
+        "Zmap                   \t2\t0.0000",
+        "ZP_5                   \t2\t-1000000.0000",
+        "Zmap                   \tall\t0.6667",
+        "ZP_5                   \tall\t-1000000.0000",
     ]
+
+
+def test_deviations_of_counts_have_digits_and_texts_no_letter(files):
+    lines = deviations(["-m", "num_ret", "-m", "num_q", "-m", "runid", "-m", "relstring"], files)
+    assert lines.splitlines() == [
+        "Znum_ret               \t1\t-1000000.0000",
+        "relstring             \t1\t'1-2.'",
+        "Znum_ret               \t2\t-1.0000",
+        "relstring             \t2\t'1'",
+        "runid                 \tall\ttag",
+        "Znum_q                 \tall\t2.0000",
+        "Znum_ret               \tall\t-1000001.0000",
+    ]
+
+
+@pytest.mark.parametrize("means", ["1 map 0.5\n", "1 map 0.5 1 2\n", "\n", ""])
+def test_means_that_cannot_be_read(means, files):
+    arguments = ["-Z", str(files("z", means)), "-m", "map"]
+    done = printed(arguments, files, JUDGMENTS, RUN)
+    assert (done.output, done.code) == ("", 255)
+    assert done.error
 
 
 @pytest.mark.parametrize(
@@ -160,7 +216,15 @@ def test_deviations(files):
         (["-m", "P.5,5"], 2, "trec_eval: duplicate cutoffs detected\n"),
         (["-m", "P."], 1, "trec_eval: improper measure in parameter 'P'\n"),
         (["-m", "ndcg.1"], 2, "trec_eval: malformed pair parameters in '1'\n"),
-        (["-R", "prefs"], 2, "trec_eval: Illegal rel_format 'prefs'\n"),
+        (["-R", "odd"], 2, "trec_eval: Illegal rel_format 'odd'\n"),
+        (["-R", "prefs"], 2, "Malformed line 1"),
+        (["-R", "qrels_prefs", "-m", "map"], 4, "Can't calculate measure 'map'\n"),
+        (["-R", "qrels_jg", "-m", "official"], 4, "Can't calculate measure 'num_ret'\n"),
+        (["-m", "prefs"], 4, "Can't calculate measure 'prefs_num_prefs_poss'\n"),
+        (["-m", "utility.1,2"], 4, "Can't calculate measure 'utility'\n"),
+        (["--J=1"], 1, "Usage"),
+        (["--M", "1", "--nosummary=1"], 1, "Usage"),
+        (["--version-of", "9", "-m", "rbp"], 1, "trec_eval: illegal measure 'rbp'\n"),
         (["-T", "odd"], 2, "trec_eval: Illegal retrieval results format 'odd'\n"),
         (["-x"], 1, "Usage"),
         (["third"], 1, "Usage"),
@@ -174,6 +238,13 @@ def test_failures(arguments, code, told, files):
     assert told in done.error
 
 
+@pytest.mark.parametrize("last", ["-m", "-qm", "--measure", "--Z"])
+def test_an_option_without_its_value(last):
+    done = gf.compat.trec_eval(["judgments", "run", last])
+    assert (done.output, done.code) == ("", 1)
+    assert "lacks its value" in done.error
+
+
 def test_files_that_cannot_be_read(files, tmp_path):
     missing = str(tmp_path / "none")
     done = gf.compat.trec_eval([missing, str(files("r", RUN))])
@@ -185,14 +256,119 @@ def test_files_that_cannot_be_read(files, tmp_path):
     broken = printed([], files, "1 0 a\n", RUN)
     assert (broken.output, broken.code) == ("", 2)
     twice = printed([], files, JUDGMENTS, RUN + "1 Q0 a 5 1 t\n")
-    assert (twice.output, twice.code) == ("", 2)
-    assert "'a'" in twice.error
+    assert (twice.output, twice.code) == ("", 4)
+    assert "duplicate docs a\n" in twice.error
+    empty = printed([], files, JUDGMENTS, "")
+    assert (empty.output, empty.code) == ("", 2)
+
+
+def test_what_comes_before_a_fault_is_printed(files):
+    twice = RUN + "2 Q0 a 2 0 t\n"
+    done = printed(["-q", "-m", "num_ret"], files, JUDGMENTS, twice)
+    assert (done.output, done.code) == ("num_ret               \t1\t4\n", 4)
+    # What stands twice beyond -M, in a query without judgments, or is not measured, does not matter.
+    assert printed(["-M", "1", "-m", "num_ret"], files, JUDGMENTS, twice).code == 0
+    assert printed(["-m", "num_q"], files, JUDGMENTS, twice).code == 0
+    assert printed([], files, JUDGMENTS, RUN + "3 Q0 a 1 1 t\n" * 2).code == 0
+    lacking = printed(["-q", "-m", "num_ret"], files, JUDGMENTS + "3 0 a 1\n", RUN)
+    assert (len(lacking.output.splitlines()), lacking.code) == (2, 4)
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_comments_are_skipped_since_version_10(place, files):
+    def commented(text):
+        lines = text.splitlines(keepends=True)
+        return "".join([*lines[:place], "# a b c d e f\n", *lines[place:]])
+
+    plain = printed(["-m", "official"], files, JUDGMENTS, RUN)
+    both = commented(JUDGMENTS), commented(RUN)
+    assert printed(["-m", "official"], files, *both) == plain
+    assert printed(["--version-of", "9"], files, commented(JUDGMENTS), RUN).code == 2
+    nine = printed(["--version-of", "9", "-m", "num_ret"], files, JUDGMENTS, commented(RUN))
+    assert nine.output == "num_ret               \tall\t5\n"  # the comment is a query of its own
+
+
+def test_of_two_comments_in_judgments_the_second_is_a_line(files):
+    assert printed([], files, f"# one\n# two\n{JUDGMENTS}", RUN).code == 2
+    assert printed([], files, JUDGMENTS, f"# one\n # two\n\n{RUN}").code == 0
+
+
+@pytest.mark.parametrize(
+    ("scores", "string"),
+    [
+        # By score, then by id descending: a is graded 1, b 2, c 3.
+        (("1", "2", "3"), "321"),
+        (("inf", "2", "-inf"), "123"),
+        (("Infinity", "1e999", "3"), "213"),
+        (("0x10", "15", "14.5x"), "123"),
+        (("none", "-1", ""), "132"),
+        # Nothing is above or below nan, so ids decide: b before a, and c before both or by its score.
+        (("nan", "nan", "nan"), "321"),
+        (("1", "nan", "5"), "321"),
+    ],
+)
+def test_scores_as_they_are_written(scores, string, files):
+    run = "".join(
+        f"1 Q0 {doc} 0 {score} t\n" for doc, score in zip("abc", scores, strict=True) if score
+    )
+    run += "" if scores[2] else "1 Q0 c 0 -0.5 t\n"
+    judgments = "1 0 a 1\n1 0 b 2\n1 0 c 3\n"
+    output = printed(["-q", "-n", "-m", "relstring"], files, judgments, run).output
+    assert output == f"relstring             \t1\t'{string}'\n"
+
+
+@pytest.mark.parametrize(("written", "string"), [("relstring", ""), ("relstring.5", "-")])
+def test_strings_of_a_query_that_the_run_lacks(written, string, files):
+    arguments = ["-q", "-n", "-c", "-m", written, "-D", "0.3"]
+    output = printed(arguments, files, JUDGMENTS + "3 0 a 1\n", RUN).output
+    assert output == f"{written.replace('.', '_'):<22}\t3\t'{string}'\n"
+
+
+def test_one_query_alone(files):
+    output = printed(["-D", "5.2", "-q", "-m", "num_ret"], files, JUDGMENTS, RUN).output
+    assert output == "num_ret               \t2\t1\nnum_ret               \tall\t1\n"
+    assert printed(["-D", "0.nosuch"], files, JUDGMENTS, RUN).code == 7
+
+
+def test_ids_that_are_no_utf8(files):
+    judgments = files("q", b"\xe9 0 \xff 1\n\x1b[1m 0 a 1\n")
+    run = files("r", b"\xe9 Q0 \xff 1 1 t\n\x1b[1m Q0 a 1 1 \xe8\n")
+    arguments = ["-q", "-m", "map", "-m", "runid", str(judgments), str(run)]
+    done = CliRunner().invoke(command, arguments)
+    assert done.stdout_bytes == (
+        b"map                   \t\x1b[1m\t1.0000\nmap                   \t\xe9\t1.0000\n"
+        b"runid                 \tall\t\xe8\nmap                   \tall\t1.0000\n"
+    )
+
+
+def test_clean_files_and_line_by_line_agree(files):
+    """A comment at the end of a run sends it the slow way, and changes nothing."""
+    rng = random.Random(3)  # noqa: S311 - the same every time
+    for version in ("9", "10"):
+        for _ in range(12):
+            docs = [f"d{place}" for place in range(20)]
+            judgments = "".join(
+                f"q{number} 0 {doc} {rng.randrange(-1, 4)}\nq{number} 0 x{doc} 1\n"
+                for number in range(4)
+                for doc in rng.sample(docs, 9)
+            )
+            run = "".join(
+                f"q{number} Q0 {doc} 0 {rng.randrange(7) / 3} t\n"
+                for number in range(4)
+                for doc in rng.sample(docs, 12)
+            )
+            options = ["--version-of", version, "-q", "-c", "-m", "all_trec"]
+            options += rng.choice([[], ["-J"], ["-M", "5"], ["-l", "2"]])
+            fast = printed(options, files, judgments, run)
+            slow = printed(options, files, judgments, f"\n{run}")
+            assert fast.code == 0
+            assert fast == slow
 
 
 def test_help_names_every_measure_of_a_nickname(cli):
     told = cli("trec_eval", "-h")
     assert told.returncode == 0
-    for name in ("official", "all_trec", "ndcg_cut", "--version-of", "-J"):
+    for name in ("official", "all_trec", "ndcg_cut", "--version-of", "-J", "qrels_jg", "prefs"):
         assert name in told.stdout
 
 
@@ -201,7 +377,7 @@ def test_no_query_in_both(files):
     assert (done.output, done.code) == ("", 7)
     assert done.error == "trec_eval: No queries with both results and relevance info\n"
     lost = printed([], files, "9 0 a 1\n", RUN)
-    assert (lost.output, lost.code) == ("", 1)
+    assert (lost.output, lost.code) == ("", 4)
     zero = printed(["-q", "-c", "-m", "map", "-m", "num_rel"], files, "9 0 a 1\n", RUN)
     assert zero.output == (
         "num_rel               \t9\t1\n"

@@ -17,6 +17,7 @@ import gainful as gf
 def trec_eval(arguments: tuple[str, ...]) -> None:
     """Do what trec_eval does: its options, its output."""
     printed = gf.compat.trec_eval(arguments)
-    click.echo(printed.output, nl=False)
-    click.echo(printed.error, nl=False, err=True)
+    # As bytes: ids need not be UTF-8, and may hold what a terminal takes for a command.
+    click.echo(printed.output.encode(errors="surrogateescape"), nl=False)
+    click.echo(printed.error.encode(errors="surrogateescape"), nl=False, err=True)
     sys.exit(printed.code)

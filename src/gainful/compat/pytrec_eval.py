@@ -3,23 +3,34 @@
 import math
 from collections.abc import Iterable, Mapping
 
-from gainful.compat.trec_eval.columns import Asked, columns
-from gainful.compat.trec_eval.entries import BY_NAME, CUTOFFS, NICKNAMES, SHARES, Settings, names_of
+from gainful.compat.trec_eval.columns import columns
+from gainful.compat.trec_eval.entries import (
+    CUTOFFS,
+    ENTRIES,
+    NICKNAMES,
+    QRELS,
+    SHARES,
+    Settings,
+    names_of,
+)
 from gainful.compat.trec_eval.lists import chosen_queries, judged_documents
-from gainful.compat.trec_eval.options import StoppedError, read_measures
+from gainful.compat.trec_eval.parameters import Asked, mark, read_parameters
+from gainful.compat.trec_eval.stopped import StoppedError
 from gainful.errors import DisjointError, InputError, MeasureError, did_you_mean, shown
 from gainful.matching.dispatch import reading
 from gainful.measures.policy import Policy
 
 _TEXTS = frozenset({"runid", "relstring"})
-_VERSION = 9
+_VERSION, _LATEST = 9, 10  # what it computes as, and whose measures it knows
+_KNOWN = {entry.name: entry for entry in ENTRIES if entry.format in ("", QRELS)}
+_NICKNAMES = tuple(name for name in NICKNAMES if set(names_of(name, _VERSION)) <= set(_KNOWN))
 
-supported_measures = frozenset(BY_NAME) - _TEXTS
+supported_measures = frozenset(_KNOWN) - _TEXTS
 """trec_eval's measures that are numbers."""
 
 
 supported_nicknames = {
-    nickname: frozenset(names_of(nickname, _VERSION)) - _TEXTS for nickname in NICKNAMES
+    nickname: frozenset(names_of(nickname, _VERSION)) - _TEXTS for nickname in _NICKNAMES
 }
 """What a nickname stands for."""
 
@@ -90,8 +101,8 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
         raise InputError("values", "the values of at least one query", "none")
     entry = next(
         (
-            BY_NAME[name]
-            for name in sorted(BY_NAME, key=len, reverse=True)
+            _KNOWN[name]
+            for name in sorted(_KNOWN, key=len, reverse=True)
             if measure.startswith(name)
         ),
         None,
@@ -108,23 +119,26 @@ def _read(measures: Iterable[str]) -> tuple[Asked, ...]:
     written = []
     for measure in measures:
         name = str(measure)
-        for known, entry in BY_NAME.items():
+        for known, entry in _KNOWN.items():
             rest = name.removeprefix(f"{known}_")
             if entry.takes in (CUTOFFS, SHARES) and rest != name and rest[:1].isdigit():
                 name = f"{known}.{rest}"
                 break
         written.append((name.partition(".")[0], name))
     for name, text in written:
-        if name not in BY_NAME and name not in NICKNAMES:
+        if name not in _KNOWN and name not in _NICKNAMES:
             raise MeasureError(
-                "measures", "one of trec_eval's", shown(text), did_you_mean(name, BY_NAME)
+                "measures", "one of trec_eval's", shown(text), did_you_mean(name, _KNOWN)
             )
     together: dict[str, list[str]] = {}
     for name, text in written:
         together.setdefault(name, []).extend(part for part in [text.partition(".")[2]] if part)
-    texts = [f"{name}.{','.join(parts)}" if parts else name for name, parts in together.items()]
+    texts = []
+    for name, parts in together.items():
+        names = names_of(name, _VERSION) if name in _NICKNAMES else [name]
+        texts += [f"{each}.{','.join(parts)}" if parts else each for each in names]
     try:
-        asked = read_measures(texts, _VERSION)
+        asked = read_parameters(mark(texts, _LATEST))
     except StoppedError as problem:
         raise MeasureError("measures", "parameters that fit", str(problem)) from None
     return tuple(each for each in asked if each.entry.name not in _TEXTS)

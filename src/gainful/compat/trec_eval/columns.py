@@ -1,54 +1,30 @@
 """The values of trec_eval's measures, column by column."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.compat.trec_eval.entries import CUTOFFS, SHARES, Entry, Settings
+from gainful.compat.trec_eval.c_library import ZERO_BY_ZERO
+from gainful.compat.trec_eval.entries import Settings
+from gainful.compat.trec_eval.gains import measured, persistence, weights
+from gainful.compat.trec_eval.lists import NOT_JUDGED, NOT_POOLED, grades_in_order
+from gainful.compat.trec_eval.parameters import Asked
 from gainful.evaluation.computing.ranks import interpolated
 from gainful.evaluation.computing.shared import relevant_total
 from gainful.evaluation.table import compute
 from gainful.evaluation.worksheet import Worksheet
-from gainful.kernels.users import geometric, geometric_residual
 from gainful.matching.matched import Matched
+from gainful.measures.gain import gain
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 LOWEST_MEAN = 1e-5  # what a value of 0 counts as in a geometric mean
-_PERSISTENCE = 0.9
+_CHARACTERS = {NOT_POOLED: "-", NOT_JUDGED: "."}
 _POLICY = Policy(ties="doc", negative="zero")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A measure with what the caller wrote after its name."""
-
-    entry: Entry
-    numbers: tuple[float, ...] = ()
-    pairs: dict[str, float] = field(default_factory=dict)
-    written: str | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """What its values are called."""
-        name = self.entry.name
-        if self.entry.takes == CUTOFFS:
-            return [f"{name}_{int(cutoff)}" for cutoff in self.numbers]
-        if self.entry.takes == SHARES:
-            return [f"{name}_{share:3.2f}" for share in self.numbers]
-        return [name if self.written is None else f"{name}_{self.written}"]
-
-    def measures(self, settings: Settings) -> list[Measure]:
-        """Return the measures of the catalogue that give its values, if any do."""
-        if self.entry.measure is None:
-            return []
-        if self.entry.takes in (CUTOFFS, SHARES):
-            return [self.entry.measure(settings, [each], {}) for each in self.numbers]
-        return [self.entry.measure(settings, self.numbers, self.pairs)]
 
 
 def columns(
@@ -68,6 +44,8 @@ def columns(
         column = found[:, measures.index(measure)]
         if measure.family.normalised:  # 0 where there is nothing to find
             column = np.where(_empty(sheet, measure, settings), 0.0, column)
+        if name == "Rndcg":  # relevant documents without a gain, where 0 is the level
+            column = np.where(_no_gain(sheet, settings), ZERO_BY_ZERO, column)
         values[name] = np.log(np.maximum(column, LOWEST_MEAN)) if each.entry.logarithm else column
     for each in asked:
         values |= _others(sheet, each, settings, version)
@@ -81,23 +59,43 @@ def _empty(sheet: Worksheet, measure: Measure, settings: Settings) -> NDArray[np
     return sheet.empty(measure.parameters["gain"])
 
 
+def _no_gain(sheet: Worksheet, settings: Settings) -> NDArray[np.bool_]:
+    return (relevant_total(sheet, settings.rel) > 0) & sheet.empty(gain("linear"))
+
+
 def _others(sheet: Worksheet, asked: Asked, settings: Settings, version: int) -> dict[str, Floats]:
     """Return what trec_eval computes in its own way."""
     match asked.entry.name:
-        case "num_q":
-            return {"num_q": np.ones(len(sheet.matched.queries))}
         case "iprec_at_recall":
             found = _interpolated(sheet, asked.numbers, settings, version)
             return dict(zip(asked.names, found.T, strict=True))
+        case "Rprec_mult":
+            return dict(zip(asked.names, _at_multiples(sheet, asked, settings), strict=True))
+        case _:
+            value = _other(sheet, asked, settings, version)
+            return {} if value is None else {asked.names[0]: value}
+
+
+def _other(sheet: Worksheet, asked: Asked, settings: Settings, version: int) -> Floats | None:
+    """Return what has one value; None where the catalogue has the measure."""
+    match asked.entry.name:
+        case "num_q":
+            return np.ones(len(sheet.matched.queries))
         case "11pt_avg":
             found = _interpolated(sheet, asked.numbers, settings, version)
-            return {asked.names[0]: np.add.accumulate(found, axis=1)[:, -1] / len(asked.numbers)}
-        case "rbp":
-            return {asked.names[0]: _rank_biased(sheet, asked)}
+            mean: Floats = np.add.accumulate(found, axis=1)[:, -1] / len(asked.numbers)
+            return mean
+        case "utility":
+            return _utility(sheet, asked.numbers, settings)
+        case "set_F":
+            return _weighted_mean(sheet, asked.numbers[0], settings)
+        case "rbp" if all(name == "p" for name, _ in asked.pairs):
+            return _rank_biased(sheet, asked)
         case "rbp_resid":
-            return {asked.names[0]: _residual(sheet, asked)}
-        case _:
-            return {}
+            return _residual(sheet, asked)
+        case "dcg" | "ideal_dcg" | "rbp":
+            return _gained(sheet, asked, settings, version)
+    return _gained(sheet, asked, settings, version) if asked.pairs else None
 
 
 def _interpolated(
@@ -110,54 +108,102 @@ def _interpolated(
     found = interpolated(sheet, settings.rel, needed)
     # An empty list has 0/0 as its precision, which trec_eval reports where nothing is needed.
     none_retrieved = sheet.matched.retrieved == 0
-    found[none_retrieved[:, None] & (needed <= 0)] = np.nan
+    found[none_retrieved[:, None] & (needed <= 0)] = ZERO_BY_ZERO
+    return found
+
+
+def _hits(sheet: Worksheet, settings: Settings, within: Floats | None = None) -> Ints:
+    """Return how many relevant documents (q,) were retrieved, down to a rank for each query."""
+    grades, rank = sheet.certain_grades()
+    relevant = grades >= settings.rel
+    if within is not None:
+        relevant &= rank <= within[sheet.owner]
+    return np.bincount(sheet.owner[relevant], minlength=len(sheet.matched.queries))
+
+
+def _at_multiples(sheet: Worksheet, asked: Asked, settings: Settings) -> list[Floats]:
+    """Return precision at multiples of how many documents are relevant, rounded up from a tenth."""
+    total, found = relevant_total(sheet, settings.rel), []
+    for multiple in asked.numbers:
+        cutoff = np.floor(total * multiple + 0.9)
+        cutoff = np.where(np.isfinite(cutoff), cutoff, 0.0)
+        hits = _hits(sheet, settings, cutoff)
+        found.append(np.where(cutoff > 0, hits / np.maximum(cutoff, 1.0), 0.0))
+    return found
+
+
+def _utility(sheet: Worksheet, worth: Sequence[float], settings: Settings) -> Floats:
+    """Weight the documents that were retrieved or not, and are relevant or not."""
+    hits, retrieved = _hits(sheet, settings), sheet.matched.retrieved
+    total = relevant_total(sheet, settings.rel)
+    others = settings.docs + hits - retrieved - total
+    found: Floats = (
+        worth[0] * hits
+        + worth[1] * (retrieved - hits)
+        + worth[2] * (total - hits)
+        + worth[3] * others
+    )
+    return found
+
+
+def _weighted_mean(sheet: Worksheet, weight: float, settings: Settings) -> Floats:
+    """Return the harmonic mean of precision and recall, the latter with a weight."""
+    hits = _hits(sheet, settings)
+    with np.errstate(all="ignore"):
+        precision = hits / sheet.matched.retrieved
+        recall = hits / relevant_total(sheet, settings.rel)
+        mean: Floats = (weight + 1.0) * precision * recall / (weight * precision + recall)
+    return np.where(hits > 0, mean, 0.0)
+
+
+def _gained(sheet: Worksheet, asked: Asked, settings: Settings, version: int) -> Floats:
+    """Return a measure of named gains, query by query."""
+    matched = sheet.matched
+    found = np.zeros(len(matched.queries))
+    for query in range(found.size):
+        pool = matched.pool_grades[matched.pool_offsets[query] : matched.pool_offsets[query + 1]]
+        if asked.entry.name == "Rndcg" and not (pool >= settings.rel).any():
+            continue
+        grades = grades_in_order(matched, query)
+        found[query] = measured(asked.entry.name, grades, pool, asked.pairs, version)
     return found
 
 
 def _rank_biased(sheet: Worksheet, asked: Asked) -> Floats:
-    """Scale the gains of a query to at most 1 by its highest grade, judged or named."""
+    """Scale the grades of a query to at most 1 by the highest that a judged document has."""
     grades, rank = sheet.certain_grades()
-    named = {int(key): worth for key, worth in asked.pairs.items() if key.lstrip("+-").isdecimal()}
-    starts, ends = sheet.matched.pool_offsets[:-1], sheet.matched.pool_offsets[1:]
-    worth = np.maximum(grades, 0.0)
-    for grade, gained in named.items():
-        worth[grades == grade] = gained
-    lowest, highest = np.zeros(starts.size), np.zeros(starts.size)
-    for query in np.flatnonzero(ends > starts).tolist():
-        levels = range(int(max(sheet.matched.pool_grades[starts[query]], -1)) + 1)
-        gains = [*named.values(), *(float(level) for level in levels if level not in named)]
-        lowest[query], highest[query] = min([0.0, *gains]), max([0.0, *gains])
-    scaled = (lowest < 0) | (highest > 1)
-    low, high = lowest[sheet.owner], highest[sheet.owner]
-    worth = np.where(
-        scaled[sheet.owner] & (grades >= 0), (worth - low) / np.maximum(high - low, 1e-300), worth
-    )
-    p = asked.pairs.get("p", _PERSISTENCE)
-    deepest = np.array([sheet.depth])
-    return geometric(worth, rank, sheet.owner, starts.size, p, deepest)[:, 0]
+    matched, p = sheet.matched, persistence(asked.pairs)
+    highest = np.ones(len(matched.queries))
+    judged = np.flatnonzero(np.diff(matched.pool_offsets))
+    highest[judged] = np.maximum(matched.pool_grades[matched.pool_offsets[judged]], 1.0)
+    worth = np.maximum(grades, 0.0) / highest[sheet.owner]
+    terms = worth * weights(p, sheet.depth)[rank - 1]
+    found = np.zeros(highest.size)
+    np.add.at(found, sheet.owner, terms)  # one after the other
+    return (1.0 - p) * found
 
 
 def _residual(sheet: Worksheet, asked: Asked) -> Floats:
     """Leave the rest of the list out where every document retrieved is judged, as trec_eval does."""
-    grades, rank = sheet.certain_grades()
-    judged = grades >= 0
-    matched, p = sheet.matched, asked.pairs.get("p", _PERSISTENCE)
-    owner = sheet.owner[judged]
-    found = geometric_residual(rank[judged], owner, matched.retrieved, p, np.array([sheet.depth]))
-    complete = np.bincount(owner, minlength=len(matched.queries)) == matched.retrieved
-    return np.where(complete, 0.0, found[:, 0])
+    matched, p = sheet.matched, persistence(asked.pairs)
+    weight = weights(p, sheet.depth + 1)
+    found = np.zeros(len(matched.queries))
+    for query in range(found.size):
+        unjudged = np.flatnonzero(grades_in_order(matched, query) < 0)
+        if unjudged.size:
+            seen = np.add.accumulate(weight[unjudged])[-1]
+            found[query] = weight[matched.retrieved[query]] + (1.0 - p) * seen
+    return found
 
 
 def strings(matched: Matched, length: int) -> list[str]:
     """Return the grades of the first documents of each query, a character for each."""
-    found = []
-    for query in range(len(matched.queries)):
-        rows = slice(matched.offsets[query], matched.offsets[query + 1])
-        shown = ["-"] * min(max(length, 0), int(matched.retrieved[query]))
-        for rank, grade in zip(
-            matched.rank[rows].tolist(), matched.grade[rows].tolist(), strict=True
-        ):
-            if rank <= len(shown):
-                shown[rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
-        found.append("".join(shown))
-    return found
+    return [
+        "".join(
+            _CHARACTERS.get(grade) or (">" if grade > 9 else str(int(grade))) for grade in shown
+        )
+        for shown in (
+            grades_in_order(matched, query)[: max(length, 0)].tolist()
+            for query in range(len(matched.queries))
+        )
+    ]

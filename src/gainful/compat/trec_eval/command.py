@@ -1,44 +1,34 @@
 """trec_eval as a function of its arguments: what it would print, and its exit code."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.compat.trec_eval.columns import Asked, columns, strings
-from gainful.compat.trec_eval.entries import Settings
-from gainful.compat.trec_eval.lists import (
-    chosen_queries,
-    first_documents,
-    judged_documents,
-    nothing_retrieved,
-    one_document,
-    whole_grades,
-)
-from gainful.compat.trec_eval.options import (
-    BAD_INPUT,
-    HELP_TEXT,
-    USAGE,
-    Options,
-    StoppedError,
-    read_options,
-)
+from gainful.compat.trec_eval.c_library import written
+from gainful.compat.trec_eval.columns import LOWEST_MEAN
+from gainful.compat.trec_eval.entries import GROUPS, PREFERENCES, QRELS
+from gainful.compat.trec_eval.files import bytes_of
+from gainful.compat.trec_eval.graded import read_graded
+from gainful.compat.trec_eval.judgment_groups import read_grouped
+from gainful.compat.trec_eval.options import HELP_TEXT, Options, read_options
+from gainful.compat.trec_eval.parameters import Asked, read_parameters
+from gainful.compat.trec_eval.preferences import read_preferred
+from gainful.compat.trec_eval.stopped import BAD_INPUT, BAD_QUERY, NO_QUERIES, StoppedError
 from gainful.compat.trec_eval.zscores import Deviations, read_deviations
-from gainful.errors import DisjointError, GainfulError, InputError
-from gainful.inputs.files import Plain, plain_file
-from gainful.inputs.tags import last_tag, write_first_fields
-from gainful.matching.dispatch import Reader, reading
-from gainful.matching.matched import Matched
-from gainful.measures.policy import Policy
+from gainful.errors import GainfulError
+from gainful.inputs.engine import Session
+from gainful.inputs.files import plain_file
 
 Floats = NDArray[np.float64]
 
 _LATEST = 10
-_NO_QUERIES = 7  # exit code
-_LOWEST = math.log(1e-5)
+_UTILITY = 4  # how many coefficients it has
+_RUN_FORMAT = "trec_results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +38,65 @@ class Printed:
     output: str
     error: str = ""
     code: int = 0
+
+
+class Sides(Protocol):
+    """Judgments of some format, matched with a run."""
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """All judged queries."""
+
+    @property
+    def missing(self) -> Sequence[bool]:
+        """Which of them the run lacks."""
+
+    @property
+    def faults(self) -> Mapping[str, str]:
+        """What is wrong with some queries."""
+
+    @property
+    def first_faults(self) -> Mapping[str, str]:
+        """What is wrong with some queries if they are the first to be evaluated."""
+
+    @property
+    def tag(self) -> str:
+        """The tag of the run."""
+
+    @property
+    def relevant(self) -> int:
+        """How many documents have a positive grade."""
+
+    def values(
+        self, places: list[int], asked: Sequence[Asked], options: Options
+    ) -> dict[str, Floats]:
+        """Return the values of some queries by name."""
+
+    def strings(self, places: list[int], asked: Asked) -> list[str]:
+        """Return the grades of the first documents of some queries, a character for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of judgments.
+
+    Attributes:
+        measured: what the measures call it that are computed from it.
+        reader: what messages call its reader, and its file.
+        read: how it is matched with a run.
+    """
+
+    measured: str
+    reader: tuple[str, str]
+    read: Callable[[Path, Path, Options, Session], Sides]
+
+
+FORMATS = {
+    "qrels": Format(QRELS, ("get_qrels", "qrels"), read_graded),
+    "qrels_jg": Format(GROUPS, ("get_qrels_jg", "qrels"), read_grouped),
+    "prefs": Format(PREFERENCES, ("get_prefs", "prefs"), read_preferred),
+    "qrels_prefs": Format(PREFERENCES, ("get_prefs", "prefs"), read_preferred),
+}
 
 
 def trec_eval(arguments: Sequence[str]) -> Printed:
@@ -72,142 +121,155 @@ def trec_eval(arguments: Sequence[str]) -> Printed:
 
 
 def _evaluated(options: Options) -> Printed:
+    sides = _read(options)
     deviations = None if options.zscores is None else read_deviations(options.zscores)
-    matched, tag = _matched(options)
-    order = sorted(range(len(matched.queries)), key=lambda place: matched.queries[place].encode())
-    lacking = [matched.queries[place] for place in order if matched.missing[place]]
-    stopped = ""
-    if options.version >= _LATEST and not options.complete and lacking:
-        # It stops there, with the queries before it printed.
-        stopped = lacking[0]
-        order = [p for p in order if matched.queries[p].encode() < stopped.encode()]
-    elif options.version < _LATEST:
-        order = [place for place in order if not matched.missing[place]]
-    relevant = int((matched.pool_grades > 0).sum())  # whatever the level
-    judged = len(matched.queries), relevant
-    found = _Values(chosen_queries(matched, order), options, tag, judged, deviations)
+    asked = read_parameters(options.marked)
+    places, stopped = _evaluable(sides, asked, options)
+    found = _Lines(sides, places, asked, options, deviations)
     each = "".join(found.each()) if options.each else ""
-    if stopped:
-        message = f"trec_eval: result qid '{stopped}' not found in qrels\n"
-        return Printed(each, message, USAGE)
-    if not order:
-        message = "trec_eval: No queries with both results and relevance info\n"
-        return Printed(each, message, _NO_QUERIES)
+    if stopped is not None:
+        return Printed(each, f"{stopped}\n", stopped.code)
     return Printed(each + ("".join(found.summary()) if options.summary else ""))
 
 
-def _matched(options: Options) -> tuple[Matched, str]:
+def _read(options: Options) -> Sides:
+    """Read judgments, then the run, and match them."""
     judgments, run = options.files
-    policy = Policy(ties="doc", precision="single" if options.version < _LATEST else "double")
-    for name, kind, what in ((judgments, "qrels", "qrels"), (run, "results", "results")):
-        if name != "-" and (not Path(name).exists() or Path(name).is_dir()):
-            message = f"trec_eval.get_{kind}: Cannot read {what} file '{name}'\n"
-            raise StoppedError(f"{message}trec_eval: Quit in file '{name}'", BAD_INPUT)
-    with reading(judgments, policy) as reader:
-        file = plain_file(run, reader.session)
-        tag = last_tag(file)
-        try:
-            matched = _with_six_fields(reader, file)
-        except DisjointError:
-            matched = nothing_retrieved(reader.match(reader.all_judged)[0])
-    matched = whole_grades(matched)
-    if options.complete and options.version >= _LATEST:
-        matched = one_document(matched)
-    if options.most is not None:
-        matched = first_documents(matched, options.most)
-    return (judged_documents(matched) if options.judged_only else matched), tag
+    form = FORMATS.get(options.judgments_format)
+    if form is None:
+        message = f"trec_eval: Illegal rel_format '{options.judgments_format}'"
+        raise StoppedError(message, BAD_INPUT)
+    _refuse_unreadable(judgments, *form.reader)
+    if options.run_format == _RUN_FORMAT:
+        _refuse_unreadable(run, "get_results", "results")
+    with Session() as session:
+        judged = plain_file(judgments, session).path
+        if options.run_format != _RUN_FORMAT:
+            message = f"trec_eval: Illegal retrieval results format '{options.run_format}'"
+            raise StoppedError(message, BAD_INPUT)
+        return form.read(judged, plain_file(run, session).path, options, session)
 
 
-def _with_six_fields(reader: Reader, file: Plain) -> Matched:
-    """Match a run; what stands on its lines after the tag does not matter."""
-    try:
-        return reader.match(file.path)[0]
-    except DisjointError:
-        raise
-    except InputError as problem:
-        with reader.session.written_aside("run") as (shorter, copy):
-            had_more = write_first_fields(file.path, copy)
-        if not had_more:
-            where = problem.where.replace(str(file.path), file.name)
-            raise InputError(where, problem.expected, problem.found) from None
-        return reader.match(shorter)[0]
+def _refuse_unreadable(name: str, reader: str, what: str) -> None:
+    path = Path(name)
+    there = name == "-" or (path.exists() and not path.is_dir())
+    if not there or (path.is_file() and not path.stat().st_size):
+        message = f"trec_eval.{reader}: Cannot read {what} file '{name}'\n"
+        raise StoppedError(f"{message}trec_eval: Quit in file '{name}'", BAD_INPUT)
 
 
-class _Values:
-    """The values of the queries that are evaluated, and the lines they make."""
+def _evaluable(
+    sides: Sides, asked: Sequence[Asked], options: Options
+) -> tuple[list[int], StoppedError | None]:
+    """Return the queries that are evaluated, in order, and at what the evaluation stops, if at anything.
+
+    It stops at the first query with a fault; what comes before is printed.
+    """
+    order = sorted(range(len(sides.queries)), key=lambda place: bytes_of(sides.queries[place]))
+    missing = sides.missing
+    places: list[int] = []
+    for place in order:
+        query = sides.queries[place]
+        if options.only is not None and query != options.only:
+            continue
+        if missing[place] and options.version < _LATEST:
+            continue
+        if missing[place] and not options.complete:
+            message = f"trec_eval: result qid '{query}' not found in qrels"
+            return places, StoppedError(message, BAD_QUERY)
+        faults = sides.faults if places else {**sides.faults, **sides.first_faults}
+        fault = _fault(faults.get(query), asked, options)
+        if fault is not None:
+            return places, fault
+        places.append(place)
+    if not places:
+        message = "trec_eval: No queries with both results and relevance info"
+        return places, StoppedError(message, NO_QUERIES)
+    return places, None
+
+
+def _fault(
+    query_fault: str | None, asked: Sequence[Asked], options: Options
+) -> StoppedError | None:
+    """Return the first measure that cannot be computed, of a query or of any."""
+    measured = FORMATS[options.judgments_format].measured
+    for each in asked:
+        entry = each.entry
+        reason = query_fault if entry.format else None
+        if entry.format not in ("", measured):
+            reason = f"trec_eval: -R {options.judgments_format} has no judgments for this measure"
+        elif entry.name == "utility" and len(each.numbers) != _UTILITY:
+            reason = reason or "trec_eval.calc_utility: improper number of coefficients"
+        if reason is not None:
+            message = f"{reason}\ntrec_eval: Can't calculate measure '{entry.name}'"
+            return StoppedError(message, BAD_QUERY)
+    return None
+
+
+class _Lines:
+    """The lines that the values of the evaluated queries make."""
 
     def __init__(
         self,
-        matched: Matched,
+        sides: Sides,
+        places: list[int],
+        asked: Sequence[Asked],
         options: Options,
-        tag: str,
-        judged: tuple[int, int],
         deviations: Deviations | None,
     ) -> None:
-        self.matched, self.options, self.tag = matched, options, tag
-        self.judged, self.relevant = judged  # how many queries, and relevant documents, there are
-        settings = Settings(float(options.level), float(options.docs))
-        self.values = columns(matched, options.asked, settings, options.version)
-        self._reset_missing()
+        self.sides, self.places, self.asked, self.options = sides, places, asked, options
+        self.queries = tuple(sides.queries[place] for place in places)
+        self.prefix = "" if deviations is None else "Z"
+        self.values = sides.values(places, asked, options) if places else {}
         if deviations is not None:
             for name, values in self.values.items():
-                self.values[name] = deviations.of(name, matched.queries, values)
-
-    def _reset_missing(self) -> None:
-        """Take back what the one document of a query that the run lacks has changed.
-
-        Version 10 does so by the names of the values: those with parameters keep it.
-        """
-        for name, values in self.values.items():
-            if name in ("num_ret", "utility", "rbp_resid") or name.startswith("unj"):
-                values[self.matched.missing] = 0.0
+                self.values[name] = deviations.of(name, self.queries, values)
 
     def each(self) -> Iterator[str]:
         """Yield a line for each value of each query."""
         printed: list[tuple[str, list[str]]] = []
-        for asked in self.options.asked:
-            if not asked.entry.each:
+        for asked in self.asked:
+            if not asked.entry.each or not self.places:
                 continue
             if asked.entry.name == "relstring":
-                texts = strings(self.matched, int(asked.numbers[0]))
-                lost = self.matched.missing.tolist()
-                shown = ["''" if gone else f"'{t}'" for t, gone in zip(texts, lost, strict=True)]
-                printed.append((f"{asked.names[0]:<22}", shown))
+                texts = self.sides.strings(self.places, asked)
+                printed.append((f"{asked.names[0]:<22}", [f"'{text}'" for text in texts]))
                 continue
             for name in asked.names:
-                shown = [_written(value, asked) for value in self.values[name].tolist()]
-                printed.append((f"{name:<22}", shown))
-        for place, query in enumerate(self.matched.queries):
+                shown = [self._written(value, asked) for value in self.values[name].tolist()]
+                printed.append((f"{self.prefix}{name:<22}", shown))
+        for place, query in enumerate(self.queries):
             for name, shown in printed:
                 yield f"{name}\t{query}\t{shown[place]}\n"
 
     def summary(self) -> Iterator[str]:
         """Yield a line for each value over all queries."""
-        complete = self.options.complete
-        evaluated = len(self.matched.queries)
-        queries = self.judged if complete else evaluated
-        for asked in self.options.asked:
+        for asked in self.asked:
             if not asked.entry.summary:
                 continue
             for name in asked.names:
                 if name == "runid":
-                    yield f"{name:<22}\tall\t{self.tag}\n"
-                    continue
-                if name == "num_q":
-                    yield f"{name:<22}\tall\t{queries}\n"
-                    continue
-                # One after the other, as a rounded last digit depends on the order.
-                total = float(np.add.accumulate(self.values[name])[-1])
-                if name == "num_rel" and complete:  # of the queries that the run lacks, too
-                    total = self.relevant
-                if asked.entry.logarithm:
-                    total = math.exp((total + (queries - evaluated) * _LOWEST) / queries)
-                elif not asked.entry.count:
-                    total /= queries
-                yield f"{name:<22}\tall\t{_written(total, asked)}\n"
+                    yield f"{name:<22}\tall\t{self.sides.tag}\n"
+                else:
+                    shown = self._written(self._over_all(name, asked), asked)
+                    yield f"{self.prefix}{name:<22}\tall\t{shown}\n"
 
+    def _over_all(self, name: str, asked: Asked) -> float:
+        """Return the sum or the mean of the values; with -c, of all judged queries."""
+        complete, evaluated = self.options.complete, len(self.places)
+        queries = len(self.sides.queries) if complete else evaluated
+        if name == "num_q":
+            return queries
+        if name == "num_rel" and complete:
+            return self.sides.relevant
+        # One after the other, as a rounded last digit depends on the order.
+        total = float(np.add.accumulate(self.values[name])[-1])
+        if asked.entry.logarithm:
+            lost = (queries - evaluated) * math.log(LOWEST_MEAN)
+            return math.exp((total + lost) / queries)
+        return total if asked.entry.count else total / queries
 
-def _written(value: float, asked: Asked) -> str:
-    if asked.entry.count:
-        return str(int(value))
-    return "  -nan" if math.isnan(value) else f"{value:6.4f}"
+    def _written(self, value: float, asked: Asked) -> str:
+        if asked.entry.count and not self.prefix:
+            return str(int(value))
+        return written(value)

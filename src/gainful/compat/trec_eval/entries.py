@@ -1,15 +1,24 @@
 """trec_eval's measures by its names, in the order in which it prints them."""
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from gainful.measures.gain import gain
 from gainful.measures.spec import Measure
 
+QRELS, PREFERENCES, GROUPS = "qrels", "prefs", "qrels_jg"
 CUTOFFS, SHARES, NUMBERS, PAIRS, NOTHING = "cutoffs", "shares", "numbers", "pairs", "nothing"
 _DEFAULT_CUTOFFS = (5.0, 10.0, 15.0, 20.0, 30.0, 100.0, 200.0, 500.0, 1000.0)
+_DEEPEST = 10**9
 _TENTHS = tuple(tenth / 10 for tenth in range(11))
+_ALL, _OFFICIAL, _SET = "all_trec", "official", "set"
+_ALL_PREFERENCES, _PREFERENCES = "all_prefs", "prefs"
+_EVERY = frozenset({_ALL, _OFFICIAL, _SET})
+_MAIN = frozenset({_ALL, _OFFICIAL})
+_ALL_ONLY = frozenset({_ALL})
+_SETS = frozenset({_ALL, _SET})
+_GROUPS = frozenset({GROUPS})
+_ANY_FORMAT = _EVERY | {_ALL_PREFERENCES, _PREFERENCES, GROUPS}
+_FIFTHS = tuple(fifth / 5 for fifth in range(1, 11))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +30,6 @@ class Settings:
 
 
 Numbers = Sequence[float]
-Pairs = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,69 +38,55 @@ class Entry:
 
     Attributes:
         name: as trec_eval has it.
+        format: of the judgments that it is computed from; "" for any.
         takes: what may stand after its name and a point.
         default: what it takes without.
         measure: the measure for one number of those, or for all of them; None where the value is
-            no measure of the catalogue.
+            no measure of the catalogue, or where gains are named.
         count: whether it is a whole number, which is summed over the queries.
         logarithm: whether the queries' values are logarithms, so that their mean is geometric.
         summary, each: whether it is printed for all queries, and for each.
+        since: the first version that has it.
+        nicknames: of the sets that it is in.
     """
 
     name: str
     takes: str = NOTHING
     default: tuple[float, ...] = ()
-    measure: Callable[[Settings, Numbers, Pairs], Measure] | None = None
+    measure: Callable[[Settings, Numbers], Measure] | None = None
     count: bool = False
     logarithm: bool = False
     summary: bool = True
     each: bool = True
+    format: str = QRELS
+    since: int = 9
     nicknames: frozenset[str] = field(default_factory=frozenset)
 
 
-def _rel(name: str) -> Callable[[Settings, Numbers, Pairs], Measure]:
-    return lambda settings, _, __: Measure(name, rel=settings.rel)
+def _rel(name: str) -> Callable[[Settings, Numbers], Measure]:
+    return lambda settings, _: Measure(name, rel=settings.rel)
 
 
-def _cut(name: str) -> Callable[[Settings, Numbers, Pairs], Measure]:
-    return lambda settings, at, _: Measure(name, cutoff=int(at[0]), rel=settings.rel)
+def _cutoff(at: Numbers) -> int:
+    return min(int(at[0]), _DEEPEST)  # below which no list goes
 
 
-def _bare(name: str) -> Callable[[Settings, Numbers, Pairs], Measure]:
-    return lambda _, __, ___: Measure(name)
+def _cut(name: str) -> Callable[[Settings, Numbers], Measure]:
+    return lambda settings, at: Measure(name, cutoff=_cutoff(at), rel=settings.rel)
 
 
-def _gained(name: str) -> Callable[[Settings, Numbers, Pairs], Measure]:
-    """Take gains by grade; a grade that is not named is its own gain."""
-
-    def measure(settings: Settings, _: Numbers, pairs: Pairs) -> Measure:
-        named = {int(grade): worth for grade, worth in pairs.items() if _is_whole(grade)}
-        chosen = gain(lambda grade: named.get(int(grade), grade)) if named else gain("linear")
-        if name == "RnDCG":
-            return Measure(name, gain=chosen, rel=settings.rel)
-        return Measure(name, gain=chosen)
-
-    return measure
+def _bare(name: str) -> Callable[[Settings, Numbers], Measure]:
+    return lambda _, __: Measure(name)
 
 
-def _is_whole(text: str) -> bool:
-    return text.lstrip("+-").isdecimal()
+def _preferences(name: str, *nicknames: str, count: bool = False) -> Entry:
+    sets = frozenset({_ALL_PREFERENCES, *nicknames})
+    return Entry(f"prefs_{name}", count=count, format=PREFERENCES, nicknames=sets)
 
-
-def _utility(settings: Settings, numbers: Numbers, _: Pairs) -> Measure:
-    a, b, c, d = numbers
-    return Measure("Utility", a=a, b=b, c=c, d=d, docs=settings.docs, rel=settings.rel)
-
-
-_ALL, _OFFICIAL, _SET = "all_trec", "official", "set"
-_EVERY = frozenset({_ALL, _OFFICIAL, _SET})
-_MAIN = frozenset({_ALL, _OFFICIAL})
-_ALL_ONLY = frozenset({_ALL})
-_SETS = frozenset({_ALL, _SET})
 
 ENTRIES: tuple[Entry, ...] = (
-    Entry("runid", each=False, nicknames=_EVERY),
-    Entry("num_q", count=True, each=False, nicknames=_EVERY),
+    Entry("runid", each=False, format="", nicknames=_ANY_FORMAT),
+    Entry("num_q", count=True, each=False, format="", nicknames=_ANY_FORMAT),
     Entry("num_ret", measure=_bare("NumRet"), count=True, nicknames=_EVERY),
     Entry("num_rel", measure=_rel("NumRel"), count=True, nicknames=_EVERY),
     Entry("num_rel_ret", measure=_rel("NumRelRet"), count=True, nicknames=_EVERY),
@@ -107,25 +101,21 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("recall", CUTOFFS, _DEFAULT_CUTOFFS, _cut("R"), nicknames=_ALL_ONLY),
     Entry("infAP", measure=_rel("infAP"), nicknames=_ALL_ONLY),
     Entry("gm_bpref", measure=_rel("GMbpref"), logarithm=True, each=False, nicknames=_ALL_ONLY),
-    Entry(
-        "Rprec_mult",
-        SHARES,
-        tuple(fifth / 5 for fifth in range(1, 11)),
-        lambda settings, at, _: Measure("Rprec", mult=at[0], rel=settings.rel),
-        nicknames=_ALL_ONLY,
-    ),
-    Entry("utility", NUMBERS, (1.0, -1.0, 0.0, 0.0), _utility, nicknames=_SETS),
+    Entry("Rprec_mult", SHARES, _FIFTHS, nicknames=_ALL_ONLY),
+    Entry("utility", NUMBERS, (1.0, -1.0, 0.0, 0.0), nicknames=_SETS),
     Entry("11pt_avg", NUMBERS, _TENTHS, nicknames=_ALL_ONLY),
     Entry("binG", measure=_rel("binG"), nicknames=_ALL_ONLY),
-    Entry("G", PAIRS, measure=_gained("G"), nicknames=_ALL_ONLY),
-    Entry("ndcg", PAIRS, measure=_gained("nDCG"), nicknames=_ALL_ONLY),
-    Entry("ndcg_rel", PAIRS, measure=_gained("nDCGrel"), nicknames=_ALL_ONLY),
-    Entry("Rndcg", PAIRS, measure=_gained("RnDCG"), nicknames=_ALL_ONLY),
+    Entry("G", PAIRS, measure=_bare("G"), nicknames=_ALL_ONLY),
+    Entry("dcg", PAIRS, since=10),
+    Entry("ideal_dcg", PAIRS, since=10),
+    Entry("ndcg", PAIRS, measure=_bare("nDCG"), nicknames=_ALL_ONLY),
+    Entry("ndcg_rel", PAIRS, measure=_bare("nDCGrel"), nicknames=_ALL_ONLY),
+    Entry("Rndcg", PAIRS, measure=_rel("RnDCG"), nicknames=_ALL_ONLY),
     Entry(
         "ndcg_cut",
         CUTOFFS,
         _DEFAULT_CUTOFFS,
-        lambda _, at, __: Measure("nDCG", cutoff=int(at[0])),
+        lambda _, at: Measure("nDCG", cutoff=_cutoff(at)),
         nicknames=_ALL_ONLY,
     ),
     Entry("map_cut", CUTOFFS, _DEFAULT_CUTOFFS, _cut("AP"), nicknames=_ALL_ONLY),
@@ -135,35 +125,43 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("set_relative_P", measure=_rel("RelP"), nicknames=_SETS),
     Entry("set_recall", measure=_rel("R"), nicknames=_SETS),
     Entry("set_map", measure=_rel("SetAP"), nicknames=_SETS),
-    Entry(
-        "set_F",
-        NUMBERS,
-        (1.0,),
-        # What trec_eval takes is the square.
-        lambda settings, at, _: Measure("F", beta=math.sqrt(at[0]), rel=settings.rel),
-        nicknames=_SETS,
-    ),
+    Entry("set_F", NUMBERS, (1.0,), nicknames=_SETS),
     Entry("num_nonrel_judged_ret", measure=_rel("NumNonrelRet"), count=True, nicknames=_ALL_ONLY),
+    _preferences("num_prefs_poss", _PREFERENCES, count=True),
+    _preferences("num_prefs_ful", _PREFERENCES, count=True),
+    _preferences("num_prefs_ful_ret", _PREFERENCES, count=True),
+    _preferences("simp", _PREFERENCES),
+    _preferences("pair", _PREFERENCES),
+    _preferences("avgjg", _PREFERENCES),
+    _preferences("avgjg_Rnonrel"),
+    _preferences("simp_ret"),
+    _preferences("pair_ret"),
+    _preferences("avgjg_ret"),
+    _preferences("avgjg_Rnonrel_ret"),
+    _preferences("simp_imp"),
+    _preferences("pair_imp"),
+    _preferences("avgjg_imp"),
+    Entry("map_avgjg", format=GROUPS, nicknames=_GROUPS),
+    Entry("P_avgjg", CUTOFFS, _DEFAULT_CUTOFFS, format=GROUPS, nicknames=_GROUPS),
+    Entry("Rprec_mult_avgjg", SHARES, _FIFTHS, format=GROUPS, nicknames=_GROUPS),
     Entry("yaap", measure=_rel("yaap")),
-    Entry("rbp", PAIRS, nicknames=_ALL_ONLY),
-    Entry("rbp_resid", PAIRS, nicknames=_ALL_ONLY),
+    Entry("rbp", PAIRS, since=10, nicknames=_ALL_ONLY),
+    Entry("rbp_resid", PAIRS, since=10, nicknames=_ALL_ONLY),
     Entry(
         "unj",
         CUTOFFS,
         (5.0, 10.0, 20.0),
-        lambda _, at, __: Measure("Unjudged", cutoff=int(at[0])),
+        lambda _, at: Measure("Unjudged", cutoff=_cutoff(at)),
+        since=10,
         nicknames=_ALL_ONLY,
     ),
 )
 BY_NAME = {entry.name: entry for entry in ENTRIES}
-NICKNAMES = (_OFFICIAL, _SET, _ALL)
-_SINCE_TEN = frozenset({"rbp", "rbp_resid", "unj"})
+NICKNAMES = (_OFFICIAL, _SET, _ALL, _ALL_PREFERENCES, _PREFERENCES, GROUPS)
 
 
 def names_of(nickname: str, version: int) -> list[str]:
     """Return the measures that a nickname stands for."""
     return [
-        entry.name
-        for entry in ENTRIES
-        if nickname in entry.nicknames and (version >= 10 or entry.name not in _SINCE_TEN)
+        entry.name for entry in ENTRIES if nickname in entry.nicknames and entry.since <= version
     ]

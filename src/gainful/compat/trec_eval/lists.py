@@ -1,10 +1,106 @@
-"""Matched lists as trec_eval sees them: whole grades, cut, or without what was not judged."""
+"""Matched lists as trec_eval sees them: ranked, with whole grades, cut, or judged documents alone."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from operator import itemgetter
 
 import numpy as np
 
-from gainful.matching.matched import Matched, cut, offsets_of, places_of
+from gainful.compat.trec_eval.c_library import merge_sorted
+from gainful.compat.trec_eval.options import Options
+from gainful.matching.matched import Floats, Matched, cut, offsets_of, places_of
+
+# The grades of documents that are not among the judgments, or have a negative grade there.
+NOT_POOLED, NOT_JUDGED = -1.0, -2.0
+
+_ONE_DOCUMENT = 10  # the version that gives a query one document where the run lacks it
+
+Scored = tuple[bytes, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A query: the grades of its judged documents, and the documents of the run by rank, if any."""
+
+    query: str
+    grades: Sequence[tuple[bytes, int]]
+    docs: Sequence[bytes] | None
+
+
+def ranked(found: Sequence[Scored], *, highest_id_first: bool = True) -> list[bytes]:
+    """Return the documents of a query by score, highest first, and those of equal scores by id.
+
+    A score that is not a number is neither higher nor lower than another: what comes of that
+    depends on which documents are compared, as in trec_eval.
+
+    >>> ranked([(b"a", 1.0), (b"b", 2.0), (b"c", 1.0)])
+    [b'b', b'c', b'a']
+    """
+    if not any(score != score for _, score in found):  # nan
+        docs = sorted(found, key=itemgetter(0), reverse=highest_id_first)
+        docs.sort(key=itemgetter(1), reverse=True)
+    else:
+        sign = 1 if highest_id_first else -1
+
+        def compare(one: Scored, other: Scored) -> int:
+            by_score = (one[1] < other[1]) - (one[1] > other[1])
+            return by_score or sign * ((one[0] < other[0]) - (one[0] > other[0]))
+
+        docs = merge_sorted(sorted(found, key=itemgetter(0)), compare)
+    return [doc for doc, _ in docs]
+
+
+def repeated(docs: Sequence[bytes]) -> bytes | None:
+    """Return the lowest document that stands more than once.
+
+    >>> repeated([b"b", b"a", b"b", b"a"])
+    b'a'
+    """
+    if len(set(docs)) == len(docs):
+        return None
+    ordered = sorted(docs)
+    return next((one for one, other in pairwise(ordered) if one == other), None)
+
+
+def match_lists(lists: Sequence[Listed]) -> Matched:
+    """Match lists that were ranked; of a document that is judged twice, the last grade counts."""
+    rank, grade, pools = [], [], []
+    for each in lists:
+        known = dict(each.grades)
+        docs = enumerate(each.docs or (), 1)
+        rows = [(place, known[doc]) for place, doc in docs if doc in known]
+        rank.append(np.array([place for place, _ in rows], np.int64))
+        grade.append(np.array([found for _, found in rows], np.float64))
+        pools.append(np.sort(np.array([found for _, found in each.grades], np.float64))[::-1])
+    places = np.concatenate([np.empty(0, np.int64), *rank])
+    pool = np.concatenate([np.empty(0), *pools])
+    lengths = np.array([len(each.docs or ()) for each in lists], np.int64)
+    judged = np.array([rows.size for rows in rank], np.int64)
+    return Matched(
+        queries=tuple(each.query for each in lists),
+        offsets=offsets_of(judged),
+        rank_first=places,
+        rank_last=places,
+        rank=places,
+        grade=np.concatenate([np.empty(0), *grade]),
+        retrieved=lengths,
+        seen=lengths,
+        pool_offsets=offsets_of(np.array([found.size for found in pools], np.int64)),
+        pool_grades=pool,
+        unjudged=lengths - judged,
+        missing=np.array([each.docs is None for each in lists], np.bool_),
+        lowest_grade=float(pool.min(initial=np.inf)),
+    )
+
+
+def grades_in_order(matched: Matched, query: int) -> Floats:
+    """Return the grades (n,) of all documents of a list in the order of rank."""
+    rows = slice(matched.offsets[query], matched.offsets[query + 1])
+    grades = np.full(int(matched.retrieved[query]), NOT_POOLED)
+    judged = matched.grade[rows]
+    grades[matched.rank[rows] - 1] = np.where(judged < 0, NOT_JUDGED, judged)
+    return grades
 
 
 def whole_grades(matched: Matched) -> Matched:
@@ -14,11 +110,19 @@ def whole_grades(matched: Matched) -> Matched:
     )
 
 
-def nothing_retrieved(matched: Matched) -> Matched:
-    """Take all documents out of the lists, as if the run had none of the queries."""
-    none = np.zeros(len(matched.queries), np.int64)
-    empty = first_documents(matched, 0)
-    return replace(empty, seen=none, unjudged=none, missing=np.ones(none.size, np.bool_))
+def looked_at(matched: Matched, options: Options) -> Matched:
+    """Return what the options leave of the lists."""
+    if options.complete and options.version >= _ONE_DOCUMENT:
+        matched = one_document(matched)
+    if options.most is not None:
+        matched = first_documents(matched, options.most)
+    return judged_documents(matched) if options.judged_only else matched
+
+
+def repeated_within(docs: Sequence[bytes] | None, most: int | None) -> bytes | None:
+    """Return the lowest document that stands more than once among so many."""
+    listed = docs or ()
+    return repeated(listed if most is None else listed[: max(most, 0)])
 
 
 def one_document(matched: Matched) -> Matched:

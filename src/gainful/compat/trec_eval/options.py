@@ -1,62 +1,45 @@
 """trec_eval's options, read as it reads them."""
 
-import getopt
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gainful.compat.trec_eval.columns import Asked
-from gainful.compat.trec_eval.entries import (
-    BY_NAME,
-    CUTOFFS,
-    ENTRIES,
-    NICKNAMES,
-    NOTHING,
-    PAIRS,
-    SHARES,
-    names_of,
-)
+from gainful.compat.trec_eval.c_library import whole
+from gainful.compat.trec_eval.entries import NICKNAMES, Settings, names_of
+from gainful.compat.trec_eval.files import bytes_of
+from gainful.compat.trec_eval.parameters import Marked, mark
+from gainful.compat.trec_eval.stopped import USAGE, StoppedError
 
 VERSIONS = (9, 10)
-_SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"
+_FILES = 2
+_VERSION_OF = "--version-of"
+_WITHOUT_VALUE, _WITH_VALUE = "hvqcnJo", "mlDNMRTZ"
 _LONG = {
     "help": "h",
     "version": "v",
     "query_eval_wanted": "q",
-    "measure=": "m",
+    "measure": "m",
     "complete_rel_info_wanted": "c",
-    "level_for_rel=": "l",
+    "level_for_rel": "l",
     "nosummary": "n",
-    "Debug_level=": "D",
+    "Debug_level": "D",
     "Judged_docs_only": "J",
-    "Number_docs_in_coll=": "N",
-    "Max_retrieved_per_topic=": "M",
-    "Rel_info_format=": "R",
-    "Results_format=": "T",
-    "Output_old_results_format=": "o",
-    "Zscore=": "Z",
-    "version-of=": "version-of",
+    "Number_docs_in_coll": "N",
+    "Max_retrieved_per_topic": "M",
+    "Rel_info_format": "R",
+    "Results_format": "T",
+    "Output_old_results_format": "o",
+    "Zscore": "Z",
 }
-_WHOLE = re.compile(r"\s*([+-]?\d+)")
-_DECIMAL = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
-
-USAGE, BAD_INPUT = 1, 2  # exit codes
-
-
-class StoppedError(Exception):
-    """What trec_eval stops at: its message and its exit code."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
+# The long form of -o takes a value, the short one does not.
+_LONG_WITH_VALUE = frozenset(name for name, letter in _LONG.items() if letter in _WITH_VALUE + "o")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What was asked for; `help` and `show_version` before anything else."""
 
+    marked: Marked
     files: tuple[str, ...] = ()
-    asked: tuple[Asked, ...] = ()
     version: int = 10
     help: bool = False
     show_version: bool = False
@@ -64,117 +47,122 @@ class Options:
     complete: bool = False
     summary: bool = True
     judged_only: bool = False
+    only: str | None = None
     level: int = 1
     docs: int = 0
     most: int | None = None
+    judgments_format: str = "qrels"
+    run_format: str = "trec_results"
     zscores: str | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """What measures depend on; a document without a judgment is never relevant."""
+        return Settings(float(max(self.level, 0)), float(self.docs))
 
 
 def read_options(arguments: Sequence[str]) -> Options:
     """Read the arguments, options anywhere among them."""
-    try:
-        given, files = getopt.gnu_getopt(list(arguments), _SHORT, list(_LONG))
-    except getopt.GetoptError as problem:
-        raise StoppedError(f"trec_eval: {problem}\n{USAGE_TEXT}", USAGE) from None
-    letters = {f"--{name.rstrip('=')}": letter for name, letter in _LONG.items()}
-    values = [(letters.get(option, option.lstrip("-")), value) for option, value in given]
-    last = dict(values)
-    if "version-of" in last and last["version-of"] not in map(str, VERSIONS):
-        raise StoppedError("trec_eval: --version-of is 9 or 10", USAGE)
-    version = int(last.get("version-of", VERSIONS[-1]))
-    measures = [value for letter, value in values if letter == "m"]
-    options = Options(
+    version, others = _version_of(list(arguments))
+    last: dict[str, str] = {}
+    measures: list[str] = []
+    files: list[str] = []
+    for letter, value in _options(others, files):
+        last[letter] = value
+        if letter == "v":
+            return Options(Marked(frozenset()), version=version, show_version=True)
+        if letter == "m":
+            measures.append(value)
+            mark(measures, version)  # what is wrong with it comes before what follows
+    if len(files) != _FILES and "h" not in last:
+        raise StoppedError(USAGE_TEXT, USAGE)
+    _, point, only = last.get("D", "").partition(".")
+    return Options(
+        marked=mark(measures or ["official"], version),
         files=tuple(files),
-        asked=read_measures(measures or ["official"], version),
         version=version,
         help="h" in last,
-        show_version="v" in last,
         each="q" in last,
         complete="c" in last,
         summary="n" not in last,
         judged_only="J" in last,
+        only=only if point else None,
         level=_whole(last.get("l", "1")),
         docs=_whole(last.get("N", "0")),
         most=_whole(last["M"]) if "M" in last else None,
+        judgments_format=last.get("R", "qrels"),
+        run_format=last.get("T", "trec_results"),
         zscores=last.get("Z"),
     )
-    for letter, format_, what in (
-        ("R", "qrels", "rel_format"),
-        ("T", "trec_results", "retrieval results format"),
-    ):
-        if last.get(letter, format_) != format_:
-            raise StoppedError(f"trec_eval: Illegal {what} '{last[letter]}'", BAD_INPUT)
-    if len(files) != len(VERSIONS) and not (options.help or options.show_version):
-        raise StoppedError(USAGE_TEXT, USAGE)
-    return options
 
 
-def read_measures(written: Sequence[str], version: int) -> tuple[Asked, ...]:
-    """Return the measures in the order of printing; the first parameters of a name count."""
-    parameters: dict[str, str] = {}
-    chosen: set[str] = set()
-    for text in written:
-        name, point, rest = text.partition(".")
-        if point:
-            if not rest:
-                message = f"trec_eval: improper measure in parameter '{name}'\n"
-                raise StoppedError(f"{message}trec_eval: illegal measure '{name}'", USAGE)
-            parameters.setdefault(name, rest)
-        if name in NICKNAMES:
-            chosen.update(names_of(name, version))
-        elif name in BY_NAME:
-            chosen.add(name)
+def _version_of(arguments: list[str]) -> tuple[int, list[str]]:
+    """Take out the one option that is not trec_eval's."""
+    others, version, given = [], str(VERSIONS[-1]), iter(arguments)
+    for argument in given:
+        name, equals, value = argument.partition("=")
+        if name != _VERSION_OF:
+            others.append(argument)
+            continue
+        version = value if equals else next(given, "")
+    if version not in map(str, VERSIONS):
+        raise StoppedError(f"trec_eval: {_VERSION_OF} is 9 or 10", USAGE)
+    return int(version), others
+
+
+def _options(arguments: Sequence[str], files: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield letters and values one by one; what is no option goes to the files."""
+    given = iter(arguments)
+    for argument in given:
+        if argument == "--":
+            files.extend(given)
+        elif argument.startswith("--"):
+            yield _long_option(argument[2:], given)
+        elif argument.startswith("-") and argument != "-":
+            yield from _short_options(argument[1:], given)
         else:
-            raise StoppedError(f"trec_eval: illegal measure '{name}'", USAGE)
-    return tuple(
-        _asked(entry.name, parameters.get(entry.name)) for entry in ENTRIES if entry.name in chosen
-    )
+            files.append(argument)
 
 
-def _asked(name: str, written: str | None) -> Asked:
-    entry = BY_NAME[name]
-    if written is None or entry.takes == NOTHING:
-        return Asked(entry, entry.default)
-    if entry.takes == PAIRS:
-        return Asked(entry, pairs=_pairs(name, written), written=written)
-    if entry.takes not in (CUTOFFS, SHARES):
-        numbers = tuple(_decimal(part) for part in written.split(","))
-        if name == "utility" and len(numbers) != len(entry.default):
-            message = "trec_eval.calc_utility: improper number of coefficients\n"
-            raise StoppedError(f"{message}trec_eval: Can't calculate measure 'utility'", 4)
-        return Asked(entry, numbers, written=written)
-    read = _whole if entry.takes == CUTOFFS else _decimal
-    numbers = tuple(sorted(float(read(part)) for part in written.split(",")))
-    if entry.takes == CUTOFFS and numbers[0] <= 0:
-        _not_initialised("trec_eval: Negative cutoff detected", name)
-    if len(set(numbers)) < len(numbers):
-        _not_initialised("trec_eval: duplicate cutoffs detected", name)
-    return Asked(entry, numbers, written=written)
+def _short_options(letters: str, given: Iterator[str]) -> Iterator[tuple[str, str]]:
+    while letters:
+        letter, letters = letters[0], letters[1:]
+        if letter in _WITHOUT_VALUE:
+            yield letter, ""
+        elif letter in _WITH_VALUE:
+            value = letters or next(given, None)
+            if value is None:
+                raise _unknown(f"option -{letter} lacks its value")
+            yield letter, value
+            return
+        else:
+            raise _unknown(f"there is no option -{letter}")
 
 
-def _pairs(name: str, written: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for part in written.split(","):
-        key, equals, value = part.partition("=")
-        if not equals or "=" in value:
-            _not_initialised(f"trec_eval: malformed pair parameters in '{written}'", name)
-        found.setdefault(key, _decimal(value))
-    return found
+def _long_option(written: str, given: Iterator[str]) -> tuple[str, str]:
+    name, equals, value = written.partition("=")
+    found = [name] if name in _LONG else [known for known in _LONG if known.startswith(name)]
+    if len(found) != 1:
+        raise _unknown(f"there is no option --{name}" if not found else f"--{name} is ambiguous")
+    known = found[0]
+    if known not in _LONG_WITH_VALUE:
+        if equals:
+            raise _unknown(f"option --{known} takes no value")
+        return _LONG[known], ""
+    if not equals:
+        following = next(given, None)
+        if following is None:
+            raise _unknown(f"option --{known} lacks its value")
+        value = following
+    return _LONG[known], value
 
 
-def _not_initialised(message: str, name: str) -> None:
-    raise StoppedError(f"{message}\ntrec_eval: Cannot initialize measure '{name}'", BAD_INPUT)
+def _unknown(message: str) -> StoppedError:
+    return StoppedError(f"trec_eval: {message}\n{USAGE_TEXT}", USAGE)
 
 
 def _whole(text: str) -> int:
-    """Read the whole number that a text begins with, 0 if it begins with none, as C does."""
-    found = _WHOLE.match(text)
-    return int(found[1]) if found else 0
-
-
-def _decimal(text: str) -> float:
-    found = _DECIMAL.match(text)
-    return float(found[1]) if found else 0.0
+    return whole(bytes_of(text))
 
 
 USAGE_TEXT = """\
@@ -188,22 +176,33 @@ HELP_TEXT = f"""{USAGE_TEXT}
 Evaluate a run in TREC format against judgments (qrels), and print what trec_eval prints.
 
   -q            also print the values of each query
-  -m MEASURE    a measure or a nickname (official, set, all_trec); several may be given.
-                Parameters follow a point: -m P.5,10 -m ndcg_cut.10 -m ndcg.1=1,2=3
+  -m MEASURE    a measure or a nickname (official, set, all_trec, prefs, all_prefs, qrels_jg);
+                several may be given. Parameters follow a point:
+                -m P.5,10 -m ndcg_cut.10 -m ndcg.1=1,2=3
   -c            count judged queries that the run lacks, as 0
   -l LEVEL      the lowest grade of a relevant document (1)
   -n            print no summary
   -J            drop documents without a judgment before anything else
   -M COUNT      look at so many documents of a query
   -N COUNT      how many documents there are, for the utility of those not retrieved
+  -R FORMAT     of the judgments: qrels (the default), prefs, qrels_prefs or qrels_jg
+  -T trec_results
+                the format of the run, of which this is known
   -Z FILE       print deviations from a mean: lines of query, measure, mean, standard deviation
-  -R qrels, -T trec_results
-                the formats, of which these are known
-  -o, -D LEVEL  without effect
+  -D LEVEL.QUERY
+                evaluate this query alone; the level is without effect
+  -o            without effect
   -v            print the version
-  --version-of 9|10
+  {_VERSION_OF} 9|10
                 print what trec_eval 9.0.8 prints (scores as float32, judged queries that the run
                 lacks are left out) or what 10.0 prints (the default)
+
+Formats of judgments: the fields of a line
+  qrels         query iteration doc grade
+  qrels_jg      query judge doc grade; measures are averaged over the judges of a query
+  qrels_prefs   query judge doc level; a document is preferred to those of the judge's lower levels
+  prefs         query judge group doc level; a document is preferred to those of lower levels in
+                the group, and what follows from all groups of a judge counts
 
 Measures, by nickname:
 """ + "\n".join(

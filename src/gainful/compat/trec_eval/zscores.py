@@ -1,53 +1,90 @@
-"""Deviations of a query's values from the means of other runs."""
+"""How far a query's values are from the means of other runs, in standard deviations."""
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.compat.trec_eval.options import StoppedError
+from gainful.compat.trec_eval.c_library import decimal
+from gainful.compat.trec_eval.files import bytes_of, read_rows
+from gainful.compat.trec_eval.stopped import StoppedError
 
 Floats = NDArray[np.float64]
+Line = tuple[bytes, bytes, float, float]  # query, name, mean, standard deviation
 
 _UNKNOWN = -1_000_000.0  # what is printed where there is no mean
 _FAILED = 255  # exit code
+_FIELDS = 4
+_WITHOUT_COMMENTS = 9  # no version skips any here
 
 
 @dataclass(frozen=True, slots=True)
 class Deviations:
-    """Mean and standard deviation by query and measure."""
+    """Mean and standard deviation by query and name, in the order of both."""
 
-    known: dict[tuple[str, str], tuple[float, float]]
+    lines: list[Line]
+    starts: dict[bytes, tuple[int, int]]
 
     def of(self, name: str, queries: tuple[str, ...], values: Floats) -> Floats:
         """Return how many standard deviations the values (q,) are from their means."""
-        found = np.full(values.size, _UNKNOWN)
-        for place, query in enumerate(queries):
-            if (query, name) not in self.known:
-                continue
-            mean, deviation = self.known[query, name]
-            if deviation:
-                found[place] = (values[place] - mean) / deviation
-            elif values[place] == mean:
-                found[place] = 0.0
-        return found
+        return np.array(
+            [
+                self._deviation(bytes_of(query), bytes_of(name), value)
+                for query, value in zip(queries, values.tolist(), strict=True)
+            ]
+        )
+
+    def _deviation(self, query: bytes, name: bytes, value: float) -> float:
+        line = self._found(query, name)
+        if line is None:
+            return _UNKNOWN
+        _, _, mean, deviation = line
+        if deviation:
+            return (value - mean) / deviation
+        return 0.0 if value == mean else _UNKNOWN
+
+    def _found(self, query: bytes, name: bytes) -> Line | None:
+        """Look by halves, as trec_eval does, which decides among lines of one name.
+
+        It looks one line too far: a name that a query lacks may be the first of the next query.
+        """
+        if query not in self.starts:
+            return None
+        low, high = self.starts[query]
+        first, past = low, high
+        while first <= past:
+            middle = low + (first - low + past - low) // 2
+            if middle == len(self.lines):
+                return None
+            found = self.lines[middle][1]
+            if name == found:
+                return self.lines[middle]
+            if name < found:
+                past = middle - 1
+            else:
+                first = middle + 1
+        return None
 
 
 def read_deviations(path: str) -> Deviations:
-    """Read lines of query, measure, mean and standard deviation."""
+    """Read lines of query, name, mean and standard deviation."""
+    if not Path(path).is_file() or not Path(path).stat().st_size:
+        message = f"trec_eval.get_zscores: Cannot read zscores file '{path}'"
+        raise StoppedError(message, _FAILED)
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        message = f"trec_eval.get_prefs: Cannot read zscores file '{path}'"
-        raise StoppedError(message, _FAILED) from None
-    known = {}
-    for number, line in enumerate(lines, 1):
-        fields = line.split()
-        try:
-            query, name, mean, deviation = fields
-            known[query, name] = float(mean), float(deviation)
-        except ValueError:
-            message = f"trec_eval.get_zscores: Malformed line {number}"
-            raise StoppedError(message, _FAILED) from None
-    return Deviations(known)
+        rows = read_rows(Path(path), _FIELDS, "get_zscores", _WITHOUT_COMMENTS)
+    except StoppedError as problem:
+        raise StoppedError(str(problem), _FAILED) from None
+    lines = [
+        (query, name, decimal(mean), decimal(deviation)) for query, name, mean, deviation in rows
+    ]
+    lines.sort(key=itemgetter(0, 1))
+    starts, place = {}, 0
+    for query, group in groupby(lines, key=itemgetter(0)):
+        count = sum(1 for _ in group)
+        starts[query] = place, place + count
+        place += count
+    return Deviations(lines, starts)

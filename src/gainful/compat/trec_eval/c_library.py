@@ -1,0 +1,101 @@
+"""Numbers and sorting as the C library has them, on which trec_eval's output depends."""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+ZERO_BY_ZERO = -float("nan")  # its sign is printed
+
+_INT, _LONG = 1 << 31, 1 << 63
+_WHOLE = re.compile(rb"[ \t-\r]*([+-]?)0*(\d*)")
+_LONG_DIGITS = 20
+_DECIMAL = re.compile(
+    rb"[ \t-\r]*([+-]?)(?:"
+    rb"(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?)"
+    rb"|((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
+    rb"|(inf|nan))",
+    re.IGNORECASE,
+)
+
+
+def whole(text: bytes) -> int:
+    """Return the whole number that a text begins with, 0 if it begins with none.
+
+    A number beyond 64 bits is the largest, or the smallest, that they hold.
+
+    >>> whole(b"2.9"), whole(b"1e3"), whole(b"x"), whole(b"9" * 30) == 2**63 - 1
+    (2, 1, 0, True)
+    """
+    found = _WHOLE.match(text)
+    assert found is not None  # noqa: S101 - what it looks for may be empty
+    value = int(b"0" + found[2][:_LONG_DIGITS])
+    return max(-value, -_LONG) if found[1] == b"-" else min(value, _LONG - 1)
+
+
+def decimal(text: bytes) -> float:
+    """Return the number that a text begins with, 0 if it begins with none.
+
+    >>> decimal(b"1.5x"), decimal(b"-inf"), decimal(b"0x10"), decimal(b"none")
+    (1.5, -inf, 16.0, 0.0)
+    """
+    found = _DECIMAL.match(text)
+    if found is None:
+        return 0.0
+    sign, hexadecimal, digits, name = found.groups()
+    if hexadecimal is not None:
+        try:
+            value = float.fromhex(hexadecimal.decode())
+        except OverflowError:
+            value = float("inf")
+    else:
+        value = float(digits if name is None else name)
+    return -value if sign == b"-" else value
+
+
+def as_int(value: float) -> int:
+    """Return a number without what stands after the point; the lowest where 32 bits cannot hold it.
+
+    >>> as_int(-1.9), as_int(float("nan"))
+    (-1, -2147483648)
+    """
+    return int(value) if abs(value) < _INT else -_INT
+
+
+def written(value: float) -> str:
+    """Return a number with four digits after the point, as `printf` writes it.
+
+    >>> written(0.5), written(ZERO_BY_ZERO), written(float("inf"))
+    ('0.5000', '  -nan', '   inf')
+    """
+    if math.isnan(value):
+        return "  -nan" if math.copysign(1.0, value) < 0 else "   nan"
+    return f"{value:6.4f}"
+
+
+def merge_sorted(items: Sequence[Item], compare: Callable[[Item, Item], float]) -> list[Item]:
+    """Sort by halves, as `qsort` does.
+
+    `sorted` gives the same where a comparison is consistent. Where it is not, as that of NaN, the
+    result depends on which items are compared.
+
+    >>> merge_sorted([3, 1, 2], lambda one, other: one - other)
+    [1, 2, 3]
+    """
+    if len(items) <= 1:
+        return list(items)
+    middle = len(items) // 2
+    left = merge_sorted(items[:middle], compare)
+    right = merge_sorted(items[middle:], compare)
+    merged: list[Item] = []
+    one = other = 0
+    while one < len(left) and other < len(right):
+        if compare(left[one], right[other]) <= 0:
+            merged.append(left[one])
+            one += 1
+        else:
+            merged.append(right[other])
+            other += 1
+    return [*merged, *left[one:], *right[other:]]

@@ -1,0 +1,112 @@
+"""Judgments of several judges (`-R qrels_jg`): measures averaged over those of a query."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.compat.trec_eval.c_library import whole
+from gainful.compat.trec_eval.columns import columns
+from gainful.compat.trec_eval.entries import BY_NAME
+from gainful.compat.trec_eval.files import read_rows, read_run, text_of
+from gainful.compat.trec_eval.lists import (
+    Listed,
+    looked_at,
+    match_lists,
+    ranked,
+    repeated,
+    repeated_within,
+)
+from gainful.compat.trec_eval.options import Options
+from gainful.compat.trec_eval.parameters import Asked
+from gainful.compat.trec_eval.stopped import BAD_INPUT, StoppedError
+from gainful.inputs.engine import Session
+from gainful.matching.matched import Matched
+
+Floats = NDArray[np.float64]
+
+_FIELDS = 4
+_ALONE = {"map_avgjg": "map", "P_avgjg": "P", "Rprec_mult_avgjg": "Rprec_mult"}  # of one judge
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Lists with the grades of each judge.
+
+    Attributes:
+        queries: all judged queries.
+        missing: which of them the run lacks.
+        matched: the list of each query once for each of its judges.
+        owner: (n,) the query of each of those.
+        tag: of the run.
+        faults: what is wrong with some queries.
+    """
+
+    queries: tuple[str, ...]
+    missing: Sequence[bool]
+    matched: Matched
+    owner: NDArray[np.int64]
+    tag: str
+    faults: Mapping[str, str] = field(default_factory=dict)
+    relevant: int = 0  # which no measure of judges counts
+
+    def values(
+        self, places: list[int], asked: Sequence[Asked], options: Options
+    ) -> dict[str, Floats]:
+        """Return the values of some queries by name."""
+        settings = options.settings
+        values = {"num_q": np.ones(len(places))}
+        for each in asked:
+            if each.entry.name not in _ALONE:
+                continue
+            alone = Asked(BY_NAME[_ALONE[each.entry.name]], each.numbers)
+            found = columns(self.matched, [alone], settings, options.version)
+            for name, column in zip(each.names, found.values(), strict=True):
+                values[name] = self._averaged(column)[places]
+        return values
+
+    def _averaged(self, column: Floats) -> Floats:
+        judges = np.bincount(self.owner, minlength=len(self.queries))
+        return np.bincount(self.owner, column, minlength=len(self.queries)) / judges
+
+    @property
+    def first_faults(self) -> Mapping[str, str]:
+        """Nothing is wrong with the first query alone."""
+        return {}
+
+    def strings(self, places: list[int], _: Asked) -> list[str]:
+        """Return nothing: a document has several grades."""
+        return [""] * len(places)
+
+
+def read_grouped(judgments: Path, run: Path, options: Options, _: Session) -> Grouped:
+    """Read the grades of several judges, and rank what they are about by a run."""
+    judged: dict[bytes, dict[bytes, list[tuple[bytes, int]]]] = {}
+    for query, judge, doc, grade in read_rows(judgments, _FIELDS, "get_qrels_jg", options.version):
+        judged.setdefault(query, {}).setdefault(judge, []).append((doc, whole(grade)))
+    for query in sorted(judged):
+        for judge in sorted(judged[query]):
+            again = repeated([doc for doc, _ in judged[query][judge]])
+            if again is not None:
+                message = f"trec_eval.get_qrels: duplicate docs {text_of(again)}"
+                raise StoppedError(message, BAD_INPUT)
+    found = read_run(run, options.version)
+    lists, owner, faults = [], [], {}
+    for number, (query, judges) in enumerate(judged.items()):
+        docs = ranked(found.documents[query]) if query in found.documents else None
+        again = repeated_within(docs, options.most)
+        if again is not None:
+            faults[text_of(query)] = f"trec_eval.form_res_qrels: duplicate docs {text_of(again)}"
+        for judge in sorted(judges):
+            lists.append(Listed(text_of(query), judges[judge], docs))
+            owner.append(number)
+    return Grouped(
+        tuple(map(text_of, judged)),
+        [query not in found.documents for query in judged],
+        looked_at(match_lists(lists), options),
+        np.array(owner, np.int64),
+        text_of(found.tag),
+        faults,
+    )

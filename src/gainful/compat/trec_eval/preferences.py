@@ -1,0 +1,213 @@
+"""Judgments by preference (`-R prefs`, `-R qrels_prefs`), and a run that fulfils some of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.compat.trec_eval.c_library import decimal
+from gainful.compat.trec_eval.files import Run, read_rows, read_run, text_of
+from gainful.compat.trec_eval.lists import ranked, repeated_within
+from gainful.compat.trec_eval.options import Options
+from gainful.compat.trec_eval.parameters import Asked
+from gainful.inputs.engine import Session
+from gainful.kernels.preferences import (
+    ANY,
+    BOTH,
+    ONE,
+    Counts,
+    Judge,
+    balanced,
+    by_judge,
+    by_pair,
+    closed,
+    counted,
+    ordered,
+    simple,
+)
+
+Floats = NDArray[np.float64]
+
+_FORM = "trec_eval.form_prefs_counts"
+_BY_GRADE = "qrels_prefs"
+_FIELDS = {"prefs": 5, _BY_GRADE: 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """A line: who prefers which document how much, and among which others."""
+
+    judge: bytes
+    group: bytes
+    doc: bytes
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The judges of a query, their preferences, and how many judged documents were retrieved."""
+
+    judges: Sequence[Judge]
+    retrieved: int
+    counts: Counts
+
+
+class _InconsistentError(Exception):
+    """Preferences of one judge that contradict each other."""
+
+
+Value = Callable[[Ranked], float]
+
+
+def _shares(suffix: str, reach: str) -> dict[str, Value]:
+    return {
+        f"prefs_simp{suffix}": lambda found: simple(found.counts, reach),
+        f"prefs_pair{suffix}": lambda found: by_pair(found.judges, found.retrieved, reach),
+        f"prefs_avgjg{suffix}": lambda found: by_judge(found.counts, reach),
+    }
+
+
+def _balanced(reach: str, found: Ranked) -> float:
+    return balanced(found.judges, found.counts, found.retrieved, reach)
+
+
+_VALUES: dict[str, Value] = {
+    "num_q": lambda _: 1.0,
+    "prefs_num_prefs_poss": lambda found: float(found.counts.possible(ANY).sum()),
+    "prefs_num_prefs_ful": lambda found: float(found.counts.fulfilled(ANY).sum()),
+    "prefs_num_prefs_ful_ret": lambda found: float(found.counts.fulfilled(BOTH).sum()),
+    **_shares("", ANY),
+    **_shares("_ret", BOTH),
+    **_shares("_imp", ONE),
+    "prefs_avgjg_Rnonrel": partial(_balanced, ANY),
+    "prefs_avgjg_Rnonrel_ret": partial(_balanced, BOTH),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Preferred:
+    """Queries with preferences, as far as they can be evaluated.
+
+    Attributes:
+        queries: all judged queries.
+        missing: which of them the run lacks.
+        ranked: their judges; None where their preferences, or the run, are at fault.
+        faults: what is wrong with some queries.
+        tag: of the run.
+    """
+
+    queries: tuple[str, ...]
+    missing: Sequence[bool]
+    ranked: Sequence[Ranked | None]
+    faults: Mapping[str, str]
+    tag: str
+    relevant: int = 0  # which no measure of preferences counts
+
+    def values(self, places: list[int], asked: Sequence[Asked], _: Options) -> dict[str, Floats]:
+        """Return the values of some queries by name."""
+        queries = [found for place in places if (found := self.ranked[place]) is not None]
+        return {
+            name: np.array([_VALUES[name](query) for query in queries])
+            for each in asked
+            for name in [each.entry.name]
+            if name in _VALUES
+        }
+
+    @property
+    def first_faults(self) -> Mapping[str, str]:
+        """Nothing is wrong with the first query alone."""
+        return {}
+
+    def strings(self, places: list[int], _: Asked) -> list[str]:
+        """Return nothing: there are no grades."""
+        return [""] * len(places)
+
+
+def read_preferred(judgments: Path, run: Path, options: Options, _: Session) -> Preferred:
+    """Read preferences, and rank what they are about by a run."""
+    kind = options.judgments_format
+    reader = "get_prefs" if kind != _BY_GRADE else "get_qrels_prefs"
+    opinions: dict[bytes, list[Opinion]] = {}
+    for row in read_rows(judgments, _FIELDS[kind], reader, options.version):
+        query, judge, *group, doc, level = row
+        opinion = Opinion(judge, b"".join(group), doc, decimal(level))
+        opinions.setdefault(query, []).append(opinion)
+    found = read_run(run, options.version)
+    places: list[Ranked | None] = []
+    faults = {}
+    for query, listed in opinions.items():
+        try:
+            places.append(_ranked(listed, _retrieved(query, found, options.most)))
+        except _InconsistentError as problem:
+            places.append(None)
+            faults[text_of(query)] = str(problem)
+    return Preferred(
+        tuple(map(text_of, opinions)),
+        [query not in found.documents for query in opinions],
+        places,
+        faults,
+        text_of(found.tag),
+    )
+
+
+def _retrieved(query: bytes, run: Run, most: int | None) -> list[bytes]:
+    docs = ranked(run.documents.get(query, ()), highest_id_first=False)
+    again = repeated_within(docs, most)
+    if again is not None:
+        raise _InconsistentError(f"{_FORM}: duplicate docs {text_of(again)}")
+    return docs if most is None else docs[: max(most, 0)]
+
+
+def _ranked(opinions: Sequence[Opinion], retrieved: Sequence[bytes]) -> Ranked:
+    judged = {opinion.doc for opinion in opinions}
+    first = [doc for doc in retrieved if doc in judged]
+    order = [*first, *sorted(judged.difference(first))]
+    place = {doc: number for number, doc in enumerate(order)}
+    by_name: dict[bytes, list[Opinion]] = {}
+    for opinion in opinions:
+        by_name.setdefault(opinion.judge, []).append(opinion)
+    judges = [_judge(by_name[name], place) for name in sorted(by_name)]
+    return Ranked(judges, len(first), counted(judges, len(first)))
+
+
+def _judge(opinions: Sequence[Opinion], place: Mapping[bytes, int]) -> Judge:
+    groups: dict[bytes, list[Opinion]] = {}
+    for opinion in sorted(opinions, key=lambda each: (place[each.doc], -each.level)):
+        if np.isnan(opinion.level):
+            raise _InconsistentError(f"{_FORM}: a level of '{text_of(opinion.doc)}' is no number")
+        groups.setdefault(opinion.group, []).append(opinion)
+    if len(groups) > 1:
+        return _partial_judge(groups, place)
+    (listed,) = groups.values()
+    places = np.array([place[each.doc] for each in listed], np.int64)
+    levels = np.array([each.level for each in listed])
+    prefers = ordered(places, levels, len(place))
+    if np.diagonal(prefers).any():
+        doc = text_of(listed[0].doc)
+        raise _InconsistentError(f"{_FORM}: one judge has '{doc}' or another at two levels")
+    return Judge(places, levels, prefers, complete=True)
+
+
+def _partial_judge(groups: Mapping[bytes, Sequence[Opinion]], place: Mapping[bytes, int]) -> Judge:
+    """Join the groups of a judge; what follows from all of them counts."""
+    prefers = np.zeros((len(place), len(place)), np.bool_)
+    level: dict[int, float] = {}
+    for group in sorted(groups):
+        for opinion in groups[group]:
+            before = level.setdefault(place[opinion.doc], opinion.level)
+            if min(before, opinion.level) == 0 < max(before, opinion.level):
+                doc = text_of(opinion.doc)
+                raise _InconsistentError(f"{_FORM}: one judge has '{doc}' at 0 and above")
+            level[place[opinion.doc]] = opinion.level
+        places = np.array([place[each.doc] for each in groups[group]], np.int64)
+        prefers |= ordered(places, np.array([each.level for each in groups[group]]), len(place)) > 0
+    np.fill_diagonal(prefers, val=False)
+    prefers = closed(prefers)
+    if np.diagonal(prefers).any():
+        raise _InconsistentError(f"{_FORM}: the preferences of one judge go round in a circle")
+    seen = np.array(sorted(level), np.int64)
+    levels = np.array([level[number] for number in seen.tolist()])
+    return Judge(seen, levels, prefers.astype(np.int64), complete=False)
