@@ -79,7 +79,7 @@ LAW = {
 # What each layer may import from outside the standard library.
 OUTSIDE = {
     "kernels": {"numpy"},
-    "inputs": {"numpy", "duckdb", "backports", "compression", "pyspark"},
+    "inputs": {"numpy", "duckdb", "backports", "compression", "pyarrow", "pyspark"},
     "matching": {"numpy", "pyarrow", "pyspark"},
     "writing": {"numpy", "duckdb", "backports", "compression"},
     "linting": {"numpy", "duckdb"},

@@ -199,3 +199,39 @@ def test_a_session_that_was_stopped_is_said():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.count("a session that runs, found one that was stopped") == 2
+
+
+OTHER_PYTHON = """#!{python}
+import sys
+from collections import namedtuple
+Version = namedtuple("Version", "major minor micro releaselevel serial")
+sys.path.append(sys.path.pop(0))  # as python -m has it
+{change}
+import runpy
+sys.argv = sys.argv[2:]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("sys.version_info = Version(3, 4, 9, 'final', 0)",
+         rf"workers that run Python 3\.{sys.version_info[1]}, .*found Python 3\.4 \(\S+/other\)\. Set PYSPARK_PYTHON"),
+        ("sys.modules['gainful'] = None",
+         r"the package gainful in the Python of its workers, found none \(\S+/other\)\. Install .*PYSPARK_PYTHON"),
+        ("sys.exit('no such luck')",
+         r"a Python that its workers can run, found .*no such luck.*Set PYSPARK_PYTHON"),
+        (None, r"a Python that its workers can run, found Cannot run .*other.*PYSPARK_PYTHON"),
+    ],
+    ids=["another version", "no gainful", "does not start", "not there"],
+)  # fmt: skip
+def test_workers_that_run_another_python(spark, tmp_path, monkeypatch, change, expected):
+    """The session is told of another program, which makes itself out to be an older Python."""
+    program = tmp_path / "other"
+    if change is not None:
+        program.write_text(OTHER_PYTHON.format(python=sys.executable, change=change))
+        program.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
+    with pytest.raises(gf.InputError, match=f"^Spark: expected {expected}"):
+        gf.evaluate(JUDGMENTS, spark.createDataFrame(ROWS, RUN))

@@ -3,37 +3,74 @@
 Only what both kinds of session know is used, classic and Connect: the DataFrame and its columns.
 """
 
+import re
+import sys
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
-from gainful.errors import InputError, MissingDependencyError
+from gainful.errors import GainfulError, InputError, MissingDependencyError, shortened
 from gainful.inputs.columns import find_columns, refuse_ids, refuse_numbers
 from gainful.inputs.kinds import Kind
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _WHOLE = frozenset(["tinyint", "smallint", "int", "bigint"])
 _TEXT = frozenset(["string", "char", "varchar"])
 _IDS = _WHOLE | _TEXT | {"binary"}
 _NUMBERS = _WHOLE | _TEXT | {"float", "double", "boolean", "decimal"}
 
+# What is wrong with a line of a text file: its place, and what a message says.
+FAULT = "struct<file:string,start:bigint,line:bigint,expected:string,found:string,remedy:string>"
+
 _MAY_JOIN = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+
+_VERSIONS = re.compile(
+    r"[Pp]ython in worker has different version:? (\S+) than that in driver:? ([\d.]*\d)"
+)
+_NO_MODULE = re.compile(
+    r"(?:ModuleNotFoundError|ImportError): No module named '?(gainful|pyarrow|numpy)\b"
+)
+_NO_PYTHON = re.compile(
+    r"(Cannot run program[^\n]*|(?<=Error from python worker:)\s.*?(?=\nPYTHONPATH|\Z))", re.S
+)
+_SET_PYTHON = (
+    "Set PYSPARK_PYTHON, or spark.pyspark.python, before the session starts, to such a Python on "
+    "every machine; on this one it is {}."
+)
+_CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)*([\w$]+): (.+)$", re.M)
+_LONGEST = 300
 
 # Java would also take 1d and 0x1p3 for numbers.
 _DECIMAL = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
-def is_spark(given: object) -> "TypeGuard[DataFrame]":
-    """Return whether an object is a Spark data frame, of a classic session or of Connect.
+class Unread(ABC):
+    """What Spark can read, before it is known which columns it has."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def sparkSession(self) -> "SparkSession":  # noqa: N802 - as a data frame has it
+        """The session that reads it."""
+
+    @abstractmethod
+    def read(self, kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
+        """Return the columns query, doc, number and fault, of the type `FAULT`."""
+
+
+def is_spark(given: object) -> "TypeGuard[DataFrame | Unread]":
+    """Return whether an object is on Spark: a data frame, of any kind of session, or a file.
 
     >>> is_spark({"q": {"d": 1}})
     False
     """
-    return any(
+    return isinstance(given, Unread) or any(
         kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
         for kind in type(given).__mro__
     )
@@ -68,6 +105,75 @@ def functions() -> Any:
     return found
 
 
+@contextmanager
+def errors_of_spark() -> Iterator[None]:
+    """Say in a sentence what Spark could not do, where it would say it in pages of Java.
+
+    What a function of the caller raises on a machine of Spark is left as it is.
+    """
+    try:
+        yield
+    except GainfulError:
+        raise
+    except Exception as problem:
+        found = _failure(str(problem))
+        if found is not None:
+            raise found from None
+        if type(problem).__module__.partition(".")[0] not in ("pyspark", "py4j"):
+            raise
+        from pyspark.errors import PythonException
+
+        if isinstance(problem, PythonException):
+            raise
+        raise InputError("Spark", "rows that it can read", _cause(problem)) from None
+
+
+def _cause(problem: Exception) -> str:
+    """Return what an error of Spark comes from: what stands last, below pages of Java."""
+    causes = _CAUSE.findall(str(problem))
+    return f"{causes[-1][0]}: {causes[-1][1].rstrip('.')}" if causes else first_line(problem)
+
+
+def _failure(said: str) -> InputError | None:
+    """Return what is wrong with the Python of Spark's workers, if that is it."""
+    if versions := _VERSIONS.search(said):
+        return InputError(
+            "Spark",
+            f"workers that run Python {versions[2]}, as this process does",
+            f"Python {versions[1]}{_workers_python()}",
+            _SET_PYTHON.format(sys.executable),
+        )
+    if missing := _NO_MODULE.search(said):
+        return InputError(
+            "Spark",
+            f"the package {missing[1]} in the Python of its workers",
+            f"none{_workers_python()}",
+            f"Install gainful[spark] there. {_SET_PYTHON.format(sys.executable)}",
+        )
+    if broken := _NO_PYTHON.search(said):
+        return InputError(
+            "Spark",
+            "a Python that its workers can run",
+            shortened(" ".join(broken[1].split()), _LONGEST),
+            _SET_PYTHON.format(sys.executable),
+        )
+    return None
+
+
+def _workers_python() -> str:
+    """Return which Python the workers were told to run, where this process knows it."""
+    from pyspark import SparkContext
+
+    active = SparkContext._active_spark_context  # noqa: SLF001 - Connect has none
+    return "" if active is None else f" ({active.pythonExec})"
+
+
+def first_line(problem: Exception) -> str:
+    """Return the first line of an error of Spark."""
+    lines = str(problem).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(problem).__name__
+
+
 def refuse_spark(given: object, what: str) -> None:
     """Refuse a Spark data frame where all rows would have to come to this machine."""
     if is_spark(given):
@@ -80,7 +186,7 @@ def refuse_spark(given: object, what: str) -> None:
         )
 
 
-def in_shape(given: "DataFrame", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
+def in_shape(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
     """Return judgments or a run with the columns query, doc (strings), number (double) and given.
 
     The last is the number as it was, in letters. What is missing is null; so is a text that is no
@@ -96,9 +202,14 @@ def as_texts(frame: "DataFrame") -> "DataFrame":
     return frame.withColumns({name: sql.col(name).cast("string") for name in ("query", "doc")})
 
 
-def as_they_are(given: "DataFrame", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
-    """Return judgments or a run as `in_shape` does, with the types that the ids have."""
+def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":
+    """Return judgments or a run as `in_shape` does, with the types that the ids have.
+
+    Of a file, the last column is instead what is wrong with a line.
+    """
     sql = functions()
+    if isinstance(given, Unread):
+        return given.read(kind, columns)
     described = given.dtypes
     names = [name for name, _ in described]
     places = find_columns(names, kind, columns, kind.name)
@@ -136,6 +247,8 @@ def is_faulty(sql: Any) -> "Column":
 def refuse_values(frame: "DataFrame", kind: Kind) -> None:
     """Say where a value is missing, or is no finite number, if one is."""
     sql = functions()
+    if "fault" in frame.columns:
+        _refuse_line(frame)
     found = _first(frame, is_faulty(sql))
     if found is None:
         return
@@ -145,6 +258,17 @@ def refuse_values(frame: "DataFrame", kind: Kind) -> None:
     if found["doc"] is None:
         raise InputError(where, "an id as doc", "nothing")
     _refuse_number(f"{where}, document {found['doc']!r}", kind, found["given"])
+
+
+def _refuse_line(frame: "DataFrame") -> None:
+    """Say which line of a text file is wrong, if one is."""
+    wrong = frame.select("fault.*").where("line IS NOT NULL")
+    found = wrong.orderBy("file", "start", "line").limit(1).collect()
+    if found:
+        file, start, line, *said = found[0]
+        # Of a part of a file, the lines before it are not counted.
+        place = f"{file}:{line}" if start == 0 else f"{file}, line {line} after byte {start}"
+        raise InputError(place, *said)
 
 
 def _refuse_number(where: str, kind: Kind, given: str | None) -> NoReturn:

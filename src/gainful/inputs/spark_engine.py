@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError, shown
 from gainful.inputs.engine import Engine
-from gainful.inputs.spark import library, without_pandas
+from gainful.inputs.spark import first_line, library, without_pandas
+from gainful.inputs.spark_text import SparkText, text_on_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _PACKED = (".gz", ".bz2", ".zst")
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_LINES = (".jsonl", ".ndjson")
+_TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 _MEBIBYTE = 1 << 20
 
@@ -67,9 +67,7 @@ class Spark:
             with without_pandas():
                 return builder.getOrCreate()
         except (PySparkException, RuntimeError, OSError) as problem:
-            raise InputError(
-                "engine, master", "a Spark that starts", _first_line(problem)
-            ) from None
+            raise InputError("engine, master", "a Spark that starts", first_line(problem)) from None
 
     def _settings(self) -> dict[str, str]:
         settings = {
@@ -103,29 +101,25 @@ class Spark:
     def _read(self, given: object) -> Any:
         if not isinstance(given, str | os.PathLike) or not _is_read(os.fspath(given)):
             return given
-        return self._frame(os.fspath(given), _ending(os.fspath(given)))
+        return self._opened(os.fspath(given))
 
-    def _frame(self, name: str, ending: str) -> "DataFrame":
+    def _opened(self, name: str) -> "DataFrame | SparkText":
         from pyspark.errors import PySparkException
 
-        reader = self.session().read
+        session = self.session()
         try:
-            if ending in _DELIMITERS:
-                # Not a guess at types, which would take the leading zeros of ids.
-                return reader.csv(name, sep=_DELIMITERS[ending], header=True, escape='"')
-            if ending in _LINES:
-                return reader.json(name, primitivesAsString=True)
-            return reader.parquet(name)
+            if _ending(name) in _TEXTS:
+                return text_on_spark(name, session)
+            return session.read.parquet(name)
         except PySparkException as problem:
             if problem.getCondition() == "PATH_NOT_FOUND":
                 raise InputError(name, "a file", "none of that name", "Check the path.") from None
-            raise InputError(name, "a file that Spark can read", _first_line(problem)) from None
+            raise InputError(name, "a file that Spark can read", first_line(problem)) from None
 
 
 def _is_read(name: str) -> bool:
     ending = _ending(name)
-    known = ending in _DELIMITERS or ending in _LINES or ending == ".parquet"
-    return known or os.path.isdir(name)  # noqa: PTH112 - of any file system
+    return ending in (*_TEXTS, ".parquet") or os.path.isdir(name)  # noqa: PTH112 - of any file system
 
 
 def _ending(name: str) -> str:
@@ -149,8 +143,3 @@ def _mebibytes(size: str) -> int:
     number, unit, binary = re.fullmatch(r"\s*([\d.]+)\s*([kmgt]?)(i?)b\s*", size.lower()).groups()  # type: ignore[union-attr]
     scale = 1024 ** "kmgt".find(unit) * 1024 if binary else _UNITS[unit]
     return max(int(float(number) * scale / _MEBIBYTE), 1)
-
-
-def _first_line(problem: Exception) -> str:
-    lines = str(problem).strip().splitlines()
-    return lines[0].rstrip(".") if lines else type(problem).__name__

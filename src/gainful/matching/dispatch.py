@@ -15,7 +15,7 @@ from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.lines import Lines, read_lines
 from gainful.inputs.source import Source
 from gainful.inputs.sources import open_source
-from gainful.inputs.spark import as_they_are, functions, is_spark
+from gainful.inputs.spark import as_they_are, errors_of_spark, functions, is_spark
 from gainful.inputs.texts import ready
 from gainful.matching import arrays, lines, mappings, tables
 from gainful.matching.folding import Chunks, read_chunks
@@ -110,6 +110,7 @@ class Reader:
             matched = tables.match(self.session, self._judged, table, decided, depth, self.chunks)
         return matched, decided
 
+    @errors_of_spark()
     def on_spark(self, run: object, depth: int | None = None) -> tuple[Sides, Policy]:
         """Bring judgments and a run to Spark, where at least one is; also return the policy decided.
 

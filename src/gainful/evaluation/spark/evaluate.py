@@ -17,7 +17,7 @@ from gainful.evaluation.spark.names import Names
 from gainful.evaluation.spark.scores import SparkScores, is_measured
 from gainful.evaluation.spark.summary import Summary, Summing, added, read_summary
 from gainful.inputs.kinds import RUN
-from gainful.inputs.spark import functions, in_python, kept
+from gainful.inputs.spark import errors_of_spark, functions, in_python, kept
 from gainful.matching.overlap import refuse_disjoint_queries
 from gainful.matching.spark.sides import Sides
 from gainful.measures.dialect import Dialect
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _EXAMPLES = 1000
 
 
+@errors_of_spark()
 def measure_on_spark(
     sides: Sides, measures: tuple[Measure, ...], policy: Policy, tool: Dialect | None = None
 ) -> SparkScores:
@@ -141,6 +142,7 @@ def _subsets(summary: Summary) -> list[tuple[str, "Column", int]]:
     ]
 
 
+@errors_of_spark()
 def _names(frame: "DataFrame", condition: "Column", most: int | None) -> tuple[str, ...]:
     """Return the first ids of some queries, or all, in order."""
     chosen = _ordered(frame.where(condition)).select("query")

@@ -18,7 +18,7 @@ from gainful.evaluation.scores import Scores
 from gainful.evaluation.spark.summary import Summary
 from gainful.evaluation.ties import TieRange
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.spark import functions, without_pandas
+from gainful.inputs.spark import errors_of_spark, functions, without_pandas
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
@@ -69,7 +69,7 @@ class SparkScores(Scores):
     @cached_property
     def _collected(self) -> tuple[Held, NDArray[np.int64]]:
         """The queries that count, their values, where these count, and how many are judged."""
-        with without_pandas():
+        with errors_of_spark(), without_pandas():
             wanted = self._frame.where(is_measured()).select("query", "values", "judged").toArrow()
         names = wanted["query"].to_pylist()
         place = {name: number for number, name in enumerate(names)}

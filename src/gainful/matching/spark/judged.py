@@ -9,6 +9,8 @@ import numpy as np
 from gainful.errors import InputError, shown
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.spark import (
+    Unread,
+    errors_of_spark,
     functions,
     in_shape,
     is_faulty,
@@ -45,7 +47,9 @@ class SparkJudged:
     local: bool
 
 
-def judged_in(given: "DataFrame", columns: Mapping[str, str], policy: Policy) -> SparkJudged:
+def judged_in(
+    given: "DataFrame | Unread", columns: Mapping[str, str], policy: Policy
+) -> SparkJudged:
     """Check judgments that are a Spark data frame."""
     sql = functions()
     frame = in_shape(given, JUDGMENTS, columns)
@@ -118,8 +122,9 @@ def frame_of(
         return session.createDataFrame(table)
 
 
+@errors_of_spark()
 def documents_on_spark(
-    given: "DataFrame", kind: Kind, columns: Mapping[str, str], policy: Policy, query: str
+    given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str], policy: Policy, query: str
 ) -> dict[str, dict[str, float]]:
     """Fetch one query; where there is no such query, the ids of some, without documents."""
     sql = functions()
