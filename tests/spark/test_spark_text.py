@@ -64,7 +64,7 @@ def test_every_odd_file_is_cut_into_its_lines(spark, tmp_path):
         "rest after the object.jsonl",
         "score that is no float64.jsonl",
         "header alone.csv",
-        "empty.jsonl",
+        "empty.csv",
         "trec lines.tsv",
         "line end in a column that is not read.csv",
     ],
@@ -142,7 +142,9 @@ def test_packed_files(spark, tmp_path):
     path.write_bytes(gzip.compress(content))
     assert on_spark(path).means == gf.evaluate(JUDGMENTS, str(path), "nDCG").means
     path.write_bytes(gzip.compress(content)[:-2000])
-    with pytest.raises(gf.InputError, match=r"^Spark: expected rows that it can read, found EOFExc"):
+    with pytest.raises(
+        gf.InputError, match=r"^Spark: expected rows that it can read, found EOFExc"
+    ):
         on_spark(path)
     (tmp_path / "run.csv").write_bytes(gzip.compress(content))  # not by its name
     with pytest.raises(gf.InputError):
@@ -159,3 +161,36 @@ def test_judgments_are_as_strict(spark, tmp_path):
         (tmp_path / name).write_text(content)
         with pytest.raises(gf.InputError, match=expected):
             gf.evaluate(str(tmp_path / name), run, engine=gf.Spark())
+
+
+NAMED = [
+    # content, columns, what a dict of it is; or what is said
+    ("user,item,stars,when\nq,a,1,900\nq,b,2,800\n",
+     {"query": "user", "doc": "item", "score": "stars"}, {"q": {"a": 1, "b": 2}}),
+    ("1,2,3\nq,a,2\n", {"query": "1", "doc": 2, "score": "3"}, {"1": {"2": 3}, "q": {"a": 2}}),
+    ("query,doc,score\nq,a,2\n", {"score": "scores"}, "the column 'scores' for score"),
+    ("query,doc,score\nq,a,2\n", {"query": "1", "doc": "2", "score": "3"}, "a finite number as score"),
+    ("query,doc,rank\nq,a,2\nq,b,1\n", None, {"q": {"a": -2, "b": -1}}),
+    ("query,doc,place\nq,a,2.5\nq,b,1\n", {"rank": "place"}, {"q": {"a": -2.5, "b": -1}}),
+    ("query,doc,rank\nq,a,2.5\nq,b,1\n", None, "whole numbers from 1 in a column"),
+    ("query,doc,rank\nq,a,2\nq,b,2\n", None, "a rank of its own for each document"),
+    ('{"query":"q","doc":"a","rank":2}\n{"query":"q","doc":"b","rank":1}\n', None, {"q": {"a": -2, "b": -1}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "columns", "expected"), NAMED)
+def test_named_columns_and_ranks(spark, tmp_path, content, columns, expected):
+    """As in a file that is read on this machine, from text, and from a data frame with a header."""
+    path = tmp_path / ("run.jsonl" if content.startswith("{") else "run.csv")
+    path.write_text(content)
+    forms = {"DuckDB": (str(path), None), "Spark": (str(path), gf.Spark())}
+    if columns is None and path.suffix == ".csv":
+        forms["data frame"] = spark.read.csv(str(path), header=True, inferSchema=True), None
+    judgments = {"q": {"a": 1, "b": 3}, "1": {"2": 1}}
+    for form, (run, engine) in forms.items():
+        if isinstance(expected, str):
+            with pytest.raises(gf.InputError, match=expected):
+                gf.evaluate(judgments, run, columns=columns, engine=engine)
+        else:
+            found = gf.evaluate(judgments, run, columns=columns, engine=engine)
+            assert found.means == gf.evaluate(judgments, expected).means, form

@@ -172,6 +172,26 @@ def refuse_numbers(where: str, column: tuple[str, str], kind: Kind, known: Conta
         )
 
 
+def no_rank(where: str, query: str, doc: str, rank: float) -> InputError:
+    """Return an error that says what is no rank in a column that was taken for ranks."""
+    return InputError(
+        where,
+        "whole numbers from 1 in a column that its name alone tells to hold ranks",
+        f"{rank!r} for document {doc!r} of query {query!r}",
+        "Name it: columns rank=… where the lowest is the best, score=… where the highest is.",
+    )
+
+
+def rank_again(where: str, query: str, rank: float, docs: tuple[str, str]) -> InputError:
+    """Return an error that says which two documents of a query have one rank."""
+    return InputError(
+        where,
+        "a rank of its own for each document of a query",
+        f"rank {rank:g} for {docs[0]!r} and {docs[1]!r} of query {query!r}",
+        "Put the ranks right; or give scores, which may tie: columns score=….",
+    )
+
+
 def find_columns(
     names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
 ) -> tuple[int, int, int]:

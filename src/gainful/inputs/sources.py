@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.columns import kind_of
+from gainful.inputs.columns import kind_of, no_rank, rank_again
 from gainful.inputs.engine import Columns, Session, said
 from gainful.inputs.files import Plain, parts_of, path_of, plain_file
 from gainful.inputs.formats import recognise
@@ -234,24 +234,16 @@ def refuse_ranks(session: Session, source: Source, table: str, number: str) -> N
     )
     if found and source.kind.whole:
         query, doc, rank = found[0]
-        raise InputError(
-            _place(source, 1, lambda row: (row.query, row.doc) == (query, doc)),
-            "whole numbers from 1 in a column that its name alone tells to hold ranks",
-            f"{rank!r} for document {doc!r} of query {query!r}",
-            "Name it: columns rank=… where the lowest is the best, score=… where the highest is.",
-        )
+        where = _place(source, 1, lambda row: (row.query, row.doc) == (query, doc))
+        raise no_rank(where, query, doc, rank)
     found = session.rows(
         f"SELECT query, rank, min(doc), max(doc) FROM {ranks} GROUP BY query, rank "
         "HAVING count(*) > 1 AND min(doc) < max(doc) ORDER BY query, rank LIMIT 1"
     )
     if found:
         query, rank, one, other = found[0]
-        raise InputError(
-            _place(source, 2, lambda row: (row.query, -row.number) == (query, rank)),
-            "a rank of its own for each document of a query",
-            f"rank {rank:g} for {one!r} and {other!r} of query {query!r}",
-            "Put the ranks right; or give scores, which may tie: columns score=….",
-        )
+        where = _place(source, 2, lambda row: (row.query, -row.number) == (query, rank))
+        raise rank_again(where, query, rank, (one, other))
 
 
 def _place(source: Source, nth: int, wanted: Callable[[Row], bool]) -> str:

@@ -12,7 +12,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from gainful.errors import GainfulError, InputError, MissingDependencyError, shortened
-from gainful.inputs.columns import find_columns, refuse_ids, refuse_numbers
+from gainful.inputs.columns import (
+    find_columns,
+    kind_of,
+    no_rank,
+    rank_again,
+    refuse_ids,
+    refuse_numbers,
+)
 from gainful.inputs.kinds import Kind
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
 
@@ -212,18 +219,24 @@ def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, s
         return given.read(kind, columns)
     described = given.dtypes
     names = [name for name, _ in described]
+    kind = kind_of(names, kind, columns)
     places = find_columns(names, kind, columns, kind.name)
     ids = dict(zip(("query", "doc"), places, strict=False))
     refuse_ids(kind.name, described, ids, _IDS)
     refuse_numbers(kind.name, described[places[2]], kind, _NUMBERS)
     found = described[places[2]][1].split("(")[0]
     query, doc, number = (sql.col("`" + names[place].replace("`", "``") + "`") for place in places)
-    return given.select(
+    value = _double(sql, number, found)
+    if kind.ascending:
+        value = -value
+    frame = given.select(
         query.alias("query"),
         doc.alias("doc"),
-        (_double(sql, number, found) + sql.lit(0.0)).alias("number"),  # there is no −0
+        (value + sql.lit(0.0)).alias("number"),  # there is no −0
         number.cast("string").alias("given"),
     )
+    refuse_ranks(frame, kind)
+    return frame
 
 
 def _double(sql: Any, number: "Column", type_: str) -> "Column":
@@ -282,6 +295,29 @@ def _refuse_number(where: str, kind: Kind, given: str | None) -> NoReturn:
     found = "nothing" if given is None else {"NaN": "nan"}.get(given, given)
     found = found.replace("Infinity", "inf")
     raise InputError(where, f"a finite number as {kind.number}", found)
+
+
+def refuse_ranks(frame: "DataFrame", kind: Kind) -> None:
+    """Refuse ranks that order nothing: two that are equal, or no ranks.
+
+    Values that are missing or not finite are looked for apart.
+    """
+    if not kind.ascending:
+        return
+    sql = functions()
+    docs = sql.min("doc").alias("one"), sql.max("doc").alias("other")
+    ranks = as_texts(frame.where(~is_faulty(sql))).withColumn("rank", -sql.col("number"))
+    ranks = ranks.groupBy("query", "rank").agg(*docs)
+    rank = sql.col("rank")
+    odd = sql.lit(kind.whole) & ((rank < sql.lit(0)) | (rank != sql.floor(rank)))
+    ranks = ranks.withColumn("odd", odd)
+    wrong = ranks.where(sql.col("odd") | (sql.col("one") != sql.col("other")))
+    found = wrong.orderBy(sql.desc("odd"), "query", "rank").limit(1).collect()
+    if found:
+        query, rank, one, other, is_odd = found[0]
+        if is_odd:
+            raise no_rank(kind.name, query, one, rank)
+        raise rank_again(kind.name, query, rank, (one, other))
 
 
 def refuse_beyond_single(frame: "DataFrame", kind: Kind) -> None:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful.errors import InputError, shortened
+from gainful.inputs.columns import kind_of
 from gainful.inputs.files import BYTE_ORDER_MARK
 from gainful.inputs.formats import Layout, json_lines_layout, recognise_head
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.rows import Fault, Row, json_row, table_row, trec_row
-from gainful.inputs.spark import FAULT, Unread, functions, in_python
+from gainful.inputs.spark import FAULT, Unread, functions, in_python, refuse_ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +74,10 @@ class SparkText(Unread):
                 if kind is not JUDGMENTS
                 else "Give it another ending, so that it is read on this machine.",
             )
-        return in_python(self.lines, Parsing(self.name, layout, kind), _SCHEMA)
+        kind = kind_of(layout.names, kind, columns)
+        frame = in_python(self.lines, Parsing(self.name, layout, kind), _SCHEMA)
+        refuse_ranks(frame, kind)
+        return frame
 
 
 def text_on_spark(name: str, session: "SparkSession") -> SparkText:
@@ -124,9 +128,12 @@ class Parsing:
                 before += len(lines)
 
     def _read(self, lines: Any, part: tuple[str, int], before: int) -> Any:
+        import pyarrow.compute as pc
+
         try:
             reader = {"trec": self._trec, "table": self._table, "jsonl": self._json}
-            return _batch(*reader[self.layout.format](lines))
+            query, doc, number = reader[self.layout.format](lines)
+            return _batch(query, doc, pc.negate(number) if self.kind.ascending else number)
         except (ValueError, RecursionError):  # of Arrow, of JSON, of bytes that are no UTF-8
             return self._one_by_one(lines, part, before)
 
