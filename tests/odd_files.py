@@ -32,7 +32,7 @@ _TABLES = {
     "plain": (_csv(), _GOOD),
     "no last line end": (_csv(b"q,c,3")[:-1], _and(c=3.0)),
     "carriage returns": (_csv(b"q,c,3").replace(b"\n", b"\r\n"), _and(c=3.0)),
-    "old line ends": (_csv(b"q,c,3").replace(b"\n", b"\r"), REFUSED),
+    "old line ends": (_csv(b"q,c,3").replace(b"\n", b"\r"), _and(c=3.0)),
     "byte order mark": (b"\xef\xbb\xbf" + _csv(b"q,c,3"), _and(c=3.0)),
     "byte order mark, no header line end": (b"\xef\xbb\xbfquery,doc,score", REFUSED),
     "blank lines": (b"\n\n" + _csv(b"", b"q,c,3", b""), _and(c=3.0)),

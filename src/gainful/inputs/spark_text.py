@@ -17,7 +17,7 @@ import numpy as np
 
 from gainful.errors import InputError, shortened
 from gainful.inputs.columns import kind_of
-from gainful.inputs.files import BYTE_ORDER_MARK
+from gainful.inputs.files import BYTE_ORDER_MARK, csv_fields
 from gainful.inputs.formats import Layout, json_lines_layout, recognise_head
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.rows import Fault, Row, json_row, table_row, trec_row
@@ -163,7 +163,7 @@ class Parsing:
         import pyarrow as pa
 
         try:
-            rows = list(csv.reader(text.to_pylist(), delimiter=self.layout.delimiter, strict=True))
+            rows = list(csv_fields(text.to_pylist(), self.layout.delimiter, strict=True))
         except csv.Error:
             raise _UnusualError from None
         if len(rows) != len(text):  # a field that goes on on the next line
@@ -245,7 +245,7 @@ class Parsing:
     def _fields(self, number: int, line: bytes, *, header: bool) -> Iterator[Row | Fault]:
         """Read a line of a table; a carriage return in it may end a row, too."""
         text = io.StringIO(line.decode(errors="surrogateescape"), newline="")
-        reader = csv.reader(text, delimiter=self.layout.delimiter, strict=True)
+        reader = csv_fields(text, self.layout.delimiter, strict=True)
         try:
             for fields in reader:
                 if header and any(field.strip() for field in fields):
