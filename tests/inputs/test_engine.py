@@ -60,6 +60,12 @@ def test_sizes_that_are_none(memory, tmp_path):
         gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, engine=gf.Engine(memory=memory))
 
 
+@pytest.mark.parametrize("size", ["lots", "", "4", "0GB", "-1GB", 4, True])
+def test_sizes_of_what_is_unpacked_that_are_none(size):
+    with pytest.raises(gf.InputError, match="engine, unpacked: expected a size such as '4GB'"):
+        gf.Engine(unpacked=size)
+
+
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, 10**9, 10**30])
 def test_numbers_of_threads_that_are_none(threads):
     with pytest.raises(gf.InputError, match="engine, threads: expected a whole number from 1"):
@@ -80,11 +86,18 @@ def test_options_of_the_command_line(cli, tmp_path):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     call = ("evaluate", qrels, run, "-f", "csv")
-    done = cli(*call, "--memory", "100MB", "--threads", "1", "--temp-dir", temporary)
+    done = cli(
+        *call, "--memory", "100MB", "--threads", "1", "--temp-dir", temporary, "--unpacked", "1GB"
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == cli(*call).stdout
     assert list(temporary.iterdir()) == []
-    for wrong in (("--memory", "lots"), ("--threads", "0"), ("--temp-dir", tmp_path / "nowhere")):
+    for wrong in (
+        ("--memory", "lots"),
+        ("--unpacked", "lots"),
+        ("--threads", "0"),
+        ("--temp-dir", tmp_path / "nowhere"),
+    ):
         done = cli(*call, *wrong)
         assert (done.returncode, done.stdout) == (2, "")
         assert "Traceback" not in done.stderr

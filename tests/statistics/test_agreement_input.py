@@ -80,7 +80,8 @@ FUNCTIONS = [gf.rbo, gf.kendall_tau, gf.tau_ap]
         (np.array([["a", "b"]]), "list of items"),
         ([], "at least one item"),
         ({}, "at least one item"),
-        (["a", "b", "a"], "'a' again as item 3"),
+        ([3, 1, 3], "'3' again as item 3"),
+        ([0.5, 0.1, 0.5], "0.5 again as item 3"),
         (["7", 7], "each item once"),
         ({"7": 1, 7: 2}, "each item once"),
         (["a", ["b"]], "item 2: expected an item that can be compared"),
@@ -163,3 +164,20 @@ def test_tau_b_without_any_order_is_undefined():
 def test_tau_ap_refuses_ties():
     with pytest.raises(gf.InputError, match=r"ranking: .*Break the ties"):
         gf.tau_ap({"a": 1, "b": 2}, {"a": 1, "b": 1})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_of_a_repeated_id_the_first_counts_and_it_is_said(function):
+    other = ["c", "a", "b", "d"]
+    for repeated, told in (
+        (["a", "b", "a", "c", "d"], "'a' stands again as item 3; the first counts"),
+        (["a", "b", "c", "b", "d", "a", "b"], "'b' stands again as item 4, and 2 more"),
+        (np.array(["a", "a", "b", "c", "d"]), "'a' stands again as item 2"),
+    ):
+        for swap, where in ((False, ("first", "reference")), (True, ("second", "ranking"))):
+            given = [other, repeated] if swap else [repeated, other]
+            once = [other, ["a", "b", "c", "d"]] if swap else [["a", "b", "c", "d"], other]
+            with pytest.warns(gf.GainfulWarning, match=told) as seen:
+                found = function(*given)
+            assert str(seen[0].message).startswith(where)
+            assert found == function(*once)

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 _FAILED = 1
 _FEWEST = 2  # files to compare
 _OF_RUNS = (
-    "columns", "memory", "threads", "temp_dir", "engine", "master", "chunks", "chunk_map"
+    "columns", "memory", "threads", "temp_dir", "unpacked", "engine", "master", "chunks", "chunk_map"
 )  # fmt: skip
 
 

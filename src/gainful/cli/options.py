@@ -120,6 +120,12 @@ def reading_options(command: Command) -> Command:
             type=click.Path(exists=True, file_okay=False),
             help="Where to write what does not fit the memory.",
         ),
+        click.option(
+            "--unpacked",
+            metavar="SIZE",
+            help="The most that a packed file may become, such as 100GB.  [default: 1GB, or 200 "
+            "times its own size]",
+        ),
     )
     for option in reversed(options):
         command = option(command)
@@ -140,6 +146,7 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
         memory=options.pop("memory"),
         threads=options.pop("threads"),
         folder=options.pop("temp_dir"),
+        unpacked=options.pop("unpacked"),
     )
     return {"columns": columns, "engine": engine}
 
@@ -175,6 +182,8 @@ def with_engine(options: dict[str, Any], reading: dict[str, Any]) -> dict[str, A
             raise click.UsageError("--master goes with --engine spark.")
         return reading
     given = reading["engine"]
+    if given.unpacked is not None:
+        raise click.UsageError("--unpacked goes with --engine duckdb: Spark unpacks as it reads.")
     if given.threads is not None:
         if master is not None:
             raise click.UsageError("--master says how many cores: leave out --threads.")

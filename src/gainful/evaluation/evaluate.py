@@ -28,6 +28,7 @@ from gainful.inputs.files import are_one_file
 from gainful.inputs.sources import lasting
 from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
+from gainful.kernels.swapped import swapped
 from gainful.matching import arrays
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
@@ -276,6 +277,9 @@ def evaluate_arrays(
     chosen = read_policy(policy) if tool is None else tool.for_arrays()
     resolved = chosen.resolved(ids=False)
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)
+    suspicion = swapped(lists.labels, lists.scores)
+    if suspicion is not None:
+        warn(suspicion)
     refuse_grades(tool, lists.labels, lists.labels, asked)
     with speaking(tool):
         batches, measured = measure_batches(

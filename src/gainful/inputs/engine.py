@@ -50,20 +50,22 @@ class Engine:
         threads: how many cores; all if None.
         folder: where the temporary directory is made, for what does not fit; the system's
             place for temporary files if None.
+        unpacked: the most that a packed file may become, such as "100GB". If None, 1 GB or 200
+            times its own size, whichever is more, and never all room on the disk.
 
     >>> Engine(memory="4GB", threads=2)
-    Engine(memory='4GB', threads=2, folder=None)
+    Engine(memory='4GB', threads=2, folder=None, unpacked=None)
     """
 
     memory: str | None = None
     threads: int | None = None
     folder: str | os.PathLike[str] | None = None
+    unpacked: str | None = None
 
     def __post_init__(self) -> None:
-        if self.memory is not None and not (
-            isinstance(self.memory, str) and _SIZE.fullmatch(self.memory.strip())
-        ):
-            raise InputError("engine, memory", "a size such as '4GB'", shown(self.memory))
+        for name, size in (("memory", self.memory), ("unpacked", self.unpacked)):
+            if size is not None and not (isinstance(size, str) and _SIZE.fullmatch(size.strip())):
+                raise InputError(f"engine, {name}", "a size such as '4GB'", shown(size))
         threads = self.threads
         if threads is not None and (
             not isinstance(threads, int)
@@ -138,6 +140,11 @@ class Session:
         path = self.folder / self.name(stem)
         with _Aside(path) as raw, io.BufferedWriter(raw, _BUFFER) as file:
             yield path, file
+
+    def tell(self, share: float) -> None:
+        """Tell how much of something is done, from 0 to 1, if anyone wants to know."""
+        if self._progress is not None:
+            self._progress(share)
 
     def name(self, stem: str) -> str:
         """Return a name for a table or a file that is not in use yet."""
@@ -361,6 +368,17 @@ class _Worker:
         while not self._given_up and (job := self._jobs.get()) is not None:
             job.run()
             del job  # and what it holds
+
+
+def bytes_of(size: str) -> int:
+    """Return a size as the engine takes it.
+
+    >>> bytes_of("4GB"), bytes_of("1.5 KiB"), bytes_of("10B")
+    (4000000000, 1536, 10)
+    """
+    number, unit = re.split(r"\s*(?=[A-Za-z])", size.strip().upper(), maxsplit=1)
+    base, power = 1024 if "I" in unit else 1000, " KMGT".index(unit[0]) if unit != "B" else 0
+    return int(float(number) * base**power)
 
 
 def said(problem: Exception) -> str:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gainful.errors import InputError
-from gainful.inputs.engine import Session
+from gainful.inputs.engine import Session, bytes_of
+from gainful.inputs.temporary import no_room
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -32,6 +33,7 @@ _PARQUET_LEAST = 12  # bytes: the mark at both ends, and the length of what stan
 _CONTROLS = frozenset(range(32)) - frozenset(b"\t\n\v\f\r")
 _LONGEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 22
+_FREELY, _RATIO = 10**9, 200  # bytes, or times as many as are packed, that may be unpacked
 _MAGIC = 16
 _GLOB = frozenset("*?[")
 
@@ -182,10 +184,11 @@ def _unpacked(file: Plain, session: Session) -> Plain:
         return file
     try:
         with (
-            _unpacking(file.path, magic) as source,
+            file.path.open("rb") as packed,
+            _unpacking(packed, magic) as source,
             session.written_aside("unpacked") as (target, plain),
         ):
-            shutil.copyfileobj(source, plain, _CHUNK)
+            _unpack(file, packed, source, plain, session)
     except InputError:
         raise  # of the temporary directory; it is a ValueError too
     except (EOFError, zlib.error, OSError, ValueError) as problem:
@@ -200,15 +203,51 @@ def _unpacked(file: Plain, session: Session) -> Plain:
     return Plain(file.name, target)
 
 
-def _unpacking(path: Path, magic: bytes) -> Any:
+def _unpack(
+    file: Plain, packed: BinaryIO, source: BinaryIO, plain: BinaryIO, session: Session
+) -> None:
+    """Write down what is packed, as far as it may be: a few bytes can hold more than a disk."""
+    size, given = file.path.stat().st_size, session.engine.unpacked
+    most = max(_FREELY, _RATIO * size) if given is None else bytes_of(given)
+    free = shutil.disk_usage(session.folder).free
+    room = free - min(_FREELY, free // 10)  # others need the disk, too
+    written = 0
+    while chunk := source.read(_CHUNK):
+        written += len(chunk)
+        if written > most:
+            raise InputError(
+                file.name,
+                f"at most {_written_size(most)} when it is unpacked",
+                f"more, from {_written_size(size)} that are packed",
+                "If it is what it should be, raise the limit: --unpacked SIZE, in Python "
+                "Engine(unpacked=…); or unpack it first.",
+            )
+        if written > room and given is None:
+            raise no_room(f"{_written_size(free)} free, and {file.name} takes more when unpacked")
+        plain.write(chunk)
+        session.tell(packed.tell() / size)
+
+
+def _written_size(size: int) -> str:
+    """Write a number of bytes for a message.
+
+    >>> _written_size(999), _written_size(1_000_000_000), _written_size(2_540_000)
+    ('999 B', '1 GB', '2.5 MB')
+    """
+    power = min(max(len(str(size)) - 1, 0) // 3, 4)
+    text = f"{size / 1000**power:.1f}".removesuffix(".0")
+    return f"{text} {' kMGT'[power].strip()}B"
+
+
+def _unpacking(packed: BinaryIO, magic: bytes) -> Any:
     if magic.startswith(_GZIP):
-        return gzip.open(path, "rb")
+        return gzip.open(packed, "rb")
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
 
-    return _whole(zstd.open(path, "rb"), zstd.ZstdError)
+    return _whole(zstd.open(packed, "rb"), zstd.ZstdError)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError, shown, warn
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.precision import INEXACT
@@ -89,15 +89,35 @@ def read_queries(given: object, where: str) -> dict[str, Mapping[object, object]
 
 def _listed(given: object, where: str) -> list[Hashable]:
     if isinstance(given, np.ndarray) and given.ndim == 1:
-        return _items(given.tolist(), where)
+        return _items(_once(given.tolist(), where), where)
     if isinstance(given, Sequence) and not isinstance(given, str | bytes | bytearray | memoryview):
-        return _items(given, where)
+        return _items(_once(given, where), where)
     raise InputError(
         where,
         "a list of items in rank order, or {item: score}",
         _shown(given),
         "Give a list of its items, or a dict of their scores.",
     )
+
+
+def _once(given: Sequence[Any], where: str) -> Sequence[Any]:
+    """Return a list in which each text stands once: the first of several counts.
+
+    Numbers that stand again are left, to be refused: they are rather scores than ids.
+    """
+    try:
+        "".join(given)  # refuses all but strings, faster than a look at each type
+    except TypeError:
+        return given
+    first: dict[str, int] = {}
+    for place, item in enumerate(given, 1):
+        first.setdefault(item, place)
+    again = [place for place, item in enumerate(given, 1) if first[item] != place]
+    if again:
+        others = f", and {len(again) - 1} more" if len(again) > 1 else ""
+        item = shown(given[again[0] - 1])
+        warn(f"{where}: {item} stands again as item {again[0]}{others}; the first counts.")
+    return list(first)
 
 
 def _items(given: Iterable[Any], where: str) -> list[Hashable]:

@@ -1,12 +1,17 @@
 """Arrays of scores and labels `[..., list]` of any array library, checked by shape and type alone.
 
-No number is looked at on the host: that would make a device wait, and a compiler has none yet.
+No number is looked at on the host, but those of NumPy, which are there: that would make a device
+wait, and a compiler has none yet.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from gainful.errors import InputError
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError, warn
+from gainful.kernels.swapped import swapped
 from gainful.tensors.metrics.libraries import device_of, is_jax, is_torch, namespace_of
 from gainful.tensors.types import FLOATS, check_dense, holds_numbers, type_of
 
@@ -78,6 +83,8 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
     """
     xp = namespace_of(scores=scores, labels=labels, mask=mask)
     check_lists(scores, labels, mask)
+    if isinstance(scores, np.ndarray):  # which are on the host, and are never traced
+        _warn_if_swapped(scores, labels, mask)
     dtype = xp.float64 if type_of(scores) == "float64" else xp.float32
     # A measure is flat wherever it has a gradient by scores, and labels are not learned.
     numbers, grades = (xp.astype(_constant(xp, array), dtype) for array in (scores, labels))
@@ -91,6 +98,14 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
         unknown=xp.any(nan, axis=-1, keepdims=True),
         dtype=scores.dtype,
     )
+
+
+def _warn_if_swapped(
+    scores: NDArray[Any], labels: NDArray[Any], mask: NDArray[np.bool_] | None
+) -> None:
+    suspicion = swapped(*((labels, scores) if mask is None else (labels[mask], scores[mask])))
+    if suspicion is not None:
+        warn(suspicion)
 
 
 def _constant(xp: Any, array: Any) -> Any:

@@ -1,0 +1,51 @@
+"""Whether labels and scores were probably passed in each other's place."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_HIGHEST = 4  # the highest grade of the usual scales
+_SAMPLE = 1024  # numbers that tell at once that most scores are no grades
+
+SWAPPED = (
+    "labels, scores: the labels {labels}, and all scores are whole numbers from 0 to 4, as grades "
+    "are. Check that labels= has the grades and scores= what the ranking goes by."
+)
+
+
+def swapped(labels: NDArray[Any], scores: NDArray[Any]) -> str | None:
+    """Return a sentence where labels look like scores and scores like labels, else None.
+
+    Fractions may be grades, and whole numbers scores: only both together tell, and only where
+    there are as many different labels as scores, or where no label is positive.
+
+    >>> swapped(np.array([0.7, -1.2, 0.1]), np.array([2.0, 0.0, 1.0]))[:41]
+    'labels, scores: the labels have fractions'
+    >>> swapped(np.array([2, 0, 1]), np.array([0.7, -1.2, 0.1])) is None
+    True
+    """
+    labels, scores = labels.ravel(), scores.ravel()
+    some = scores[:_SAMPLE]
+    if not _are_grades(some) or not _are_grades(scores):
+        return None
+    different = np.unique(some).size
+    if different < 2:
+        return None
+    finite = labels[np.isfinite(labels)]
+    if not finite.size:
+        return None
+    if (finite != np.floor(finite)).any():
+        if np.unique(finite[:_SAMPLE]).size < different:
+            return None
+        return SWAPPED.format(labels="have fractions")
+    if finite.max() <= 0 and finite.min() < 0:
+        return SWAPPED.format(labels="are nowhere above 0")
+    return None
+
+
+def _are_grades(scores: NDArray[Any]) -> bool:
+    if scores.dtype.kind == "b" or not scores.size:
+        return False
+    whole = scores.dtype.kind in "iu" or bool((scores == np.floor(scores)).all())
+    return whole and scores.min() >= 0 and scores.max() <= _HIGHEST

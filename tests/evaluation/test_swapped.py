@@ -1,0 +1,67 @@
+"""Labels and scores in each other's place are told, where they can be; nothing else is."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import gainful as gf
+
+METRICS = sorted(gf.metrics.__all__)
+TOLD = "labels, scores: the labels .*, and all scores are whole numbers from 0 to 4"
+
+
+def lists(seed, size=20):
+    """Grades 0 to 4, and scores as models give them."""
+    rng = np.random.default_rng(seed)
+    grades = rng.integers(0, rng.integers(2, 6), (3, size))
+    grades[0, :2] = 0, 1  # at least two
+    return grades, rng.normal(size=(3, size))
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("kind", [int, float, np.float32])
+def test_swapped_arrays_are_told(seed, kind):
+    grades, scores = lists(seed, size=(2, 5, 20, 3000)[seed % 4])
+    with pytest.warns(gf.GainfulWarning, match=TOLD):
+        gf.evaluate_arrays(labels=scores, scores=grades.astype(kind))
+    with pytest.warns(gf.GainfulWarning, match=TOLD):
+        gf.evaluate_arrays(labels=scores.ravel(), scores=grades.astype(kind).ravel(), group=[grades.size])  # fmt: skip
+    with pytest.warns(gf.GainfulWarning, match="nowhere above 0"):  # ranks, negated
+        gf.evaluate_arrays(labels=-1 - np.argsort(scores), scores=grades.astype(kind))
+    gf.evaluate_arrays(labels=grades.astype(kind), scores=scores)  # warnings are errors
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_swapped_arrays_are_told_by_metrics(name):
+    grades, scores = lists(1)
+    mask = np.ones(grades.shape, bool)
+    mask[:, -3:] = False
+    padded = np.where(mask, grades.astype(float), np.nan)
+    measure = getattr(gf.metrics, name)
+    for given in (None, mask):
+        with pytest.warns(gf.GainfulWarning, match=TOLD):
+            measure(padded if given is mask else grades.astype(float), scores, given)
+        measure(scores, padded if given is mask else grades, given)
+
+
+PROPER = {
+    "fractions as grades": ([[0.5, 1, 0]], [[2.5, 1, 0]]),
+    "negative grades": ([[-1, 0, 2]], [[2.0, 1.0, 0.0]]),
+    "whole scores": ([[3, 0, 1]], [[2, 0, 1]]),
+    "votes as scores": ([[3, 0, 1]], [[12, 0, 1]]),
+    "one score": ([[0.5, 1, 0]], [[1.0, 1.0, 1.0]]),
+    "no scores yet": ([[0.5, 1, 0]], [[0.0, 0.0, 0.0]]),
+    "few fractions": ([[0.5, 0, 0, 0.5, 0]], [[4, 3, 2, 1, 0]]),
+    "all grades bad": ([[-1, -2, 0]], [[0.5, 1, 2]]),
+}
+
+
+@pytest.mark.parametrize("name", PROPER)
+def test_nothing_else_is_told(name):
+    labels, scores = PROPER[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*(ties|no positive|empty)")
+        gf.evaluate_arrays(labels=labels, scores=scores)
+        gf.metrics.ndcg(np.array(scores, float), np.array(labels))
