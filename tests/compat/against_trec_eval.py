@@ -9,7 +9,7 @@ trec_eval crashes has no right answer: gainful must then end with an answer or a
 -fno-sanitize-recover=undefined`, calls that read memory which is not theirs are told apart, too.
 Build both with `-ftrivial-auto-var-init=zero`: `rbp` starts from two variables that it never sets.
 
-`--suite` is the folder of trec_eval's Makefile, whose quick tests are run first. `--record` writes
+`--suite` is the folder of trec_eval's Makefile, whose quick and long tests are run first. `--record` writes
 calls with what trec_eval answered, for `test_trec_eval.py`: bytes as latin-1, one JSON object a line.
 """
 
@@ -29,7 +29,7 @@ from pathlib import Path
 
 import gainful as gf
 
-STANDARD_INPUT = 10  # the version that reads a run from there
+COMMENTS = STANDARD_INPUT = 10  # the version that skips comments, and reads a run from there
 _LONGEST_RECORD = 2500  # characters
 _BROKEN = 99  # exit code of a checked program where what it does is undefined
 
@@ -146,12 +146,13 @@ class Maker:
         if self.chance(0.4):
             found += [query for query in judged if query not in found]
         arguments = self._options(form)
+        comments = 0.15 if version >= COMMENTS else 0.02
         files = {
-            "judgments": self._text(self._judgments(form, judged, docs), comments=True),
-            "run": self._text(self._run(found, docs), comments=True),
+            "judgments": self._text(self._judgments(form, judged, docs), comments),
+            "run": self._text(self._run(found, docs), comments),
         }
         if "-Z" in arguments:
-            files["means"] = self._text(self._means(judged), comments=False)
+            files["means"] = self._text(self._means(judged), 0.0)
         for name in ("judgments", "run"):
             if self.chance(0.01):
                 files[name] = b""
@@ -196,6 +197,10 @@ class Maker:
         if self.chance(0.02):
             options.append(
                 rng.choice(["-x", "--nosuch", "-v", "--help=1", "--que", "-qc", "--M=2"])
+            )
+        if self.chance(0.05):
+            options += rng.choice(
+                [["--"], ["--level_for_rel=2"], ["--nos"], ["--Max", "4"], ["-nq"]]
             )
         if self.chance(0.05):
             rng.shuffle(pairs := _pairs(options))
@@ -288,10 +293,10 @@ class Maker:
             ]
         return lines
 
-    def _text(self, lines: list[str], *, comments: bool) -> bytes:
+    def _text(self, lines: list[str], comments: float) -> bytes:
         rng = self.rng
         lines = list(lines)
-        if comments and self.chance(0.15):
+        if self.chance(comments):
             for _ in range(rng.randint(1, 3)):
                 lines.insert(rng.randrange(len(lines) + 1), rng.choice(ODD_LINES[:2]))
         if self.chance(0.03):
@@ -406,20 +411,18 @@ def record(case: Case, binary: Path, version: int, folder: Path, target: Path) -
             file.write(f"{line}\n")
 
 
-def run_suite(folder: Path, version: int) -> int:
-    """Run the quick tests of trec_eval's Makefile; return how many differ."""
-    os.chdir(folder)
-    differing = count = 0
-    for line in Path("Makefile").read_text(encoding="utf-8").partition("longtest:")[0].splitlines():
-        found = re.match(r"\s*\./trec_eval (.*?) *\| *diff - (\S+)", line)
-        if found is None:
-            continue
-        count += 1
-        ours = gf.compat.trec_eval(["--version-of", str(version), *shlex.split(found[1])])
-        if ours.output.encode() != Path(found[2]).read_bytes():
+def run_suite(folder: Path, binary: Path, version: int) -> int:
+    """Make the calls of trec_eval's Makefile, quick and long; return how many differ."""
+    text = Path(folder, "Makefile").read_text(encoding="utf-8")
+    found = re.findall(r"^\s*\./trec_eval ([^|>\n]*)[|>]", text, re.MULTILINE)
+    calls = [Case(shlex.split(call)) for call in dict.fromkeys(found)]
+    differing = 0
+    for case in calls:
+        theirs, ours = called(binary, case, folder), answered(case, version, folder)
+        if (ours.output.encode(), ours.code) != (theirs.stdout, theirs.returncode):
             differing += 1
-            print(f"suite: trec_eval {found[1]} differs from {found[2]}: {ours.error}")
-    print(f"suite: {count - differing} of {count} calls print the same")
+            print(f"suite: trec_eval {shlex.join(case.arguments)} differs: {ours.error}")
+    print(f"suite: {len(calls) - differing} of {len(calls)} calls print the same")
     return differing
 
 
@@ -440,7 +443,11 @@ def main() -> int:
     options = parser.parse_args()
     binary = options.binary.resolve()
     checked = None if options.checked is None else options.checked.resolve()
-    differing = 0 if options.suite is None else run_suite(options.suite, options.version_of)
+    differing = (
+        0
+        if options.suite is None
+        else run_suite(options.suite.resolve(), binary, options.version_of)
+    )
     maker, outcomes = Maker(options.seed), Counter[str]()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

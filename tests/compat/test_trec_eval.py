@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 import gainful as gf
 from gainful.cli.trec_eval import trec_eval as command
+from gainful.compat.trec_eval import graded
 
 RECORDED = Path(__file__).parent / "trec_eval"
 CALLS = sorted(path.stem for path in RECORDED.glob("*.cmd"))
@@ -42,10 +43,8 @@ def test_there_are_recorded_calls_of_both_versions():
     assert len(CALLS) == 22
 
 
-@pytest.mark.parametrize("number", range(len(RANDOM)))
-def test_recorded_random_calls(number, tmp_path, monkeypatch):
-    call = RANDOM[number]
-    monkeypatch.chdir(tmp_path)
+def check_recorded(call, monkeypatch):
+    """Make a recorded call in the current folder."""
     for name, content in call["files"].items():
         if name == "-":
             given = io.TextIOWrapper(io.BytesIO(content.encode("latin-1")))
@@ -55,6 +54,20 @@ def test_recorded_random_calls(number, tmp_path, monkeypatch):
     done = gf.compat.trec_eval(["--version-of", str(call["version"]), *call["arguments"]])
     assert done.output.encode(errors="surrogateescape").decode("latin-1") == call["output"]
     assert (done.code, bool(done.error)) == (call["code"], call["told"])
+
+
+@pytest.mark.parametrize("number", range(len(RANDOM)))
+def test_recorded_random_calls(number, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_recorded(RANDOM[number], monkeypatch)
+
+
+@pytest.mark.parametrize("number", range(0, len(RANDOM), 4))
+def test_random_calls_with_runs_that_count_as_large(number, tmp_path, monkeypatch):
+    """Of a large run that is not clean, a copy is matched; the engine takes what is unusual."""
+    monkeypatch.setattr(graded, "_LARGE", 0)
+    monkeypatch.chdir(tmp_path)
+    check_recorded(RANDOM[number], monkeypatch)
 
 
 def test_random_calls_are_of_all_kinds():
@@ -341,11 +354,11 @@ def test_ids_that_are_no_utf8(files):
     )
 
 
-def test_clean_files_and_line_by_line_agree(files):
-    """A comment at the end of a run sends it the slow way, and changes nothing."""
+def test_clean_files_and_line_by_line_agree(files, monkeypatch):
+    """A blank line sends a run the slow way, or to a copy without it, and changes nothing."""
     rng = random.Random(3)  # noqa: S311 - the same every time
     for version in ("9", "10"):
-        for _ in range(12):
+        for _ in range(5):
             docs = [f"d{place}" for place in range(20)]
             judgments = "".join(
                 f"q{number} 0 {doc} {rng.randrange(-1, 4)}\nq{number} 0 x{doc} 1\n"
@@ -363,6 +376,9 @@ def test_clean_files_and_line_by_line_agree(files):
             slow = printed(options, files, judgments, f"\n{run}")
             assert fast.code == 0
             assert fast == slow
+            with monkeypatch.context() as patch:
+                patch.setattr(graded, "_LARGE", 0)
+                assert printed(options, files, judgments, f"\n{run}") == fast
 
 
 def test_help_names_every_measure_of_a_nickname(cli):

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gainful.compat.trec_eval.c_library import decimal
+from gainful.compat.trec_eval.c_library import decimal, whole
 from gainful.compat.trec_eval.stopped import BAD_INPUT, StoppedError
 from gainful.inputs.engine import Session
 from gainful.inputs.precision import in_single
 
-_RUN_FIELDS = 6
+_QRELS_FIELDS, _RUN_FIELDS = 4, 6
 _TAIL = 1 << 14  # bytes, longer than the last line of a clean file
 _SINCE_COMMENTS = 10  # the version
 
@@ -76,7 +76,20 @@ def read_run(path: Path, version: int) -> Run:
     return Run(documents, row[-1])
 
 
-def write_clean(path: Path, version: int, session: Session) -> Path:
+def read_judgments(path: Path, version: int) -> list[Row]:
+    """Read qrels: query, iteration, document and grade."""
+    return read_rows(path, _QRELS_FIELDS, "get_qrels", version)
+
+
+def write_judgments(path: Path, version: int, session: Session) -> Path:
+    """Write qrels aside, without comments, and with whole grades."""
+    with session.written_aside("judgments") as (target, copy):
+        for query, _, doc, grade in read_judgments(path, version):
+            copy.write(b"%s 0 %s %d\n" % (query, doc, whole(grade)))
+    return target
+
+
+def write_run(path: Path, version: int, session: Session) -> Path:
     """Write a run aside, without comments, blank lines and what stands after the tag."""
     with session.written_aside("run") as (target, copy):
         for row in _run_rows(path, version):

@@ -2,7 +2,8 @@
 
 import mmap
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +12,14 @@ from numpy.typing import NDArray
 
 from gainful.compat.trec_eval.c_library import whole
 from gainful.compat.trec_eval.columns import columns, strings
-from gainful.compat.trec_eval.files import last_tag, read_rows, read_run, text_of, write_clean
+from gainful.compat.trec_eval.files import (
+    last_tag,
+    read_judgments,
+    read_run,
+    text_of,
+    write_judgments,
+    write_run,
+)
 from gainful.compat.trec_eval.lists import (
     Listed,
     chosen_queries,
@@ -24,7 +32,7 @@ from gainful.compat.trec_eval.lists import (
 )
 from gainful.compat.trec_eval.options import Options
 from gainful.compat.trec_eval.parameters import Asked
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, GainfulWarning
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.lines import LARGEST, Lines, read_lines
@@ -35,8 +43,7 @@ from gainful.measures.policy import Policy
 
 Floats = NDArray[np.float64]
 
-_LATEST = 10
-_FIELDS = 4
+_LATEST, _WITHOUT_COMMENTS = 10, 9  # versions
 _NO_GRADE = "trec_eval: the first query has no grade from 0 up"
 _LARGE = 1 << 24  # bytes of a run that is not read line by line if it can be helped
 _EXPONENT = re.compile(rb"[0-9.][eE][+-]?[0-9]+\s*?\n")
@@ -112,29 +119,40 @@ def read_graded(judgments: Path, run: Path, options: Options, session: Session) 
 def _of_clean_files(
     judgments: Path, run: Path, options: Options, session: Session
 ) -> Graded | None:
-    """Match files of nothing but fields and numbers; None where one is not, or queries are odd."""
-    single = options.version < _LATEST
-    policy = Policy(ties="doc", precision="single" if single else "double")
-    judged = _clean(judgments, JUDGMENTS)
-    if judged is None or _has_exponents(judgments):
+    """Match files of nothing but fields and numbers; None where one is not.
+
+    Beside a large run, a copy is made that is clean.
+    """
+    version, size = options.version, run.stat().st_size
+    policy = Policy(ties="doc", precision="single" if version < _LATEST else "double")
+    copied = _LARGE < size <= LARGEST
+    judged = _clean(judgments, JUDGMENTS, version)
+    if judged is None and copied:
+        judgments = write_judgments(judgments, version, session)
+        judged = _clean(judgments, JUDGMENTS, _WITHOUT_COMMENTS)
+    if judged is None:
         return None
-    size = run.stat().st_size
-    found = _clean(run, RUN, single=single)
-    if found is None and _LARGE < size <= LARGEST:
-        run = write_clean(run, options.version, session)
-        found = _clean(run, RUN, single=single)
+    found = _clean(run, RUN, version)
+    if found is None and copied:
+        run = write_run(run, version, session)
+        found = _clean(run, RUN, version)
     matched = None if found is None else lines.match(judged, found, policy, None)
     if matched is None and size > (LARGEST if found is None else _LARGE):
-        matched = _by_engine(judgments, run, policy)
-    if matched is None or (options.version >= _LATEST and _has_comments(matched)):
+        matched = _by_engine(judgments, run, policy, version)
+    if matched is None:
         return None
     return Graded(matched, last_tag(run), int((np.trunc(matched.pool_grades) > 0).sum()))
 
 
-def _clean(path: Path, kind: Kind, *, single: bool = False) -> Lines | None:
+def _clean(path: Path, kind: Kind, version: int) -> Lines | None:
+    """Read a clean file; None where it is not, or has what trec_eval reads in another way."""
     with path.open("rb") as file:
-        first = file.readline()
-    return read_lines(path, kind, "\t" if b"\t" in first else " ", single=single)
+        delimiter = "\t" if b"\t" in file.readline() else " "
+    single = kind is RUN and version < _LATEST
+    found = read_lines(path, kind, delimiter, single=single)
+    if found is None or _has_comments(found.queries, version):
+        return None
+    return None if kind is JUDGMENTS and _has_exponents(path) else found
 
 
 def _has_exponents(path: Path) -> bool:
@@ -146,21 +164,23 @@ def _has_exponents(path: Path) -> bool:
         return _EXPONENT.search(content) is not None
 
 
-def _has_comments(matched: Matched) -> bool:
-    return any(query.startswith("#") for query in (*matched.queries, *matched.extra))
+def _has_comments(queries: Iterable[str], version: int) -> bool:
+    return version >= _LATEST and any(query.startswith("#") for query in queries)
 
 
-def _by_engine(judgments: Path, run: Path, policy: Policy) -> Matched | None:
+def _by_engine(judgments: Path, run: Path, policy: Policy, version: int) -> Matched | None:
     try:
-        with reading(judgments, policy) as reader:
-            return reader.match(run)[0]
+        with warnings.catch_warnings(), reading(judgments, policy) as reader:
+            warnings.simplefilter("ignore", GainfulWarning)  # trec_eval warns of nothing
+            matched, _ = reader.match(run)
     except GainfulError:  # such as documents that stand twice
         return None
+    return None if _has_comments(matched.extra, version) else matched
 
 
 def _line_by_line(judgments: Path, run: Path, options: Options) -> Graded:
     judged: dict[bytes, list[tuple[bytes, int]]] = {}
-    for query, _, doc, grade in read_rows(judgments, _FIELDS, "get_qrels", options.version):
+    for query, _, doc, grade in read_judgments(judgments, options.version):
         judged.setdefault(query, []).append((doc, whole(grade)))
     found = read_run(run, options.version)
     lists, faults = [], {}
