@@ -21,6 +21,7 @@ _TO_BLANK = bytes.maketrans(_BLANKS, b" " * len(_BLANKS))
 _LINE_FEED, _RETURN, _SPACE, _QUOTE = 10, 13, 32, ord('"')
 
 Bytes = NDArray[np.uint8]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def _are_far(ends: list[int]) -> bool:
 
 def see_rows(path: Path) -> Seen:
     """Look at lines that have no quotes, such as those of JSON; blank ones are no rows."""
-    return _see(path, lambda _chunk: True, None)
+    return _see(path, lambda *_: True, None)
 
 
 def see_table(path: Path, delimiter: str) -> Seen:
@@ -108,10 +109,8 @@ def see_table(path: Path, delimiter: str) -> Seen:
     mark = ord(delimiter)
     edges = (mark, _LINE_FEED, _RETURN, _QUOTE)
 
-    def is_usual(chunk: Bytes) -> bool:
-        here, follows = chunk[:-1], chunk[1:]
-        ends = (follows == _LINE_FEED) | (follows == _RETURN)
-        if ((here == mark) & ends).any():
+    def is_usual(chunk: Bytes, ending: Bools) -> bool:
+        if ((chunk[:-1] == mark) & ending[1:]).any():
             return False
         places = np.flatnonzero(chunk == _QUOTE)
         places = places[(places > 0) & (places < chunk.size - 1)]  # others are seen next door
@@ -130,7 +129,7 @@ def see_table(path: Path, delimiter: str) -> Seen:
     return _see(path, is_usual, _QUOTE)
 
 
-def _see(path: Path, is_usual: Callable[[Bytes], bool], quote: int | None) -> Seen:
+def _see(path: Path, is_usual: Callable[[Bytes, Bools], bool], quote: int | None) -> Seen:
     """Look at lines; what stands between quotes ends none."""
 
     def look(start: int) -> tuple[bool, bool, int, int]:
@@ -142,17 +141,16 @@ def _see(path: Path, is_usual: Callable[[Bytes], bool], quote: int | None) -> Se
         chunk = np.fromfile(path, np.uint8, lead + _GLANCE + 1, offset=start - lead)
         own = slice(lead, lead + _GLANCE)
         ending = (chunk == _LINE_FEED) | (chunk == _RETURN)
-        ends = ending.copy()
-        ends[1:] &= ~ending[:-1]  # of several ends, the first counts
-        if not start:
-            ends[0] = False  # before the first byte, nothing can have ended
-        ends = ends[own]
+        # Of several ends, the first counts; at the first byte, nothing can have ended.
+        ends = (ending[1:] > ending[:-1])[max(lead - 1, 0) :][: _GLANCE - (not lead)]
         count = int(np.count_nonzero(ends))
         places = np.flatnonzero(chunk[own] == quote) if quote is not None else ends[:0]
-        usual = is_usual(chunk)
+        usual = is_usual(chunk, ending)
         if not places.size:
             return usual, False, count, 0
-        inside = int(np.count_nonzero(np.searchsorted(places, np.flatnonzero(ends)) & 1))
+        inside = int(
+            np.count_nonzero(np.searchsorted(places, np.flatnonzero(ends) + (not lead)) & 1)
+        )
         return usual, bool(places.size & 1), count - inside, inside
 
     size = path.stat().st_size
