@@ -44,8 +44,9 @@ def moved(differences, base=0.5):
 
 
 def normal(mean, sd=1.0, count=30, seed=3):
-    """Numbers that have just this mean and this standard deviation."""
-    values = np.random.default_rng(seed).normal(size=count)
+    """Numbers that have just this mean and this standard deviation, both sides of it alike."""
+    half = np.random.default_rng(seed).normal(size=count // 2)
+    values = np.concatenate((half, -half, [0.0] * (count % 2)))
     return (values - values.mean()) / values.std(ddof=1) * sd + mean
 
 

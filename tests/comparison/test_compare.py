@@ -50,8 +50,13 @@ def test_an_example_worked_by_hand():
     assert (one.wins, one.ties, one.losses) == (3, 1, 1)
     # t = 0.2 / √(0.10625/5) = 1.37199; the table of t with 4 degrees of freedom has 2.776 for 95%.
     assert one.tests["t"].outcome.statistic == pytest.approx(1.37199, abs=1e-5)
-    assert one.interval.high == pytest.approx(0.2 + 2.776445 * math.sqrt(0.02125), abs=1e-6)
-    assert one.interval.low == pytest.approx(0.2 - 2.776445 * math.sqrt(0.02125), abs=1e-6)
+    plain = one.intervals["t"]
+    assert plain.high == pytest.approx(0.2 + 2.776445 * math.sqrt(0.02125), abs=1e-6)
+    assert plain.low == pytest.approx(0.2 - 2.776445 * math.sqrt(0.02125), abs=1e-6)
+    # Σ(d − mean)³ = −0.045, so the long tail is below: the lower end moves out, the upper stays.
+    assert one.skewness == pytest.approx(-0.045 / 5 / (0.425 / 5) ** 1.5)
+    assert one.interval.high == plain.high
+    assert one.interval.low < plain.low
     # Of 16 flips of ½, −¼, ¼, ½, six have a sum as far from 0 as 1.
     assert one.tests["randomisation"].p == 6 / 16
     # Ranks 1½, 1½, 3½, 3½: the negative one has 1½, and 3 of 16 sums are no larger.
@@ -112,8 +117,9 @@ def test_intervals_are_those_of_scipy(compared):
     for one in found.differences:
         apart = values[one.run, one.measure] - values[one.base, one.measure]
         low, high = stats.ttest_1samp(apart, 0).confidence_interval(0.95)
-        assert (one.interval.low, one.interval.high) == pytest.approx((low, high), abs=1e-12)
-        assert one.interval == one.intervals["t"]
+        plain = one.intervals["t"]
+        assert (plain.low, plain.high) == pytest.approx((low, high), abs=1e-12)
+        assert one.interval == one.intervals["hall"]
         wanted = stats.bootstrap(
             (apart,), np.mean, n_resamples=20_000, method="BCa", rng=2
         ).confidence_interval

@@ -170,7 +170,7 @@ def test_nan_has_no_value_and_that_is_said():
 @pytest.mark.parametrize("level", [0.001, 0.1, 0.2, 0.95, 1 - 1e-13])
 def test_a_level_that_is_lax_or_strict(level):
     apart = [0.3, -0.29, 0.1, -0.1, 0.01]
-    (one,) = without_nan(quick(moved(apart), level=level)).differences
+    (one,) = without_nan(quick(moved(apart), level=level, interval="t")).differences
     wanted = stats.ttest_1samp(apart, 0).confidence_interval(level)
     assert (one.interval.low, one.interval.high) == pytest.approx(tuple(wanted), rel=1e-3)
     assert one.verdict.word == ("better" if level < 0.1 else "no decision")
@@ -219,7 +219,7 @@ JUDGED, RUNS = collection(queries=5)
         ({"test": ["t"]}, "test: expected one of its choices"),
         ({"test": None}, "test: expected one of its choices"),
         ({"correction": "bonferoni"}, "Did you mean 'bonferroni'"),
-        ({"interval": "bootstrap"}, "Choices: t, bca"),
+        ({"interval": "bootstrap"}, "Choices: hall, t, bca"),
         ({"pairs": "every"}, "Choices: baseline, all"),
         ({"level": 95}, "level: expected a number above 0 and below 1, found 95"),
         ({"level": math.nan}, "level: expected"),

@@ -259,3 +259,50 @@ def test_numbers_too_small_for_four_decimals_are_not_shown_as_nothing():
     old, new = scores([0.0] * 30, normal(2e-6, sd=1e-6))
     (one,) = quick({"old": old, "new": new}).differences
     assert "(+2e-06, 95% interval +1.6e-06 to +2.4e-06, p < 0.0001" in one.verdict.sentence
+
+
+def skewed(count):
+    """One large loss among small gains."""
+    return [-1.0, *(0.01 + at / 1000 for at in range(count - 1))]
+
+
+CAUTIONS = {
+    # Differences, whether they are called few, and what is said of their shape.
+    "many and alike": (normal(0.1, count=60), False, None),
+    "few": (normal(0.1, count=49), True, None),
+    "skewed": (skewed(60), False, "60 of 60 queries changed, skewness -7.37"),
+    "few and skewed": (skewed(20), True, "20 of 20 queries changed, skewness -4.1"),
+    "nearly all unchanged": ([0.1, -0.1] * 4 + [0.0] * 92, False, "8 of 100 queries changed"),
+    "all unchanged": ([0.0] * 100, False, None),
+    "one query": ([0.1], False, None),
+}
+
+
+@pytest.mark.parametrize("case", CAUTIONS)
+def test_differences_that_are_few_skewed_or_rare_are_told(case):
+    differences, few, told = CAUTIONS[case]
+    found = without_nan(quick(moved(differences)))
+    (one,) = found.differences
+    said = found.cautions()
+    assert any("queries are few" in line for line in said) == few
+    assert (one.caution != "") == (told is not None)
+    assert (told or "") in one.caution
+    assert said[few:] == [one.caution] * (told is not None)
+    gate = found.gate("value < -5")
+    for notes in (found.table().notes, gate.table().notes, str(gate).splitlines()):
+        assert set(said) <= set(notes)
+    assert one.to_dict()["changed"] == one.changed == one.wins + one.losses
+
+
+def test_the_tail_says_on_which_side_the_truth_may_be():
+    below, above = (quick(moved(np.array(skewed(30)) * sign)).differences[0] for sign in (1, -1))
+    assert "may lie below the interval" in below.caution
+    assert "may lie above the interval" in above.caution
+    assert below.skewness == pytest.approx(stats.skew(skewed(30)))
+    assert above.skewness == pytest.approx(-below.skewness)
+
+
+def test_of_few_queries_the_share_that_none_may_show_is_told():
+    # All of 10 queries miss what 30.85% of queries have in 0.6915^10 = 2.5% of cases.
+    said = quick(moved(normal(0.1, count=10))).cautions()
+    assert said[0].startswith("10 queries are few: what happens in up to 31% of queries")

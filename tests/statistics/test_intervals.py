@@ -6,15 +6,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 import gainful as gf
 from gainful.statistics.bootstrap import resampled_sums
 from gainful.statistics.draws import Draws
 from gainful.statistics.grid import on_grid
-from gainful.statistics.intervals import _bca, bca_interval, t_interval
+from gainful.statistics.intervals import (
+    INTERVALS,
+    _bca,
+    bca_interval,
+    hall_interval,
+    t_interval,
+)
 
 
 @given(
@@ -27,6 +33,76 @@ def test_t_is_scipys(values, level):
     found = t_interval(values, level=level)
     assert (found.low, found.high) == pytest.approx(tuple(expected), rel=1e-9, abs=1e-12)
     assert (found.level, found.method, found.note) == (level, "t", "")
+
+
+def literal_hall(values, level):
+    """The ends where Hall's g(t) is at the quantiles of t, found by search, and those of t."""
+    count, mean, error = len(values), np.mean(values), stats.sem(values)
+    tilt = stats.skew(values) / math.sqrt(count)
+    reach = stats.t.isf((1 - level) / 2, count - 1)
+
+    def end(side):
+        def apart(t):
+            return t + tilt * t**2 / 3 + tilt**2 * t**3 / 27 + tilt / 6 - side * reach
+
+        return mean - optimize.brentq(apart, -1e6, 1e6, xtol=1e-13) * error
+
+    return min(end(1), mean - reach * error), max(end(-1), mean + reach * error)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), min_size=3, max_size=40),
+    st.sampled_from([0.2, 0.8, 0.95, 0.999]),
+)
+def test_hall_is_its_definition(values, level):
+    assume(max(values) - min(values) > 0.01)
+    found = hall_interval(values, level=level)
+    assert (found.low, found.high) == pytest.approx(literal_hall(values, level), rel=1e-6, abs=1e-9)
+    plain = t_interval(values, level=level)
+    assert found.low <= plain.low < plain.high <= found.high
+    mirrored = hall_interval([-value for value in values], level=level)
+    assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low), rel=1e-9)
+
+
+def test_hall_of_values_that_are_alike_on_both_sides_is_t():
+    values = [-0.3, -0.1, 0.0, 0.1, 0.3]
+    found, plain = hall_interval(values), t_interval(values)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high), rel=1e-12)
+    # And next to it where the skewness is next to nothing.
+    found = hall_interval([*values, 1e-9])
+    plain = t_interval([*values, 1e-9])
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high), rel=1e-6)
+
+
+def few_large_losses(rng, shape):
+    """90% of queries a little better, 10% much worse; the mean is −0.015."""
+    large = rng.random(shape) < 0.1
+    return np.where(large, -rng.uniform(0.2, 1, shape), rng.normal(0.05, 0.05, shape))
+
+
+def mostly_gains(rng, shape):
+    """70% of queries unchanged, of the others 85% better; the mean is 0.07."""
+    sign = np.where(rng.random(shape) < 0.85, 1, -1)
+    return np.where(rng.random(shape) < 0.7, 0.0, rng.beta(1, 2, shape) * sign)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "mean", "side"), [(few_large_losses, -0.015, 0), (mostly_gains, 0.07, 1)]
+)
+def test_of_skewed_differences_the_default_misses_less_often_than_t(drawn, mean, side):
+    columns = drawn(np.random.default_rng(5), (50, 2_000))
+
+    def missed(name):
+        found = INTERVALS[name].build(columns, None, 0.95)
+        sides = [sum(each.low > mean for each in found), sum(each.high < mean for each in found)]
+        return [count / 2_000 for count in sides]
+
+    ours, plain = missed(next(iter(INTERVALS))), missed("t")
+    assert plain[side] > 0.04  # the level is 0.025
+    assert ours[side] < 0.8 * plain[side]
+    assert max(ours) < 0.04
+    assert min(ours) <= plain[1 - side]
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
@@ -88,7 +164,7 @@ def test_columns_share_their_resamples():
 
 
 def test_one_query_has_no_interval_but_the_whole_line():
-    for found in (t_interval([0.3]), *bca_interval([[0.3, 0.0]])):
+    for found in (t_interval([0.3]), hall_interval([0.3]), *bca_interval([[0.3, 0.0]])):
         assert (found.low, found.high) == (-math.inf, math.inf)
         assert "one query" in found.note
 
@@ -97,7 +173,7 @@ def test_equal_values_have_a_point_and_say_so():
     equal = [0.3 - 0.2, 0.8 - 0.7, 0.1]
     columns = np.stack((equal, [0.0, 0.5, 0.2], [0.0] * 3), axis=1)
     points = bca_interval(columns)
-    for found in (points[0], t_interval(equal)):
+    for found in (points[0], t_interval(equal), hall_interval(equal)):
         assert found.low == found.high == math.fsum(equal) / 3  # 0.1, but for their rounding
         assert "same value" in found.note
     for found in (points[2], t_interval([0.0, 0.0])):
@@ -120,8 +196,8 @@ def test_no_end_is_ever_nan(resamples, level):
 @pytest.mark.parametrize("factor", [1e-200, 1e200])
 def test_the_scale_does_not_matter(factor):
     column = np.random.default_rng(4).exponential(1, (40, 1))
-    for interval in (lambda c: t_interval(c[:, 0]), lambda c: bca_interval(c)[0]):
-        small, plain = interval(column * factor), interval(column)
+    for method in INTERVALS.values():
+        (small,), (plain,) = (method.build(c, None, 0.95) for c in (column * factor, column))
         assert small.low / factor == pytest.approx(plain.low)
         assert small.high / factor == pytest.approx(plain.high)
 

@@ -20,8 +20,8 @@ def assert_not_worse(
 ) -> Comparison:
     """Fail a test if the interval says that a run is worse than a base by more than a tolerance.
 
-    With the default level of 95%, a run that is not worse fails in at most 2.5% of cases, whatever
-    the number of measures.
+    With the default level of 95%, a run that is not worse fails in about 2.5% of cases, or fewer,
+    whatever the number of measures; of few queries or skewed differences it may be more.
 
     Args:
         judgments: as in `compare`.

@@ -46,7 +46,7 @@ def compare(
     pairs: str = "baseline",
     test: str = "t",
     correction: str = "holm",
-    interval: str = "t",
+    interval: str = "hall",
     level: float = 0.95,
     margin: float | None = None,
     resamples: int = 10_000,
@@ -72,7 +72,7 @@ def compare(
         test: `t`, `randomisation`, `wilcoxon` or `sign`: whose p-value decides. All are computed.
         correction: `holm`, `bonferroni`, `benjamini-hochberg`, `tukey` or `none`, over all
             comparisons made: runs times measures.
-        interval: `t` or `bca`: which is shown. Both are computed.
+        interval: `hall`, `t` or `bca`: which is shown. All are computed.
         level: of the intervals; a p-value below 1 − level decides.
         margin: a difference smaller than this does not matter; then `equivalent` is an answer.
         resamples: of randomisation and bootstrap.
@@ -164,7 +164,7 @@ def compare_scores(
     pairs: str = "baseline",
     test: str = "t",
     correction: str = "holm",
-    interval: str = "t",
+    interval: str = "hall",
     level: float = 0.95,
     margin: float | None = None,
     resamples: int = 10_000,
@@ -197,7 +197,7 @@ def compare_scores(
     >>> old = {"q1": 0.2, "q2": 0.5, "q3": 0.4, "q4": 0.1}
     >>> new = {"q1": 0.3, "q2": 0.5, "q3": 0.7, "q4": 0.2}
     >>> print(compare_scores({"old": old, "new": new}).verdicts[0])
-    value: no decision between new and old (+0.1250, 95% interval -0.0752 to +0.3252, p = 0.1411, 4 queries); if the difference is as large as it looks, about 11 queries like these would decide.
+    value: no decision between new and old (+0.1250, 95% interval -0.0752 to +0.9244, p = 0.1411, 4 queries); if the difference is as large as it looks, about 11 queries like these would decide.
     """
     told = None if progress is None else partial(_later, progress)
     settings = Settings(pairs, test, correction, interval, level, margin, resamples, seed, told)

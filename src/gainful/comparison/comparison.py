@@ -13,6 +13,7 @@ from gainful.comparison.tables import spelled
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
+from gainful.statistics.intervals import INTERVALS
 from gainful.version import VERSION
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
 _SENTENCES = 20  # verdicts under a table
+_CAUTIONS = 5  # under a table
+_ENOUGH = 50  # queries, from which on intervals were seen to hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +145,33 @@ class Comparison:
         how = f"p {self._tested()}, corrected over {made} comparisons ({self.settings.correction})"
         if made < 2 or self.settings.correction == "none":
             how = f"p {self._tested()}"
-        interval = "Student's t" if self.settings.interval == "t" else "BCa bootstrap"
+        interval = INTERVALS[self.settings.interval].title
         sentences = list(self.verdicts[:_SENTENCES])
         if len(self.verdicts) > _SENTENCES:
             sentences.append(f"… and {len(self.verdicts) - _SENTENCES} more verdicts")
         notes = [*sentences, "", f"{how}; interval by {interval}, of each difference alone"]
-        return [*notes, f"settings: {self.settings}", *self.basis]
+        return [*notes, f"settings: {self.settings}", *self.cautions(), *self.basis]
+
+    def cautions(self, base: str | None = None) -> list[str]:
+        """Return what makes intervals less sure than their level says, of differences from a base.
+
+        Args:
+            base: the name of a run; None for all differences.
+        """
+        asked = [each for each in self.differences if base in (None, each.base)]
+        fewest = min((each.queries for each in asked), default=_ENOUGH)
+        lines = []
+        if 1 < fewest < _ENOUGH:
+            unseen = 1 - ((1 - self.settings.level) / 2) ** (1 / fewest)
+            lines.append(
+                f"{fewest} queries are few: what happens in up to {unseen:.0%} of queries may be in none "
+                "of them, and no interval knows of it"
+            )
+        found = [each.caution for each in asked if each.caution]
+        lines += found[:_CAUTIONS]
+        if len(found) > _CAUTIONS:
+            lines.append(f"… and {len(found) - _CAUTIONS} more differences that are skewed or rare")
+        return lines
 
     @property
     def basis(self) -> list[str]:

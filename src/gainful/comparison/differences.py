@@ -14,7 +14,7 @@ from gainful.comparison.settings import TUKEY, Settings
 from gainful.comparison.verdict import Grounds, equivalence, verdict
 from gainful.statistics.corrections import adjusted
 from gainful.statistics.grid import on_grid
-from gainful.statistics.intervals import Interval, bca_interval, t_interval
+from gainful.statistics.intervals import INTERVALS, Interval
 from gainful.statistics.moments import Moments, moments
 from gainful.statistics.paired import TESTS, Outcome
 from gainful.statistics.tukey import tukey
@@ -171,8 +171,8 @@ def _of_group(
     )
     outcomes = {name: test(columns, settings.draws) for name, test in TESTS.items()}
     intervals = {
-        "t": [t_interval(column, level=settings.level) for column in columns.T],
-        "bca": bca_interval(columns, settings.draws, level=settings.level),
+        name: method.build(columns, settings.draws, settings.level)
+        for name, method in INTERVALS.items()
     }
     ranged = None
     if settings.correction == TUKEY:
@@ -227,6 +227,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         difference=found.moments.mean,
         sd=found.moments.sd,
         effect=found.moments.effect,
+        skewness=found.moments.skewness,
         interval=interval,
         intervals=found.intervals,
         tests={

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.statistics.draws import Draws
+from gainful.statistics.intervals import INTERVALS
 
 TUKEY = "tukey"
 CHOICES: Mapping[str, Mapping[str, str]] = {
@@ -27,10 +28,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
         TUKEY: "randomised Tukey HSD over all runs, for many of them; p is from it, whatever the test",
         "none": "every comparison as if it were the only one",
     },
-    "interval": {
-        "t": "Student's t",
-        "bca": "the BCa bootstrap, which follows skewed differences",
-    },
+    "interval": {name: method.meaning for name, method in INTERVALS.items()},
 }
 """What can be chosen, the default first, and what it means."""
 
@@ -54,7 +52,7 @@ class Settings:
     pairs: str = "baseline"
     test: str = "t"
     correction: str = "holm"
-    interval: str = "t"
+    interval: str = "hall"
     level: float = 0.95
     margin: float | None = None
     resamples: int = 10_000

@@ -124,7 +124,7 @@ def report(
     pairs: str = "baseline",
     test: str = "t",
     correction: str = "holm",
-    interval: str = "t",
+    interval: str = "hall",
     level: float = 0.95,
     margin: float | None = None,
     resamples: int = 10_000,

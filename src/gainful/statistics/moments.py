@@ -1,4 +1,4 @@
-"""The mean, the standard deviation and the effect size of a column of numbers."""
+"""The mean, the standard deviation, the effect size and the skewness of a column of numbers."""
 
 import math
 from dataclasses import dataclass
@@ -20,21 +20,24 @@ class Moments:
         sd: the standard deviation, √(Σ(x − mean)² / (n − 1)); 0 where all are the same but for
             rounding; None of one number.
         effect: the effect size d_z = mean/sd; None where there is no sd, or it is 0.
+        skewness: m₃/m₂^1.5, mⱼ the mean of (x − mean)ʲ: 0 where both sides are alike, above it
+            where the long tail is above the mean; None where there is no effect.
     """
 
     count: int
     mean: float
     sd: float | None
     effect: float | None
+    skewness: float | None = None
 
 
 def moments(values: ArrayLike) -> Moments:
-    """Return mean, standard deviation and effect size of (n,) numbers; their order does not matter.
+    """Return what (n,) numbers are like; their order does not matter.
 
     >>> moments([1.0, 2.0, 3.0])
-    Moments(count=3, mean=2.0, sd=1.0, effect=2.0)
+    Moments(count=3, mean=2.0, sd=1.0, effect=2.0, skewness=0.0)
     >>> moments([0.25, 0.25])
-    Moments(count=2, mean=0.25, sd=0.0, effect=None)
+    Moments(count=2, mean=0.25, sd=0.0, effect=None, skewness=None)
     """
     column = read_values(values, "values", ("queries",))
     count = column.size
@@ -46,5 +49,8 @@ def moments(values: ArrayLike) -> Moments:
         return Moments(count, math.ldexp(mean, exponent), None, None)
     if on_grid(column[:, None]).constant[0]:
         return Moments(count, math.ldexp(mean, exponent), 0.0, None)
-    sd = math.sqrt(math.fsum(np.square(scaled - mean).tolist()) / (count - 1))
-    return Moments(count, math.ldexp(mean, exponent), math.ldexp(sd, exponent), mean / sd)
+    apart = scaled - mean
+    squares = math.fsum(np.square(apart).tolist())
+    sd = math.sqrt(squares / (count - 1))
+    skewness = math.fsum((apart**3).tolist()) * math.sqrt(count) / squares**1.5
+    return Moments(count, math.ldexp(mean, exponent), math.ldexp(sd, exponent), mean / sd, skewness)

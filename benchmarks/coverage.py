@@ -1,0 +1,180 @@
+"""How often intervals of a mean difference miss it, on either side, and print a table.
+
+Samples are drawn from differences whose mean is known. An interval of 95% should lie above the
+true mean in 2.5% of samples, and below it in 2.5%.
+"""
+
+import argparse
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy import special
+
+from gainful.rendering.table import Table, as_markdown
+from gainful.statistics.draws import Draws
+from gainful.statistics.intervals import INTERVALS
+
+LEVEL = 0.95
+TAIL = (1 - LEVEL) / 2
+RESAMPLES = 1_000
+BLOCK = 250  # samples that share their resamples
+SIZES = (10, 25, 50, 200)
+
+Floats = np.ndarray
+Sampler = Callable[[np.random.Generator, tuple[int, int]], Floats]
+
+
+def ndcg(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Two systems that are as good as each other: scores from 0 to 1, a quarter of them 0."""
+    easy = rng.beta(0.8, 1.6, shape)
+
+    def scores() -> Floats:
+        found = rng.random(shape) < 0.3 + 0.65 * easy
+        return np.where(found, rng.beta(0.5 + 3 * easy, 3.5 - 3 * easy), 0.0)
+
+    return scores() - scores()
+
+
+def reciprocal_rank(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """One system finds the document for 60% of queries, the other for 40%, at ranks 1 to 10."""
+
+    def scores(share: float) -> Floats:
+        return np.where(rng.random(shape) < share, 1 / rng.integers(1, 11, shape), 0.0)
+
+    return scores(0.6) - scores(0.4) - 0.2 * np.mean(1 / np.arange(1, 11))
+
+
+def unchanged(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """70% of queries unchanged, the others better or worse."""
+    moved = rng.beta(1, 2, shape) * rng.choice([-1, 1], shape)
+    return np.where(rng.random(shape) < 0.7, 0.0, moved)
+
+
+def gains(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """70% of queries unchanged, of the others 85% better."""
+    moved = rng.beta(1, 2, shape) * np.where(rng.random(shape) < 0.85, 1, -1)
+    return np.where(rng.random(shape) < 0.7, 0.0, moved) - 0.3 * 0.7 / 3
+
+
+def losses(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """90% of queries a little better, 10% much worse."""
+    small, large = rng.normal(0.05, 0.05, shape), -rng.uniform(0.2, 1, shape)
+    return np.where(rng.random(shape) < 0.1, large, small) - (0.9 * 0.05 - 0.1 * 0.6)
+
+
+def skewed(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Log-normal, σ = 0.8: a long tail above."""
+    return rng.lognormal(0, 0.8, shape) - math.exp(0.32)
+
+
+def heavy(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Student's t with 3 degrees of freedom: long tails on both sides."""
+    return rng.standard_t(3, shape)
+
+
+DRAWN: dict[str, Sampler] = {
+    "nDCG, equally good": ndcg,
+    "reciprocal rank": reciprocal_rank,
+    "70% unchanged": unchanged,
+    "70% unchanged, mostly gains": gains,
+    "few large losses": losses,
+    "long tail above": skewed,
+    "long tails": heavy,
+}
+"""Differences with the true mean 0, by name."""
+
+
+def ours(name: str) -> Callable[[Floats, int], tuple[Floats, Floats]]:
+    def ends(samples: Floats, seed: int) -> tuple[Floats, Floats]:
+        found = INTERVALS[name].build(samples, Draws(RESAMPLES, seed), LEVEL)
+        return np.array([each.low for each in found]), np.array([each.high for each in found])
+
+    return ends
+
+
+def studentised(samples: Floats, seed: int) -> tuple[Floats, Floats]:
+    """The bootstrap-t: quantiles of (mean* − mean)/error* in the place of those of t."""
+    count = len(samples)
+    rng = np.random.default_rng(seed)
+    weights = rng.multinomial(count, [1 / count] * count, RESAMPLES) / count
+    mean = samples.mean(axis=0)
+    apart = samples - mean
+    moved = weights @ apart
+    spread = np.sqrt(np.maximum(weights @ apart**2 - moved**2, 0) / (count - 1))
+    none = spread < 1e-12
+    ratios = moved / np.where(none, 1, spread)
+    ratios[none & (moved > 1e-12)] = np.inf
+    ratios[none & (moved < -1e-12)] = -np.inf
+    error = samples.std(axis=0, ddof=1) / math.sqrt(count)
+    low, high = np.quantile(ratios, [TAIL, 1 - TAIL], axis=0, method="inverted_cdf")
+    with np.errstate(invalid="ignore"):  # ∞ · 0 of samples without spread
+        return mean - np.nan_to_num(high * error), mean - np.nan_to_num(low * error)
+
+
+def flips(samples: Floats, seed: int) -> tuple[Floats, Floats]:
+    """Sign flips inverted: the means that flips of (differences − mean) do not reject.
+
+    A flip reaches the observed sum where the mean of what it flipped is beyond the hypothesis, so
+    the ends are quantiles of the means of random subsets.
+    """
+    rng = np.random.default_rng(seed)
+    chosen = rng.random((RESAMPLES, len(samples))) < 1 / 2
+    chosen = chosen[chosen.any(axis=1)].astype(float)
+    means = chosen @ samples / chosen.sum(axis=1)[:, None]
+    low, high = np.quantile(means, [TAIL, 1 - TAIL], axis=0)
+    return low, high
+
+
+def transformed(samples: Floats, _seed: int) -> tuple[Floats, Floats]:
+    """Hall's transformation by itself, an end moved in where the other is moved out."""
+    count = len(samples)
+    apart = samples - samples.mean(axis=0)
+    spread = np.maximum((apart**2).mean(axis=0), 1e-100)
+    tilt = (apart**3).mean(axis=0) / spread**1.5 / math.sqrt(count)
+    tilt = np.where(np.abs(tilt) < 1e-6, 1e-6, tilt)
+    reach = -special.stdtrit(count - 1, TAIL)
+    error = samples.std(axis=0, ddof=1) / math.sqrt(count)
+    ends = [
+        samples.mean(axis=0) - 3 / tilt * (np.cbrt(1 + tilt * (value - tilt / 6)) - 1) * error
+        for value in (reach, -reach)
+    ]
+    return ends[0], ends[1]
+
+
+METHODS = {
+    "hall, the default": ours("hall"),
+    "t": ours("t"),
+    "bca": ours("bca"),
+    "bootstrap-t": studentised,
+    "Hall alone": transformed,
+    "flips inverted": flips,
+}
+
+
+def missed(sampler: Sampler, count: int, samples: int) -> dict[str, tuple[float, float]]:
+    """Return the shares of intervals that lie above and below the true mean, by method."""
+    totals = {name: np.zeros(2) for name in METHODS}
+    for block in range(samples // BLOCK):
+        drawn = sampler(np.random.default_rng([count, block]), (count, BLOCK))
+        for name, method in METHODS.items():
+            low, high = method(drawn, block)
+            totals[name] += [np.count_nonzero(low > 1e-12), np.count_nonzero(high < -1e-12)]
+    return {name: tuple(total / samples) for name, total in totals.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=4_000, help="of each kind and size")
+    given = parser.parse_args()
+    rows = []
+    for name, sampler in DRAWN.items():
+        for count in SIZES:
+            found = missed(sampler, count, given.samples)
+            cells = [f"{100 * above:.1f} / {100 * below:.1f}" for above, below in found.values()]
+            rows.append([name, count, *cells])
+    print(as_markdown(Table(["differences", "queries", *METHODS], rows)))
+
+
+if __name__ == "__main__":
+    main()
