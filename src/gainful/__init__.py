@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from gainful.judging.pool import next_to_judge, pool
     from gainful.judging.pooled import Pool
     from gainful.judging.runs import RunBounds, bounds_of_runs
-    from gainful.judging.sampled import Inferred, inferred_ndcg
+    from gainful.judging.sampled import Inferred, InferredAP, inferred_ap, inferred_ndcg
     from gainful.linting.check import check
     from gainful.linting.findings import Finding, Findings
     from gainful.measures.dialect import Dialect
@@ -93,6 +93,7 @@ _LATE = {
     "Findings": "linting.findings",
     "Gate": "comparison.gate",
     "Inferred": "judging.sampled",
+    "InferredAP": "judging.sampled",
     "Pool": "judging.pooled",
     "PoolBias": "judging.bias",
     "Power": "statistics.power",
@@ -121,6 +122,7 @@ _LATE = {
     "explain": "explanation.explain",
     "explain_grades": "explanation.explain",
     "formats": "reporting.render",
+    "inferred_ap": "judging.sampled",
     "inferred_ndcg": "judging.sampled",
     "kendall_tau": "statistics.agreement",
     "loss": "tensors.losses.measured",
@@ -170,6 +172,7 @@ __all__ = [
     "GainfulWarning",
     "Gate",
     "Inferred",
+    "InferredAP",
     "InputError",
     "Measure",
     "MeasureError",
@@ -215,6 +218,7 @@ __all__ = [
     "explain_grades",
     "family",
     "formats",
+    "inferred_ap",
     "inferred_ndcg",
     "kendall_tau",
     "loss",

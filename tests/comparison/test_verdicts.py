@@ -12,7 +12,11 @@ from statsmodels.stats.weightstats import ttost_paired
 import gainful as gf
 from gainful.comparison.verdict import equivalence
 from gainful.plotting.parts import VERDICTS
+from gainful.statistics.corrections import CORRECTIONS
+from gainful.statistics.max_t import max_t
 from gainful.statistics.moments import moments
+from gainful.statistics.paired import TESTS
+from gainful.statistics.tukey import anova_tukey
 
 CASES = {
     "better": (normal(0.5), {}),
@@ -95,7 +99,8 @@ def test_what_there_are_enough_queries_for_needs_no_more():
 
 
 @pytest.mark.parametrize(
-    "correction", ["holm", "bonferroni", "benjamini-hochberg", "tukey", "none"]
+    "correction",
+    ["holm", "bonferroni", "benjamini-hochberg", "tukey", "tukey-anova", "max-t", "none"],
 )
 def test_the_queries_needed_allow_for_the_number_of_comparisons(correction):
     base = dict.fromkeys(moved(normal(0))["old"], 0.5)
@@ -111,7 +116,10 @@ NAMES = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "benjamini-hochberg": "Benjamini–Hochberg",
-    "tukey": "randomised Tukey",
+    "tukey": "randomised Tukey HSD",
+    "tukey-anova": "Tukey HSD",
+    "max-t": "max-T",
+    "max-t-single": "single-step max-T",
 }
 
 
@@ -306,3 +314,69 @@ def test_of_few_queries_the_share_that_none_may_show_is_told():
     # All of 10 queries miss what 30.85% of queries have in 0.6915^10 = 2.5% of cases.
     said = quick(moved(normal(0.1, count=10))).cautions()
     assert said[0].startswith("10 queries are few: what happens in up to 31% of queries")
+
+
+@pytest.mark.parametrize("test", gf.comparison_choices()["test"])
+def test_every_test_can_decide_and_has_a_title(test):
+    found = without_nan(quick(moved(normal(0.6)), test=test))
+    (one,) = found.differences
+    assert (one.test, one.verdict.word) == (test, "better")
+    assert one.p == one.tests[test].adjusted == one.tests[test].p
+    assert f"p by {test};" in found.notes()[2]
+    assert f"({TESTS[test].title}, p < 0.05)" in found.systems_table().caption
+
+
+@pytest.mark.parametrize("correction", gf.comparison_choices()["correction"])
+@pytest.mark.parametrize("pairs", ["baseline", "all"])
+def test_every_correction_can_decide_and_has_a_title(correction, pairs):
+    base = moved(normal(0))["old"]
+    tables = {"base": base} | {
+        f"r{at}": moved(normal(at, seed=at, count=30))["new"] for at in (0, 2, 3)
+    }
+    found = without_nan(quick(tables, correction=correction, pairs=pairs, resamples=999))
+    words = {(one.base, one.run): one.verdict.word for one in found.differences}
+    assert words["base", "r0"] == "no decision"
+    assert words["base", "r2"] == words["base", "r3"] == "better"
+    p = {(one.base, one.run): one.p for one in found.differences}
+    assert p["base", "r3"] <= p["base", "r2"] < 0.05 < p["base", "r0"]
+    title = "uncorrected" if correction == "none" else CORRECTIONS[correction].title
+    assert title in found.systems_table().caption
+
+
+def test_max_t_is_one_family_of_runs_and_measures():
+    rng = np.random.default_rng(9)
+    values = rng.random((12, 3, 2)) + np.array([[0.0], [0.1], [0.2]])
+    tables = {
+        f"s{at}": {f"q{q}": {"one": values[q, at, 0], "two": values[q, at, 1]} for q in range(12)}
+        for at in range(3)
+    }
+    found = quick(tables, correction="max-t")
+    apart = [values[:, run, m] - values[:, 0, m] for m in range(2) for run in (1, 2)]
+    assert [one.p for one in found.differences] == max_t(np.stack(apart, axis=1)).tolist()
+
+
+def test_tukey_after_an_anova_has_its_effect_size():
+    rng = np.random.default_rng(10)
+    values = rng.random((15, 3)) + np.array([0.0, 0.1, 0.2])
+    tables = {f"s{at}": {f"q{q}": values[q, at] for q in range(15)} for at in range(3)}
+    found = quick(tables, correction="tukey-anova", pairs="all")
+    analysed = anova_tukey(values[:, :, None])
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    assert [one.effect_anova for one in found.differences] == [
+        pytest.approx(analysed.effect[one, two, 0]) for one, two in pairs
+    ]
+    assert [one.p for one in found.differences] == [
+        pytest.approx(analysed.p[one, two, 0]) for one, two in pairs
+    ]
+    assert quick(tables).differences[0].effect_anova is None
+
+
+def test_a_margin_for_ties_counts_them_and_is_told():
+    apart = [0.05, 0.05, -0.02, 0.2, 0.3, 0.0, 0.4, 0.25, 0.3, 0.2]
+    found = quick(moved(apart), test="sign", tie=0.1)
+    (one,) = found.differences
+    assert (one.wins, one.ties, one.losses) == (6, 4, 0)
+    assert one.p == pytest.approx(2 * 0.5**6)
+    assert any("tie=0.1 " in note for note in found.notes())
+    with pytest.raises(gf.InputError, match="tie: expected a number from 0"):
+        quick(moved(apart), tie=-1)

@@ -1,6 +1,7 @@
-"""Inferred nDCG: everything judged, everything sampled, and bad input."""
+"""Inferred nDCG and AP: everything judged, everything sampled, beside sample_eval, and bad input."""
 
 import itertools
+import random
 
 import pytest
 
@@ -83,3 +84,100 @@ def test_bad_files(files):
         gf.inferred_ndcg(files("twice", "q 0 a 1 1\nq 0 a 1 2\n"), RUN)
     with pytest.raises(gf.InputError, match="nDCG"):
         gf.inferred_ndcg({"q": POOL}, RUN, "AP")
+
+
+# --- AP
+
+
+def drawn(seed):
+    """A pool of three strata, judged whole, in half and in a fifth, and a run with ties."""
+    rng = random.Random(seed)  # noqa: S311
+    pool, rates = {}, {1: 1.0, 2: 0.5, 3: 0.2}
+    for doc in range(40):
+        stratum, grade = rng.randint(1, 3), rng.choice([0, 0, 0, 1, 2])
+        pool[f"d{doc}"] = (stratum, grade if rng.random() < rates[stratum] else -1)
+    docs = rng.sample([*pool, *(f"x{at}" for at in range(15))], 35)
+    return pool, {doc: round(rng.random(), 2) for doc in docs}
+
+
+# What sample_eval.pl -q prints as infAP, of NIST's version of October 2011.
+SAMPLE_EVAL = {1: 0.2151, 2: 0.121, 3: 0.2294, 4: 0.2086, 5: 0.1986, 6: 0.4464}
+
+
+def test_xinfap_is_that_of_sample_eval():
+    made = {str(seed): drawn(seed) for seed in SAMPLE_EVAL}
+    found = gf.inferred_ap(
+        {query: pool for query, (pool, _) in made.items()},
+        {query: run for query, (_, run) in made.items()},
+    )
+    values = dict(zip(found.queries, found.values.round(4).tolist(), strict=True))
+    assert values == {str(seed): value for seed, value in SAMPLE_EVAL.items()}
+
+
+def literal_xinfap(pool, run, least):
+    """AP as the expectation over strata, relevant documents and documents above, in words."""
+    listed = sorted(run, key=lambda doc: (run[doc], doc), reverse=True)
+    strata = {stratum for stratum, _ in pool.values()}
+
+    def of(docs, stratum, lowest):
+        return [d for d in docs if d in pool and pool[d][0] == stratum and pool[d][1] >= lowest]
+
+    def all_of(docs, stratum):
+        return [d for d in docs if d in pool and pool[d][0] == stratum]
+
+    numbers = {
+        s: len(of(pool, s, least)) * len(all_of(pool, s)) / len(of(pool, s, 0))
+        for s in strata
+        if of(pool, s, 0)
+    }
+    total = 0.0
+    for stratum, number in numbers.items():
+        relevant = of(pool, stratum, least)
+        precisions = []
+        for doc in relevant:
+            if doc not in listed:
+                precisions.append(0.0)
+                continue
+            rank = listed.index(doc) + 1
+            above = listed[: rank - 1]
+            inside = [d for d in above if d in pool]
+            share = sum(
+                len(all_of(above, s)) / len(inside)
+                * (len(of(above, s, least)) + 1e-5) / (len(of(above, s, 0)) + 3e-5)
+                for s in strata
+                if all_of(above, s)
+            )  # fmt: skip
+            precisions.append(1 / rank + len(inside) / rank * share)
+        if relevant:
+            total += number * sum(precisions) / len(relevant)
+    return total / sum(numbers.values()) if sum(numbers.values()) else 0.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_xinfap_is_its_definition(seed):
+    pool, run = drawn(seed)
+    for least in (1, 2):
+        found = gf.inferred_ap({"q": pool}, {"q": run}, f"AP(rel={least})")
+        assert found.mean == pytest.approx(literal_xinfap(pool, run, least), rel=1e-12)
+        assert "AP" in str(found)
+
+
+def test_with_all_judged_xinfap_is_ap():
+    for seed in range(5):
+        pool, run = drawn(seed)
+        whole = {doc: (stratum, max(grade, 0)) for doc, (stratum, grade) in pool.items()}
+        grades = {"q": {doc: grade for doc, (_, grade) in whole.items()}}
+        for measure in ("AP", "AP(rel=2)", "AP@10"):
+            expected = gf.evaluate(grades, {"q": run}, measure)[measure]
+            found = gf.inferred_ap({"q": whole}, {"q": run}, measure).mean
+            assert found == pytest.approx(expected, abs=1e-4)
+
+
+def test_xinfap_refuses_other_measures_and_has_no_relevant_document():
+    for measure in ("nDCG", "AP(denominator=min)@5"):
+        with pytest.raises(gf.InputError, match="expected AP with denominator=R"):
+            gf.inferred_ap({"q": POOL}, RUN, measure)
+    assert gf.inferred_ap({"q": {"a": (1, 0)}}, RUN).mean == 0.0
+    assert gf.inferred_ap({"q": {"a": (1, -1), "b": (2, 1)}}, {"q": {"z": 1.0}}).mean == 0.0
+    with pytest.raises(gf.InputError, match="a query of the samples"):
+        gf.inferred_ap({"other": {"a": (1, 1)}}, RUN)

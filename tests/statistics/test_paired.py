@@ -13,7 +13,15 @@ from scipy import stats
 import gainful as gf
 from gainful.statistics.draws import Draws
 from gainful.statistics.moments import moments
-from gainful.statistics.paired import TESTS, paired_t, sign_flips, sign_test, wilcoxon
+from gainful.statistics.paired import (
+    TESTS,
+    bootstrap_test,
+    paired_t,
+    sign_flips,
+    sign_test,
+    signs,
+    wilcoxon,
+)
 
 TENTHS = st.lists(st.integers(-10, 10), min_size=1, max_size=9)
 REALS = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=60)
@@ -179,6 +187,18 @@ def test_wilcoxon_is_scipys(whole, distinct):
     assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(-300, 300), min_size=14, max_size=80))
+def test_wilcoxon_corrected_for_continuity_is_scipys(whole):
+    assume(any(whole))
+    expected = stats.wilcoxon(np.array(whole, float), correction=True)
+    found = wilcoxon(whole, continuity=0.5)
+    assert found.statistic == expected.statistic
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+    assert found.name == "wilcoxon-continuity"
+    assert found.p >= wilcoxon(whole).p
+
+
 def test_ties_of_rounded_scores_are_ties():
     rng = np.random.default_rng(2)
     tenths = rng.integers(0, 11, (2, 60))
@@ -198,6 +218,60 @@ def test_signs_are_scipys(whole):
     assert found.statistic == above
 
 
+@given(st.lists(st.integers(-10, 10), min_size=1, max_size=40), st.integers(0, 10))
+def test_a_margin_makes_ties_of_signs(tenths, margin):
+    # 0.1 and 0.3 − 0.2 are both within 0.1, however they are rounded.
+    values = [(7 + t) / 10 - 0.7 for t in tenths]
+    found = sign_test(values, tie=margin / 10)
+    above, below = sum(t > margin for t in tenths), sum(t < -margin for t in tenths)
+    expected = stats.binomtest(above, above + below).pvalue if above + below else 1.0
+    assert found.p == pytest.approx(expected)
+    assert found.statistic == above
+    sides = [(t > margin) - (t < -margin) for t in tenths]
+    assert signs(values, tie=margin / 10).tolist() == sides
+
+
+@pytest.mark.parametrize("tie", [-0.1, math.nan, math.inf, "0.1", True])
+def test_a_margin_that_is_none(tie):
+    with pytest.raises(gf.InputError, match="tie: expected a number from 0"):
+        sign_test([0.1, 0.2], tie=tie)
+
+
+# --- bootstrap
+
+
+def literal_shift(values):
+    """p of the shift method over all n^n resamples, in exact arithmetic."""
+    mean = sum(values) / len(values)
+    shifted = [value - mean for value in values]
+    sums = [sum(drawn) for drawn in itertools.product(shifted, repeat=len(values))]
+    return Fraction(sum(abs(one) >= abs(sum(values)) for one in sums), len(sums))
+
+
+@pytest.mark.parametrize("tenths", [(1, 3, 2, 0), (5, -4, 3, 3, 1), (1, 1, 2), (4, 4, -4, -5, 9)])
+def test_the_bootstrap_test_is_the_shift_method(tenths):
+    expected = float(literal_shift([Fraction(t, 10) for t in tenths]))
+    values = np.array([(7 + t) / 10 - 0.7 for t in tenths])
+    (found,) = bootstrap_test(values[:, None], Draws(resamples=40_000))
+    error = math.sqrt(expected * (1 - expected) / 40_000)
+    assert found.p == pytest.approx(expected, abs=4 * error + 1e-4)
+    assert found.statistic == pytest.approx(values.mean())
+    assert (found.exact, found.resamples) == (False, 40_000)
+
+
+def test_the_bootstrap_test_of_many_is_near_the_t_test():
+    columns = np.random.default_rng(6).normal([0.01, 0.02, 0.0], 0.18, (400, 3))
+    for column, found in zip(columns.T, bootstrap_test(columns), strict=True):
+        assert found.p == pytest.approx(paired_t(column).p, abs=0.02)
+
+
+def test_the_bootstrap_test_has_nothing_to_draw_from_equal_differences():
+    for values in ([0.4], [0.5, 0.5], [0.3 - 0.2, 0.8 - 0.7, 0.1]):
+        (found,) = bootstrap_test(np.array(values)[:, None])
+        assert (found.p, found.statistic) == (None, None)
+        assert "nothing else to draw" in found.why
+
+
 # --- what is common to all
 
 
@@ -211,7 +285,9 @@ def test_no_difference_at_all():
 def test_one_query_has_no_t_and_proves_nothing():
     assert paired_t([0.4]).p is None
     assert "one query" in paired_t([0.4]).why
-    assert [TESTS[name](np.array([[0.4]]), None)[0].p for name in TESTS] == [None, 1.0, 1.0, 1.0]
+    found = {name: test(np.array([[0.4]]), None)[0].p for name, test in TESTS.items()}
+    assert {name for name, p in found.items() if p is None} == {"t", "bootstrap"}
+    assert {p for p in found.values() if p is not None} == {1.0}
 
 
 def test_equal_differences_leave_t_undefined():

@@ -4,13 +4,17 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
 
 import gainful as gf
+from gainful.statistics.distributions import range_upper
 from gainful.statistics.draws import Draws
 from gainful.statistics.paired import sign_flips
-from gainful.statistics.tukey import _orders, _ranges, tukey
+from gainful.statistics.tukey import _orders, _ranges, anova_tukey, tukey
 
 
 def all_assignments(whole):
@@ -96,7 +100,62 @@ def test_more_systems_than_are_permuted_at_once():
     assert _ranges(whole, Draws(resamples=2)).tolist() == [[69_999.0], [69_999.0]]
 
 
+# --- after an analysis of variance
+
+
+@pytest.mark.parametrize("groups", [2, 3, 8, 30])
+def test_the_studentised_range_is_scipys(groups):
+    q = np.array([0.0, 0.5, 2.0, 3.5, 6.0, 15.0])
+    for freedom in (1, 4, 29, 400):
+        expected = [stats.studentized_range.sf(one, groups, freedom) for one in q]
+        assert range_upper(q, groups, freedom) == pytest.approx(expected, abs=1e-6)
+        if groups == 2:
+            t = 2 * stats.t.sf(q / math.sqrt(2), freedom)
+            assert range_upper(q, 2, freedom) == pytest.approx(t, abs=1e-10)
+
+
+def test_tukey_after_the_anova_of_statsmodels():
+    rng = np.random.default_rng(7)
+    scores = rng.random((25, 1, 2)) + rng.normal([[0.0], [0.1], [0.15], [0.4]], 0.25, (25, 4, 2))
+    found = anova_tukey(scores)
+    for measure in range(2):
+        frame = pd.DataFrame(
+            [
+                {"y": scores[query, system, measure], "query": query, "system": system}
+                for query in range(25)
+                for system in range(4)
+            ]
+        )
+        fitted = ols("y ~ C(query) + C(system)", frame).fit()
+        assert found.residual[measure] == pytest.approx(fitted.mse_resid)
+        assert found.f[measure] == pytest.approx(anova_lm(fitted)["F"]["C(system)"])
+        means = scores[:, :, measure].mean(axis=0)
+        for one, two in itertools.permutations(range(4), 2):
+            effect = (means[two] - means[one]) / math.sqrt(fitted.mse_resid)
+            assert found.effect[one, two, measure] == pytest.approx(effect)
+            p = stats.studentized_range.sf(abs(effect) * 5, 4, fitted.df_resid)
+            assert found.p[one, two, measure] == pytest.approx(p, abs=1e-7)
+    assert (found.p[np.arange(4), np.arange(4)] == 1).all()
+
+
+def test_tukey_of_two_systems_is_the_paired_t_test():
+    scores = np.random.default_rng(8).random((20, 2)) + np.array([0.0, 0.1])
+    found = anova_tukey(scores[:, :, None])
+    apart = scores[:, 1] - scores[:, 0]
+    assert found.p[0, 1, 0] == pytest.approx(stats.ttest_1samp(apart, 0).pvalue, abs=1e-10)
+    assert found.effect[0, 1, 0] == pytest.approx(math.sqrt(2) * apart.mean() / apart.std(ddof=1))
+
+
+def test_without_an_error_there_is_no_tukey():
+    for scores in (np.full((5, 3, 1), 0.3), np.array([[[0.1], [0.4]]] * 4), [[[0.1], [0.2]]]):
+        found = anova_tukey(scores)
+        assert np.isnan(found.p).all()
+        assert np.isnan(found.effect).all()
+
+
 def test_bad_input():
+    with pytest.raises(gf.InputError, match="systems, at least 2"):
+        anova_tukey([[[0.1]]])
     with pytest.raises(gf.InputError, match=r"\(queries, systems, measures\)"):
         tukey([[0.1, 0.2]])
     with pytest.raises(gf.InputError, match="systems, at least 2"):

@@ -7,7 +7,7 @@ import click
 import gainful as gf
 from gainful.cli.options import Command
 
-_MORE = ("level", "margin", "resamples", "seed", "slices", "by")
+_MORE = ("level", "margin", "tie", "resamples", "seed", "slices", "by")
 _ASKED = {
     "pairs": "The runs that are compared with each other.",
     "test": "The test whose p-value decides.",
@@ -30,6 +30,14 @@ def comparing_options(command: Command) -> Command:
             "--margin",
             type=click.FloatRange(0, min_open=True),
             help="A difference smaller than this does not matter: then equivalent is an answer.",
+        ),
+        click.option(
+            "--tie",
+            type=click.FloatRange(0),
+            default=0.0,
+            show_default=True,
+            help="A query whose scores differ by no more than this is a tie: for the sign test, and "
+            "among wins, ties and losses.",
         ),
         click.option(
             "--resamples",

@@ -49,6 +49,7 @@ def compare(
     interval: str = "hall",
     level: float = 0.95,
     margin: float | None = None,
+    tie: float = 0.0,
     resamples: int = 10_000,
     seed: int = 0,
     slices: object = None,
@@ -69,12 +70,15 @@ def compare(
         measures: one measure or several, in the notation or as values.
         baseline: the name of the run that the others are compared with; the first if None.
         pairs: `baseline`, every run with it, or `all`, every run with every other.
-        test: `t`, `randomisation`, `wilcoxon` or `sign`: whose p-value decides. All are computed.
-        correction: `holm`, `bonferroni`, `benjamini-hochberg`, `tukey` or `none`, over all
-            comparisons made: runs times measures.
+        test: `t`, `randomisation`, `bootstrap`, `wilcoxon`, `wilcoxon-continuity` or `sign`: whose
+            p-value decides. All are computed, `bootstrap` and `wilcoxon-continuity` if chosen.
+        correction: `holm`, `bonferroni`, `benjamini-hochberg`, `tukey`, `tukey-anova`, `max-t`,
+            `max-t-single` or `none`, over all comparisons made: runs times measures.
         interval: `hall`, `t` or `bca`: which is shown. All are computed.
         level: of the intervals; a p-value below 1 − level decides.
         margin: a difference smaller than this does not matter; then `equivalent` is an answer.
+        tie: a query whose scores differ by no more than this is a tie, for the sign test and
+            among wins, ties and losses.
         resamples: of randomisation and bootstrap.
         seed: the same seed gives the same bits, on any number of cores.
         slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
@@ -95,7 +99,9 @@ def compare(
     'better'
     """
     told = None if progress is None else partial(_later, progress)
-    settings = Settings(pairs, test, correction, interval, level, margin, resamples, seed, told)
+    settings = Settings(
+        pairs, test, correction, interval, level, margin, resamples, seed, told, tie
+    )
     asked = read_measures(measures)
     refuse_geometric(asked)
     saved, fresh = split_runs(runs, baseline)
@@ -167,6 +173,7 @@ def compare_scores(
     interval: str = "hall",
     level: float = 0.95,
     margin: float | None = None,
+    tie: float = 0.0,
     resamples: int = 10_000,
     seed: int = 0,
     slices: object = None,
@@ -188,6 +195,7 @@ def compare_scores(
         interval: which is shown.
         level: of the intervals.
         margin: a difference smaller than this does not matter.
+        tie: a query whose scores differ by no more is a tie.
         resamples: of randomisation and bootstrap.
         seed: of both.
         slices: a table with a row for each query.
@@ -200,7 +208,9 @@ def compare_scores(
     value: no decision between new and old (+0.1250, 95% interval -0.0752 to +0.9244, p = 0.1411, 4 queries); if the difference is as large as it looks, about 11 queries like these would decide.
     """
     told = None if progress is None else partial(_later, progress)
-    settings = Settings(pairs, test, correction, interval, level, margin, resamples, seed, told)
+    settings = Settings(
+        pairs, test, correction, interval, level, margin, resamples, seed, told, tie
+    )
     known, names = columns_of_tables(tables, measures)
     refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
     paired = pair(known, names)

@@ -59,6 +59,8 @@ class Difference:
         difference: run_mean − base_mean, the mean of the differences.
         sd: the standard deviation of the differences; None of one query.
         effect: d_z = difference/sd; None without spread.
+        effect_anova: difference/√E, E the residual mean square of an analysis of variance of all
+            systems and queries; None unless the correction is `tukey-anova`.
         skewness: of the differences, above 0 where the long tail is above; None without spread.
         interval: of the difference, as chosen.
         intervals: by method.
@@ -83,6 +85,7 @@ class Difference:
     difference: float
     sd: float | None
     effect: float | None
+    effect_anova: float | None
     skewness: float | None
     interval: Interval
     intervals: Mapping[str, Interval]
@@ -134,6 +137,7 @@ class Difference:
                 "difference",
                 "sd",
                 "effect",
+                "effect_anova",
                 "skewness",
                 "changed",
                 "test",

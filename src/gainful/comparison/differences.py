@@ -10,14 +10,21 @@ from numpy.typing import NDArray
 
 from gainful.comparison.difference import Difference, Moved, Tested
 from gainful.comparison.paired import Paired
-from gainful.comparison.settings import TUKEY, Settings
+from gainful.comparison.settings import Settings
 from gainful.comparison.verdict import Grounds, equivalence, verdict
-from gainful.statistics.corrections import adjusted
+from gainful.statistics.corrections import (
+    MAX_T,
+    MAX_T_SINGLE,
+    TUKEY,
+    TUKEY_ANOVA,
+    adjusted,
+)
 from gainful.statistics.grid import on_grid
 from gainful.statistics.intervals import INTERVALS, Interval
+from gainful.statistics.max_t import max_t
 from gainful.statistics.moments import Moments, moments
-from gainful.statistics.paired import TESTS, Outcome
-from gainful.statistics.tukey import tukey
+from gainful.statistics.paired import TESTS, Outcome, signs
+from gainful.statistics.tukey import anova_tukey, tukey
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -40,7 +47,8 @@ class _Found:
     moments: Moments
     outcomes: dict[str, Outcome]
     intervals: dict[str, Interval]
-    ranged: float | None  # p by randomised Tukey
+    joint: float | None = None  # p of a test of all systems together
+    effect_anova: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +101,11 @@ def differences(
         for at, part in enumerate(parts)
     ]
     flat = [one for each in found for one in each]
+    if settings.correction in (MAX_T, MAX_T_SINGLE):
+        _test_together(paired, flat, settings)
     corrected = {
         test: adjusted([one.outcomes[test].p for one in flat], settings.adjustment)
-        for test in TESTS
+        for test in (flat[0].outcomes if flat else ())
     }
     # One family for all decisions, also where another test must stand in for the one chosen.
     chosen = [_deciding(one, settings.test) for one in flat]
@@ -125,6 +135,16 @@ def differences(
         ]
     )
     return [[next(finished) for _ in each] for each in found]
+
+
+def _test_together(paired: Paired, found: Sequence[_Found], settings: Settings) -> None:
+    """Give all comparisons their p by max-T: one family, of all runs and measures."""
+    columns = np.zeros((len(paired.queries), len(found)))
+    for place, one in enumerate(found):
+        columns[one.rows, place] = one.apart
+    steps = "down" if settings.correction == MAX_T else "single"
+    for one, p in zip(found, max_t(columns, settings.draws, steps=steps).tolist(), strict=True):
+        one.joint = p
 
 
 def _deciding(found: _Found, test: str) -> str:
@@ -169,14 +189,23 @@ def _of_group(
     columns = np.stack(
         [paired.apart(rows, one, two, measures[m]) for m, (one, two) in keys], axis=1
     )
-    outcomes = {name: test(columns, settings.draws) for name, test in TESTS.items()}
+    outcomes = {
+        name: test(columns, settings.draws, settings.tie)
+        for name, test in TESTS.items()
+        if not test.asked or name == settings.test
+    }
     intervals = {
         name: method.build(columns, settings.draws, settings.level)
         for name, method in INTERVALS.items()
     }
-    ranged = None
+    joint = effect = np.full((cube.shape[1], *cube.shape[1:]), math.nan)
     if settings.correction == TUKEY:
-        ranged = tukey(cube, settings.draws)
+        joint = tukey(cube, settings.draws)
+    elif settings.correction == TUKEY_ANOVA:
+        analysed = anova_tukey(cube)
+        joint, effect = analysed.p, analysed.effect
+    # One family for each measure: for several, each level is divided among them.
+    joint = np.minimum(joint * len(paired.measures), 1.0)
     found = {}
     for at, (m, (one, two)) in enumerate(keys):
         found[measures[m], (one, two)] = _Found(
@@ -189,22 +218,24 @@ def _of_group(
             moments=moments(columns[:, at]),
             outcomes={name: each[at] for name, each in outcomes.items()},
             intervals={name: each[at] for name, each in intervals.items()},
-            # One family for each measure: for several, each level is divided among them.
-            ranged=None
-            if ranged is None
-            else min(1.0, float(ranged[one, two, m]) * len(paired.measures)),
+            joint=_known(joint[one, two, m]),
+            effect_anova=_known(effect[one, two, m]),
         )
     return found
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)
 
 
 def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corrected) -> Difference:
     names = [paired.systems[place] for place in found.pair]
     p, test = corrected.p, corrected.test
-    if found.ranged is not None:
-        p, test = found.ranged, TUKEY
+    if found.joint is not None:
+        p, test = found.joint, settings.correction
     measure = paired.measures[found.measure]
     interval = found.intervals[settings.interval]
-    units = on_grid(found.apart[:, None]).units[:, 0]
+    sides = signs(found.apart, tie=settings.tie)
     grounds = Grounds(
         measure,
         names[0],
@@ -215,7 +246,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         p,
         corrected.claim,
         corrected.comparisons,
-        contrary=_leaning(test, units) * found.moments.mean <= 0,
+        contrary=_leaning(test, found.apart, sides) * found.moments.mean <= 0,
     )
     return Difference(
         measure=measure,
@@ -227,6 +258,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         difference=found.moments.mean,
         sd=found.moments.sd,
         effect=found.moments.effect,
+        effect_anova=found.effect_anova,
         skewness=found.moments.skewness,
         interval=interval,
         intervals=found.intervals,
@@ -236,24 +268,25 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         test=test,
         p=p,
         p_equivalent=corrected.claim,
-        wins=int((units > 0).sum()),
-        ties=int((units == 0).sum()),
-        losses=int((units < 0).sum()),
+        wins=int((sides > 0).sum()),
+        ties=int((sides == 0).sum()),
+        losses=int((sides < 0).sum()),
         moved=_moved(paired, found),
         verdict=verdict(grounds, settings),
     )
 
 
-def _leaning(test: str, units: Floats) -> float:
+def _leaning(test: str, apart: Floats, sides: Floats) -> float:
     """Return a number with the sign of what a test is about: the mean, the ranks, the signs."""
+    units = on_grid(apart[:, None]).units[:, 0]
     kept = units[units != 0]
     match test:
-        case "wilcoxon":
+        case "wilcoxon" | "wilcoxon-continuity":
             _, place, ties = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
             ranks = 2 * np.cumsum(ties) - ties + 1  # doubled
             return float((np.sign(kept) * ranks[place]).sum())
         case "sign":
-            return float(np.sign(kept).sum())
+            return float(sides.sum())
         case _:
             return float(kept.sum())
 

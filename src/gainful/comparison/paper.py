@@ -5,9 +5,9 @@ import string
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gainful.comparison.settings import TUKEY
-from gainful.comparison.verdict import CORRECTIONS
 from gainful.rendering.table import Cell, Marked, Table
+from gainful.statistics.corrections import CORRECTIONS
+from gainful.statistics.paired import TESTS
 
 if TYPE_CHECKING:
     from gainful.comparison.comparison import Comparison
@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 BETTER, WORSE, EQUIVALENT = "†", "‡", "≈"
 """What stands beside a mean that was compared with the baseline alone."""
 
-_TESTS = {
-    "t": "paired t test",
-    "randomisation": "randomisation test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    TUKEY: "randomised Tukey HSD",
-}
 _SAME = 1e-12  # relative: what the rounding of a mean may be
 
 
@@ -95,16 +88,18 @@ def _caption(
 ) -> str:
     settings = comparison.settings
     tested = " and ".join(
-        _TESTS[name] for name in sorted({each.test for each in comparison.differences})
+        (TESTS.get(name) or CORRECTIONS[name]).title
+        for name in sorted({each.test for each in comparison.differences})
     )
     made = sum(each.p is not None for each in comparison.differences)
     corrected = ""
-    if made > 1 and settings.correction not in ("none", TUKEY):
-        corrected = f" with {CORRECTIONS[settings.correction]} correction over {made} comparisons"
+    correction = CORRECTIONS[settings.correction]
+    if made > 1 and settings.correction == "none":
+        corrected = f", {made} comparisons uncorrected"
+    elif made > 1 and correction.adjust:
+        corrected = f" with {correction.title} correction over {made} comparisons"
     elif made > 1:
-        corrected = f", {made} comparisons" + (
-            "" if settings.correction == TUKEY else " uncorrected"
-        )
+        corrected = f", {made} comparisons"
     test = f"{tested}{corrected}, p < {settings.alpha:g}"
     parts = f"Means over {_queries(comparison)}, the best of each measure in bold."
     if lettered:

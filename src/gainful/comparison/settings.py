@@ -6,28 +6,19 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from gainful.errors import InputError, did_you_mean, shown
+from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.draws import Draws
 from gainful.statistics.intervals import INTERVALS
+from gainful.statistics.paired import TESTS
+from gainful.statistics.reading import read_margin
 
-TUKEY = "tukey"
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "pairs": {
         "baseline": "every run with the baseline",
         "all": "every run with every other",
     },
-    "test": {
-        "t": "paired t; where it is not defined, randomisation",
-        "randomisation": "signs of the differences flipped at random, or in all ways if few",
-        "wilcoxon": "signed ranks",
-        "sign": "how many differences are above 0",
-    },
-    "correction": {
-        "holm": "the probability of any false finding is kept below alpha",
-        "bonferroni": "the same, simpler and weaker",
-        "benjamini-hochberg": "the expected share of false findings is kept below alpha",
-        TUKEY: "randomised Tukey HSD over all runs, for many of them; p is from it, whatever the test",
-        "none": "every comparison as if it were the only one",
-    },
+    "test": {name: test.meaning for name, test in TESTS.items()},
+    "correction": {name: correction.meaning for name, correction in CORRECTIONS.items()},
     "interval": {name: method.meaning for name, method in INTERVALS.items()},
 }
 """What can be chosen, the default first, and what it means."""
@@ -47,6 +38,7 @@ class Settings:
         resamples: of randomisation and bootstrap.
         seed: of both; the same seed gives the same bits.
         progress: called with the share of the work that is done.
+        tie: differences of a query up to this are ties: for the sign test, wins and losses.
     """
 
     pairs: str = "baseline"
@@ -58,6 +50,7 @@ class Settings:
     resamples: int = 10_000
     seed: int = 0
     progress: Callable[[float], object] | None = field(default=None, compare=False, repr=False)
+    tie: float = 0.0
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -74,6 +67,7 @@ class Settings:
             or not 0 < margin < math.inf
         ):
             raise InputError("margin", "a number above 0", shown(margin))
+        read_margin(self.tie, "tie")
         _ = self.draws
 
     @property
@@ -89,11 +83,12 @@ class Settings:
 
     @property
     def adjustment(self) -> str:
-        """The correction of the tests that randomised Tukey does not replace."""
-        return "holm" if self.correction == TUKEY else self.correction
+        """The correction of the tests that one of all systems together does not replace."""
+        return self.correction if CORRECTIONS[self.correction].adjust else "holm"
 
     def __str__(self) -> str:
         margin = "" if self.margin is None else f" margin={self.margin:g}"
+        margin += f" tie={self.tie:g}" if self.tie else ""
         return (
             f"test={self.test} correction={self.correction} interval={self.interval} "
             f"level={self.level:g}{margin} resamples={self.resamples} seed={self.seed}"
@@ -104,6 +99,6 @@ def comparison_choices() -> dict[str, dict[str, str]]:
     """Return what can be chosen about a comparison, the default first, with what it means.
 
     >>> list(comparison_choices()["correction"])
-    ['holm', 'bonferroni', 'benjamini-hochberg', 'tukey', 'none']
+    ['holm', 'bonferroni', 'benjamini-hochberg', 'tukey', 'tukey-anova', 'max-t', 'max-t-single', 'none']
     """
     return {name: dict(choices) for name, choices in CHOICES.items()}

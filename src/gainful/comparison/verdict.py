@@ -2,18 +2,13 @@
 
 from dataclasses import dataclass
 
-from gainful.comparison.settings import TUKEY, Settings
+from gainful.comparison.settings import Settings
+from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.distributions import t_two_sided
 from gainful.statistics.intervals import Interval
 from gainful.statistics.moments import Moments
 from gainful.statistics.power import USUAL_POWER, queries_needed
 
-CORRECTIONS = {
-    "holm": "Holm",
-    "bonferroni": "Bonferroni",
-    "benjamini-hochberg": "Benjamini–Hochberg",
-    TUKEY: "randomised Tukey",
-}
 _SMALLEST = 1e-6  # of the standard deviation: smaller would take more queries than there are
 _TINY_P = 0.0001
 _SHOWN, _LONG = 0.0001, 1e9  # the last of four decimals; more digits are not read
@@ -121,7 +116,7 @@ def _evidence(grounds: Grounds, correction: str, p: float | None, what: str = "p
     else:
         told = f"{what} < {_TINY_P}" if p < _TINY_P else f"{what} = {p:.4f}"
         if grounds.comparisons > 1 and correction != "none":
-            told += f", {CORRECTIONS[correction]} over {grounds.comparisons} comparisons"
+            told += f", {CORRECTIONS[correction].title} over {grounds.comparisons} comparisons"
     count = grounds.moments.count
     return f"{signed(grounds.moments.mean)}, {span}, {told}, {count} {_queries(count)}"
 

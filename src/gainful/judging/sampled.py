@@ -1,4 +1,4 @@
-"""`inferred_ndcg`: nDCG estimated from a pool of which only a sample was judged."""
+"""nDCG and AP estimated from a pool of which only a sample was judged, stratum by stratum."""
 
 import math
 import os
@@ -23,25 +23,26 @@ from gainful.rendering.table import Table, as_html, as_text
 Floats = NDArray[np.float64]
 
 
+_EPSILON = 1e-5  # of xinfAP, which keeps its shares from 0/0
+_PARTS = 3  # of epsilon that the judged have more
+
+
 @dataclass(frozen=True)
-class Inferred:
-    """An estimate of nDCG, with its two parts.
+class _Estimate:
+    """An estimate of a measure.
 
     Attributes:
-        measure: nDCG with its gain, discount and cutoff.
+        measure: which.
         queries: (q,) ids.
-        dcg, idcg: (q,) estimates of the DCG of the list and of the ideal.
     """
 
     measure: Measure
     queries: tuple[str, ...]
-    dcg: Floats
-    idcg: Floats
 
     @property
     def values(self) -> Floats:
-        """(q,) the estimates of nDCG; 0 where the ideal is 0."""
-        return ratio(self.dcg, self.idcg)
+        """(q,) the estimates."""
+        raise NotImplementedError
 
     @property
     def mean(self) -> float:
@@ -57,6 +58,126 @@ class Inferred:
 
     def _repr_html_(self) -> str:
         return as_html(self.table())
+
+
+@dataclass(frozen=True)
+class Inferred(_Estimate):
+    """An estimate of nDCG, with its two parts.
+
+    Attributes:
+        measure: nDCG with its gain, discount and cutoff.
+        queries: (q,) ids.
+        dcg, idcg: (q,) estimates of the DCG of the list and of the ideal.
+    """
+
+    dcg: Floats
+    idcg: Floats
+
+    @property
+    def values(self) -> Floats:
+        """(q,) the estimates of nDCG; 0 where the ideal is 0."""
+        return ratio(self.dcg, self.idcg)
+
+
+@dataclass(frozen=True)
+class InferredAP(_Estimate):
+    """An estimate of AP, with its two parts.
+
+    Attributes:
+        measure: AP with its level of relevance.
+        queries: (q,) ids.
+        precisions: (q,) estimates of the sum of the precisions at relevant documents.
+        relevant: (q,) estimates of how many documents are relevant.
+    """
+
+    precisions: Floats
+    relevant: Floats
+
+    @property
+    def values(self) -> Floats:
+        """(q,) the estimates of AP; 0 where nothing is relevant."""
+        return ratio(self.precisions, self.relevant)
+
+
+def inferred_ap(
+    samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
+    run: object,
+    measure: str | Measure = "AP",
+    *,
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> InferredAP:
+    """Estimate AP from judgments that were sampled from the strata of a pool: xinfAP.
+
+    AP is the precision to expect at a relevant document that is drawn at random. A stratum of N
+    documents, M of them judged and r of these relevant, has r·N/M relevant ones, so each that was
+    found stands for N/M. The precision at its rank k is 1/k for itself, and for the documents above
+    Σ (nₛ/k)·(rₛ + ε)/(mₛ + 3ε) over the strata, of which nₛ are above it, mₛ judged and rₛ relevant;
+    ε = 0.00001, as in sample_eval. Documents outside the pool are not relevant. With every
+    document judged it is AP, but for ε.
+
+    E. Yilmaz, E. Kanoulas and J. Aslam, A simple and efficient sampling method for estimating AP
+    and NDCG, SIGIR 2008.
+
+    Args:
+        samples: as in `inferred_ndcg`.
+        run: of any kind that `evaluate` takes.
+        measure: AP, with any level of relevance, such as `AP(rel=2)`, and any cutoff.
+        policy: the choices that are not the measure's.
+        columns: names of columns of the run that are not among the usual.
+        engine: what may be used of the machine.
+
+    >>> pool = {"q": {"a": (1, 2), "b": (1, 0), "c": (2, -1), "d": (2, 1)}}
+    >>> round(inferred_ap(pool, {"q": {"a": 3, "c": 2, "d": 1}}).mean, 4)
+    0.8518
+    """
+    asked = measure if isinstance(measure, Measure) else parse(measure)
+    if asked.name != "AP" or asked.changes("denominator"):
+        raise InputError("inferred_ap", "AP with denominator=R", f"'{asked}'")
+    pools, lists = _read(samples, run, asked, "inferred_ap", policy, columns, engine)
+    least = max(float(asked.parameters["rel"]), 0.0)  # below 0 is not judged
+    queries = tuple(sorted(pools, key=lambda query: (len(query), query)))
+    found = [_precisions(lists.get(query, []), pools[query], least) for query in queries]
+    relevant = [_relevant(pools[query], least) for query in queries]
+    return InferredAP(asked, queries, np.array(found), np.array(relevant))
+
+
+def _judged_shares(pool: Mapping[str, Sampled]) -> dict[object, float]:
+    """Return N/M, how many documents each judged one stands for, of strata that have any."""
+    sizes: dict[object, int] = {}
+    judged: dict[object, int] = {}
+    for each in pool.values():
+        sizes[each.stratum] = sizes.get(each.stratum, 0) + 1
+        judged[each.stratum] = judged.get(each.stratum, 0) + (each.grade >= 0)
+    return {stratum: sizes[stratum] / count for stratum, count in judged.items() if count}
+
+
+def _relevant(pool: Mapping[str, Sampled], least: float) -> float:
+    shares = _judged_shares(pool)
+    return math.fsum(shares[each.stratum] for each in pool.values() if each.grade >= least)
+
+
+def _precisions(listed: list[str], pool: Mapping[str, Sampled], least: float) -> float:
+    """Estimate the sum of the precisions at relevant documents, retrieved or not."""
+    shares = _judged_shares(pool)
+    above: dict[object, list[int]] = {}  # by stratum: documents, judged ones, relevant ones
+    terms = []
+    for rank, doc in enumerate(listed, 1):
+        if doc not in pool:
+            continue
+        each = pool[doc]
+        if each.grade >= least:
+            others = math.fsum(
+                count * (relevant + _EPSILON) / (judged + _PARTS * _EPSILON)
+                for count, judged, relevant in above.values()
+            )
+            terms.append(shares[each.stratum] * (1 + others) / rank)
+        counts = above.setdefault(each.stratum, [0, 0, 0])
+        counts[0] += 1
+        counts[1] += each.grade >= 0
+        counts[2] += each.grade >= least
+    return math.fsum(terms)
 
 
 def inferred_ndcg(
@@ -95,6 +216,23 @@ def inferred_ndcg(
     if asked.name != "nDCG" or asked.changes("norm", "ideal", "depth"):
         usual = "nDCG with norm=ideal, ideal=judged and depth=cutoff"
         raise InputError("inferred_ndcg", usual, f"'{asked}'")
+    pools, lists = _read(samples, run, asked, "inferred_ndcg", policy, columns, engine)
+    queries = tuple(sorted(pools, key=lambda query: (len(query), query)))
+    dcg = np.array([_found(lists.get(query, []), pools[query], asked) for query in queries])
+    idcg = np.array([_ideal(pools[query], asked) for query in queries])
+    return Inferred(asked, queries, dcg, idcg)
+
+
+def _read(
+    samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
+    run: object,
+    asked: Measure,
+    where: str,
+    policy: Policy | None,
+    columns: Mapping[str, str] | None,
+    engine: Engine | None,
+) -> tuple[dict[str, dict[str, Sampled]], Mapping[str, list[str]]]:
+    """Read the pools, and the lists of the run down to the cutoff."""
     chosen = read_policy(policy)
     for name, usual in (
         ("unjudged", "zero"),
@@ -104,24 +242,21 @@ def inferred_ndcg(
     ):
         if getattr(chosen, name) != usual:
             raise PolicyError(
-                "inferred_ndcg", f"the policy {name}={usual}", f"{name}={getattr(chosen, name)}"
+                where, f"the policy {name}={usual}", f"{name}={getattr(chosen, name)}"
             )
     if chosen.negative == "both":
-        raise PolicyError("inferred_ndcg", "the policy negative=keep", "negative=both")
+        raise PolicyError(where, "the policy negative=keep", "negative=both")
     if chosen.ties not in ("auto", "doc"):
-        raise PolicyError("inferred_ndcg", "the policy ties=doc", f"ties={chosen.ties}")
+        raise PolicyError(where, "the policy ties=doc", f"ties={chosen.ties}")
     pools = read_samples(samples)
     grades = {
         query: {doc: each.grade for doc, each in pool.items()} for query, pool in pools.items()
     }
     with reading(grades, chosen, columns=columns, engine=engine) as reader:
         lists = reader.lists(run, asked.cutoff)
-    queries = tuple(sorted(pools, key=lambda query: (len(query), query)))
-    if not set(queries) & set(lists):
+    if not set(pools) & set(lists):
         raise InputError("run", "a query of the samples", "none")
-    dcg = np.array([_found(lists.get(query, []), pools[query], asked) for query in queries])
-    idcg = np.array([_ideal(pools[query], asked) for query in queries])
-    return Inferred(asked, queries, dcg, idcg)
+    return pools, lists
 
 
 def _gains(grades: list[float], measure: Measure) -> Floats:

@@ -127,6 +127,7 @@ def report(
     interval: str = "hall",
     level: float = 0.95,
     margin: float | None = None,
+    tie: float = 0.0,
     resamples: int = 10_000,
     seed: int = 0,
     policy: Policy | None = None,
@@ -162,6 +163,7 @@ def report(
         interval: which is shown.
         level: of the intervals.
         margin: a difference smaller than this does not matter.
+        tie: a query whose scores differ by no more is a tie.
         resamples: of randomisation and bootstrap.
         seed: of both.
         policy: the choices that are not the measure's; the defaults if None.
@@ -183,7 +185,7 @@ def report(
     told = None if progress is None else _within(progress, _EVALUATED, _COMPARED)
     settings = Settings(
         pairs, test, correction, interval, level, margin, resamples, seed,
-        None if told is None else lambda share: told(share, "comparing"),
+        None if told is None else lambda share: told(share, "comparing"), tie,
     )  # fmt: skip
     _check_depth(depth)
     date = _date(created)

@@ -1,6 +1,11 @@
-"""p-values adjusted for how many comparisons there were."""
+"""p-values adjusted for how many comparisons there were.
+
+`CORRECTIONS` is the one table of them: the choices, the command line, the help and the captions
+follow. Some take p-values alone; others are tests of all systems together, and take their scores.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +41,52 @@ def _benjamini_hochberg(p: Floats) -> Floats:
     return adjusted
 
 
-CORRECTIONS: Mapping[str, Callable[[Floats], Floats]] = {
-    "holm": _holm,
-    "bonferroni": _bonferroni,
-    "benjamini-hochberg": _benjamini_hochberg,
-    "none": _none,
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A correction for many comparisons: what it is called, what it means, and how it is made.
+
+    Attributes:
+        title: as a sentence has it.
+        meaning: in a line of help.
+        adjust: p (m,) → adjusted p (m,); None of a test of all systems together, whose p replace
+            those of the test.
+    """
+
+    title: str
+    meaning: str
+    adjust: Callable[[Floats], Floats] | None = None
+
+
+TUKEY, TUKEY_ANOVA, MAX_T, MAX_T_SINGLE = "tukey", "tukey-anova", "max-t", "max-t-single"
+
+_INSTEAD = "p is from it, whatever the test"
+CORRECTIONS: Mapping[str, Correction] = {
+    "holm": Correction("Holm", "the probability of any false finding is kept below alpha", _holm),
+    "bonferroni": Correction("Bonferroni", "the same, simpler and weaker", _bonferroni),
+    "benjamini-hochberg": Correction(
+        "Benjamini–Hochberg",
+        "the expected share of false findings is kept below alpha",
+        _benjamini_hochberg,
+    ),
+    TUKEY: Correction(
+        "randomised Tukey HSD",
+        f"randomised Tukey HSD over all runs, for many of them; {_INSTEAD}",
+    ),
+    TUKEY_ANOVA: Correction(
+        "Tukey HSD",
+        f"Tukey HSD after an analysis of variance of all runs and queries; {_INSTEAD}",
+    ),
+    MAX_T: Correction(
+        "max-T",
+        "signs flipped for all comparisons alike, each against the largest t of those not yet "
+        f"found (Westfall and Young, step-down); {_INSTEAD}",
+    ),
+    MAX_T_SINGLE: Correction(
+        "single-step max-T", f"the same, each against the largest t of all; {_INSTEAD}"
+    ),
+    "none": Correction("no correction", "every comparison as if it were the only one", _none),
 }
-"""The corrections by name, the default first: p (m,) → adjusted p (m,)."""
+"""The corrections by name, the default first."""
 
 
 def adjusted(p: Sequence[float | None], correction: str = "holm") -> list[float | None]:
@@ -55,19 +99,20 @@ def adjusted(p: Sequence[float | None], correction: str = "holm") -> list[float 
 
     Args:
         p: from 0 to 1; None where there is no test, which counts as no comparison and stays None.
-        correction: a key of `CORRECTIONS`.
+        correction: a key of `CORRECTIONS` that takes p-values.
 
     >>> adjusted([0.01, 0.04, None, 0.03])
     [0.03, 0.06, None, 0.06]
     >>> adjusted([0.01, 0.04, None, 0.03], "benjamini-hochberg")
     [0.03, 0.04, None, 0.04]
     """
-    if correction not in CORRECTIONS:
-        hint = did_you_mean(correction, CORRECTIONS)
-        raise InputError("correction", "a correction for many comparisons", shown(correction), hint)
+    known = {name: each.adjust for name, each in CORRECTIONS.items() if each.adjust}
+    if correction not in known:
+        hint = did_you_mean(correction, known)
+        raise InputError("correction", "a correction of p-values", shown(correction), hint)
     for place, value in enumerate(p):
         if value is not None and not 0 <= value <= 1:
             raise InputError(f"p[{place}]", "a probability or None", shown(value))
     found = np.array([value for value in p if value is not None], np.float64)
-    values = iter(CORRECTIONS[correction](found).tolist())
+    values = iter(known[correction](found).tolist())
     return [None if value is None else next(values) for value in p]

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _NODES = 16  # of a panel
+_RANGE_NODES, _S_NODES = 160, 32  # of a studentised range
+_WIDEST = 8.5  # standard deviations of a normal distribution, beyond which there is nothing
 _DEEP = 40.0  # below the peak, as a power of e: what is deeper adds nothing
 _HALVINGS = 10  # on the way to the peak, which need not be exact
 _AROUND = (-16, -8, -4, -2, -1, 0, 1, 2, 4, 8, 16)  # standard deviations, of a step that Φ makes
@@ -100,6 +102,44 @@ def t_power(noncentrality: float, freedom: float, alpha: float) -> float:
     return min(near + far, 1.0)
 
 
+def range_upper(q: Floats, groups: int, freedom: float) -> Floats:
+    """Return P(Q ≥ q) of the studentised range of some groups, elementwise.
+
+    Q is the range W of standard normals, one for each group, over S as in `t_power`:
+    P(W ≤ w) = groups · ∫ φ(z)·(Φ(z) − Φ(z − w))^(groups − 1) dz.
+
+    >>> range_upper(np.array([0.0, 3.876777]), 3, 10).round(4).tolist()
+    [1.0, 0.05]
+    """
+    inner, inner_weights = _gauss_legendre(_RANGE_NODES)
+    z = _WIDEST * inner
+    z_weights = _WIDEST * inner_weights * np.exp(-(z**2) / 2)
+    nodes, weights = _gauss_legendre(_S_NODES)
+    spread = _WIDEST / math.sqrt(2 * freedom)
+    low, high = max(0.0, 1 - spread), 1 + spread
+    below = normal_share(z)
+    # Where the range matters, S is no larger than this: two panels, one on each side of it.
+    middle = np.clip(2 * _WIDEST / np.maximum(q, 1e-300), low, high).reshape(-1, 1)
+    found = np.zeros(middle.shape[0])
+    for start, end in ((np.full_like(middle, low), middle), (middle, np.full_like(middle, high))):
+        half = (end - start) / 2
+        s = start + half * (1 + nodes)  # (q, nodes)
+        density = np.exp(
+            _log_density_at_one(freedom)
+            + freedom * (np.log(np.maximum(s, 1e-300)) - (s**2 - 1) / 2)
+        ) / np.maximum(s, 1e-300)
+        apart = q.reshape(-1, 1) * s
+        within = np.stack(
+            [
+                ((below - normal_share(z - row[:, None])) ** (groups - 1)) @ z_weights
+                for row in apart
+            ]
+        )
+        beyond = 1 - groups * within / _ROOT_2_PI
+        found += (half * weights * density * beyond).sum(axis=1)
+    return np.clip(found, 0.0, 1.0).reshape(q.shape)
+
+
 def _beyond(shift: float, freedom: float, critical: float) -> float:
     """Return P(Z + shift > critical·S), for a critical value above 0.
 
@@ -128,7 +168,7 @@ def _beyond(shift: float, freedom: float, critical: float) -> float:
         around = [fall + distance / shift for distance in _AROUND]
         edges |= {edge for edge in around if min(edges) < edge < max(edges)}
     ends = np.array(sorted(edges))
-    nodes, weights = _gauss_legendre()
+    nodes, weights = _gauss_legendre(_NODES)
     half = np.diff(ends)[:, None] / 2
     u = (ends[:-1, None] + half) + half * nodes
     heights = freedom * (u - np.expm1(2 * u) / 2)
@@ -175,8 +215,8 @@ def _log_density_at_one(freedom: float) -> float:
 
 
 @cache
-def _gauss_legendre() -> tuple[Floats, Floats]:
-    return np.polynomial.legendre.leggauss(_NODES)
+def _gauss_legendre(nodes: int) -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(nodes)
 
 
 def _special() -> Any:

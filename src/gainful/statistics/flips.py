@@ -4,6 +4,9 @@ Under the null hypothesis of a paired comparison, each difference is as likely t
 sign. One random byte holds the signs of eight queries.
 """
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +16,7 @@ from gainful.statistics.products import PIECE, in_pieces, weighted_sums
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Reduced = TypeVar("Reduced")
 
 _BLOCK = 8 * PIECE  # resamples
 _AT_ONCE = 32  # pieces of queries, whose signs take a megabyte
@@ -52,11 +56,41 @@ def count_random(grid: Grid, draws: Draws) -> Ints:
     >>> (count_random(grid, Draws(resamples=8000)) / 8000).round(1).tolist()
     [0.1, 1.0]
     """
-    pieces = in_pieces(grid.units)
     least = np.abs(grid.units.sum(axis=0)) - grid.slack
 
-    def work(generator: np.random.Generator, count: int) -> Ints:
-        sums = np.zeros((count, least.size))
+    def reached(sums: Floats) -> Ints:
+        counts: Ints = np.count_nonzero(np.abs(sums) >= least, axis=0)
+        return counts
+
+    total: Ints = np.sum(in_random_flips(grid.units, draws, reached), axis=0)
+    return total
+
+
+def all_signs(count: int) -> Floats:
+    """Return (2^m, m), every way to give m numbers a sign.
+
+    >>> all_signs(2).tolist()
+    [[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]]
+    """
+    bits = (np.arange(1 << count)[:, None] >> np.arange(count)) & 1
+    return 1.0 - 2.0 * bits.astype(np.float64)
+
+
+def in_random_flips(
+    units: Floats, draws: Draws, reduce: Callable[[Floats], Reduced]
+) -> list[Reduced]:
+    """Return what is made of the sums (r, c) under random flips of (n, c), block by block.
+
+    Args:
+        units: (n, c) on a grid, so that the sums are exact.
+        draws: how many flips, and their seed.
+        reduce: takes the sums of a block; may run on another thread.
+    """
+    pieces = in_pieces(units)
+    columns = units.shape[1]
+
+    def work(generator: np.random.Generator, count: int) -> Reduced:
+        sums = np.zeros((count, columns))
         # One array for all signs: to get it anew from the system would take longer than to fill it.
         spare = np.empty(PIECE * _AT_ONCE * PIECE)
         for first in range(0, count, PIECE):
@@ -69,8 +103,6 @@ def count_random(grid: Grid, draws: Draws) -> Ints:
                 # A mode other than "raise" writes to `out` without a copy between.
                 np.take(_SIGNS, bits.view(np.uint8), axis=0, out=signs, mode="clip")
                 some += weighted_sums(signs.reshape(len(some), -1), inner)
-        reached: Ints = np.count_nonzero(np.abs(sums) >= least, axis=0)
-        return reached
+        return reduce(sums)
 
-    counts: Ints = np.sum(draws.in_blocks(Purpose.FLIPS, _BLOCK, work), axis=0)
-    return counts
+    return draws.in_blocks(Purpose.FLIPS, _BLOCK, work)

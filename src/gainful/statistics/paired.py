@@ -1,7 +1,8 @@
-"""Two-sided tests of paired differences: t, randomisation, Wilcoxon's signed ranks, signs.
+"""Two-sided tests of paired differences: t, randomisation, bootstrap, Wilcoxon's ranks, signs.
 
+`TESTS` is the one table of them: the choices, the command line, the help and the captions follow.
 Each asks how likely differences as far from 0 as these would be if neither system were better.
-t and randomisation ask about the mean. Differences are rounded to 40 bits of the largest
+t, randomisation and bootstrap ask about the mean. Differences are rounded to 40 bits of the largest
 (`grid.py`), so that those which are equal but for the rounding of scores count as equal.
 """
 
@@ -12,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gainful.statistics.bootstrap import resampled_sums
 from gainful.statistics.distributions import coin_two_sided, normal_two_sided, t_two_sided
 from gainful.statistics.draws import Draws
 from gainful.statistics.flips import count_all, count_random
 from gainful.statistics.grid import Grid, on_grid
 from gainful.statistics.moments import moments
-from gainful.statistics.reading import read_values
+from gainful.statistics.reading import read_margin, read_values
 
 Floats = NDArray[np.float64]
 
@@ -33,12 +35,12 @@ class Outcome:
     Attributes:
         name: of the test, a key of `TESTS`.
         p: the p-value, or None where the test is not defined.
-        statistic: `t`: t; `randomisation`: the mean difference, whose size is compared;
-            `wilcoxon`: the smaller of the sums of positive and of negative ranks; `sign`: how
-            many differences are positive. None where it is not defined.
+        statistic: `t`: t; `randomisation` and `bootstrap`: the mean difference, whose size is
+            compared; `wilcoxon`, corrected or not: the smaller of the sums of positive and of
+            negative ranks; `sign`: how many differences are positive. None where not defined.
         queries: how many differences were given, zeros with them.
-        exact: whether p needed neither random flips nor an approximation for many queries.
-        resamples: how many random flips p is from, or None.
+        exact: whether p needed neither random draws nor an approximation for many queries.
+        resamples: how many random flips or resamples p is from, or None.
         why: why p is not defined, or empty.
     """
 
@@ -122,23 +124,73 @@ def sign_flips(differences: ArrayLike, draws: Draws | None = None) -> tuple[Outc
     return tuple(outcomes)
 
 
-def wilcoxon(differences: ArrayLike) -> Outcome:
+def bootstrap_test(differences: ArrayLike, draws: Draws | None = None) -> tuple[Outcome, ...]:
+    """Test the mean of each column of (n, c) differences by the bootstrap, with the shift method.
+
+    Differences less their mean have the mean 0, as if neither system were better. Of these, n are
+    drawn with replacement, the same queries for all columns; p is the share of resamples whose
+    |mean| is at least that of the differences: (1 + how many) / (1 + resamples). One query, or
+    differences that are all the same and not 0, leave nothing to draw: p is None.
+
+    J. Savoy, Statistical inference in retrieval effectiveness evaluation, Information Processing &
+    Management 33, 1997.
+
+    Args:
+        differences: (n, c).
+        draws: how many resamples, 10,000 if None, and their seed.
+
+    Returns:
+        An outcome for each column.
+
+    >>> found = bootstrap_test([[0.1], [0.3], [0.2], [0.0]], Draws(resamples=2000))[0]
+    >>> found.p < 0.05, found.exact
+    (True, False)
+    """
+    table = read_values(differences, "differences", ("queries", "columns"))
+    chosen = draws or Draws()
+    grid = on_grid(table)
+    observed = grid.units.sum(axis=0)
+    moved = np.abs(resampled_sums(grid.units, chosen) - observed)
+    reached = np.count_nonzero(moved >= np.abs(observed) - 2 * grid.slack, axis=0)
+    outcomes = []
+    for column, constant, count in zip(table.T, grid.constant, reached.tolist(), strict=True):
+        mean = math.fsum(column.tolist()) / column.size
+        if not column.any():
+            outcomes.append(Outcome("bootstrap", 1.0, 0.0, column.size))
+        elif constant:
+            why = "all differences are the same, which leaves nothing else to draw"
+            outcomes.append(Outcome("bootstrap", None, None, column.size, why=why))
+        else:
+            p = (1 + count) / (1 + chosen.resamples)
+            outcomes.append(
+                Outcome("bootstrap", p, mean, column.size, exact=False, resamples=chosen.resamples)
+            )
+    return tuple(outcomes)
+
+
+def wilcoxon(differences: ArrayLike, *, continuity: float = 0.0) -> Outcome:
     """Test whether (n,) differences are as often and as far below 0 as above, by their ranks.
 
     The sizes of the m differences that are not 0 are ranked, equal ones with the mean of their
     ranks. The sum W of the ranks of the positive ones is exact in distribution for up to 50
     differences with neither ties nor zeros, and for up to 13 with; else normal, with
-    mean m(m+1)/4 and variance m(m+1)(2m+1)/24 − Σ(t³−t)/48 over groups of t ties, without
-    correction for continuity. These are the defaults of scipy.stats.wilcoxon.
+    mean m(m+1)/4 and variance m(m+1)(2m+1)/24 − Σ(t³−t)/48 over groups of t ties. These are the
+    defaults of scipy.stats.wilcoxon.
+
+    Args:
+        differences: (n,).
+        continuity: by how much the normal distribution takes W nearer to its mean; ½ is the
+            correction for continuity, the `correction=True` of scipy and the default of R.
 
     >>> wilcoxon([0.1, 0.2, 0.3, 0.4, -0.5]).p
     0.625
     """
+    name = "wilcoxon-continuity" if continuity else "wilcoxon"
     column = read_values(differences, "differences", ("queries",))
     units = on_grid(column[:, None]).units[:, 0]
     kept = units[units != 0]
     if not kept.size:
-        return Outcome("wilcoxon", 1.0, 0.0, column.size)
+        return Outcome(name, 1.0, 0.0, column.size)
     _, place, ties = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
     last = np.cumsum(ties)
     twice = (2 * last - ties + 1)[place]  # the rank, doubled: whole even in a tie
@@ -146,25 +198,48 @@ def wilcoxon(differences: ArrayLike) -> Outcome:
     smaller = min(above, int(twice.sum()) - above) / 2
     plain = kept.size == column.size == ties.size
     if column.size <= (_EXACT_RANKS if plain else _EXACT_TIED_RANKS):
-        return Outcome("wilcoxon", _exact_ranks(twice, int(2 * smaller)), smaller, column.size)
+        return Outcome(name, _exact_ranks(twice, int(2 * smaller)), smaller, column.size)
     m = kept.size
     tied = math.fsum((ties.astype(np.float64) ** 3 - ties).tolist())
     variance = (m * (m + 1) * (2 * m + 1) - tied / 2) / 24
-    z = (smaller - m * (m + 1) / 4) / math.sqrt(variance)
-    return Outcome("wilcoxon", normal_two_sided(z), smaller, column.size, exact=False)
+    z = max(m * (m + 1) / 4 - smaller - continuity, 0.0) / math.sqrt(variance)
+    return Outcome(name, normal_two_sided(z), smaller, column.size, exact=False)
 
 
-def sign_test(differences: ArrayLike) -> Outcome:
-    """Test whether the (n,) differences that are not 0 are as often above 0 as below.
+def signs(differences: ArrayLike, *, tie: float = 0.0) -> Floats:
+    """Return (n,) 1, 0 or −1: whether differences are above 0, tied, or below.
+
+    Args:
+        differences: (n,).
+        tie: how large a difference may be that still counts as none, from 0.
+
+    >>> signs([0.3 - 0.2, -0.05, 0.2], tie=0.1).tolist()
+    [0.0, 0.0, 1.0]
+    """
+    column = read_values(differences, "differences", ("queries",))
+    grid = on_grid(column[:, None])
+    margin = np.rint(np.ldexp(read_margin(tie, "tie"), -grid.exponent[0]))
+    units = grid.units[:, 0]
+    return np.where(np.abs(units) <= margin, 0.0, np.sign(units))
+
+
+def sign_test(differences: ArrayLike, *, tie: float = 0.0) -> Outcome:
+    """Test whether the (n,) differences that are not tied are as often above 0 as below.
 
     The number of positive ones is binomial with probability ½; p is exact.
 
+    Args:
+        differences: (n,).
+        tie: how large a difference may be that still counts as none.
+
     >>> sign_test([0.1, 0.2, 0.3, 0.0, 0.4, -0.5]).p
     0.375
+    >>> sign_test([0.1, 0.2, 0.3, 0.0, 0.4, -0.5], tie=0.1).p
+    0.625
     """
     column = read_values(differences, "differences", ("queries",))
-    units = on_grid(column[:, None]).units[:, 0]
-    above, changed = int(np.count_nonzero(units > 0)), int(np.count_nonzero(units))
+    found = signs(column, tie=tie)
+    above, changed = int(np.count_nonzero(found > 0)), int(np.count_nonzero(found))
     p = coin_two_sided(above, changed) if changed else 1.0
     return Outcome("sign", p, float(above), column.size)
 
@@ -178,22 +253,73 @@ def _exact_ranks(twice: NDArray[np.int64], smaller: int) -> float:
     return min(1.0, 2 * float(ways[: smaller + 1].sum()) / 2.0**twice.size)
 
 
-Tester = Callable[[ArrayLike, Draws | None], tuple[Outcome, ...]]
-"""Takes differences (n, c), returns an outcome for each column."""
+Tester = Callable[[ArrayLike, Draws | None, float], tuple[Outcome, ...]]
+"""Takes differences (n, c), draws, and what counts as a tie; returns an outcome for each column."""
 
 
-def _by_column(test: Callable[[ArrayLike], Outcome]) -> Tester:
-    def run(differences: ArrayLike, _draws: Draws | None = None) -> tuple[Outcome, ...]:
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """A test: what papers call it, what it means, and how it is made.
+
+    Attributes:
+        title: as a caption has it.
+        meaning: in a line of help.
+        run: the test itself.
+        asked: whether it is made only where it is asked for, since it takes long.
+    """
+
+    title: str
+    meaning: str
+    run: Tester
+    asked: bool = False
+
+    def __call__(
+        self, differences: ArrayLike, draws: Draws | None = None, tie: float = 0.0
+    ) -> tuple[Outcome, ...]:
+        """Return an outcome for each column of differences (n, c)."""
+        return self.run(differences, draws, tie)
+
+
+def _by_column(test: Callable[[ArrayLike, float], Outcome]) -> Tester:
+    def run(differences: ArrayLike, _draws: Draws | None, tie: float) -> tuple[Outcome, ...]:
         table = read_values(differences, "differences", ("queries", "columns"))
-        return tuple(test(column) for column in table.T)
+        return tuple(test(column, tie) for column in table.T)
 
     return run
 
 
-TESTS: Mapping[str, Tester] = {
-    "t": _by_column(paired_t),
-    "randomisation": sign_flips,
-    "wilcoxon": _by_column(wilcoxon),
-    "sign": _by_column(sign_test),
+TESTS: Mapping[str, PairedTest] = {
+    "t": PairedTest(
+        "paired t test",
+        "paired t; where it is not defined, randomisation",
+        _by_column(lambda column, _: paired_t(column)),
+    ),
+    "randomisation": PairedTest(
+        "randomisation test",
+        "signs of the differences flipped at random, or in all ways if few",
+        lambda differences, draws, _: sign_flips(differences, draws),
+    ),
+    "bootstrap": PairedTest(
+        "bootstrap test",
+        "differences drawn with replacement after their mean was taken away",
+        lambda differences, draws, _: bootstrap_test(differences, draws),
+        asked=True,
+    ),
+    "wilcoxon": PairedTest(
+        "Wilcoxon signed-rank test",
+        "signed ranks",
+        _by_column(lambda column, _: wilcoxon(column)),
+    ),
+    "wilcoxon-continuity": PairedTest(
+        "Wilcoxon signed-rank test with continuity correction",
+        "signed ranks, corrected for continuity where they are many",
+        _by_column(lambda column, _: wilcoxon(column, continuity=0.5)),
+        asked=True,
+    ),
+    "sign": PairedTest(
+        "sign test",
+        "how many differences are above 0, of those that are no ties",
+        _by_column(lambda column, tie: sign_test(column, tie=tie)),
+    ),
 }
 """The tests by name, the default first."""

@@ -50,6 +50,14 @@ def read_positive(value: object, name: str) -> float:
     return number
 
 
+def read_margin(value: object, name: str) -> float:
+    """Return a finite number from 0."""
+    number = _number(value)
+    if not 0 <= number < math.inf:
+        raise InputError(name, "a number from 0", shown(value))
+    return number
+
+
 def read_share(value: object, name: str) -> float:
     """Return a number above 0 and below 1.
 
