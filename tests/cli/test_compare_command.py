@@ -97,6 +97,7 @@ OPTIONS = {
     "pairs": "all",
     "level": 0.9,
     "margin": 0.3,
+    "tie": 0.1,
     "resamples": 500,
     "seed": 3,
 }
@@ -107,7 +108,7 @@ def test_every_choice_reaches_the_comparison(inside):
     code, out, _ = inside("compare", *ALL, "-f", "json", *given)
     wanted = gf.compare(JUDGMENTS, RUNS, **OPTIONS)
     assert (code, json.loads(out)) == (0, wanted.to_dict())
-    assert "correction=bonferroni interval=bca level=0.9 margin=0.3 resamples=500 seed=3" in out
+    assert "correction=bonferroni interval=bca level=0.9 margin=0.3 tie=0.1 resamples=500" in out
     assert set(gf.comparison_choices()) < set(OPTIONS)
 
 
@@ -281,6 +282,8 @@ MISTAKES = [
     ((*TWO, "--level", "nan"), "level: expected a number above 0 and below 1"),
     ((*TWO, "--margin", "0"), "--margin"),
     ((*TWO, "--margin", "nan"), "margin: expected"),
+    ((*TWO, "--tie", "-1"), "--tie"),
+    ((*TWO, "--tie", "nan"), "tie: expected"),
     ((*TWO, "--resamples", "0"), "--resamples"),
     ((*TWO, "--seed", "-1"), "--seed"),
     ((*TWO, "--by", "locale"), "Choices: judged, baseline"),

@@ -118,6 +118,7 @@ BY_PLACE = {
     "power": [],
     "attribute": ["judgments", "base", "run", "measure"],
     "bounds_of_runs": ["judgments", "runs", "measures"],
+    "inferred_ap": ["samples", "run", "measure"],
     "inferred_ndcg": ["samples", "run", "measure"],
     "bounds": ["judgments", "run", "measures"],
     "curve": ["judgments", "run", "measure"],
