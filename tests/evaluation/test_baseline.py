@@ -157,7 +157,7 @@ def test_how_many_documents_of_each_query_are_judged(unjudged, tmp_path):
         "q3": {"a": 0, "b": 0},
         "q4": {"a": 1, "b": 1},
     }
-    run = {"q1": {"a": 1.0, "x": 2.0, "y": 3.0}, "q2": {"z": 1.0}, "q3": {"a": 1.0}}
+    run = {"q1": {"y": 3.0, "x": 2.0, "a": 1.0}, "q2": {"z": 1.0}, "q3": {"a": 1.0}}
     policy = gf.Policy(unjudged=unjudged, missing="skip")
     qrels, trec = tmp_path / "j.qrels", tmp_path / "r.run"
     gf.write_judgments(judgments, qrels)

@@ -21,7 +21,7 @@ def test_ids_that_are_the_same_number(form, tmp_path):
     found = gf.evaluate(
         form.make(rows, "judgments", tmp_path), form.make(rows[::-1], "run", tmp_path), "CG@2"
     )
-    expected = gf.evaluate(as_dicts(rows), as_dicts(rows), "CG@2")
+    expected = gf.evaluate(as_dicts(rows), as_dicts(rows[::-1]), "CG@2")
     assert sorted(found.queries) == sorted(docs)
     assert found.values.tobytes() == expected.values.tobytes()
 
@@ -91,7 +91,7 @@ def test_a_frame_with_ids_of_two_types(place, common):
         {
             "query": "q",
             "doc": pd.Series(docs, dtype=object),
-            "score": [float(number) for number in range(5000)],
+            "score": [float(-number) for number in range(5000)],
         }
     )
     for doc in ("007", "7"):
@@ -131,9 +131,9 @@ def test_parts_whose_columns_have_other_types(tmp_path):
 
 
 def test_parts_whose_columns_stand_in_another_order(tmp_path):
-    one = {"query": ["q"], "doc": ["a"], "score": [1.0]}
+    one = {"query": ["q"], "doc": ["a"], "score": [1.5]}
     other = {"score": [2.0], "doc": ["b"], "query": ["q"]}
-    judgments, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 1.0, "b": 2.0}}
+    judgments, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 1.5, "b": 2.0}}
     expected = gf.evaluate(judgments, run, "nDCG")
     assert gf.evaluate(judgments, parts(tmp_path / "x", one, other), "nDCG").means == expected.means
 

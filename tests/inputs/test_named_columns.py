@@ -1,15 +1,14 @@
 """Columns that are named are honoured or refused: every format, kind and way to name them."""
 
-import gzip
 import json
 import random
 
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import gainful as gf
+from column_tables import NAMED, dicts, read_in, written
+from gainful.inputs.engine import Session
 
 # nDCG by hand: the grades 1, 3, 2 in the order of the scores, against 3, 2, 1.
 GRADES = [("7", "1", 3), ("7", "2", 2), ("7", "3", 1)]
@@ -17,14 +16,13 @@ SCORES = [("7", "3", 9.5), ("7", "1", 8.5), ("7", "2", 7.5)]
 RANKS = [("7", "2", 3), ("7", "3", 1), ("7", "1", 2)]
 VALUE = (1 + 3 / 1.584962500721156 + 2 / 2) / (3 + 2 / 1.584962500721156 + 1 / 2)
 SIDES = {"judgments": ("grade", GRADES), "run": ("score", SCORES), "ranks": ("rank", RANKS)}
-TEXTS = {"csv": ",", "tsv": "\t", "txt": "\t", "semicolon": ";", "pipe": "|", "blank": " "}
+BETWEEN = {"csv": ",", "tsv": "\t", "txt": "\t", "semicolon": ";", "pipe": "|", "blank": " "}
 
 
-def dicts(rows):
-    found = {}
-    for query, doc, number in rows:
-        found.setdefault(query, {})[doc] = number
-    return found
+@pytest.fixture(scope="module")
+def session():
+    with Session() as opened:
+        yield opened
 
 
 def value_of(side, given, columns):
@@ -44,62 +42,43 @@ def with_more(rows, role):
     }, {"query": "who", "doc": "what", role: "much"}
 
 
-def written(form, table, folder):
-    frame = pd.DataFrame(table)
-    path = folder / f"table.{form}"
-    match form:
-        case "pandas":
-            return frame
-        case "polars":
-            return pl.DataFrame(table)
-        case "arrow":
-            return pa.table(table)
-        case "batches":
-            return pa.RecordBatchReader.from_batches(
-                pa.table(table).schema, pa.table(table).to_batches()
-            )
-        case "parquet":
-            frame.to_parquet(path)
-        case "jsonl":
-            frame.to_json(path, orient="records", lines=True)
-        case "json":
-            frame.to_json(path, orient="records")
-        case "csv.gz":
-            path.write_bytes(gzip.compress(frame.to_csv(index=False).encode()))
-        case _:
-            frame.to_csv(path, index=False, sep=TEXTS[form])
-    return path
-
-
-NAMED = ["csv", "tsv", "semicolon", "pipe", "csv.gz", "jsonl", "json", "parquet", "pandas", "polars", "arrow", "batches"]  # fmt: skip
-
-
 @pytest.mark.parametrize("form", NAMED)
 @pytest.mark.parametrize("side", SIDES)
-def test_names_are_honoured_or_refused_in_every_form(side, form, tmp_path):
+def test_names_are_honoured_or_refused_in_every_form(side, form, session, tmp_path):
     role, rows = SIDES[side]
     table, columns = with_more(rows, role)
-    prefix = "judgments" if side == "judgments" else "run"
-    for names in (columns, {f"{prefix}.{key}": name for key, name in columns.items()}):
-        given = written(form, table, tmp_path)
-        assert value_of(side, given, names) == pytest.approx(VALUE, abs=1e-15)
-    for key, name in columns.items():
-        wrong = {**columns, key: name + "s"}
-        with pytest.raises(gf.InputError, match=rf"'{name}s' for {key}.*Did you mean '{name}'"):
-            value_of(side, written(form, table, tmp_path), wrong)
-    unused = {("run" if side == "judgments" else "judgments") + ".query": "x"}
-    with pytest.raises(gf.InputError, match="one of which is 'x', found none"):
-        value_of(side, written(form, table, tmp_path), {**columns, **unused})
-    two = {**columns, "query": "whos", "doc": "whats"}
-    with pytest.raises(gf.InputError, match=r"'whos' for query.*Did you mean 'who'"):
-        value_of(side, written(form, table, tmp_path), two)
+    kind = "judgments" if side == "judgments" else "run"
+    sign = -1 if side == "ranks" else 1
+    expected = dicts((query, doc, sign * number) for query, doc, number in rows)
+    for names in (columns, {f"{kind}.{key}": name for key, name in columns.items()}):
+        assert read_in(session, written(form, table, tmp_path), kind, names) == expected
+    wrong = [{**columns, key: name + "s"} for key, name in columns.items()]
+    wrong.append({**columns, "query": "whos", "doc": "whats"})
+    for names in wrong:
+        key = next(key for key, name in names.items() if name.endswith("s"))
+        said = rf"'{names[key]}' for {key}.*Did you mean '{columns[key]}'"
+        with pytest.raises(gf.InputError, match=said):
+            read_in(session, written(form, table, tmp_path), kind, names)
 
 
-@pytest.mark.parametrize("form", TEXTS)
 @pytest.mark.parametrize("side", SIDES)
-def test_numbers_mean_that_there_is_no_header(side, form, tmp_path):
+def test_names_of_the_other_side_are_refused_where_it_has_no_columns(side, tmp_path):
+    role, rows = SIDES[side]
+    table, columns = with_more(rows, role)
+    given = written("csv", table, tmp_path)
+    assert value_of(side, given, columns) == pytest.approx(VALUE, abs=1e-15)
+    other = "run" if side == "judgments" else "judgments"
+    with pytest.raises(gf.InputError, match="one of which is 'x', found none"):
+        value_of(side, given, {**columns, f"{other}.query": "x"})
+
+
+@pytest.mark.parametrize("form", BETWEEN)
+@pytest.mark.parametrize("side", SIDES)
+def test_numbers_mean_that_there_is_no_header(side, form, session, tmp_path):
     """All cells are digits, so that any row could be a header, or one of a TREC file."""
     role, rows = SIDES[side]
+    sign = -1 if side == "ranks" else 1
+    expected = dicts((query, doc, sign * number) for query, doc, number in rows)
     rng = random.Random(f"{side}{form}")  # noqa: S311 - no secret
     for width in (3, 4, 5, 6, 7):
         places = rng.sample(range(width), 3)
@@ -108,13 +87,14 @@ def test_numbers_mean_that_there_is_no_header(side, form, tmp_path):
             cells = [str(rng.randint(1, width)) for _ in range(width)]
             for place, cell in zip(places, row, strict=True):
                 cells[place] = str(cell)
-            lines.append(TEXTS[form].join(cells))
+            lines.append(BETWEEN[form].join(cells))
         path = tmp_path / f"table.{form}"
         path.write_text("\n".join(lines) + "\n" * rng.randint(0, 1))
         columns = {
             key: place + 1 for key, place in zip(("query", "doc", role), places, strict=True)
         }
-        assert value_of(side, path, columns) == pytest.approx(VALUE, abs=1e-15), lines
+        kind = "judgments" if side == "judgments" else "run"
+        assert read_in(session, path, kind, columns) == expected, lines
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
@@ -127,14 +107,14 @@ def test_a_first_row_that_holds_the_numbers_of_the_columns_is_a_row(delimiter, t
     assert found["nDCG"] == pytest.approx(1 / 1.584962500721156, abs=1e-15)
 
 
-@pytest.mark.parametrize("form", TEXTS)
-def test_numbers_where_there_is_a_header(form, tmp_path):
+@pytest.mark.parametrize("form", BETWEEN)
+def test_numbers_where_there_is_a_header(form, session, tmp_path):
     path = tmp_path / "table"
     rows = ("user", "item", "rating"), ("7", "1", "3")
-    path.write_text("\n".join(map(TEXTS[form].join, rows)))
+    path.write_text("\n".join(map(BETWEEN[form].join, rows)))
     said = r"table:1: expected a finite number as grade, found 'rating'\. .* use the names"
     with pytest.raises(gf.InputError, match=said):
-        value_of("judgments", path, {"query": 1, "doc": 2, "grade": 3})
+        read_in(session, path, "judgments", {"query": 1, "doc": 2, "grade": 3})
 
 
 @pytest.mark.parametrize(

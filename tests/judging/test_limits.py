@@ -44,7 +44,7 @@ def test_closed_forms_equal_all_orders(measure):
         listed = [rng.choice([0, 1, 2, 3, -1]) for _ in range(5)]
         also = [rng.choice([1, 2]) for _ in range(2)]
         judgments = {"q": {f"d{n}": grade for n, grade in enumerate(listed + also)}}
-        run = {"q": {f"d{n}": float(n) for n in range(len(listed))}}
+        run = {"q": {f"d{n}": -float(n) for n in range(len(listed))}}
         values = permutations(listed, measure, listed + also)
         found = gf.random_order(judgments, run, measure)
         assert found.expected[0] == pytest.approx(np.mean(values))
@@ -55,7 +55,7 @@ def test_corrected_for_chance():
     judgments = {"q": {"a": 1, "b": 0, "c": 0}}
     best = gf.random_order(judgments, {"q": {"a": 3, "b": 2, "c": 1}}, "nDCG")
     assert best.corrected[0] == 1.0
-    worst = gf.random_order(judgments, {"q": {"a": 1, "b": 2, "c": 3}}, "nDCG")
+    worst = gf.random_order(judgments, {"q": {"c": 3, "b": 2, "a": 1}}, "nDCG")
     expected = (1 + 1 / math.log2(3) + 0.5) / 3
     assert worst.expected[0] == pytest.approx(expected)
     assert worst.means["corrected"] == pytest.approx((0.5 - expected) / (1 - expected))

@@ -281,7 +281,7 @@ def test_grades_of_any_type_of_number(kind, measure):
         return {"q": {"a": kind(1), "b": kind(0)}, "r": {"c": kind(1)}}
 
     runs = {
-        "one": {"q": {"a": 1, "b": 2, "x": 3}, "r": {"c": 1}},
+        "one": {"q": {"x": 3, "b": 2, "a": 1}, "r": {"c": 1}},
         "two": {"q": {"a": kind(1)}, "r": {"x": 2, "c": kind(1)}},
     }
     for policy in (gf.Policy(), gf.Policy(unjudged=1), gf.Policy(absent=1)):

@@ -25,6 +25,7 @@ from gainful.evaluation.scores import Scores
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.files import are_one_file
+from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.sources import lasting
 from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
@@ -280,6 +281,7 @@ def evaluate_arrays(
     suspicion = swapped(lists.labels, lists.scores)
     if suspicion is not None:
         warn(suspicion)
+    warn_of_ranks_in_arrays(lists)
     refuse_grades(tool, lists.labels, lists.labels, asked)
     with speaking(tool):
         batches, measured = measure_batches(

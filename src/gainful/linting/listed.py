@@ -186,7 +186,7 @@ def _bad_rows(session: Session, listed: Listed, numbered: str) -> list[Draft]:
         for count, row, query, doc, number in found:
             known = query is not None and doc is not None
             example = (
-                f"{'nothing' if number is None else number} as {listed.kind.number}"
+                f"{'nothing' if number is None else listed.kind.turned(number)} as {listed.kind.number}"
                 if known
                 else f"no id as {'query' if query is None else 'doc'}"
             )

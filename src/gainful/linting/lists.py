@@ -34,6 +34,7 @@ def _duplicates(session: Session, listed: Listed) -> Iterator[Draft]:
         message = f"{counted(count, 'document')} more than once for a query"
         if listed.kind is JUDGMENTS and differ:
             message += f", {differ:,} of them with different grades"
+        here, before = listed.kind.turned(here), listed.kind.turned(before)
         example = f"again, with {number} {here:g} after {before:g}"
         yield Draft("duplicate-document", listed, count, message, example, query, doc, row)
 

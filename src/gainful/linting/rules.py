@@ -58,6 +58,14 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "Remove one, or set the policy duplicates to first or best.",
             ),
             Rule(
+                "unusable-rank",
+                "error",
+                "A rank that two documents of a query share; or, in a column that is taken for ranks "
+                "because of its name, one that is no whole number. Looked for where a run is ordered "
+                "by ranks.",
+                "Put the ranks right; or name the column of scores: columns score=….",
+            ),
+            Rule(
                 "grade-off-scale",
                 "error",
                 "A grade outside the expected scale. Looked for where a scale is given.",
@@ -107,6 +115,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "A document with a better rank and a lower score than another of its query. "
                 "Looked for where the run has a column of ranks, which no measure uses.",
                 "Write scores that fall with the rank, such as 1 / rank.",
+            ),
+            Rule(
+                "rank-as-score",
+                "warning",
+                "Scores that are 1, 2, 3 … from row to row of every query, as ranks are: the last "
+                "document counts as the best.",
+                "If they are ranks, name their column: columns rank=…; in a dict, give their negatives.",
             ),
             Rule(
                 "constant-score",

@@ -3,17 +3,57 @@
 from collections.abc import Iterator
 
 from gainful.inputs.engine import Session
+from gainful.inputs.mistaken_ranks import RISE
 from gainful.linting.drafts import Draft, counted
 from gainful.linting.listed import Listed
 
 
 def look_at_scores(session: Session, run: Listed, cutoff: int) -> Iterator[Draft]:
-    """Look at the scores of a run."""
+    """Look at the scores of a run, or at its ranks where it is ordered by these."""
+    if run.kind.ascending:
+        yield from _unusable(session, run)
+        yield from _short(session, run, cutoff)
+        return
+    yield from _rising(session, run)
     if run.ranked:
         yield from _ranks(session, run)
     yield from _constant(session, run)
     yield from _ties(session, run, cutoff)
     yield from _short(session, run, cutoff)
+
+
+def _unusable(session: Session, run: Listed) -> Iterator[Draft]:
+    """Look for ranks that two documents share, or that are none; they are stored as negatives."""
+    odd = "number > 0 OR number <> floor(number)" if run.kind.whole else "false"
+    found = session.rows(
+        f"WITH odd AS (SELECT row, query, doc, -number AS rank FROM {run.table} WHERE {odd}) "
+        "SELECT (SELECT count(*) FROM odd), row, query, doc, rank FROM odd "
+        "ORDER BY row, query, doc LIMIT 1"
+    )
+    for count, row, query, doc, rank in found:
+        message = f"{counted(count, 'rank')} that {'is' if count == 1 else 'are'} no whole number"
+        yield Draft("unusable-rank", run, count, message, f"rank {rank!r}", query, doc, row)
+    found = session.rows(
+        "WITH shared AS (SELECT query, -number AS rank, list(doc ORDER BY row, doc) AS docs, "
+        f"list(row ORDER BY row, doc)[2] AS second FROM {run.table} GROUP BY query, number "
+        "HAVING min(doc) < max(doc)) SELECT (SELECT count(*) FROM shared), second, query, docs[2], "
+        "rank, docs[1] FROM shared ORDER BY second, query, rank LIMIT 1"
+    )
+    for count, row, query, doc, rank, other in found:
+        message = f"{counted(count, 'rank')} with more than one document of a query"
+        example = f"rank {rank:g}, as {other!r} has"
+        yield Draft("unusable-rank", run, count, message, example, query, doc, row)
+
+
+def _rising(session: Session, run: Listed) -> Iterator[Draft]:
+    """Look for ranks in place of scores; lowest and highest scores tell of most runs."""
+    queries, possible = session.rows(
+        "SELECT count(*), min(low) = max(low) AND min(low) IN (0, 1) AND bool_and(high - low = n - 1) "
+        f"AND max(n) > 1 FROM {run.groups}"
+    )[0]
+    if possible and session.rows(RISE.format(rows=run.table))[0][0]:
+        message = f"the scores rise by 1 from row to row of {counted(queries, 'query', 'queries')}"
+        yield Draft("rank-as-score", run, queries, message)
 
 
 def _ranks(session: Session, run: Listed) -> Iterator[Draft]:

@@ -13,6 +13,7 @@ from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.lines import Lines, read_lines
+from gainful.inputs.mistaken_ranks import warn_of_ranks, warn_of_ranks_in_arrays
 from gainful.inputs.source import Source
 from gainful.inputs.sources import open_source
 from gainful.inputs.spark import as_they_are, errors_of_spark, functions, is_spark
@@ -93,7 +94,17 @@ class Reader:
 
     def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
         """Match a run down to a depth; also return the policy with the rule for ties decided."""
-        opened = open_source(run, RUN, self.columns, self.session)
+        opened = self._open_run(run)
+        matched = self._match(opened, depth)
+        warn_of_ranks(opened, self.session)  # when nothing is wrong with it
+        return matched
+
+    def _open_run(self, run: object) -> Source | Documents | Labels | Predictions:
+        return open_source(run, RUN, self.columns, self.session)
+
+    def _match(
+        self, opened: Source | Documents | Labels | Predictions, depth: int | None
+    ) -> tuple[Matched, Policy]:
         if isinstance(self._opened, Labels | Predictions) or isinstance(
             opened, Labels | Predictions
         ):
@@ -140,12 +151,15 @@ class Reader:
 
     def _all_of(self, run: object) -> Documents:
         """Return a run that is on this machine as a dict of dicts."""
-        opened = open_source(run, RUN, self.columns, self.session)
+        opened = self._open_run(run)
         if isinstance(opened, Labels | Predictions):
             raise InputError("run", "documents with ids", _named(opened))
         if isinstance(opened, Source):
-            return documents_in(self.session, ready(opened, self.session), self.policy)
-        return opened
+            found: Documents = documents_in(self.session, ready(opened, self.session), self.policy)
+        else:
+            found = opened
+        warn_of_ranks(opened, self.session)
+        return found
 
     @cached_property
     def _judged_lines(self) -> Lines | None:
@@ -175,6 +189,7 @@ class Reader:
             raise InputError("chunks", "documents with ids", "labels with qid:")
         decided = self.policy.resolved(ids=False)
         lists = read_lists(labels.labels, run.scores, query=labels.queries)
+        warn_of_ranks_in_arrays(lists)
         return arrays.match_down_to(lists, decided, depth), decided
 
     def documents(self, run: object, query: str) -> tuple[Documents, Documents]:
@@ -188,19 +203,18 @@ class Reader:
                 refuse_orders(self.policy)
                 found.append(documents_on_spark(given, kind, self.columns, self.policy, query))
                 continue
-            opened = (
-                self._opened
-                if kind is JUDGMENTS
-                else open_source(given, kind, self.columns, self.session)
-            )
+            opened = self._opened if kind is JUDGMENTS else self._open_run(given)
             if isinstance(opened, Labels | Predictions):
                 raise InputError(
                     kind.name, "documents with ids", _named(opened), "Explain the grades instead."
                 )
+            source = opened
             if isinstance(opened, Source):
                 table = ready(opened, self.session)
                 opened = documents_in(self.session, table, self.policy, query)
             found.append(opened)
+            if kind is RUN:
+                warn_of_ranks(source, self.session)
         return found[0], found[1]
 
     def returned(self, run: object, depth: int | None = None) -> dict[str, Mapping[str, float]]:
@@ -208,9 +222,10 @@ class Reader:
 
         With a depth, those that stand below it may be left out.
         """
-        opened = open_source(run, RUN, self.columns, self.session)
+        opened = self._open_run(run)
         if isinstance(opened, Labels | Predictions):
             raise InputError("run", "documents with ids", _named(opened))
+        source = opened
         if isinstance(opened, Source):
             table = ready(opened, self.session)
             cut = None if self._changes_scores else depth
@@ -220,6 +235,7 @@ class Reader:
         for query, found in mappings.queries_of(opened, "run").items():
             scores[query] = returned_of(found, query, decided, self.chunks)
             sorted_numbers(scores[query], "score", "run", query)  # says what is no number
+        warn_of_ranks(source, self.session)
         return scores
 
     def selected(
@@ -230,7 +246,7 @@ class Reader:
         Returns:
             A function that hands out the documents of some of them; what is not there is left out.
         """
-        opened = self._opened if run is None else open_source(run, RUN, self.columns, self.session)
+        opened = self._opened if run is None else self._open_run(run)
         if isinstance(opened, Labels | Predictions):
             raise InputError(
                 JUDGMENTS.name if run is None else RUN.name, "documents with ids", _named(opened)

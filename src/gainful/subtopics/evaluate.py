@@ -14,6 +14,7 @@ from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.identifiers import examples
 from gainful.inputs.kinds import RUN
+from gainful.inputs.mistaken_ranks import warn_of_ranks
 from gainful.inputs.source import Source
 from gainful.inputs.sources import open_source
 from gainful.inputs.texts import ready
@@ -116,10 +117,12 @@ def _read_run(
     run: object, columns: Mapping[str, str], policy: Policy, session: Session
 ) -> Documents:
     opened = open_source(run, RUN, columns, session)
+    found = opened
     if isinstance(opened, Source):
-        return documents_in(session, ready(opened, session), policy)
-    if isinstance(opened, Mapping):
-        return opened
+        found = documents_in(session, ready(opened, session), policy)
+    if isinstance(found, Mapping):
+        warn_of_ranks(opened, session)
+        return found
     raise InputError("run", "documents with ids", "labels or predictions without")
 
 

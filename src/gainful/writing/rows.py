@@ -9,8 +9,10 @@ from gainful.errors import InputError, warn
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.kinds import RUN, Kind
+from gainful.inputs.letor import Labels, Predictions
+from gainful.inputs.mistaken_ranks import warn_of_ranks
 from gainful.inputs.source import Source
-from gainful.inputs.sources import open_source
+from gainful.inputs.sources import Documents, open_source
 from gainful.inputs.texts import ready
 from gainful.matching.judged import unique
 from gainful.matching.records import stored, table_of
@@ -41,9 +43,12 @@ def read_rows(given: object, kind: Kind, columns: Mapping[str, str], session: Se
     Queries stand by id. The documents of a run stand by score, the best first, those with equal
     scores by id, descending; those of judgments stand as they came.
     """
-    source = _source(given, kind, columns, session)
+    opened = open_source(given, kind, columns, session)
+    source = _source(opened, kind, session)
     copy = stored(session, source)
     placed, _ = unique(session, source, copy, "number", None)
+    if kind is RUN:
+        warn_of_ranks(opened, session)  # when nothing is wrong with it
     found = session.columns(f"SELECT query, count(*) AS n FROM {placed} GROUP BY query")
     sizes = dict(zip(found["query"].tolist(), found["n"].tolist(), strict=True))
     queries = in_order(sizes)
@@ -71,8 +76,9 @@ def read_rows(given: object, kind: Kind, columns: Mapping[str, str], session: Se
     return Rows(session, kind, source.name, table, tuple(queries))
 
 
-def _source(given: object, kind: Kind, columns: Mapping[str, str], session: Session) -> Source:
-    opened = open_source(given, kind, columns, session)
+def _source(
+    opened: Source | Documents | Labels | Predictions, kind: Kind, session: Session
+) -> Source:
     if isinstance(opened, Source):
         return ready(opened, session)
     if not isinstance(opened, Mapping):
