@@ -16,18 +16,6 @@ from gainful.errors import (
     MissingDependencyError,
     PolicyError,
 )
-from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.evaluate import evaluate, evaluate_arrays, evaluate_runs
-from gainful.evaluation.grades import cg, dcg, ndcg
-from gainful.evaluation.scores import Scores
-from gainful.inputs.engine import Engine
-from gainful.inputs.spark_engine import Spark
-from gainful.measures.families import catalogue
-from gainful.measures.family import Family
-from gainful.measures.notation import family
-from gainful.measures.notation import parse as measure
-from gainful.measures.policy import Choice, Policy, choices
-from gainful.measures.spec import Measure
 from gainful.version import VERSION
 
 if TYPE_CHECKING:
@@ -41,6 +29,10 @@ if TYPE_CHECKING:
     from gainful.comparison.slices import Slice
     from gainful.comparison.verdict import Verdict
     from gainful.evaluation.baseline import Baseline, read_baseline, save_baseline
+    from gainful.evaluation.coverage import Coverage
+    from gainful.evaluation.evaluate import evaluate, evaluate_arrays, evaluate_runs
+    from gainful.evaluation.grades import cg, dcg, ndcg
+    from gainful.evaluation.scores import Scores
     from gainful.evaluation.ties import TieRange
     from gainful.explanation.attribution import attribute
     from gainful.explanation.causes import Why
@@ -50,6 +42,8 @@ if TYPE_CHECKING:
     from gainful.explanation.why import why
     from gainful.explanation.worked import Explanation
     from gainful.inputs.chunk_maps import read_chunk_map
+    from gainful.inputs.engine import Engine
+    from gainful.inputs.spark_engine import Spark
     from gainful.judging.bias import PoolBias, pool_bias
     from gainful.judging.bounds import Bound, Bounds, bounds
     from gainful.judging.chance import Chance, random_order
@@ -62,6 +56,12 @@ if TYPE_CHECKING:
     from gainful.linting.findings import Finding, Findings
     from gainful.measures.dialect import Dialect
     from gainful.measures.dialects import dialect, dialects
+    from gainful.measures.families import catalogue
+    from gainful.measures.family import Family
+    from gainful.measures.notation import family
+    from gainful.measures.notation import parse as measure
+    from gainful.measures.policy import Choice, Policy, choices
+    from gainful.measures.spec import Measure
     from gainful.reporting.render import formats, render
     from gainful.reporting.report import Report, report
     from gainful.statistics.agreement import kendall_tau, rbo, tau_ap
@@ -77,29 +77,38 @@ if TYPE_CHECKING:
     from gainful.writing.naming import endings
     from gainful.writing.replacing import write_text
 
-# What most programs do not use is imported when it is first asked for.
+# Each is imported when it is first asked for: a program uses few, and the command line begins at
+# once. A name behind a colon is the one that it has in its module.
 _LATE = {
     "Attribution": "explanation.moved",
     "Baseline": "evaluation.baseline",
     "Bound": "judging.bounds",
     "Bounds": "judging.bounds",
     "Chance": "judging.chance",
+    "Choice": "measures.policy",
     "Comparison": "comparison.comparison",
+    "Coverage": "evaluation.coverage",
     "Curve": "judging.curve",
     "Dialect": "measures.dialect",
     "Difference": "comparison.difference",
+    "Engine": "inputs.engine",
     "Explanation": "explanation.worked",
+    "Family": "measures.family",
     "Finding": "linting.findings",
     "Findings": "linting.findings",
     "Gate": "comparison.gate",
     "Inferred": "judging.sampled",
     "InferredAP": "judging.sampled",
+    "Measure": "measures.spec",
+    "Policy": "measures.policy",
     "Pool": "judging.pooled",
     "PoolBias": "judging.bias",
     "Power": "statistics.power",
     "Report": "reporting.report",
     "RunBounds": "judging.runs",
+    "Scores": "evaluation.scores",
     "Slice": "comparison.slices",
+    "Spark": "inputs.spark_engine",
     "SubtopicMeasure": "subtopics.notation",
     "SubtopicScores": "subtopics.scores",
     "TieRange": "evaluation.ties",
@@ -110,22 +119,32 @@ _LATE = {
     "attribute": "explanation.attribution",
     "bounds": "judging.bounds",
     "bounds_of_runs": "judging.runs",
+    "catalogue": "measures.families",
+    "cg": "evaluation.grades",
     "check": "linting.check",
+    "choices": "measures.policy",
     "compare": "comparison.compare",
     "compare_scores": "comparison.compare",
     "comparison_choices": "comparison.settings",
     "curve": "judging.curve",
+    "dcg": "evaluation.grades",
     "dialect": "measures.dialects",
     "dialects": "measures.dialects",
     "endings": "writing.naming",
+    "evaluate": "evaluation.evaluate",
+    "evaluate_arrays": "evaluation.evaluate",
+    "evaluate_runs": "evaluation.evaluate",
     "evaluate_subtopics": "subtopics.evaluate",
     "explain": "explanation.explain",
     "explain_grades": "explanation.explain",
+    "family": "measures.notation",
     "formats": "reporting.render",
     "inferred_ap": "judging.sampled",
     "inferred_ndcg": "judging.sampled",
     "kendall_tau": "statistics.agreement",
     "loss": "tensors.losses.measured",
+    "measure": "measures.notation:parse",
+    "ndcg": "evaluation.grades",
     "next_to_judge": "judging.pool",
     "pool": "judging.pool",
     "pool_bias": "judging.bias",
@@ -255,7 +274,8 @@ def __getattr__(name: str) -> Any:
     if name not in _LATE:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    found = getattr(import_module(f"{__name__}.{_LATE[name]}"), name)
+    module, _, inside = _LATE[name].partition(":")
+    found = getattr(import_module(f"{__name__}.{module}"), inside or name)
     globals()[name] = found
     return found
 

@@ -36,7 +36,7 @@ class GainfulError(Exception):
 
     def __str__(self) -> str:
         message = f"{self.where}: expected {self.expected}, found {self.found}."
-        return f"{message} {self.remedy}" if self.remedy else message
+        return printable(f"{message} {self.remedy}" if self.remedy else message)
 
 
 class MeasureError(GainfulError, ValueError):
@@ -93,7 +93,20 @@ def warn(message: str) -> None:
     level, frame = 2, sys._getframe(1)  # noqa: SLF001, there is no other way to the callers
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         level, frame = level + 1, frame.f_back
-    warnings.warn(_ABOUT.get() + message, GainfulWarning, stacklevel=level)
+    warnings.warn(printable(_ABOUT.get() + message), GainfulWarning, stacklevel=level)
+
+
+def printable(text: str) -> str:
+    r"""Show what would steer a terminal, or break a line, as an escape.
+
+    >>> print(printable("q\x1b[31m\n"))
+    q\x1b[31m\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in text
+    )
 
 
 class _Short(reprlib.Repr):

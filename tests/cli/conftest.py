@@ -23,6 +23,9 @@ def inside(monkeypatch, capsys):
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["gainful", *map(str, arguments)])
+        monkeypatch.setattr(
+            sys.modules[main.__module__], "_hear_signals", lambda: None
+        )  # they are the tests'
         monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # which main replaces
         with pytest.raises(SystemExit) as done:
             main()

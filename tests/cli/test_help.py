@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from gainful.cli.main import commands
+from gainful.cli.commands import commands
 
 CONTEXT = click.Context(commands)
 OPTIONS = {

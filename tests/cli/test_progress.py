@@ -47,6 +47,16 @@ def test_a_bar_on_a_terminal_after_a_while(monkeypatch, patience):
     assert ("mine" in terminal.getvalue()) == (patience == 0)
 
 
+def test_names_neither_steer_the_terminal_nor_style_the_bar(monkeypatch):
+    terminal = Terminal(is_one=True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "_PATIENCE", 0)
+    with progress.progress_bar() as tell:
+        tell(0.5, "a\x1b[5mb\n[bold]c[/nothing]")
+    assert r"a\x1b[5mb\n[bold]c[/nothing]" in terminal.getvalue()
+    assert "\x1b[5m" not in terminal.getvalue()
+
+
 def test_no_bar_without_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal(is_one=False))
     with progress.progress_bar() as tell:

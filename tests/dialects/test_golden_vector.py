@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import gainful as gf
-from gainful.cli.main import commands
+from gainful.cli.commands import commands
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
 

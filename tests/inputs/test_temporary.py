@@ -154,7 +154,6 @@ import io, os, resource, signal, sys
 import gainful as gf
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-plain = gf.evaluation  # imported before the limit is reached
 ragged = "".join("q  Q0 d%d 1 %d t\\n" % (doc, doc) for doc in range(20_000)).encode()
 class Input:
     buffer = io.BytesIO(ragged)

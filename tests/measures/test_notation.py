@@ -329,3 +329,20 @@ def test_a_function_has_no_notation_that_reads_back():
     measure = gf.Measure("nDCG", gain=lambda grade: grade)
     with pytest.raises(gf.MeasureError, match="in Python, a function"):
         parse(str(measure))
+
+
+PIECES = ["nDCG", "P", "@", ".", ",", "_", "(", ")", "=", "gain", "10", "5", "9" * 5000, "-", ":"]
+ODD = [" ", "\t", "\n", "\x1c", "\x1f", "\x85", "\u2003", "\u0663", "²", "½", "\0", "\x1b[31m"]
+
+
+@given(st.lists(st.sampled_from([*PIECES, *ODD]), max_size=8).map("".join))
+@settings(max_examples=300)
+def test_any_text_is_a_measure_or_refused(text):
+    for read in (parse, parse_all):
+        try:
+            read(text)
+        except gf.MeasureError as problem:
+            said = str(problem)
+        else:
+            said = ""
+        assert said.isprintable()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import pathlib
 import re
 import sys
 
@@ -105,6 +106,22 @@ def test_an_old_file_stays_where_a_chart_cannot_be_drawn(chart, tmp_path):
     with pytest.raises(ValueError, match="Unexpected end of input"):
         chart.transform_filter("(").save(path)
     assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "html", "json"])
+def test_an_old_file_stays_where_a_chart_cannot_be_written(chart, tmp_path, ending, monkeypatch):
+    path = tmp_path / f"chart.{ending}"
+    path.write_text("old")
+
+    def fill_the_disk(self, content):
+        with self.open("wb") as file:
+            file.write(content[: len(content) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pathlib.Path, "write_bytes", fill_the_disk)
+    with pytest.raises(gf.InputError, match="a file that can be written, found No space left"):
+        chart.save(path)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(path.name, "old")]
 
 
 HOSTILE = "</script><script>alert(1)</script><!-- & -->"

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import gainful as gf
-from gainful.cli.main import commands
+from gainful.cli.commands import commands
 from gainful.evaluation.spark.evaluate import measured_rows
 from gainful.evaluation.spark.measuring import Measuring
 from gainful.inputs.columns import read_columns

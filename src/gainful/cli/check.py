@@ -15,8 +15,8 @@ from gainful.cli.options import (
     output_option,
     reading_of,
     reading_options,
-    write,
 )
+from gainful.cli.streams import tell, write
 
 _FAILED = 1
 
@@ -69,7 +69,7 @@ def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     )
     write(gf.render(findings, format_of(options)), options["output"])
     if format_of(options) in BARE:  # the others carry it themselves
-        click.echo(findings.summary, err=True)
+        tell(findings.summary)
     if findings.counts["error"] or (options["strict"] and not findings.clean):
         sys.exit(_FAILED)
 

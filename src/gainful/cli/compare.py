@@ -24,9 +24,9 @@ from gainful.cli.options import (
     reading_of,
     reading_options,
     with_engine,
-    write,
 )
 from gainful.cli.progress import progress_bar
+from gainful.cli.streams import tell, tell_lines, write
 
 Result = TypeVar("Result")
 
@@ -117,7 +117,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     if page is not None:
         page.noting(*_conditions(gate)).write(options["html"])
     if gate is not None:
-        click.echo(f"\n{gate}", err=True)
+        tell_lines(f"\n{gate}")
         if gate.failed:
             sys.exit(_FAILED)
 
@@ -232,11 +232,9 @@ def _write(found: gf.Comparison, gate: gf.Gate | None, options: dict[str, Any]) 
     bare = BARE if shown is found else (*BARE, "json")
     if format_of(options) in bare:
         for note in found.notes() if shown is found else shown.notes:
-            click.echo(note, err=True)
+            tell(note)
         if found.slices and shown is found:
-            click.echo(
-                f"{len(found.slices)} slices: in json, table, markdown, latex, html", err=True
-            )
+            tell(f"{len(found.slices)} slices: in json, table, markdown, latex, html")
     if options["junit"] and gate is not None:
         gf.write_text(gate.to_junit(), options["junit"])
     if options["summary"]:

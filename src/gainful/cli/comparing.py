@@ -5,7 +5,9 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.options import Command
+from gainful.cli.options import (
+    Command,
+)
 
 _MORE = ("level", "margin", "tie", "resamples", "seed", "slices", "by")
 _ASKED = {

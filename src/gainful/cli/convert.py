@@ -5,7 +5,12 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.options import check_target, reading_of, reading_options, seen_enough
+from gainful.cli.options import (
+    check_target,
+    reading_of,
+    reading_options,
+)
+from gainful.cli.streams import seen_enough
 
 _ENDINGS = gf.endings(of="documents")
 

@@ -24,11 +24,12 @@ from gainful.cli.options import (
     reading_options,
     way_of,
     with_engine,
-    write,
 )
 from gainful.cli.progress import progress_bar
+from gainful.cli.streams import tell, write
 
 _SUBTOPICS = "alpha_nDCG@20"
+_MOST_DIGITS = 18  # of a number of documents
 
 
 @click.command(
@@ -143,12 +144,12 @@ def _finish(results: Mapping[str, gf.Scores], options: dict[str, Any]) -> None:
     if format_of(options) in BARE:  # the others carry these themselves
         first = next(iter(results.values()))
         if first.dialect is not None:
-            click.echo(f"dialect: {first.dialect}", err=True)
-        click.echo(f"policy: {first.policy}", err=True)
+            tell(f"dialect: {first.dialect}")
+        tell(f"policy: {first.policy}")
         for name, scores in results.items():
-            click.echo(f"{name}: {scores.coverage}", err=True)
+            tell(f"{name}: {scores.coverage}")
         for note in first.aggregates:
-            click.echo(note, err=True)
+            tell(note)
 
 
 def _check_saving(judgments: str, runs: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -223,10 +224,10 @@ def _write_bounds(
     write(text, options["output"])
     if format_of(options) in (*BARE, "json"):  # the others carry these themselves
         for note in found.table().notes:
-            click.echo(note, err=True)
+            tell(note)
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
         raise click.UsageError("--unseen is a number of documents from 0, or any.")
     return int(text)

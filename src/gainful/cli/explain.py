@@ -18,8 +18,8 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    write,
 )
+from gainful.cli.streams import write
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
 _OF_RUNS = frozenset(
@@ -125,4 +125,4 @@ def _grades(text: str) -> list[float]:
         raise click.UsageError(
             f"Expected grades such as 3,2,3,0,1,2, or JUDGMENTS and RUN with --query; found {text!r}."
         )
-    return [float(number) for number in text.split(",")]
+    return [float(number.strip()) for number in text.split(",")]

@@ -1,107 +1,202 @@
-"""The entry point: commands, and how failures and warnings are shown.
+"""The entry point: the process around a command, with its signals, failures and exit code.
 
-Data goes to standard output, everything else to standard error. Exit 0 done, 1 a gate or
-check failed, 2 bad input or usage.
+Data goes to standard output, everything else to standard error. Exit 0 done, 1 a gate or check
+failed, 2 bad input or usage, 130 after Ctrl-C, 143 after SIGTERM. What takes time to import is
+imported in `_run`, where a signal is handled already.
 """
 
-import difflib
-import io
+import os
+import shlex
+import signal
 import sys
+import threading
 import warnings
-from importlib import import_module
+from contextlib import suppress
+from itertools import takewhile
 from typing import Any, NoReturn
 
-import click
-
-import gainful as gf
-
-_BAD_INPUT = 2
-_INTERRUPTED = 130
-
-_COMMANDS = (
-    "evaluate",
-    "compare",
-    "report",
-    "explain",
-    "why",
-    "check",
-    "pool",
-    "power",
-    "measures",
-    "dialects",
-    "convert",
-    "trec_eval",
-)
-# What is a command's work under another name, as in Python.
-_ELSEWHERE = {"which": "gainful why --got"}
+_BAD = 2  # input or usage, or a bug
+_ENDING = [signal.SIGINT, signal.SIGTERM]
+if sys.platform != "win32":
+    _ENDING.append(signal.SIGHUP)
+_SIGNALLED = 128  # added to the number of a signal, as shells do
 
 
-class _Commands(click.Group):
-    """Commands, each in a module of its name that is imported when it is called."""
+class _Terminated(BaseException):
+    """Ends the work where a signal asks for it, so that what is on the way is removed."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the names in the order of a user's work."""
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command of a name, if there is one."""
-        if cmd_name not in _COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), cmd_name)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is called, or suggest the closest."""
-        name = args[0]
-        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            close = difflib.get_close_matches(name.casefold(), _COMMANDS, n=1)
-            meant = _ELSEWHERE.get(name) or (f"gainful {close[0]}" if close else None)
-            hint = "" if meant is None else f" Did you mean '{meant}'?"
-            ctx.fail(f"No such command {name!r}.{hint}")
-        return super().resolve_command(ctx, args)
-
-
-@click.group(
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="gainful COMMAND --help tells more of each.",
-)
-@click.version_option(gf.__version__, message="gainful %(version)s")
-def commands() -> None:
-    """Measure how good rankings are."""
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 def main() -> NoReturn:
-    """Run the command line, and turn every expected failure into one paragraph."""
+    """Run the command line, and turn every failure into one paragraph."""
+    try:
+        _hear_signals()
+        code = _run()
+    except KeyboardInterrupt:
+        code = _stopped(signal.SIGINT, "interrupted")
+    except _Terminated as terminated:
+        code = _stopped(terminated.number, "terminated")
+    except Exception as problem:  # noqa: BLE001 - nobody is to see a traceback who did not ask
+        code = _failed(_bug(problem))
+    _leave(code)
+
+
+def _run() -> int:
+    """Run a command and return its exit code."""
+    from gainful.cli.streams import discard, open_closed
+
+    open_closed()
+    import click
+
+    import gainful as gf
+    from gainful.cli.commands import commands
+
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", gf.GainfulWarning)  # not once for several alike
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal may not have all characters
     try:
         # Sub-commands return nothing; click's own errors carry their exit code.
         commands.main(standalone_mode=False)
     except gf.GainfulError as problem:
-        _fail(str(problem))
+        return _failed(str(problem))
     except click.ClickException as problem:
-        problem.show()
-        sys.exit(problem.exit_code)
+        return _misused(problem)
     except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("gainful: interrupted", err=True)
-        sys.exit(_INTERRUPTED)
+        return done.exit_code
+    except click.Abort as problem:
+        if isinstance(problem.__cause__, EOFError):  # which click takes for an end by the user
+            raise problem.__cause__ from None
+        return _stopped(signal.SIGINT, "interrupted")
+    except SystemExit as done:
+        if type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):
+            discard(1)  # click met a reader that has seen enough of a help page
+            return 0
+        return done.code if isinstance(done.code, int) else 0
+    except MemoryError:
+        return _failed(
+            "memory: expected room for the work, found none left. Measure fewer runs or queries "
+            "at once, or on a larger machine."
+        )
     except OSError as problem:
-        _fail(f"{problem.filename or 'output'}: {problem.strerror}.")
-    sys.exit(0)
+        return _failed(_refused(problem))
+    return 0
 
 
-def _fail(message: str) -> NoReturn:
-    click.echo(f"gainful: error: {message}", err=True)
-    sys.exit(_BAD_INPUT)
+def _hear_signals() -> None:
+    """Have the signals that end a process end its work first; a second one ends it at once.
+
+    What is ignored, as by nohup, stays so.
+    """
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    with suppress(ValueError):  # only the main thread can
+        for number in _ENDING:
+            if signal.getsignal(number) in usual:
+                signal.signal(number, _end_the_work)
+
+
+def _end_the_work(number: int, _: object) -> NoReturn:
+    for other in _ENDING:
+        if signal.getsignal(other) is _end_the_work:
+            signal.signal(other, _end_at_once)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise _Terminated(number)
+
+
+def _end_at_once(number: int, _: object) -> NoReturn:
+    os._exit(_SIGNALLED + number)
+
+
+def _stopped(number: int, word: str) -> int:
+    with suppress(ImportError):  # of a module that was being imported
+        from gainful.cli.streams import tell
+
+        tell(f"gainful: {word}")
+    return _SIGNALLED + number
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process, with everything written."""
+    from gainful.cli.streams import discard
+
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard(1)
+    except OSError as problem:
+        discard(1)
+        code = code or _failed(f"standard output: {problem.strerror}.")
+    if code >= _SIGNALLED and threading.active_count() > 1:
+        os._exit(code)  # a thread that did not stop in time would be waited for
+    sys.exit(code)
+
+
+def _failed(message: str) -> int:
+    """Say what went wrong, with the traceback if it is asked for, and return the exit code."""
+    from gainful.cli.streams import tell, tell_lines
+
+    if "--traceback" in takewhile(lambda word: word.startswith("-"), sys.argv[1:]):
+        import traceback
+
+        tell_lines(traceback.format_exc().rstrip())
+    tell(f"gainful: error: {message}")
+    return _BAD
+
+
+def _misused(problem: Any) -> int:
+    """Show wrong usage as click does, but the user's words in it on one line."""
+    from gainful.cli.streams import tell, tell_lines
+
+    context, message = getattr(problem, "ctx", None), problem.format_message()
+    if type(problem).__name__ == "NoArgsIsHelpError":  # whose message is a page
+        tell_lines(message)
+        return int(problem.exit_code)
+    if context is not None:
+        tell_lines(context.get_usage())
+        if context.command.get_help_option(context) is not None:
+            tell(f"Try '{context.command_path} --help' for help.")
+        tell("")
+    listed = message if "\n\t" not in message else " ".join(message.split())  # choices, one a line
+    tell(f"Error: {listed}")
+    return int(problem.exit_code)
+
+
+def _refused(problem: OSError) -> str:
+    """Say what the system did not do, and with what."""
+    reason = problem.strerror or str(problem) or type(problem).__name__
+    if problem.filename is not None:
+        return f"{os.fsdecode(problem.filename)}: {reason}."
+    import gainful as gf
+
+    try:
+        gf.write_text("", "-", dry=True)
+    except gf.InputError as closed:  # where click could not print its help
+        return str(closed)
+    return f"the operating system: {reason}."
+
+
+def _bug(problem: Exception) -> str:
+    import platform
+
+    import gainful as gf
+
+    place = problem.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = (
+        "" if place is None else f" (line {place.tb_lineno} of {place.tb_frame.f_code.co_filename})"
+    )
+    command = shlex.join(["gainful", "--traceback", *sys.argv[1:]])
+    return (
+        f"this is a bug in gainful: {type(problem).__name__}: {problem}{where}. Please report it with "
+        f"what this prints, and the files if you can: {command} (gainful {gf.__version__}, Python "
+        f"{platform.python_version()}, {platform.platform()})"
+    )
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"gainful: warning: {message}", err=True)
+    from gainful.cli.streams import tell
+
+    tell(f"gainful: warning: {message}")

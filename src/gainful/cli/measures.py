@@ -5,7 +5,12 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.options import format_of, format_option, output_option, write
+from gainful.cli.options import (
+    format_of,
+    format_option,
+    output_option,
+)
+from gainful.cli.streams import write
 
 
 @click.command()

@@ -1,9 +1,6 @@
 """Options that several commands share; their choices and help come from the package."""
 
-import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -285,26 +282,9 @@ def names_of(runs: tuple[str, ...]) -> list[str]:
 def check_target(output: str | None, *inputs: str) -> None:
     """Refuse an output that is one of the inputs or cannot be written, before the work for it."""
     if output is None:
+        gf.write_text("", "-", dry=True)
         return
     for name in inputs if Path(output).exists() else ():
         if Path(name).exists() and Path(name).samefile(output) and Path(name).is_file():
             raise click.UsageError(f"The output {output} is one of the inputs.")
     gf.write_text("", output, dry=True)
-
-
-def write(text: str, output: str | None) -> None:
-    """Write to standard output, or replace a file once the new one is complete."""
-    if output is None or output == "-":
-        with seen_enough():
-            click.echo(text)
-    else:
-        gf.write_text(f"{text}\n", output)
-
-
-@contextmanager
-def seen_enough() -> Iterator[None]:
-    """Let the reader of standard output (head, less) stop before the end: nothing is wrong."""
-    try:
-        yield
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,9 +14,9 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    seen_enough,
     told_format,
 )
+from gainful.cli.streams import seen_enough, tell
 
 _ENDINGS = gf.endings(of="pools")
 _FORMATS = tuple(dict.fromkeys((*gf.formats(), *_ENDINGS.values())))
@@ -99,7 +99,7 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     with seen_enough():
         found.write("-" if output is None else output, format=chosen)
     if chosen not in _NOTED:
-        click.echo(found.summary, err=True)
+        tell(found.summary)
 
 
 def _grades(text: str) -> tuple[float, ...]:

@@ -17,8 +17,8 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    write,
 )
+from gainful.cli.streams import tell, write
 
 _FILES = 3  # JUDGMENTS BASE RUN
 
@@ -93,4 +93,4 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     write(gf.render(noted, format_of(options)), options["output"])
     if format_of(options) in (*BARE, "json"):  # the others carry it themselves
         for note in basis:
-            click.echo(note, err=True)
+            tell(note)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gainful.errors import printable
+
 _PATIENCE = 1.0  # seconds
 
 
@@ -30,6 +32,7 @@ class _Bar:
         self._share = 0.0
         self._shown: Any = None
         self._task: Any = None
+        self._escape: Callable[[str], str] = str
 
     def __call__(self, share: float, name: str) -> None:
         if self._shown is None:
@@ -37,14 +40,17 @@ class _Bar:
                 return
             # Imported here because most commands end before a bar is due.
             from rich.console import Console
+            from rich.markup import escape
             from rich.progress import Progress
 
+            self._escape = escape
             self._shown = Progress(console=Console(stderr=True), transient=True)
             self._shown.start()
-            self._task = self._shown.add_task(name, total=1.0)
+            self._task = self._shown.add_task(self._escape(printable(name)), total=1.0)
         # A run takes several steps, each of which begins anew; the bar does not go back.
         self._share = max(self._share, min(share, 1.0))
-        self._shown.update(self._task, completed=self._share, description=name)
+        shown = self._escape(printable(name))  # a name of a file may hold anything
+        self._shown.update(self._task, completed=self._share, description=shown)
 
     def close(self) -> None:
         """Take the bar away."""

@@ -19,6 +19,7 @@ from gainful.cli.options import (
     reading_options,
 )
 from gainful.cli.progress import progress_bar
+from gainful.cli.streams import tell
 
 _MEGABYTE = 1_000_000
 
@@ -96,4 +97,4 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     detail = f"{kept['queries']} of {kept['of']} queries in detail"
     size = "" if target == "-" else f"{Path(target).stat().st_size / _MEGABYTE:.1f} MB, "
     why = "" if kept["why"] is None else f" ({kept['why']})"
-    click.echo(f"{target}: {size}{detail}{why}", err=True)
+    tell(f"{target}: {size}{detail}{why}")

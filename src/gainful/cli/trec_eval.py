@@ -5,6 +5,7 @@ import sys
 import click
 
 import gainful as gf
+from gainful.cli.streams import print_data, print_error
 
 
 @click.command(
@@ -17,7 +18,6 @@ import gainful as gf
 def trec_eval(arguments: tuple[str, ...]) -> None:
     """Do what trec_eval does: its options, its output."""
     printed = gf.compat.trec_eval(arguments)
-    # As bytes: ids need not be UTF-8, and may hold what a terminal takes for a command.
-    click.echo(printed.output.encode(errors="surrogateescape"), nl=False)
-    click.echo(printed.error.encode(errors="surrogateescape"), nl=False, err=True)
+    print_data(printed.output)
+    print_error(printed.error)
     sys.exit(printed.code)

@@ -19,8 +19,8 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
-    write,
 )
+from gainful.cli.streams import tell, write
 
 
 @click.command(
@@ -78,4 +78,4 @@ def why(judgments: str, run: str, **options: Any) -> None:
     write(gf.render(found, format_of(options), digits=options["digits"]), options["output"])
     if format_of(options) in BARE:  # the others carry these themselves
         for note in told:
-            click.echo(note, err=True)
+            tell(note)

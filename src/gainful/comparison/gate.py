@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.conditions import CHANGED, Condition, read_conditions
 from gainful.comparison.verdict import signed
-from gainful.errors import InputError
+from gainful.errors import InputError, printable
 from gainful.measures.notation import Measures, read_measures
-from gainful.rendering.table import Table, as_html, as_markdown, as_text, printable
+from gainful.rendering.table import Table, as_html, as_markdown, as_text
 from gainful.statistics.intervals import INTERVALS, Interval
 from gainful.statistics.moments import moments
 

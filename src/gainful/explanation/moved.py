@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from gainful.errors import printable
 from gainful.explanation.account import Account
 from gainful.explanation.sums import summed
 from gainful.explanation.worked import grade_cell, plain_cell, rank_cell
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
-from gainful.rendering.table import Cell, Table, printable
+from gainful.rendering.table import Cell, Table
 
 _DIGITS = 4
 _MOST_IDLE = 3  # documents without a part that are shown, so that one sees what they are

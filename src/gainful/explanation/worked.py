@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from gainful.errors import printable
 from gainful.explanation.account import Account
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -62,7 +63,9 @@ class Explanation(Account):
     @property
     def heading(self) -> str:
         """What is explained."""
-        return str(self.measure) if self.query is None else f"{self.measure} of query {self.query}"
+        if self.query is None:
+            return str(self.measure)
+        return printable(f"{self.measure} of query {self.query}")
 
     @property
     def conclusion(self) -> str:

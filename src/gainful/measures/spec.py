@@ -104,7 +104,7 @@ def read_cutoff(value: object) -> int:
     """
     expected = f"a whole number from 1 to {_DEEPEST:,} as cutoff"
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
-        cutoff = int(value)
+        cutoff = int(value.strip())  # by itself, `int` takes less for white space
     elif isinstance(value, bool | str):
         raise MeasureError("cutoff", expected, shown(value))
     else:

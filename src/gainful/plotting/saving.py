@@ -12,6 +12,7 @@ from typing import Any
 import altair as alt
 
 from gainful.errors import InputError, MissingDependencyError, did_you_mean
+from gainful.writing.replacing import replacing
 
 ENDINGS = ("png", "svg", "pdf", "html", "json")
 _BINARY = ("png", "pdf")
@@ -55,6 +56,8 @@ class _Saved(alt.TopLevelMixin):
     ) -> None:
         """Write the chart to a file: PNG, SVG, PDF, HTML that stands alone, or JSON.
 
+        An old file is replaced when the new one is complete.
+
         Args:
             fp: the path, or a file that is open for writing; then with a `format`.
             format: told by the ending of the path if None.
@@ -83,7 +86,9 @@ class _Saved(alt.TopLevelMixin):
         # Drawn whole before the file is touched: an old one stays where the chart cannot be drawn.
         drawn = io.BytesIO() if format in _BINARY else io.StringIO()
         super().save(drawn, format=format, **options)
-        _write(path, drawn.getvalue())
+        content = drawn.getvalue()
+        with replacing(path) as file:
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
 
     def to_html(self, *arguments: Any, **options: Any) -> str:
         """Return a page; as altair's, but that no text of the rows can be taken for markup."""
@@ -96,14 +101,6 @@ class _Saved(alt.TopLevelMixin):
             spec = json.dumps(self.to_dict(context={"pre_transform": False}))
             bundle["text/html"] = bundle["text/html"].replace(spec, _escaped(spec))
         return bundle
-
-
-def _write(path: Path, content: str | bytes) -> None:
-    try:
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    except (OSError, ValueError) as problem:  # ValueError: a path that no system has
-        reason = problem.strerror if isinstance(problem, OSError) else problem
-        raise InputError(str(path), "a file that can be written", str(reason)) from None
 
 
 def _need_converter(where: str) -> None:

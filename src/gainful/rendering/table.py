@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gainful.errors import printable
+
 
 @dataclass(frozen=True, slots=True)
 class Marked:
@@ -254,15 +256,6 @@ def latex_text(text: str) -> str:
     """
     escaped = printable(_on_one_line(text)).translate(_LATEX_SPECIAL)
     return re.sub("-(?=-)", "-{}", escaped)  # two together would be a dash
-
-
-def printable(text: str) -> str:
-    """Show what would steer a terminal, or break a line, as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else repr(character)[1:-1] for character in text
-    )
 
 
 def _width(text: str) -> int:

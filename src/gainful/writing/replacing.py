@@ -1,15 +1,18 @@
 """Files that are replaced only when the new one is complete: the one way in which any is written."""
 
+import errno
+import io
 import os
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from gainful.errors import GainfulError, InputError, shown
 from gainful.inputs.files import path_text
-from gainful.inputs.temporary import temporary_file, temporary_folder
+from gainful.inputs.temporary import no_room, temporary_file, temporary_folder
 
 _CHUNK = 1 << 22
 _PERMISSIONS = 0o7777
@@ -30,17 +33,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     pipes and `-`, standard output, are not replaced: what is complete is sent to them.
     """
     name = name_of(path)
-    if not name:
-        raise InputError("''", "the name of a file to write", "an empty one")
-    try:
-        with _sent(name) if _is_stream(name) else _beside(Path(name).resolve()) as temporary:
-            yield temporary
-    except (GainfulError, BrokenPipeError):
-        raise  # a reader that has seen enough of a pipe is the caller's affair
-    except (OSError, ValueError) as problem:  # ValueError: a path that no system has
-        where = "standard output" if name == "-" else name
-        reason = problem.strerror if isinstance(problem, OSError) else problem
-        raise InputError(where, "a file that can be written", str(reason)) from None
+    with (
+        _blamed(name),
+        _sent(name) if _is_stream(name) else _beside(Path(name).resolve()) as temporary,
+    ):
+        yield temporary
 
 
 def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) -> None:
@@ -53,10 +50,35 @@ def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) ->
         dry: only refuse a path that cannot be written, before work whose result goes there;
             nothing there changes.
     """
+    name, content = name_of(path), text.encode(errors="surrogateescape")
+    with _blamed(name):
+        if _is_stream(name):
+            if not dry:
+                _send(io.BytesIO(content), name)
+            elif name == "-":
+                _print(io.BytesIO())
+            return
     with suppress(_Never), replacing(path) as file:
         if dry:
             raise _Never
-        file.write_bytes(text.encode(errors="surrogateescape"))
+        file.write_bytes(content)
+
+
+@contextmanager
+def _blamed(name: str) -> Iterator[None]:
+    """Say that a file cannot be written, and why."""
+    if not name:
+        raise InputError("''", "the name of a file to write", "an empty one")
+    try:
+        yield
+    except (GainfulError, BrokenPipeError):
+        raise  # a reader that has seen enough of a pipe is the caller's affair
+    except (OSError, ValueError) as problem:  # ValueError: a path that no system has
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        if name == "-" and isinstance(problem, OSError) and problem.errno == errno.EBADF:
+            reason = "none: it is closed"
+        where = "standard output" if name == "-" else name
+        raise InputError(where, "a file that can be written", str(reason)) from None
 
 
 def name_of(path: object) -> str:
@@ -93,15 +115,35 @@ def _sent(name: str) -> Iterator[Path]:
     folder = temporary_folder(None)
     try:
         temporary = folder.path / "output"
-        temporary.touch()
-        yield temporary
+        try:
+            temporary.touch()
+            yield temporary
+        except OSError as problem:
+            raise no_room(problem.strerror) from None
         with temporary.open("rb") as source:
-            if name == "-":
-                sys.stdout.flush()  # what was printed before stands before
-                shutil.copyfileobj(source, sys.stdout.buffer, _CHUNK)
-                sys.stdout.buffer.flush()
-            else:
-                with Path(name).open("wb") as stream:
-                    shutil.copyfileobj(source, stream, _CHUNK)
+            _send(source, name)
     finally:
         folder.remove()
+
+
+def _send(source: BinaryIO, name: str) -> None:
+    if name == "-":
+        _print(source)
+    else:
+        with Path(name).open("wb") as stream:
+            shutil.copyfileobj(source, stream, _CHUNK)
+
+
+def _print(source: BinaryIO) -> None:
+    stream: Any = sys.stdout
+    if stream is None:  # it was closed before Python began
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    if not hasattr(stream, "buffer"):  # of a program that gathers what is printed
+        stream.write(source.read().decode(errors="surrogateescape"))
+        return
+    stream.flush()  # what was printed before stands before
+    stream.buffer.flush()
+    shutil.copyfileobj(source, stream.buffer, _CHUNK)
+    with suppress(io.UnsupportedOperation):
+        os.write(stream.fileno(), b"")  # says of a closed stream that it is, with nothing to write
+    stream.buffer.flush()

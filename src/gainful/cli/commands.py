@@ -1,0 +1,68 @@
+"""The commands, each in a module of its name."""
+
+import difflib
+from importlib import import_module
+
+import click
+
+import gainful as gf
+
+_COMMANDS = (
+    "evaluate",
+    "compare",
+    "report",
+    "explain",
+    "why",
+    "check",
+    "pool",
+    "power",
+    "measures",
+    "dialects",
+    "convert",
+    "trec_eval",
+)
+# What is a command's work under another name, as in Python.
+_ELSEWHERE = {"which": "gainful why --got"}
+
+
+class _Commands(click.Group):
+    """Commands, each in a module of its name that is imported when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names in the order of a user's work."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the command of a name, if there is one."""
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called, or suggest the closest."""
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            close = difflib.get_close_matches(name.casefold(), _COMMANDS, n=1)
+            meant = _ELSEWHERE.get(name) or (f"gainful {close[0]}" if close else None)
+            hint = "" if meant is None else f" Did you mean '{meant}'?"
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="gainful COMMAND --help tells more of each.",
+)
+@click.version_option(gf.__version__, message="gainful %(version)s")
+@click.option(
+    "--traceback",
+    is_flag=True,
+    expose_value=False,
+    help="Before a command: with an error, show where in the code it comes from.",
+)
+def commands() -> None:
+    """Measure how good rankings are."""
