@@ -165,8 +165,9 @@ def _beyond(shift: float, freedom: float, critical: float) -> float:
         edges.add(peak + step)
     if shift > 1:
         fall = math.log(shift / critical)
+        first, last = min(edges), max(edges)
         around = [fall + distance / shift for distance in _AROUND]
-        edges |= {edge for edge in around if min(edges) < edge < max(edges)}
+        edges |= {edge for edge in around if first < edge < last}
     ends = np.array(sorted(edges))
     nodes, weights = _gauss_legendre(_NODES)
     half = np.diff(ends)[:, None] / 2
