@@ -66,6 +66,8 @@ WORDS += (
 )
 WORDS += ("ndcg_rel.2=0", "Rndcg.2=0.5", "G.2=0", "ndcg.-1=1", "gm_bpref", "relative_P.3", "recall")
 WORDS += ("dcg", "ideal_dcg", "rbp", "rbp.p=0.5", "rbp_resid", "rbp_resid.p=.8", "unj", "map.5")
+WORDS += ("ndcg.1=nan", "G.1=inf", "utility.nan,1,1,1", "P.99999999999999999999", "relstring.1e99")
+WORDS += ("Rprec_mult.-1", "set_F.-1", "rbp.p=2", "iprec_at_recall.-1,7", "11pt_avg.x")
 WORDS += ("num_rel_ret", "num_nonrel_judged_ret", "map_cut", "relative_P", "success", "Rprec_mult")
 NICKNAMES = ("official", "all_trec", "set", "prefs", "all_prefs", "qrels_jg")
 PREFERENCES = ("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel", "prefs_simp_ret")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import random
 import shlex
 import sys
@@ -304,6 +305,60 @@ def test_comments_are_skipped_since_version_10(place, files):
 def test_of_two_comments_in_judgments_the_second_is_a_line(files):
     assert printed([], files, f"# one\n# two\n{JUDGMENTS}", RUN).code == 2
     assert printed([], files, JUDGMENTS, f"# one\n # two\n\n{RUN}").code == 0
+
+
+@pytest.mark.parametrize(
+    ("judgments", "run", "code"),
+    [
+        (f"{JUDGMENTS}# the end\n", RUN, 0),
+        (JUDGMENTS, f"{RUN}# the end\n", 0),
+        ("# nothing\n", RUN, 2),
+        (JUDGMENTS, "# nothing\n\n", 4),
+        (JUDGMENTS.replace("b 2", "b\0 2"), RUN, 2),
+        (JUDGMENTS, RUN.replace("x", "\0"), 2),
+        ("1 0 a -1\n2 0 a 1\n", RUN, 4),  # no room for the grades of the first query
+        ("1 0 a 1\n2 0 a -1\n", RUN, 0),
+    ],
+)
+def test_files_at_which_trec_eval_stops_or_crashes(judgments, run, code, files):
+    done = printed(["-m", "all_trec"], files, judgments, run)
+    assert done.code == code
+    assert bool(done.output) == (code == 0)
+    assert bool(done.error) == (code != 0)
+
+
+def test_gains_that_differ_by_less_than_one_count_as_equal(files):
+    """The ideal order is b, then c, whose gain of 0 ends it: a, of gain 0.5, is not in it."""
+    judgments, run = "1 0 a 1\n1 0 b 2\n1 0 c 0\n", "1 Q0 a 1 9 t\n1 Q0 b 2 8 t\n"
+    output = printed(["-m", "ndcg.1=0.5,2=1"], files, judgments, run).output
+    value = (0.5 + 1 / math.log2(3)) / 1
+    assert output == f"ndcg_1=0.5,2=1        \tall\t{value:.4f}\n"
+    apart = printed(["-m", "ndcg.1=5,2=10"], files, judgments, run).output
+    assert apart == f"ndcg_1=5,2=10         \tall\t{value / (1 + 0.5 / math.log2(3)):.4f}\n"
+
+
+BEYOND = pytest.mark.parametrize(
+    "written",
+    [
+        *("ndcg.1=nan", "ndcg.1=inf", "G.1=-inf", "Rndcg.2=nan", "ndcg_rel.1=1e300,2=-1e300"),
+        *("rbp.p=nan", "rbp.1=nan", "set_F.-1", "utility.nan,1,1,1", "P.9223372036854775808"),
+        *("Rprec_mult.-1,nan,inf", "11pt_avg.x", "iprec_at_recall.-1,7", "relstring.1e99"),
+        *("relstring.-3", "relstring.nan"),
+    ],
+)
+
+
+def test_the_mean_of_negative_zeros_is_zero(files):
+    output = printed(["-q", "-m", "rbp.p=2"], files, "1 0 x 0\n2 0 x 0\n", RUN).output
+    assert output.splitlines()[-1] == "rbp_p=2               \tall\t0.0000"
+    assert output.count("-0.0000") == 2
+
+
+@BEYOND
+def test_parameters_beyond_any_use_end_in_an_answer(written, files):
+    done = printed(["-q", "-m", written], files, JUDGMENTS, RUN)
+    assert (done.code, done.error) == (0, "")
+    assert done.output.startswith(written.partition(".")[0])
 
 
 @pytest.mark.parametrize(

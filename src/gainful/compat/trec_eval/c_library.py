@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 
 ZERO_BY_ZERO = -float("nan")  # its sign is printed
 
-_INT, _LONG = 1 << 31, 1 << 63
+_LONG = 1 << 63
 _WHOLE = re.compile(rb"[ \t-\r]*([+-]?)0*(\d*)")
 _LONG_DIGITS = 20
 _DECIMAL = re.compile(
@@ -55,13 +55,14 @@ def decimal(text: bytes) -> float:
     return -value if sign == b"-" else value
 
 
-def as_int(value: float) -> int:
-    """Return a number without what stands after the point; the lowest where 32 bits cannot hold it.
+def truncated(value: float, bits: int) -> int:
+    """Return a number without what stands after the point; the lowest where the bits cannot hold it.
 
-    >>> as_int(-1.9), as_int(float("nan"))
+    >>> truncated(-1.9, 32), truncated(float("nan"), 32)
     (-1, -2147483648)
     """
-    return int(value) if abs(value) < _INT else -_INT
+    beyond = 1 << bits - 1
+    return int(value) if abs(value) < beyond else -beyond
 
 
 def written(value: float) -> str:

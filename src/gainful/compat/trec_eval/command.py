@@ -262,8 +262,8 @@ class _Lines:
             return queries
         if name == "num_rel" and complete:
             return self.sides.relevant
-        # One after the other, as a rounded last digit depends on the order.
-        total = float(np.add.accumulate(self.values[name])[-1])
+        # One after the other, as a rounded last digit depends on the order; 0 and −0 are 0.
+        total = 0.0 + float(np.add.accumulate(self.values[name])[-1])
         if asked.entry.logarithm:
             lost = (queries - evaluated) * math.log(LOWEST_MEAN)
             return math.exp((total + lost) / queries)

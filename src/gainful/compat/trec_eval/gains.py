@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.compat.trec_eval.c_library import ZERO_BY_ZERO, as_int, merge_sorted, whole
+from gainful.compat.trec_eval.c_library import ZERO_BY_ZERO, merge_sorted, truncated, whole
 from gainful.compat.trec_eval.files import bytes_of
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def levels_of(pool: Floats, pairs: Pairs, version: int) -> list[Level]:
     levels += [
         Level(grade, grade, documents.get(grade, 0)) for grade in others if grade not in there
     ]
-    return merge_sorted(levels, lambda one, other: as_int(one.gain - other.gain))
+    return merge_sorted(levels, lambda one, other: truncated(one.gain - other.gain, 32))
 
 
 def _is_whole(text: str) -> bool:

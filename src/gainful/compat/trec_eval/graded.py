@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.compat.trec_eval.c_library import whole
+from gainful.compat.trec_eval.c_library import truncated, whole
 from gainful.compat.trec_eval.columns import columns, strings
 from gainful.compat.trec_eval.files import (
     last_tag,
@@ -101,7 +101,7 @@ class Graded:
     def strings(self, places: list[int], asked: Asked) -> list[str]:
         """Return the grades of the first documents of some queries, a character for each."""
         matched = chosen_queries(self.matched, places)
-        shown = strings(matched, int(asked.numbers[0]))
+        shown = strings(matched, truncated(asked.numbers[0], 64))
         if asked.written is not None:
             return shown
         missing = matched.missing.tolist()
