@@ -107,7 +107,7 @@ def query_value(
     choose = {"best": max, "worst": min}.get(policy["ties"], lambda all_: sum(all_) / len(all_))
     value = choose(values)
 
-    pool = [worth(doc) for doc in grades if ideal == "judged" or doc in scores]
+    pool = [worth(doc) for doc in (grades if ideal == "judged" else scores)]
     if ideal == "judged" and depth == "cutoff" and absent > 0:
         # At a fixed size there are as many absent documents as one likes.
         pool += [absent] * (k or 0)

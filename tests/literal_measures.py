@@ -23,8 +23,9 @@ def discounted(q, gain, discount, base):
 
 @formula("IDCG")
 def ideal_discounted(q, gain, discount, base, ideal, depth):
-    grades = q.judged if ideal == "judged" else [grade for grade in q.listed if grade is not None]
-    gains = sorted((q.gain(grade, gain) for grade in grades), reverse=True)
+    grades = q.judged if ideal == "judged" else q.listed
+    gains = [0.0 if grade is None else q.gain(grade, gain) for grade in grades]
+    gains.sort(reverse=True)
     if q.negative != "both":
         gains = [worth for worth in gains if worth > 0]
     if depth == "retrieved":

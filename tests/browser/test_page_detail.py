@@ -242,7 +242,7 @@ def test_an_ideal_of_a_run_has_its_name(opened):
     page = opened("own_ideals", at="#query=q")
     assert page.locator(".strips .ideal th").inner_text() == "ideal of <b>two</b>"
     title = page.locator(".steps caption").last.inner_text()
-    assert title == "the ideal of <b>two</b>: the judged documents of the list, best first"
+    assert title == "the ideal of <b>two</b>: the documents of the list, best first"
 
 
 def test_the_ideal_of_all_has_no_name(opened):

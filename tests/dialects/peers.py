@@ -212,8 +212,11 @@ def random_lists(seed, grades, *, count=LISTS, tied=True, sizes=(2, 3, 5, 8, LON
     return labels, scores
 
 
-def with_ids(seed, labels, scores):
-    """Judgments and a run whose lists these are: some zeros unjudged, some documents not retrieved."""
+def with_ids(seed, labels, scores, elsewhere=(0, 1, 2)):
+    """Judgments and a run whose lists these are: some zeros unjudged, some documents not retrieved.
+
+    The grades of the latter are those of `elsewhere`.
+    """
     rng = random.Random(seed)  # noqa: S311
     judgments, run = {"missing": {"d1": 1, "d2": 0}}, {}
     for number, (grades, given) in enumerate(zip(labels, scores, strict=True)):
@@ -223,10 +226,20 @@ def with_ids(seed, labels, scores):
             for doc, grade in zip(ids, grades, strict=True)
             if grade or rng.random() < 0.5
         }
-        elsewhere = {f"x{place}": rng.choice((0, 1, 2)) for place in range(rng.randint(1, 3))}
-        judgments[f"q{number}"] = judged | elsewhere
+        others = {f"x{place}": rng.choice(elsewhere) for place in range(rng.randint(1, 3))}
+        judgments[f"q{number}"] = judged | others
         run[f"q{number}"] = dict(zip(ids, given, strict=True))
     return judgments, run
+
+
+def as_files(judgments, run, folder):
+    """The same as a TREC file and a table, which different engines read."""
+    qrels, results = Path(folder, "judgments.qrels"), Path(folder, "run.csv")
+    lines = [f"{q} 0 {d} {g}" for q, docs in judgments.items() for d, g in docs.items()]
+    qrels.write_text("\n".join(lines) + "\n")
+    lines = [f"{q},{d},{s!r}" for q, docs in run.items() for d, s in docs.items()]
+    results.write_text("query,doc,score\n" + "\n".join(lines) + "\n")
+    return qrels, results
 
 
 def random_queries(seed, *, grades, queries=300, scores=TIED, missing=True):

@@ -82,21 +82,37 @@ def test_lists(name, grades, tied):
 
 
 @pytest.mark.parametrize("k", [None, 3])
-@pytest.mark.parametrize("name", peers.LIST_TOOLS)
-def test_lists_of_a_run(name, k):
-    """The same from judgments and a run; a query that the run lacks has no list."""
-    count = 40 if name == "lightgbm" else peers.LISTS
-    labels, scores = peers.random_lists(f"{name} {k}", WHOLE, count=count)
-    judgments, run = peers.with_ids(name, labels, scores)
+@pytest.mark.parametrize(("name", "grades"), LISTS, ids=lambda value: str(value).replace(" ", ""))
+def test_lists_of_a_run(name, grades, k, tmp_path):
+    """The same from judgments and a run; a query that the run lacks has no list.
+
+    The tool sees what was retrieved: a document without a judgment has the label 0, in the list
+    and in the ideal, and a judged one that was not retrieved is not there.
+    """
+    count = 40 if name == "lightgbm" else 80
+    labels, scores = peers.random_lists(f"{name} {k} {grades}", grades, count=count)
+    labels, scores = reproduced(name, labels, scores, k)
+    judgments, run = peers.with_ids(name, labels, scores, elsewhere=grades)
+    unjudged = [doc not in judgments[query] for query in run for doc in run[query]]
+    assert sum(unjudged) > 15
     theirs, mean = peers.LIST_TOOLS[name](labels, scores, k)
-    found = gf.evaluate(judgments, run, name_of(k), dialect=name)
-    assert found.coverage.missing == ("missing",)
-    ours = {query: row[0] for query, row in zip(found.queries, found.values.tolist(), strict=True)}
-    assert list(ours) == list(run)
-    assert list(ours.values()) == pytest.approx(theirs, **off(name))
-    assert next(iter(found.means.values())) == pytest.approx(mean, **off(name))
+    for given in ((judgments, run), peers.as_files(judgments, run, tmp_path)):
+        found = gf.evaluate(*given, name_of(k), dialect=name)
+        assert found.coverage.missing == ("missing",)
+        rows = zip(found.queries, found.values[:, 0].tolist(), strict=True)
+        ours = dict(rows)
+        assert [ours[query] for query in run] == pytest.approx(theirs, **off(name))
+        assert next(iter(found.means.values())) == pytest.approx(mean, **off(name))
     plain = gf.evaluate(judgments, run, name_of(k))
     assert plain[name_of(k)] != pytest.approx(mean, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["catboost", "torchmetrics", "rax"])
+def test_an_unjudged_document_stands_before_a_bad_one_in_the_ideal(name):
+    found = gf.evaluate(
+        {"q": {"a": 1, "b": -1}}, {"q": {"a": 3, "u": 2, "b": 1}}, "nDCG@2", dialect=name
+    )
+    assert list(found.means.values()) == [1.0]
 
 
 @pytest.mark.parametrize("name", peers.LIST_TOOLS)

@@ -171,9 +171,9 @@ def test_the_ideal_is_shown():
     found = gf.explain(JUDGMENTS, RUN, "nDCG(ideal=retrieved)@4", query="q")
     listed, ideal = found.parts
     assert (listed.name, ideal.name) == ("DCG@4", "IDCG(ideal=retrieved)@4")
-    assert ideal.title == "the ideal: the judged documents of the list, best first"
+    assert ideal.title == "the ideal: the documents of the list, best first"
     assert [step.doc for step in ideal.steps] == ["b", "a"]
-    assert "ideal retrieved: of the judged documents of the list" in str(found)
+    assert "ideal retrieved: of the documents of the list" in str(found)
     assert found.conclusion.endswith("= 2.262 / 2.631 = 0.860")
     uncut = gf.explain(JUDGMENTS, RUN, "nDCG(depth=all)@1", query="q")
     assert [len(part.steps) for part in uncut.parts] == [1, 3]

@@ -153,9 +153,10 @@ class Worksheet:
         return worth
 
     def ideal_of(self, gain: Gain, documents: str) -> Ideal:
-        """Return the ideal of all documents that are `judged`, or of those `retrieved` among them.
+        """Return the ideal of all documents that are `judged`, or of those that are `retrieved`.
 
-        Negative gains are 0, but under the policy negative=both.
+        Negative gains are 0, but under the policy negative=both. Then a retrieved document without
+        a judgment, which has gain 0, stands before them; it has no row of its own.
         """
         key = "ideal", gain, documents
         if key not in self.kept:
@@ -167,8 +168,13 @@ class Worksheet:
                 worth = self._gains(gain, self.matched.grade)
                 worth = worth[np.lexsort((-worth, self.owner))]
                 offsets = self.matched.offsets
-                worth = worth if both else _without_losses(worth)
-                self.kept[key] = Ideal(worth, places_of(offsets), offsets)
+                rank = places_of(offsets)
+                if both:
+                    unjudged = self.matched.retrieved - np.diff(offsets)
+                    rank = np.where(worth < 0, rank + unjudged[self.owner], rank)
+                else:
+                    worth = _without_losses(worth)
+                self.kept[key] = Ideal(worth, rank, offsets)
         found: Ideal = self.kept[key]
         return found
 

@@ -10,7 +10,7 @@ from gainful.measures.spec import Measure
 from gainful.rendering.table import Table, as_html, as_markdown, as_text
 
 _IDEALS = {
-    ("ideal", "retrieved"): "ideal retrieved: of the judged documents of the list",
+    ("ideal", "retrieved"): "ideal retrieved: of the documents of the list",
     ("depth", "all"): "depth all: the ideal is not cut",
     ("depth", "retrieved"): "depth retrieved: the ideal is no longer than the list",
 }

@@ -27,7 +27,7 @@ from gainful.measures.spec import Measure
 
 _TITLES = {
     "judged": "the ideal: all judged documents, best first",
-    "retrieved": "the ideal: the judged documents of the list, best first",
+    "retrieved": "the ideal: the documents of the list, best first",
 }
 
 

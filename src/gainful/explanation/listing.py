@@ -53,12 +53,11 @@ class Listed:
             for placed in ranking.down_to(depth)
         ]
 
-    def pool(self, measure: Measure) -> list[tuple[str | None, float]]:
-        """Return the documents and grades that an ideal is made of, by id."""
-        pool = sorted(self.grades.items())
-        if measure.parameters.get("ideal") == "retrieved":
-            pool = [(doc, grade) for doc, grade in pool if doc in self.scores]
-        return list(pool)
+    def pool(self, measure: Measure) -> list[tuple[str | None, float | None]]:
+        """Return the documents and grades that an ideal is made of, by id; None for no judgment."""
+        ideal = measure.parameters.get("ideal")
+        docs = self.scores if ideal == "retrieved" else self.grades
+        return [(doc, self.grades.get(doc)) for doc in sorted(docs)]
 
 
 def read_listed(reader: Reader, run: object, query: str, policy: Policy) -> Listed:

@@ -2,6 +2,8 @@
 
 from functools import cache, cached_property
 
+import numpy as np
+
 from gainful.evaluation.computing.cumulated import ideal_for
 from gainful.evaluation.evaluate import measure_matched
 from gainful.evaluation.table import empty_for
@@ -95,9 +97,11 @@ class Sums:
         """Return the gains of the ideal of the query at a place, down to its depth; no zeros last."""
         if place not in self._best:
             ideal = self._ideal
-            gains = ideal.gains[ideal.offsets[place] : ideal.offsets[place + 1]]
+            rows = slice(ideal.offsets[place], ideal.offsets[place + 1])
+            gains = np.zeros(ideal.rank[rows].max(initial=0))  # a rank may have no row
+            gains[ideal.rank[rows] - 1] = ideal.gains[rows]
             depth = None if self.measure.parameters["depth"] == "all" else self.measure.cutoff
-            best = gains[:depth].tolist()
+            best: list[float] = gains[:depth].tolist()
             while best and best[-1] == 0:
                 best.pop()
             self._best[place] = best

@@ -24,7 +24,7 @@ IDEAL = "IDCG"
 ABSENT = "(absent)"
 """What stands in the place of a document at a rank that a list leaves open."""
 
-Pool = Sequence[tuple[str | None, float]]
+Pool = Sequence[tuple[str | None, float | None]]
 
 
 def has_table(measure: Measure) -> bool:
@@ -64,7 +64,11 @@ def ideal_steps(sums: Sums, place: int, part: Measure, pool: Pool) -> list[Step]
 
 
 def _ideal_entries(sums: Sums, place: int, part: Measure, pool: Pool) -> list[Entry]:
-    sheet, worth = sums.sheet, sums.worth
+    sheet = sums.sheet
+
+    def worth(grade: float | None) -> float:
+        return 0.0 if grade is None else sums.worth(grade)
+
     floor = 0.0 if part.cutoff is None else floor_of(sheet, part.parameters)
     better = sorted(pool, key=lambda item: worth(item[1]), reverse=True)
     if floor or sheet.policy.negative != "both":

@@ -89,7 +89,7 @@ IDEAL = _word(
     "ideal",
     {
         "judged": "of all judged documents of the query, retrieved or not",
-        "retrieved": "of the judged documents that the run returns, at any rank: all there is for a tool that is given lists alone",
+        "retrieved": "of the documents that the run returns, at any rank: all there is for a tool that is given lists alone",
     },
 )
 DEPTH = _word(

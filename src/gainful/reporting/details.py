@@ -17,7 +17,7 @@ from gainful.reporting.lists import Query, Ranked
 Number = float | int | None
 
 _NOTHING: Ranked | None = None
-_POOLS = {"judged": "all judged documents", "retrieved": "the judged documents of the list"}
+_POOLS = {"judged": "all judged documents", "retrieved": "the documents of the list"}
 
 
 @dataclass(frozen=True)
