@@ -81,12 +81,14 @@ def query_value(
 ):
     """The value of one query, or None where it is undefined."""
     grades = dict(grades)
+    if policy["negative"] == "unjudged":
+        grades = {doc: grade for doc, grade in grades.items() if grade >= 0}
     if policy["unjudged"] == "condense":
         scores = {doc: score for doc, score in scores.items() if doc in grades}
     elif policy["unjudged"] != "zero":
         for doc in scores:
             grades.setdefault(doc, policy["unjudged"])
-    if policy["absent"] == "zero":
+    if policy["absent"] == "zero" or (policy["absent"] == "lowest" and math.isinf(lowest)):
         absent = 0.0
     else:
         grade = lowest if policy["absent"] == "lowest" else policy["absent"]
@@ -120,8 +122,7 @@ def query_value(
         return best
     if family != "nDCG":
         return value
-    # What is left of terms that cancel is rounding.
-    if all(worth(doc) <= 0 for doc in grades) or best < 1e-12:
+    if best < 1e-12:  # what is left of terms that cancel is rounding
         return None
     return value / best
 
@@ -141,7 +142,10 @@ def evaluate(
 ):
     """The value of every query that counts, {query: value}."""
     policy = {**POLICY, **choices}
-    lowest = min((grade for docs in judgments.values() for grade in docs.values()), default=0.0)
+    known = [grade for docs in judgments.values() for grade in docs.values()]
+    if policy["negative"] == "unjudged":
+        known = [grade for grade in known if grade >= 0]
+    lowest = min(known, default=math.inf)
     result = {}
     for query, grades in judgments.items():
         if query not in run and policy["missing"] == "skip":

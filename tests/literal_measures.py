@@ -8,7 +8,7 @@ retrieved; `k` is the cutoff. A value is None where the measure is undefined for
 import math
 
 import literal_users  # noqa: F401 - its formulas register themselves
-from literal_query import FORMULAS, Query, dcg, formula, judged, not_relevant, relevant, worths
+from literal_query import FORMULAS, Query, dcg, formula, not_relevant, relevant, worths
 
 
 @formula("CG")
@@ -157,12 +157,12 @@ def utility(q, a, b, c, d, docs, rel):
 
 @formula("Judged")
 def judged_share(q):
-    return sum(map(judged, q.top)) / len(q.top) if q.top else 0.0
+    return sum(grade is not None for grade in q.top) / len(q.top) if q.top else 0.0
 
 
 @formula("Unjudged")
 def unjudged_share(q):
-    return sum(not judged(grade) for grade in q.top) / q.k
+    return sum(grade is None for grade in q.top) / q.k
 
 
 @formula("UnjudgedMass")
@@ -170,7 +170,7 @@ def unjudged_mass(q, discount, base):
     ones = [1.0] * len(q.top)
     if not ones:
         return 0.0
-    open_ranks = [0.0 if judged(grade) else 1.0 for grade in q.top]
+    open_ranks = [1.0 if grade is None else 0.0 for grade in q.top]
     return dcg(open_ranks, None, discount, base) / dcg(ones, None, discount, base)
 
 

@@ -54,13 +54,13 @@ def relevant(grade, rel):
     return grade is not None and grade >= rel
 
 
-def judged(grade):
-    """A negative grade marks a document that was not judged."""
+def marked_judged(grade):
+    """As trec_eval has it: a negative grade marks a document that was not judged."""
     return grade is not None and grade >= 0
 
 
 def not_relevant(grade, rel):
-    return judged(grade) and grade < rel
+    return marked_judged(grade) and grade < rel
 
 
 def dcg(gains, depth=None, discount="log", base=2):

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from scipy.special import zeta
 
-from literal_query import formula, judged, worths
+from literal_query import formula, worths
 
 
 def cascade(grades, depth, highest):
@@ -35,7 +35,7 @@ def rank_biased(q, p, rel, max):  # noqa: A002
 
 @formula("RBPres")
 def residual(q, p):
-    unknown = sum(p**index for index, grade in enumerate(q.top) if not judged(grade))
+    unknown = sum(p**index for index, grade in enumerate(q.top) if grade is None)
     return (1 - p) * unknown + p ** len(q.top)
 
 

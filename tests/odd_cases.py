@@ -85,7 +85,8 @@ def choices(draw, judgments, run):
         ties=draw(st.sampled_from(["doc", "doc_ascending", "average", "best", "worst", "order"])),
         unjudged=unjudged,
         fold=fold,
-        drop_self="no" if alone else draw(st.sampled_from(["no", "yes"])),
+        drop_self="no" if alone else draw(st.sampled_from(["no", "yes", "run"])),
+        negative=draw(st.sampled_from(["keep", "keep", "unjudged"])),
         precision=draw(st.sampled_from(["double", "double", "single"])) if in_single else "double",
     )
     depth = draw(st.sampled_from([None, 1, 2, 3, 100])) if unjudged == "zero" else None

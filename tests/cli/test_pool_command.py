@@ -46,8 +46,8 @@ def test_a_file_is_written_in_the_format_of_its_name(cli, tmp_path):
     done = cli("pool", KEYWORD, "--judgments", JUDGMENTS, "--budget", 2, "-o", target)
     assert (done.returncode, done.stdout) == (0, "")
     fields = [line.split() for line in target.read_text().splitlines()]
-    assert [(one, last) for _, one, _, last in fields] == [("0", "-1")] * 2
-    assert cli("pool", KEYWORD, "-f", "trec").stdout.splitlines()[0].endswith(" -1")
+    assert [(one, last) for _, one, _, last in fields] == [("0", "?")] * 2
+    assert cli("pool", KEYWORD, "-f", "trec").stdout.splitlines()[0].endswith(" ?")
 
 
 @pytest.mark.parametrize(
@@ -125,3 +125,56 @@ def test_the_help_says_what_it_does(cli):
     for word in ("--judgments", "--budget", "--grades", "--compare", "−1"):
         assert word in done.stdout
     assert "pool" in cli("--help").stdout
+
+
+@pytest.mark.parametrize("ending", ["qrels", "csv", "tsv", "json", "jsonl", "parquet"])
+def test_a_pool_is_no_judgments_before_it_is_filled_in(ending, inside, tmp_path):
+    target = tmp_path / f"pool.{ending}"
+    assert inside("pool", KEYWORD, HYBRID, "--depth", 3, "-o", target).returncode == 0
+    assert b"-1" not in target.read_bytes() or ending == "parquet"
+    done = inside("evaluate", target, KEYWORD)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_pool_by_half_is_refused_and_without_its_open_lines_it_is_judgments(inside, tmp_path):
+    target, half = tmp_path / "pool.qrels", tmp_path / "half.qrels"
+    assert inside("pool", KEYWORD, HYBRID, "--depth", 3, "-o", target).returncode == 0
+    lines = target.read_text().splitlines()
+    assert all(line.endswith(" ?") for line in lines)
+    filled = [line.replace(" ?", " 1") if place % 2 else line for place, line in enumerate(lines)]
+    half.write_text("\n".join(filled) + "\n")
+    done = inside("evaluate", half, KEYWORD)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{half}:1: expected a finite number as grade, found '?'" in done.stderr
+    assert "Give the document a grade, or remove the row" in done.stderr
+    assert "[unreadable-row]" in inside("check", half, KEYWORD).stdout
+    half.write_text("\n".join(filled[1::2]) + "\n")
+    asked = ("-m", "Judged@3", "-m", "Unjudged@3", "--missing", "skip")
+    done = inside("evaluate", half, KEYWORD, *asked)
+    assert done.returncode == 0
+    judged, unjudged = done.stdout.splitlines()[2].split()[1:]
+    assert float(judged) + float(unjudged) == pytest.approx(1.0, abs=1e-4)
+    assert float(judged) < 1
+
+
+def test_a_pool_of_old_with_minus_one_is_warned_of(inside, tmp_path):
+    half = tmp_path / "half.qrels"
+    assert inside("pool", KEYWORD, HYBRID, "--depth", 3, "-o", half).returncode == 0
+    lines = half.read_text().replace(" ?", " -1").splitlines()
+    half.write_text(
+        "\n".join(line.replace(" -1", " 1") if n % 2 else line for n, line in enumerate(lines))
+        + "\n"
+    )
+    measures = ("-m", "Judged@3", "-m", "Unjudged@3", "--missing", "skip")
+    asked = ("evaluate", half, KEYWORD, *measures)
+    done = inside(*asked)
+    assert "the only negative one" in done.stderr
+    assert "negative=unjudged" in done.stderr
+    assert done.stdout.splitlines()[2].split()[1:] == ["1.0000", "0.0000"]
+    assert "; 0.0% of " in done.stdout
+    done = inside(*asked, "--negative", "unjudged")
+    assert done.stderr == ""
+    assert "; 0.0% of " not in done.stdout
+    assert inside(*asked, "--negative", "keep").stderr == ""
+    assert "[unjudged-mark]" in inside("check", half).stdout
+    assert "[unjudged-mark]" not in inside("check", half, "--scale", "-1..1").stdout

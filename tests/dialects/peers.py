@@ -155,6 +155,11 @@ def trec(judgments, run, cutoffs):
     }
 
 
+def without_identical_ids(run):
+    """What BEIR evaluates by default: the results without documents of the query's id."""
+    return {q: {d: score for d, score in docs.items() if d != q} for q, docs in run.items()}
+
+
 def by_ir_measures(judgments, run, cutoffs):
     names = {k: ir_measures.nDCG if k is None else ir_measures.nDCG @ k for k in cutoffs}
     found = {}
@@ -166,7 +171,7 @@ def by_ir_measures(judgments, run, cutoffs):
 
 
 def by_gdeval(judgments, run, k, folder):
-    """{query: value} of the gdeval.pl that ir_measures brings, with five digits."""
+    """{query: (nDCG, ERR)} of the gdeval.pl that ir_measures brings, with five digits."""
     script = Path(ir_measures.__file__).parent / "bin" / "gdeval.pl"
     qrels, results = Path(folder, "qrels"), Path(folder, "run")
     lines = [f"{q} 0 {d} {g}" for q, docs in judgments.items() for d, g in docs.items()]
@@ -182,7 +187,7 @@ def by_gdeval(judgments, run, k, folder):
         timeout=60,
     )
     _, *rows = [line.split(",") for line in done.stdout.splitlines()]
-    return {query: float(value) for _, query, value, _ in rows}
+    return {query: (float(ndcg), float(err)) for _, query, ndcg, err in rows}
 
 
 def by_ranx(judgments, run, names, **options):

@@ -205,17 +205,14 @@ def check(name, judgments, run, theirs, *, off=1e-9):
 def test_pytrec_eval(name, seed):
     near = (*peers.TIED, 0.25 + 1e-9, 0.5 - 1e-9, 0.75 + 3e-9)
     judgments, run = peers.random_queries(seed, grades=(-1, 0, 0, 1, 2, 3), scores=near)
+    returned = run
     if name == "beir":
         for query in ("1", "2", "3", "5"):  # the query is a document of the collection
             run[query][query] = 2.0
             judgments[query][query] = 3
-    kept, returned = judgments, run
-    if name == "beir":
-        kept, returned = (
-            {q: {d: x for d, x in docs.items() if d != q} for q, docs in each.items()}
-            for each in (judgments, run)
-        )
-    theirs = peers.trec(kept, returned, CUTOFFS)
+        run["5"] = {"5": 2.0}  # and nothing else is retrieved
+        returned = peers.without_identical_ids(run)
+    theirs = peers.trec(judgments, returned, CUTOFFS)
     ours, measures = check(name, judgments, run, theirs)
     assert len(ours.coverage.missing) == 20
     for k, measure in measures.items():
@@ -225,6 +222,15 @@ def test_pytrec_eval(name, seed):
     assert gf.evaluate(judgments, run, "nDCG", policy=policy)["nDCG"] != pytest.approx(
         ours["nDCG"], abs=1e-5
     )
+
+
+def test_beir_leaves_the_query_out_of_the_results_alone():
+    judgments, run = {"q1": {"q1": 1, "a": 1}}, {"q1": {"q1": 9, "a": 8}}
+    found = gf.evaluate(judgments, run, "nDCG@10", dialect="beir")["nDCG@10"]
+    assert found == pytest.approx(1 / (1 + 1 / math.log2(3)))  # a at rank 1, of two relevant ones
+    assert round(found, 5) == 0.61315
+    both = gf.evaluate(judgments, run, "nDCG@10", policy=gf.Policy(drop_self="yes"))
+    assert both["nDCG@10"] == 1.0
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -243,14 +249,14 @@ def test_gdeval(k, tmp_path):
     judgments, run = peers.random_queries(k, grades=(-1, 0, 0, 1, 2, 3, 4), scores=near)
     theirs = peers.by_gdeval(judgments, run, k, tmp_path)
     measure = "nDCG" if k == 20 else f"nDCG@{k}"  # which is 20 there by itself
-    ours = gf.evaluate(judgments, run, measure, dialect="gdeval")
-    (name,) = ours.means
+    ours = gf.evaluate(judgments, run, [measure, f"ERR(max=4)@{k}"], dialect="gdeval")
     rows = ours.per_query.to_dict()
     assert rows.keys() == theirs.keys()
-    assert [rows[query][name] for query in theirs] == pytest.approx(
-        list(theirs.values()), abs=5.01e-6
-    )
-    assert ours[name] == pytest.approx(math.fsum(theirs.values()) / len(theirs), abs=5.01e-6)
+    for place, name in enumerate(ours.means):
+        found = [rows[query][name] for query in theirs]
+        expected = [row[place] for row in theirs.values()]
+        assert found == pytest.approx(expected, abs=5.01e-6)
+        assert ours[name] == pytest.approx(math.fsum(expected) / len(expected), abs=5.01e-6)
     assert len(theirs) < len(judgments) - 20  # empty and missing queries are left out
 
 

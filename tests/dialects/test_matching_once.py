@@ -17,7 +17,7 @@ POLICIES = [
     gf.Policy(ties=ties, unjudged=unjudged, drop_self=drop_self, precision=precision, **rest)
     for ties, unjudged, drop_self, precision, rest in itertools.product(
         TIES, ("zero", "condense", 1.0), ("no", "yes"), ("double", "single"),
-        ({}, {"duplicates": "best"}, {"empty": "one", "missing": "skip"}),
+        ({}, {"duplicates": "best"}, {"empty": "one", "missing": "skip"}, {"negative": "unjudged"}),
     )
 ]  # fmt: skip
 NEAR = (0.5, 0.5 + 1e-12, 0.5 - 1e-12, 0.25)  # three of them are one number in single precision
@@ -57,7 +57,7 @@ def test_what_serves_for_several_policies_is_what_each_of_them_gives(seed, score
             direct, _ = reader.match(run)
         assert_same(measuring._match(measuring.alike(policy)), direct)
         scored = measuring.scores([gf.measure("nDCG@3")], policy)
-        assert scored.policy == policy
+        assert scored.policy == policy.resolved(ids=True)
         assert scored["nDCG@3"] == gf.evaluate(judgments, run, "nDCG@3", policy=policy)["nDCG@3"]
 
 

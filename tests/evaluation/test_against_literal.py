@@ -30,7 +30,7 @@ CHOICES = {
     "ties": ("doc", "doc_ascending", "average", "best", "worst", "order"),
     "unjudged": ("zero", "condense", 1.0, -1.0),
     "absent": ("zero", "lowest", -1.0, 1.0),
-    "negative": ("keep", "zero", "both"),
+    "negative": ("keep", "zero", "both", "unjudged"),
     "missing": ("zero", "skip"),
     "empty": ("zero", "skip", "one", "nan"),
 }

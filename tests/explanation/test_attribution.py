@@ -115,9 +115,9 @@ CHOICES = {
     "ties": ("doc", "doc_ascending", "average", "best", "worst", "order"),
     "unjudged": ("zero", "zero", "condense", 0.0, 1.0, 3.0, -1.0),
     "absent": ("zero", "zero", "lowest", -1.0, 2.0),
-    "negative": ("keep", "zero", "both"),
+    "negative": ("keep", "zero", "both", "unjudged"),
     "empty": ("zero", "one"),
-    "drop_self": ("no", "yes"),
+    "drop_self": ("no", "yes", "run"),
     "precision": ("double", "single"),
 }
 

@@ -45,7 +45,7 @@ def test_the_value_is_that_of_the_evaluation_and_the_steps_add_up_to_it():
         "ties": ("doc", "doc_ascending", "average", "best", "worst", "order"),
         "unjudged": ("zero", "condense", 1.0, -1.0),
         "absent": ("zero", "lowest", -1.0, 1.0),
-        "negative": ("keep", "zero", "both"),
+        "negative": ("keep", "zero", "both", "unjudged"),
         "empty": ("zero", "one"),
     }
     for seed in range(900):

@@ -2,8 +2,11 @@
 
 import copy
 import csv
+import gzip
 import json
+import sys
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -12,6 +15,11 @@ from hypothesis import strategies as st
 import gainful as gf
 from input_forms import FORMS, WORDS, as_dicts
 from odd_cases import cases
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ONE = {"q1": {"a": 3, "b": 2, "c": 1}, "q10": {"x": 1}}
 TWO = {"q1": {"b": 9, "d": 8, "a": 7}, "q2": {"e": 1}}
@@ -198,7 +206,7 @@ def test_it_writes_files(tmp_path):
     pool = gf.pool(RUNS, depth=2, judgments=JUDGMENTS)
     pool.write(tmp_path / "pool.qrels")
     lines = (tmp_path / "pool.qrels").read_text().splitlines()
-    assert lines == ["q1 0 a 3", "q1 0 b -1", "q1 0 d -1", "q2 0 e 0", "q10 0 x -1"]
+    assert lines == ["q1 0 a 3", "q1 0 b ?", "q1 0 d ?", "q2 0 e 0", "q10 0 x ?"]
     pool.write(tmp_path / "pool.csv")
     with (tmp_path / "pool.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -212,6 +220,110 @@ def test_it_writes_files(tmp_path):
     assert records[1]["grade"] is None
     pool.write(tmp_path / "pool.parquet")
     assert pq.read_table(tmp_path / "pool.parquet")["doc"].to_pylist() == list("abdex")
+
+
+READABLE = ("qrels", "trec", "qrels.gz", "csv", "tsv", "csv.zst", "json", "jsonl", "parquet")
+SHOWN = ("markdown", "latex", "html", "table")
+OPEN = r"a finite number as grade, found ('\?'|nothing|None)\. Give the document a grade, or remove the row"
+
+
+def rows_in(path):
+    """The columns query, doc and grade of a pool, as its format has them."""
+    name = path.name
+    if name.endswith("parquet"):
+        return pq.read_table(path).to_pylist()
+    unpack = {".gz": gzip.decompress, ".zst": zstd.decompress}.get(path.suffix, bytes)
+    text = unpack(path.read_bytes()).decode()
+    assert "-1" not in text
+    if "csv" in name or "tsv" in name:
+        return list(csv.DictReader(text.splitlines(), delimiter="," if "csv" in name else "\t"))
+    if "json" in name:
+        lines = text.splitlines()
+        return [*map(json.loads, lines)] if name.endswith("jsonl") else json.loads(text)
+    return [
+        dict(zip(("query", "0", "doc", "grade"), line.split(), strict=True))
+        for line in text.splitlines()
+    ]
+
+
+def write_rows(rows, path):
+    """Write them back as somebody does who fills them in; grades are as they stand."""
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+        return
+    columns = list(rows[0])
+    if path.suffix in (".json", ".jsonl"):
+        texts = [json.dumps(row) for row in rows]
+        text = "\n".join(texts) if path.suffix == ".jsonl" else f"[{', '.join(texts)}]"
+    elif path.suffix in (".csv", ".tsv"):
+        mark = "," if path.suffix == ".csv" else "\t"
+        lines = [columns, *([row[name] for name in columns] for row in rows)]
+        text = "\n".join(
+            mark.join("" if cell is None else str(cell) for cell in line) for line in lines
+        )
+    else:
+        text = "\n".join(" ".join(row.values()) for row in rows)
+    path.write_text(text + "\n")
+
+
+def graded(row, grade):
+    """A row with a grade, as its format has the others."""
+    return {**row, "grade": str(grade) if isinstance(row["doc"], str) and "0" in row else grade}
+
+
+@pytest.mark.parametrize("ending", READABLE)
+def test_a_pool_is_written_filled_in_by_half_and_evaluated(ending, tmp_path):
+    """What is not filled in is never taken for a judgment: not by a number, not by a default."""
+    path = tmp_path / f"pool.{ending}"
+    gf.pool(RUNS, depth=2, judgments=JUDGMENTS).write(path)
+    with pytest.raises(gf.InputError, match=OPEN):
+        gf.evaluate(path, ONE, "nDCG@2")
+    rows = rows_in(path)
+    assert [(row["query"], row["doc"]) for row in rows] == [
+        ("q1", "a"), ("q1", "b"), ("q1", "d"), ("q2", "e"), ("q10", "x"),
+    ]  # fmt: skip
+    half = tmp_path / f"half.{ending.split('.')[0]}"
+    filled = [graded(row, 1) if row["doc"] in "b" else row for row in rows]
+    write_rows(filled, half)
+    with pytest.raises(gf.InputError, match=OPEN):
+        gf.evaluate(half, ONE, "nDCG@2")
+    if ending == "json":  # a list of objects is read as a whole
+        with pytest.raises(gf.InputError, match=OPEN):
+            gf.check(half)
+    else:
+        assert any(each.severity == "error" for each in gf.check(half))
+    # Without the rows that are open, it is what was judged.
+    write_rows([row for row in filled if row["grade"] not in ("?", "", None)], half)
+    known = {"q1": {"a": 3, "b": 1}, "q2": {"e": 0}}
+    measures = ["nDCG@2", "Judged@2", "Unjudged@2", "UnjudgedMass@2"]
+    found, expected = (gf.evaluate(each, ONE, measures) for each in (half, known))
+    assert found.per_query.to_dict() == expected.per_query.to_dict()
+    assert found.coverage == expected.coverage
+    write_rows([graded(row, 2) if row["grade"] in ("?", "", None) else row for row in rows], half)
+    complete = {"q1": {"a": 3, "b": 2, "d": 2}, "q2": {"e": 0}, "q10": {"x": 2}}
+    whole = gf.evaluate(half, TWO, measures).per_query.to_dict()
+    assert whole == gf.evaluate(complete, TWO, measures).per_query.to_dict()
+
+
+@pytest.mark.parametrize("ending", [*READABLE, *SHOWN])
+@pytest.mark.parametrize("judgments", [None, JUDGMENTS], ids=["none judged", "some judged"])
+def test_no_pool_that_is_open_is_taken_for_judgments(ending, judgments, tmp_path):
+    path = tmp_path / f"pool.{ending}"
+    format_ = ending if ending in SHOWN else None
+    gf.pool(RUNS, depth=2, judgments=judgments).write(path, format=format_)
+    with pytest.raises(gf.InputError):
+        gf.evaluate(path, ONE, "nDCG@2")
+
+
+def test_a_grade_of_minus_one_in_the_judgments_is_not_judged_where_the_policy_says_so():
+    judgments = {"q1": {"a": 3, "b": -1}}
+    policy = gf.Policy(negative="unjudged")
+    rows = {row.doc: row.judged for row in gf.pool([ONE], judgments=judgments, policy=policy)}
+    assert rows == {"a": True, "b": False, "c": False, "x": False}
+    docs = [row.doc for row in gf.next_to_judge(judgments, [ONE], "DCG@3", policy=policy)]
+    assert docs == ["b", "c"]
+    keep = gf.Policy(negative="keep")
+    assert [row.doc for row in gf.next_to_judge(judgments, [ONE], "DCG@3", policy=keep)] == ["c"]
 
 
 def test_a_file_that_cannot_hold_an_id_is_left_as_it_was(tmp_path):

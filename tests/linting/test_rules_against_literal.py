@@ -28,11 +28,9 @@ def random_rows(rng):
 
 
 def random_grades(rng):
+    scale = rng.choice([(-1, 0, 0, 1, 2, 2.5), (-2, -1, 0, 1, 2, 2.5)])
     return {
-        query: {
-            doc: rng.choice([-1, 0, 0, 1, 2, 2.5])
-            for doc in rng.sample("abcdefg1234", rng.randint(1, 6))
-        }
+        query: {doc: rng.choice(scale) for doc in rng.sample("abcdefg1234", rng.randint(1, 6))}
         for query in rng.sample("123456", rng.randint(1, 5))
     }
 
@@ -79,6 +77,8 @@ def expected_of_judgments(grades):
     return {
         "self-match": sum(query in docs for query, docs in grades.items()),
         "grade-off-scale": sum(not 0 <= grade <= 2 for grade in numbers),
+        "unjudged-mark": sum(grade == -1 for grade in numbers)
+        * all(grade >= -1 for grade in numbers),
         "fractional-grade": sum(grade != int(grade) for grade in numbers),
         "no-relevant-document": sum(max(docs.values()) <= 0 for docs in grades.values()),
     }

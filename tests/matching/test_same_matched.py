@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from gainful.errors import InputError
 from gainful.inputs.arrays import read_lists
 from gainful.matching import arrays, mappings
 from gainful.measures.policy import Policy
@@ -51,6 +52,27 @@ def test_flat_arrays_with_query_ids(ties, levels, grades):
             query, labels, scores = zip(*(rows[place] for place in apart), strict=True)
             integers = [int(name) for name in query]
             assert_same(arrays.match(read_lists(labels, scores, query=integers), policy), expected)
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "condense", 1.0, -1.0])
+@pytest.mark.parametrize("ties", ["average", "order", "best"])
+def test_negative_labels_that_are_no_judgments(ties, unjudged):
+    policy = Policy(ties=ties, unjudged=unjudged, negative="unjudged")
+    for seed in range(15):
+        lists = random_lists(seed, 3, WHOLE)
+        expected = mappings.match(*as_dicts(lists), policy)
+        assert expected.unjudged.any()
+        query, labels, scores = zip(
+            *((query, *pair) for query, docs in lists.items() for pair in docs), strict=True
+        )
+        found = arrays.match(read_lists(labels, scores, query=query), policy)
+        assert_same(found, expected)
+
+
+def test_negative_labels_that_are_no_judgments_may_be_refused():
+    policy = Policy(ties="average", unjudged="error", negative="unjudged")
+    with pytest.raises(InputError, match=r"query '1': .*unjudged=error.* found 2 unjudged"):
+        arrays.match(read_lists([[1, 0, 2], [-1, 3, -2]], [[1, 2, 3]] * 2), policy)
 
 
 @pytest.mark.parametrize("ties", ["average", "order"])

@@ -20,9 +20,9 @@ ANSWERS = {
     "ties": ["auto", "doc_ascending", "average", "best", "worst", "order"],
     "unjudged": ["zero", "condense", 1.0],
     "absent": ["zero", "lowest", 1.0],
-    "negative": ["keep", "zero", "both"],
+    "negative": ["keep", "zero", "both", "unjudged"],
     "missing": ["zero", "skip"],
-    "empty": ["zero", "one", "skip", "nan"],
+    "empty": ["zero", "one", "skip", "skip_all", "nan"],
 }
 
 

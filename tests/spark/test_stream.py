@@ -23,6 +23,8 @@ POLICIES = (
     {"ties": "doc", "unjudged": "condense"},
     {"ties": "doc", "unjudged": -1.0},
     {"ties": "worst", "unjudged": 2.0, "drop_self": "yes"},
+    {"ties": "doc", "drop_self": "run", "negative": "unjudged"},
+    {"ties": "average", "unjudged": "condense", "negative": "unjudged"},
 )
 
 
@@ -33,7 +35,7 @@ def rows_of(judgments, run, policy, *, depth=None, cut=False, hashes=hash):
         rows += [(query, JUDGMENT, doc, None, float(grade)) for doc, grade in found.items()]
     for query, found in run.items():
         listed = {doc: score + 0.0 for doc, score in found.items()}
-        if policy.drop_self == "yes":
+        if policy.drop_self != "no":
             listed = {doc: score for doc, score in listed.items() if doc != query}
         rows.append((query, PRESENT, None, None, float(len(listed)) if cut else None))
         near = sorted(set(listed.values()), reverse=True)[:depth] if cut else list(listed.values())

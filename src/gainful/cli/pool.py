@@ -66,7 +66,7 @@ _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
     "-f",
     "format_",
     type=click.Choice(_FORMATS),
-    help="How the documents are written; trec: query 0 doc grade, −1 where there is no judgment.  "
+    help="How the documents are written; trec: query 0 doc grade, ? where there is no judgment.  "
     "[default: by the ending of --output; table]",
 )
 @output_option

@@ -7,13 +7,14 @@ faster. The split changes no result: no arithmetic crosses a query.
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.evaluation.computing.shared import expected_hits
 from gainful.evaluation.table import compute, empty_for
 from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.parallel import in_parallel
@@ -38,6 +39,9 @@ class Measured:
         empty: [query, measure] bool, True where the query has no positive gain.
         missing: (q,) bool, True where the run has no such query.
         tied: (q,) int64, how many judged documents share their score with another.
+        seen: (q,) int64, documents looked at: all, or those down to a depth.
+        unjudged: (q,) float64, those of them without a judgment; where ties are averaged over, as
+            many as there are on average.
     """
 
     queries: tuple[str, ...]
@@ -45,6 +49,8 @@ class Measured:
     empty: NDArray[np.bool_]
     missing: NDArray[np.bool_]
     tied: NDArray[np.int64]
+    seen: NDArray[np.int64]
+    unjudged: NDArray[np.float64]
 
 
 def measure_batches(
@@ -52,16 +58,17 @@ def measure_batches(
     match: Callable[[Part], Matched],
     measures: Sequence[Measure],
     policy: Policy,
+    depth: int | None = None,
 ) -> tuple[list[Matched], Measured]:
-    """Match each part of the input and compute every measure of every query."""
+    """Match each part of the input, down to a depth, and compute every measure of every query."""
     if policy.absent == "lowest":  # of all the judgments, so all are matched first
         matched = in_parallel(match, parts)
         lowest = min(batch.lowest_grade for batch in matched)
-        return measure_batches(matched, _as_is, measures, replace(policy, absent=lowest))
+        return measure_batches(matched, _as_is, measures, policy.knowing(lowest), depth)
 
     def work(part: Part) -> tuple[Matched, Measured]:
         matched = match(part)
-        return matched, _measure(matched, measures, policy)
+        return matched, _measure(matched, measures, policy, depth)
 
     batches, measured = zip(*in_parallel(work, parts), strict=True)
     return list(batches), Measured(
@@ -70,6 +77,8 @@ def measure_batches(
         empty=np.concatenate([part.empty for part in measured]),
         missing=np.concatenate([part.missing for part in measured]),
         tied=np.concatenate([part.tied for part in measured]),
+        seen=np.concatenate([part.seen for part in measured]),
+        unjudged=np.concatenate([part.unjudged for part in measured]),
     )
 
 
@@ -85,17 +94,40 @@ def batches_for(documents: int) -> int:
     return cores * math.ceil(documents / cores / _LARGEST)
 
 
-def _measure(matched: Matched, measures: Sequence[Measure], policy: Policy) -> Measured:
+def _measure(
+    matched: Matched, measures: Sequence[Measure], policy: Policy, depth: int | None
+) -> Measured:
     sheet = Worksheet(matched, policy)
     if sheet.certain:
         tied = np.zeros(len(matched.queries), np.int64)
     else:
         rows = np.flatnonzero(matched.rank_first < matched.rank_last)
         tied = np.diff(np.searchsorted(rows, matched.offsets))
+    seen, unjudged = _looked_at(sheet, depth)
     return Measured(
         queries=matched.queries,
         values=compute(sheet, measures),
         empty=np.stack([empty_for(sheet, measure) for measure in measures], axis=1),
         missing=matched.missing,
         tied=tied,
+        seen=seen,
+        unjudged=unjudged,
     )
+
+
+def _looked_at(
+    sheet: Worksheet, depth: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Count the documents (q,) of each list down to a depth, and those without a judgment.
+
+    The rule for ties says which of the documents that tie across the depth stand above it.
+    """
+    matched = sheet.matched
+    if depth is None:
+        return matched.seen, matched.unjudged.astype(np.float64)
+    seen = np.minimum(matched.retrieved, depth)
+    judged = np.diff(matched.offsets).astype(np.float64)
+    if sheet.policy.ties in ("average", "best", "worst") and (matched.rank_last > depth).any():
+        every = np.ones(matched.rank.size, np.bool_)
+        judged = expected_hits(sheet, every, [depth])[:, 0]
+    return seen, np.maximum(seen - judged, 0.0)

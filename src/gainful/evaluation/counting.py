@@ -11,6 +11,9 @@ from gainful.inputs.identifiers import examples
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
+SKIPPED = ("skip", "skip_all")
+"""The answers to `empty` that leave a query out."""
+
 _EMPTY = {"zero": 0.0, "one": 1.0, "nan": np.nan}
 
 
@@ -23,10 +26,10 @@ def apply_policy(
     for column, measure in enumerate(measures):
         if measure.family.needs_run:
             values[missing, column] = 0.0
-        if not measure.family.normalised:
-            continue
         empty = measured.empty[:, column]
-        if policy.empty == "skip":
+        if not measure.family.normalised and policy.empty != "skip_all":
+            continue
+        if policy.empty in SKIPPED:
             counted[empty, column] = False
         elif policy.empty in _EMPTY:
             values[empty, column] = _EMPTY[policy.empty]

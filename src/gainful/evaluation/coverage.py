@@ -10,6 +10,8 @@ from gainful.evaluation.batches import Measured
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 
+_DIGITS = 9  # below, a sum has what it was rounded by
+
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
@@ -23,8 +25,8 @@ class Coverage:
         extra: the run's queries without judgments.
         retrieved: how many documents the run has for judged queries.
         depth: the rank down to which they were looked at, the deepest cutoff; None for all.
-        seen: how many of them stand down to it, or share the score of the one that does.
-        unjudged: how many of those have no judgment.
+        seen: how many of them stand down to it.
+        unjudged: how many of those have no judgment; on average, where ties are averaged over.
         tied: how many judged documents down to it share their score with another document.
         tied_queries: in how many queries.
     """
@@ -37,7 +39,7 @@ class Coverage:
     retrieved: int
     depth: int | None
     seen: int
-    unjudged: int
+    unjudged: float
     tied: int
     tied_queries: int
 
@@ -85,13 +87,11 @@ def coverage_of(
     batches: Sequence[Matched], measured: Measured, policy: Policy, depth: int | None
 ) -> Coverage:
     """Count what an evaluation rests on."""
-    retrieved, seen, unjudged = (
-        sum(int(getattr(batch, name).sum()) for batch in batches)
-        for name in ("retrieved", "seen", "unjudged")
-    )
+    retrieved = sum(int(batch.retrieved.sum()) for batch in batches)
+    seen, unjudged = int(measured.seen.sum()), in_documents(float(measured.unjudged.sum()))
     if policy.unjudged == "condense":  # dropped from the lists, retrieved all the same
-        retrieved += unjudged
-        seen += unjudged
+        retrieved += int(unjudged)
+        seen += int(unjudged)
     return Coverage(
         judged=len(measured.queries),
         evaluated=int((~measured.missing).sum()),
@@ -105,6 +105,16 @@ def coverage_of(
         tied=int(measured.tied.sum()),
         tied_queries=int((measured.tied > 0).sum()),
     )
+
+
+def in_documents(count: float) -> float:
+    """Return a count of documents: whole, but for one that is an average.
+
+    >>> in_documents(2.9999999999999996), in_documents(2.5)
+    (3, 2.5)
+    """
+    rounded = round(count, _DIGITS)
+    return int(rounded) if rounded.is_integer() else rounded
 
 
 def _where(queries: tuple[str, ...], chosen: NDArray[np.bool_]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gainful.errors import DisjointError, InputError, about, shown, warn
+from gainful.errors import DisjointError, InputError, PolicyError, about, shown, warn
 from gainful.evaluation.batches import Measured, batches_for, measure_batches
 from gainful.evaluation.counting import (
     apply_policy,
@@ -33,6 +34,7 @@ from gainful.kernels.swapped import swapped
 from gainful.matching import arrays
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
+from gainful.matching.negative import marks_among, tell_marks
 from gainful.measures.dialect import Dialect
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
@@ -133,7 +135,7 @@ def evaluate_runs(
         raise InputError("runs", "a dict {name: run} with at least one run", shown(runs))
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
-    chosen = read_policy(policy) if tool is None else tool.for_files()
+    chosen = _for_marks(read_policy(policy) if tool is None else tool.for_files(), asked)
     depth = _depth(asked, chosen)
     if isinstance(engine, Spark):
         judgments, runs = engine.read(judgments, runs)
@@ -162,6 +164,7 @@ def evaluate_runs(
                 with _naming(name, among=runs):
                     results[name] = _measure_run(reader, judgments, run, depth, asked, tool)
                 tell(1.0)
+            reader.warn_of_marks()
         if depth is not None:  # what ties can do is not known of lists that were cut
             for name, run in runs.items():
                 results[name].match_whole = partial(
@@ -275,7 +278,7 @@ def evaluate_arrays(
     """
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
-    chosen = read_policy(policy) if tool is None else tool.for_arrays()
+    chosen = _for_marks(read_policy(policy) if tool is None else tool.for_arrays(), asked)
     resolved = chosen.resolved(ids=False)
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)
     suspicion = swapped(lists.labels, lists.scores)
@@ -291,8 +294,27 @@ def evaluate_arrays(
             resolved,
         )
         found = _scores(batches, measured, asked, resolved)
+    if chosen.negative == "auto":
+        tell_marks(marks_among(batches), arrays=True)
     _settle(found, tool, None)
     return found
+
+
+def _for_marks(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
+    """Return the policy for measures some of which read a negative grade as a mark.
+
+    Where all do, there is nothing to warn of. infAP tells what is marked from what nobody drew.
+    """
+    if policy.negative == "unjudged" and any(measure.name == "infAP" for measure in measures):
+        raise PolicyError(
+            "infAP",
+            "another answer to the policy negative",
+            "negative=unjudged, which leaves the marks of its pool out",
+            "Measure it apart: it reads negative grades as not judged itself.",
+        )
+    if policy.negative == "auto" and all(measure.family.marks for measure in measures):
+        return replace(policy, negative="keep")
+    return policy
 
 
 def measure_matched_batches(
@@ -307,7 +329,7 @@ def measure_matched(
     matched: Matched, measures: tuple[Measure, ...], policy: Policy, depth: int | None = None
 ) -> Scores:
     """Measure what has been matched down to a depth, under a policy with ties decided."""
-    batches, measured = measure_batches([matched], lambda part: part, measures, policy)
+    batches, measured = measure_batches([matched], lambda part: part, measures, policy, depth)
     return _scores(batches, measured, measures, policy, depth)
 
 

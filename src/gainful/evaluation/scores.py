@@ -19,7 +19,7 @@ from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.rows import Rows
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM
-from gainful.measures.policy import BY_ID, CHOICES, Policy
+from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.version import VERSION
@@ -159,10 +159,11 @@ class Scores(Rows):
         """
         found = self._measure(measure)
         column = self.measures.index(found)
+        usual = Policy().resolved(ids=True).answers()
         choices = [
             f"{name}={answer}"
-            for choice, (name, answer) in zip(CHOICES, self.policy.answers().items(), strict=True)
-            if name == "ties" or answer != choice.default
+            for name, answer in self.policy.resolved(ids=True).answers().items()
+            if name == "ties" or answer != usual[name]
         ]
         if self.dialect is not None:
             choices.insert(0, f"dialect={self.dialect}")

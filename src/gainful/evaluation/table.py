@@ -51,15 +51,11 @@ def empty_for(sheet: Worksheet, measure: Measure) -> Bools:
     if "rel" in parameters:
         nothing: Bools = relevant_total(sheet, parameters["rel"]) == 0
         return nothing
-    if measure.name == "nDCG" and parameters["norm"] == "ideal":
+    if measure.name == "nDCG":
         return cumulated.without_ideal(sheet, parameters, measure.cutoff)
-    empty = sheet.empty(parameters.get("gain", _LINEAR))
-    if parameters.get("norm") == "minmax" and empty.any():
-        # A loss is something to find, too: the largest stands first.
-        starts, ends = sheet.matched.pool_offsets[:-1], sheet.matched.pool_offsets[1:]
-        losses = np.append(sheet.losses(parameters["gain"]), 0.0)
-        empty = empty & ((starts == ends) | (losses[starts] == 0))
-    return empty
+    if measure.name in ("CG", "DCG", "IDCG"):  # in which absent documents have a gain
+        return cumulated.without_gain(sheet, parameters["gain"], measure.cutoff)
+    return sheet.empty(parameters.get("gain", _LINEAR))
 
 
 def _refuse_overflow(values: Floats, sheet: Worksheet, measures: Sequence[Measure]) -> None:

@@ -31,9 +31,11 @@ class Ideal(NamedTuple):
 class Worksheet:
     """A matched run under a policy, with each intermediate result computed once."""
 
-    def __init__(self, matched: Matched, policy: Policy) -> None:
+    def __init__(self, matched: Matched, policy: Policy, *, marks: bool = False) -> None:
+        """Take what was matched; with `marks`, a negative grade in it only marks a document."""
         self.matched = matched
         self.policy = policy
+        self.marks = marks
         self._listed: dict[Gain, tuple[Floats, Ints, Ints]] = {}
         self._ideal: dict[Gain, Floats] = {}
         self._discounts: dict[tuple[Discount, float, int], Floats] = {}
@@ -215,7 +217,7 @@ class Worksheet:
         if known is None:
             known = self._known if gain.form in ("table", "function") else grades
         worth = gains_of(gain, grades, known)
-        if self.policy.negative in ("keep", "both") or not (worth < 0).any():
+        if self.policy.negative not in ("zero", "error") or not (worth < 0).any():
             return worth
         if self.policy.negative == "error":
             raise InputError(

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.evaluate import read_policy
 from gainful.explanation.listing import Listed, read_listed, sums_of
@@ -11,6 +13,7 @@ from gainful.explanation.steps import is_empty
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
 from gainful.matching.dispatch import reading
+from gainful.matching.negative import warn_of_marks
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -60,10 +63,12 @@ def attribute(
     0.369
     """
     asked = read_attributed(measure)
-    chosen = read_policy(policy).resolved(ids=True)
+    given = read_policy(policy)
+    chosen = given.resolved(ids=True)
     name = id_text(query, where="query")
     with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
         first, second = (read_listed(reader, each, name, chosen) for each in (base, run))
+    warn_of_marks(np.array([*first.judged.values()], np.float64), given)
     remarks = _missing(asked, name, first, second)
     sides = []
     for listed in (first, second):

@@ -3,7 +3,10 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from gainful.errors import InputError
+from gainful.evaluation.counting import SKIPPED
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.grades import Grades, match_grades
 from gainful.explanation.listing import read_listed, sums_of
@@ -21,6 +24,7 @@ from gainful.explanation.working import (
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
 from gainful.matching.dispatch import reading
+from gainful.matching.negative import warn_of_marks
 from gainful.matching.ranking import Placed
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -58,10 +62,12 @@ def explain(
     nDCG = DCG / IDCG = 2.262 / 2.631 = 0.860
     """
     asked = read_explained(measure)
-    chosen = read_policy(policy).resolved(ids=True)
+    given = read_policy(policy)
+    chosen = given.resolved(ids=True)
     name = id_text(query, where="query")
     with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
         listed = read_listed(reader, run, name, chosen)
+    warn_of_marks(np.array([*listed.judged.values()], np.float64), given)
     if listed.missing:
         raise InputError("query", "a query of the run", f"{name!r} missing from it")
     sums = sums_of([listed], asked, listed.policy)
@@ -105,7 +111,7 @@ def explain_grades(
 
 def _worked(sums: Sums, query: str | None, entries: Sequence[Entry], pool: Pool) -> Explanation:
     measure, policy = sums.measure, sums.sheet.policy
-    empty = is_empty(sums, 0, query, undefined=("skip", "error"))
+    empty = is_empty(sums, 0, query, undefined=(*SKIPPED, "error"))
     parts = []
     for family in PARTS[measure.name]:
         part = summed(measure, family)

@@ -1,6 +1,5 @@
 """`Listed`: a query of a run beside its judgments, document by document."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -73,9 +72,7 @@ def read_listed(reader: Reader, run: object, query: str, policy: Policy) -> List
 
 def with_lowest(reader: Reader, policy: Policy) -> Policy:
     """Return the policy with the lowest grade, where it asks for that of all judgments."""
-    if policy.absent != "lowest":
-        return policy
-    return dataclasses.replace(policy, absent=reader.lowest_grade)
+    return policy.knowing(reader.lowest_grade) if policy.absent == "lowest" else policy
 
 
 def list_query(

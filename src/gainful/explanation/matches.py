@@ -166,6 +166,7 @@ def which(
         judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
     )
     ways = _ways(measure, policy, ids=measuring.ids)
+    measuring.warn_of_marks()
     coverage = _coverage(ways, measuring)
     tried = _candidates(ways, measuring)
     percent = written.endswith("%") or _fits_percentages_alone(number, half, tried)

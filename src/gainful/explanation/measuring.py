@@ -14,15 +14,18 @@ from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Engine
 from gainful.matching.dispatch import reading
 from gainful.matching.matched import Matched, by_rank
+from gainful.matching.negative import marks_among, tell_marks
 from gainful.measures.dialect import Dialect
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
 _AFTER = ("absent", "negative", "missing", "empty", "extra")
 """The choices that take effect when the run has been matched."""
+_BEFORE = (("negative", "unjudged"),)
+"""Answers to them that take effect before."""
 _BLOCKS = ("average", "best", "worst")
 """The rules for ties that treat a block of tied documents as a whole."""
-_OFTEN_IDLE = ("precision", "drop_self")
+_OFTEN_IDLE = ("precision", "drop_self", "negative")
 """Choices that make no difference to most data, of which one match tells."""
 _KEPT = 12  # of what has been matched, the latest
 
@@ -49,14 +52,21 @@ class Measuring:
         self._kept: dict[Policy, Matched | GainfulError] = {}
         self._idle: dict[Policy, bool] = {}
         self._untied: dict[Policy, bool] = {}
+        self._marks = 0
 
     @cached_property
     def ids(self) -> bool:
         """Whether documents have ids to order ties by."""
         key = dataclasses.replace(before(self._policy), ties="auto")
         matched, decided = self._read(key)
-        self._kept[decided] = matched
+        self._kept[before(decided)] = matched
+        self._marks = marks_among([matched])
         return decided.ties == "doc"
+
+    def warn_of_marks(self) -> None:
+        """Warn where −1 is the only negative grade, and the policy does not say what it means."""
+        if self.ids is not None and self._policy.negative == "auto":
+            tell_marks(self._marks)
 
     def scores(self, measures: Iterable[Measure], policy: Policy) -> Scores:
         """Measure under a policy."""
@@ -149,7 +159,8 @@ class Measuring:
 def before(policy: Policy) -> Policy:
     """Return the part of a policy that decides how a run is matched."""
     defaults = Policy()
-    return dataclasses.replace(policy, **{name: getattr(defaults, name) for name in _AFTER})
+    after = [name for name in _AFTER if (name, getattr(policy, name)) not in _BEFORE]
+    return dataclasses.replace(policy, **{name: getattr(defaults, name) for name in after})
 
 
 def _same(one: Matched, other: Matched) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gainful.evaluation.counting import SKIPPED
 from gainful.explanation.listing import Listed
 from gainful.explanation.moved import Attribution, Moved, Other
 from gainful.explanation.steps import discounts_to, steps_of, why_empty
@@ -18,7 +19,10 @@ from gainful.measures.spec import Measure
 SUMS: Mapping[str, str] = {"CG": "CG", "DCG": "DCG", "nDCG": "DCG"}
 """The measures that are sums over documents, and the sum that they are of."""
 
-UNDEFINED = ("skip", "error", "nan")
+NO_VALUE = (*SKIPPED, "error")
+"""Answers of the policy `empty` that give an empty query no value."""
+
+UNDEFINED = (*NO_VALUE, "nan")
 """The answers of the policy `empty` under which there is no difference."""
 
 _NOWHERE = None, None

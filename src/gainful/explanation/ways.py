@@ -87,6 +87,8 @@ def variations(way: Way) -> Iterator[tuple[str, Way]]:
         for answer in choice.answers:
             if choice.name in _UNTRIED or answer in ("error", "auto", way.answer(choice.name)):
                 continue
+            if answer == "skip_all" and way.measure.family.normalised:  # which is skip, then
+                continue
             policy = dataclasses.replace(way.policy, **{choice.name: answer})
             yield f"{choice.name}={answer}", dataclasses.replace(way, policy=policy)
 

@@ -82,6 +82,8 @@ def why(
         judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
     )
     start, end = (way_of(name, measure, policy, ids=measuring.ids) for name in names)
+    if OURS in names:  # a tool says itself what −1 is
+        measuring.warn_of_marks()
     _refuse_sums(start.measure)
     for name, way in zip(names, (start, end), strict=True):
         if name != OURS:

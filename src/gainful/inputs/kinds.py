@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass, replace
 
+UNGRADED = "?"
+"""What a pool has in the place of a grade that nobody has given yet."""
+
+_GIVE = "Give the document a grade, or remove the row: without one it is not judged."
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -33,6 +38,11 @@ class Kind:
     def least(self) -> str:
         """What it must have, in a message."""
         return f"at least one {'retrieved' if self.name == 'run' else 'judged'} document"
+
+    def advice(self, value: object) -> str:
+        """Say what to do about a number that is not there, which no other number is."""
+        lacking = value in (None, "", UNGRADED)
+        return _GIVE if lacking and self.number == "grade" else ""
 
     @property
     def places(self) -> tuple[int, int, int]:

@@ -171,7 +171,8 @@ def _repeated(text: bytes, file: Plain, kind: Kind, problem: RepeatedError) -> I
 def _number(value: object, kind: Kind, where: str) -> float:
     # Bounded like this, NaN and the infinities are out; integers may be large.
     if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:  # type: ignore[operator]
-        raise InputError(where, f"a finite number as {kind.number}", shown(value))
+        advice = kind.advice(value) if isinstance(value, str | None) else ""
+        raise InputError(where, f"a finite number as {kind.number}", shown(value), advice)
     if type(value) is int and not is_exact(value):
         raise InputError(
             where,

@@ -182,7 +182,8 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     if wrong:
         return Fault(number, "a string (or an integer) as id", shown(wrong[0]))
     if isinstance(record[value], str):  # a number in quotes is none, as in a dict
-        return Fault(number, f"{_FINITE} {kind.number}", _shown(record[value]))
+        found, advice = _shown(record[value]), kind.advice(record[value])
+        return Fault(number, f"{_FINITE} {kind.number}", found, advice)
     part = None if layout.part is None else str(ids[2])
     return _row(number, str(ids[0]), str(ids[1]), record[value], kind, part=part)
 
@@ -213,7 +214,8 @@ def _row(
         )
     if not math.isfinite(number):
         found = _shown(value) if isinstance(value, str) else shown(value)
-        return Fault(line, f"{_FINITE} {kind.number}", found if value != "" else "nothing")
+        found = found if value != "" else "nothing"
+        return Fault(line, f"{_FINITE} {kind.number}", found, kind.advice(value))
     return Row(line, query, doc, kind.turned(number), rank, part)
 
 

@@ -217,6 +217,7 @@ def refuse_values(session: Session, source: Source) -> NoReturn:
         f"{where}, query {query!r}, document {doc!r}",
         f"a finite number as {source.kind.number}",
         "nothing" if number is None else str(source.kind.turned(number)),
+        source.kind.advice(number),
     )
 
 

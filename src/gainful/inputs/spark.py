@@ -294,7 +294,7 @@ def _refuse_number(where: str, kind: Kind, given: str | None) -> NoReturn:
         )
     found = "nothing" if given is None else {"NaN": "nan"}.get(given, given)
     found = found.replace("Infinity", "inf")
-    raise InputError(where, f"a finite number as {kind.number}", found)
+    raise InputError(where, f"a finite number as {kind.number}", found, kind.advice(given))
 
 
 def refuse_ranks(frame: "DataFrame", kind: Kind) -> None:

@@ -201,8 +201,11 @@ def bounds(
     _refuse_unbounded(asked, chosen, difference=against is not None)
     with reading(judgments, chosen, columns=columns, engine=engine) as reader:
         if against is not None:
-            return _difference(reader, (run, against), asked, scale, more)
+            found = _difference(reader, (run, against), asked, scale, more)
+            reader.warn_of_marks()
+            return found
         matched, decided = reader.match(run)
+        reader.warn_of_marks()
     return _of_matched(matched, asked, decided, scale, more)
 
 
@@ -266,7 +269,7 @@ def _refuse_policy(policy: Policy, *, difference: bool) -> None:
         ("unjudged", {"zero"}),
         ("absent", {"zero"}),
         ("empty", {"zero"}),
-        ("negative", {"keep", "zero", "error"}),
+        ("negative", {"auto", "keep", "zero", "unjudged", "error"}),
         ("ties", ties),
     ):
         answer = getattr(policy, name)

@@ -122,6 +122,7 @@ def random_order(
             )
     with reading(judgments, chosen, columns=columns, engine=engine) as reader:
         matched, decided = reader.match(run)
+        reader.warn_of_marks()
     scores = measure_matched(matched, (asked,), decided)
     value = scores.values[:, 0]
     sheet = Worksheet(matched, decided)

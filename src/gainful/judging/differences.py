@@ -9,6 +9,7 @@ from gainful.judging.ratios import Lists, bounds_of
 from gainful.judging.scale import Scale, possible_gains
 from gainful.judging.without_ideal import linear, relevance_ends
 from gainful.matching.dispatch import Reader
+from gainful.matching.mappings import judged_of, queries_of
 from gainful.measures.spec import Measure
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,10 @@ def difference_of(
     """
     if measure.name not in COMPARED:
         raise InputError("bounds of a difference", f"one of {', '.join(COMPARED)}", f"'{measure}'")
-    judged = {str(query): docs for query, docs in reader.all_judged.items()}
+    judged = {
+        query: judged_of(docs, query, reader.policy)
+        for query, docs in queries_of(reader.all_judged, "judgments").items()
+    }
     pools = [len(docs) for docs in judged.values()]
     # Deep enough to know of as many documents without a judgment as an ideal can hold.
     depth = None if measure.cutoff is None else 2 * measure.cutoff + max(pools, default=0)
@@ -40,7 +44,7 @@ def difference_of(
     gains = _Gains(sheet, measure)
     rows, constants, free = [], [], []
     for query in sheet.matched.queries:
-        known = {str(doc): float(grade) for doc, grade in judged[query].items()}
+        known = {doc: float(grade) for doc, grade in judged[query].items()}
         coefficients: dict[str, float] = {}
         for sign, lists in zip((1.0, -1.0), ranked, strict=True):
             for rank, doc in enumerate(lists.get(query, []), 1):

@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
+
 from gainful.errors import GainfulWarning, InputError, MeasureError, shown
 from gainful.inputs.engine import Engine
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.mappings import judged_of, queries_of, sorted_numbers
+from gainful.matching.negative import warn_of_marks
 from gainful.matching.overlap import warn_of_disjoint_documents
 from gainful.matching.ranking import by_score
 from gainful.measures.family import GEOMETRIC
@@ -80,6 +83,8 @@ def _judged(reader: Reader) -> Judged:
         known = judged_of(given, query, reader.policy)
         sorted_numbers(known, "grade", "judgments", query)  # says what is no number
         found[query] = {doc: float(grade) + 0.0 for doc, grade in known.items()}  # no −0
+    grades = [grade for known in found.values() for grade in known.values()]
+    warn_of_marks(np.array(grades, np.float64), reader.policy)
     return found
 
 

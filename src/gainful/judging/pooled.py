@@ -7,13 +7,11 @@ from typing import Any, overload
 
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.writing.cells import write_table
-from gainful.writing.documents import write_judgments
+from gainful.writing.documents import write_pool
 from gainful.writing.naming import POOLS, read_naming
-from gainful.writing.replacing import write_text
 
 _SHOWN = 10
 _DIGITS = 6  # one document of many queries moves a mean by little
-_UNJUDGED = -1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +130,9 @@ class Pool(Sequence[Pooled]):
     ) -> None:
         """Write the rows to a file, which is replaced only when the new one is complete.
 
-        A TREC file has the lines `query 0 doc grade`, queries by id, with −1 where there is no
-        judgment, as trec_eval has it. Read as judgments, −1 is a grade like any other: put the
-        assessors' grades in its place first, or leave the line out.
+        A TREC file has the lines `query 0 doc grade`, queries by id, with `?` where there is no
+        judgment; the other formats leave the grade open. Such a file is for assessors to fill in. As
+        judgments it is refused while grades are open: give them, or remove their rows.
 
         Args:
             path: of the file; `-` is standard output.
@@ -149,18 +147,16 @@ class Pool(Sequence[Pooled]):
         >>> Pool(rows, ("one", "two"), 10).write(file)
         >>> print(file.read_text(), end="")
         q1 0 a 3
-        q1 0 b -1
+        q1 0 b ?
         """
-        if read_naming(path, format, POOLS).format != "trec":
+        naming = read_naming(path, format, POOLS)
+        if naming.format != "trec":
             write_table(self.table(), path, format=format)
-        elif not self.rows:
-            write_text("", path)
-        else:
-            grades: dict[str, dict[str, float]] = {}
-            for row in self.rows:
-                known = _UNJUDGED if row.grade is None else row.grade
-                grades.setdefault(row.query, {})[row.doc] = known
-            write_judgments(grades, path, format="trec")
+            return
+        grades: dict[str, dict[str, float | None]] = {}
+        for row in self.rows:
+            grades.setdefault(row.query, {})[row.doc] = row.grade
+        write_pool(grades, path, packing=naming.packing)
 
     def __str__(self) -> str:
         table = self.table()

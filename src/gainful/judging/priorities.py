@@ -57,8 +57,12 @@ def prioritise(
     Candidates are the documents of judged queries down to a depth of any of the runs. Of
     several runs the one counts that moves most; of two that are compared, their difference.
     """
-    if policy.empty == "nan":
-        raise PolicyError("policy empty", "an answer with which there is a mean", "'nan'")
+    if policy.empty in ("nan", "skip_all"):
+        raise PolicyError(
+            "policy empty",
+            "zero, one, skip or error, with which there is a mean",
+            f"{policy.empty!r}",
+        )
     lacking = [
         name
         for name, scores in gathered.scores.items()

@@ -132,7 +132,7 @@ def _evaluated(
             measure,
             # Ids are not those of the queries: documents were left out already. What is not a
             # number shows which copies have no positive gain.
-            policy=replace(policy, empty="nan", drop_self="no"),
+            policy=replace(policy.resolved(ids=True), empty="nan", drop_self="no"),
         )
     column: list[float] = found.per_query[measure]  # type: ignore[assignment]
     meaning: dict[str, Value] = {"zero": 0.0, "one": 1.0, "skip": None}

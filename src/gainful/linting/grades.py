@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gainful.inputs.engine import Session
 from gainful.linting.drafts import Draft, counted
 from gainful.linting.listed import Listed
+from gainful.matching.negative import MARK
 
 _MOST_SHOWN = 12
 
@@ -17,6 +18,8 @@ def look_at_grades(session: Session, judged: Listed, scale: Scale | None) -> Ite
         yield _grades(session, judged)
     else:
         yield from _off_scale(session, judged, scale)
+    if scale is None or scale[0] > MARK:
+        yield from _marks(session, judged)
     yield from _fractional(session, judged)
     yield from _without_relevant(session, judged)
 
@@ -42,6 +45,18 @@ def _off_scale(session: Session, judged: Listed, scale: Scale) -> Iterator[Draft
     for count, row, query, doc, grade in found:
         message = f"{counted(count, 'grade')} outside the scale from {low:g} to {high:g}"
         yield Draft("grade-off-scale", judged, count, message, f"{grade:g}", query, doc, row)
+
+
+def _marks(session: Session, judged: Listed) -> Iterator[Draft]:
+    found = session.rows(
+        f"SELECT count(*) OVER (), row, query, doc FROM {judged.table} WHERE number < 0 "
+        f"AND (SELECT bool_and(number = {MARK!r}) FROM {judged.table} WHERE number < 0) "
+        "ORDER BY row, query, doc LIMIT 1"
+    )
+    for count, row, query, doc in found:
+        verb = "has" if count == 1 else "have"
+        message = f"{counted(count, 'document')} {verb} the grade −1, the only negative one"
+        yield Draft("unjudged-mark", judged, count, message, "", query, doc, row)
 
 
 def _fractional(session: Session, judged: Listed) -> Iterator[Draft]:

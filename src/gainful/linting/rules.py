@@ -147,6 +147,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "Set the policy drop_self=yes, if it is the same text.",
             ),
             Rule(
+                "unjudged-mark",
+                "warning",
+                "−1 as the only negative grade. It counts as judged and bad, and often marks what was "
+                "not judged. Not looked for where the scale has it.",
+                "Set the policy negative=unjudged, if it marks that; negative=keep, if it is a grade.",
+            ),
+            Rule(
                 "mostly-unjudged",
                 "warning",
                 f"More than {MOST_UNJUDGED:.0%} of the documents down to the cutoff are unjudged: "

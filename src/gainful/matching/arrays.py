@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gainful.errors import InputError
 from gainful.inputs.arrays import Lists
 from gainful.inputs.precision import beyond_single, in_single
 from gainful.matching.matched import Bools, Floats, Ints, Matched, cut, offsets_of, places_of
@@ -25,6 +26,8 @@ def match(lists: Lists, policy: Policy) -> Matched:
     >>> matched.rank_first.tolist(), matched.rank_last.tolist(), matched.grade.tolist()
     ([1, 2, 2], [1, 3, 3], [2.0, 1.0, 0.0])
     """
+    if policy.negative == "unjudged":
+        return _match_judged(lists, policy)
     if policy.precision == "single":
         lists = _rounded(lists)
     offsets = offsets_of(lists.lengths)
@@ -42,6 +45,56 @@ def match(lists: Lists, policy: Policy) -> Matched:
         found.grade[rows] = descending_in_blocks(block, found.grade[rows])
     ranks = (first, last, rank if in_order else first)
     return _matched(lists.queries, offsets, ranks, found.grade, found.pool)
+
+
+def _match_judged(lists: Lists, policy: Policy) -> Matched:
+    """Match lists in which a negative label is no judgment."""
+    plain = replace(policy, negative="keep")
+    rows = ranges(lists.starts, lists.lengths)
+    labels = lists.labels[rows].astype(np.float64)
+    judged = labels >= 0
+    counts = np.concatenate(([0], np.cumsum(~judged)))
+    ends = offsets_of(lists.lengths)
+    unjudged = np.diff(counts[ends])
+    lowest = float(labels[judged].min(initial=np.inf))
+    lists = replace(lists, starts=ends[:-1], labels=labels, scores=lists.scores[rows])
+    if policy.unjudged == "error" and unjudged.any():
+        place = int(np.flatnonzero(unjudged)[0])
+        raise InputError(
+            f"labels, query {lists.queries[place]!r}",
+            "judged documents only (policy unjudged=error)",
+            f"{unjudged[place]} unjudged",
+        )
+    if policy.unjudged == "condense":
+        left = lists.lengths - unjudged
+        lists = replace(
+            lists,
+            starts=offsets_of(left)[:-1],
+            lengths=left,
+            labels=labels[judged],
+            scores=lists.scores[judged],
+        )
+    elif isinstance(policy.unjudged, float):
+        lists = replace(lists, labels=np.where(judged, labels, policy.unjudged))
+    matched = match(lists, plain)
+    if policy.unjudged == "zero":
+        matched = _without_negative(matched)
+    return replace(matched, unjudged=unjudged, lowest_grade=lowest)
+
+
+def _without_negative(matched: Matched) -> Matched:
+    """Leave the rows with a negative grade out; the others keep their ranks."""
+    kept, pool = matched.grade >= 0, matched.pool_grades >= 0
+    return replace(
+        matched,
+        offsets=np.concatenate(([0], np.cumsum(kept)))[matched.offsets],
+        rank_first=matched.rank_first[kept],
+        rank_last=matched.rank_last[kept],
+        rank=matched.rank[kept],
+        grade=matched.grade[kept],
+        pool_offsets=np.concatenate(([0], np.cumsum(pool)))[matched.pool_offsets],
+        pool_grades=matched.pool_grades[pool],
+    )
 
 
 def match_down_to(lists: Lists, policy: Policy, depth: int | None) -> Matched:

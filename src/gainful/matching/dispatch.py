@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Any
 
 from gainful.errors import InputError
@@ -23,6 +24,7 @@ from gainful.matching.folding import Chunks, read_chunks
 from gainful.matching.judged import Judged, prepare
 from gainful.matching.mappings import judged_of, returned_of, sorted_numbers
 from gainful.matching.matched import Matched
+from gainful.matching.negative import marks_among, tell_marks
 from gainful.matching.ranking import by_score
 from gainful.matching.records import Selection, documents_in, table_of
 from gainful.matching.spark.judged import (
@@ -95,9 +97,20 @@ class Reader:
     def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
         """Match a run down to a depth; also return the policy with the rule for ties decided."""
         opened = self._open_run(run)
-        matched = self._match(opened, depth)
+        matched, decided = self._match(opened, depth)
+        self._kept.setdefault("matched", matched)
         warn_of_ranks(opened, self.session)  # when nothing is wrong with it
-        return matched
+        return matched, decided
+
+    def warn_of_marks(self) -> None:
+        """Warn where −1 is the only negative grade, and the policy does not say what it means.
+
+        A run has been matched before.
+        """
+        if self.policy.negative != "auto":
+            return
+        spark: SparkJudged | None = self._kept.get("spark")
+        tell_marks(marks_among([self._kept["matched"]]) if spark is None else spark.marks)
 
     def _open_run(self, run: object) -> Source | Documents | Labels | Predictions:
         return open_source(run, RUN, self.columns, self.session)
@@ -168,6 +181,7 @@ class Reader:
     def _match_lines(self, run: Source, policy: Policy, depth: int | None) -> Matched | None:
         """Match clean TREC files without the engine; None where it has to."""
         usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
+        usual = usual and policy.negative != "unjudged"
         if not usual or self.chunks is not None or run.layout.format != "trec":
             return None
         if self._judged_lines is None:
@@ -284,7 +298,7 @@ class Reader:
                 sorted_numbers(judged_of(found, query, self.policy), "grade", "judgments", query)
                 for query, found in mappings.queries_of(self._opened, "judgments").items()
             )
-            return min(float(pool[0]) for pool in pools if pool.size)
+            return min((float(pool[0]) for pool in pools if pool.size), default=inf)
         return self._judged.lowest
 
 

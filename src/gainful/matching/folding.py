@@ -80,11 +80,11 @@ def read_chunks(chunks: object, policy: Policy) -> Chunks | None:
     raise InputError("chunks", "a delimiter or a dict {chunk: doc}", shown(chunks))
 
 
-def without_self(documents: Mapping[Any, float], query: str, policy: Policy) -> Mapping[Any, float]:
-    """Return the documents of a query without the query itself, where the policy drops it."""
-    if policy.drop_self == "yes" and query in documents:
-        return {doc: number for doc, number in documents.items() if doc != query}
-    return documents
+def without_self(documents: Mapping[Any, float], query: str) -> Mapping[Any, float]:
+    """Return the documents of a query without the query itself."""
+    if query not in documents:
+        return documents
+    return {doc: number for doc, number in documents.items() if doc != query}
 
 
 def fold(scores: Scores, policy: Policy, chunks: Chunks) -> Scores:

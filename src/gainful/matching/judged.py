@@ -60,9 +60,11 @@ def prepare(session: Session, source: Source, policy: Policy) -> Judged:
     graded = _graded(session, table, codes) if policy.duplicates == "error" else None
     if graded is None:
         table, _ = unique(session, source, table, "number", policy)
+    kept = ["query <> doc"] if policy.drop_self == "yes" else []
+    kept += ["number >= 0"] if policy.negative == "unjudged" else []
     keep = ""
-    if policy.drop_self == "yes":  # its query stays, with the documents that are left
-        keep, graded = " WHERE query <> doc", None
+    if kept:  # the query stays, with the documents that are left
+        keep, graded = f" WHERE {' AND '.join(kept)}", None
     # + 0: there is no −0.
     session.execute(
         f"CREATE TEMP VIEW {named} AS SELECT query, code, doc, number + 0.0 AS grade "

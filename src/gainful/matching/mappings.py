@@ -15,9 +15,11 @@ import numpy as np
 from gainful.errors import InputError, shown
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import examples, id_text, in_order
+from gainful.inputs.kinds import JUDGMENTS
 from gainful.inputs.precision import beyond_single, in_single
 from gainful.matching.folding import Chunks, fold, without_self
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
+from gainful.matching.negative import without_negative
 from gainful.matching.overlap import refuse_disjoint_queries, warn_of_disjoint_documents
 from gainful.measures.policy import Policy
 
@@ -177,7 +179,13 @@ def match_queries(
 
 def judged_of(grades: Documents, query: str, policy: Policy) -> Documents:
     """Return the judged documents of a query that count."""
-    return without_self(documents_of(grades, "judgments", query, policy), query, policy)
+    judged = documents_of(grades, "judgments", query, policy)
+    if policy.drop_self == "yes":
+        judged = without_self(judged, query)
+    if policy.negative == "unjudged":
+        sorted_numbers(judged, "grade", "judgments", query)  # says what is no number
+        judged = without_negative(judged)
+    return judged
 
 
 def returned_of(scores: Documents, query: str, policy: Policy, chunks: Chunks | None) -> Documents:
@@ -188,7 +196,7 @@ def returned_of(scores: Documents, query: str, policy: Policy, chunks: Chunks | 
     if chunks is not None:
         sorted_numbers(documents, "score", "run", query)  # says what is no number
         documents = fold(documents, policy, chunks)
-    return without_self(documents, query, policy)
+    return documents if policy.drop_self == "no" else without_self(documents, query)
 
 
 def _rounded(scores: Documents, query: str) -> Documents:
@@ -308,7 +316,10 @@ def _check_large(documents: Documents, kind: str, what: str, query: str) -> None
 def _complain(documents: Documents, kind: str, what: str, query: str) -> NoReturn:
     doc, number = next(item for item in documents.items() if not _is_finite(item[1]))
     raise InputError(
-        f"{what}, query {query!r}, document {doc!r}", f"a finite number as {kind}", shown(number)
+        f"{what}, query {query!r}, document {doc!r}",
+        f"a finite number as {kind}",
+        shown(number),
+        JUDGMENTS.advice(number) if kind == JUDGMENTS.number and number is None else "",
     )
 
 

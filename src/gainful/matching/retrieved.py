@@ -106,7 +106,7 @@ def _listed(
             f"SELECT query, document AS doc, {best} AS score, min(place) AS place "
             f"FROM ({chunks.sql(session, f'({left})')}) GROUP BY query, document"
         )
-    if policy.drop_self == "yes":  # after folding: a chunk of the query is the query too
+    if policy.drop_self != "no":  # after folding: a chunk of the query is the query too
         left = f"SELECT * FROM ({left}) WHERE query <> doc"
     listed = session.name("run")
     session.execute(f"CREATE TEMP TABLE {listed} AS {left} ORDER BY place")

@@ -91,10 +91,11 @@ DIALECTS = (
         "gdeval",
         "gdeval.pl 1.3",
         settings=_EXP2,
-        policy=Policy(ties="doc", negative="zero", missing="skip", empty="skip"),
+        policy=Policy(ties="doc", negative="zero", missing="skip", empty="skip_all"),
         cutoff=20,
         grades=_GDEVAL,
         digits=5,
+        note="Its ERR@20 is ERR(max=4)@20, and leaves out topics without a relevant document, too.",
     ),
     Dialect(
         "ranx",
@@ -200,10 +201,11 @@ DIALECTS = (
     Dialect(
         "beir",
         "BEIR, which calls pytrec_eval",
-        policy=Policy(**_TREC, precision="single", drop_self="yes"),
+        policy=Policy(**_TREC, precision="single", drop_self="run"),
         grades=_NO_FLOATS,
         digits=5,
-        note="Leaves out documents with the id of their query; MTEB does not.",
+        note="Leaves documents with the id of their query out of the results, and not of the judgments. MTEB does "
+        "so in tasks with ignore_identical_ids; in others it is drop_self=no.",
     ),
     Dialect(
         "ntcir",

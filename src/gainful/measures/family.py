@@ -68,7 +68,8 @@ class Family:
     `needs_run` is False where a query that the run lacks has a value all the same, `normalised` is
     True where the value is undefined for a query without positive gain (policy `empty`),
     `cutoff` says whether a measure has one (optional, never, always), and `aggregate` how the
-    values of the queries become one (mean, geometric mean, sum).
+    values of the queries become one (mean, geometric mean, sum). `marks` is True where a negative
+    grade marks, by the definition, a document that was not judged.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Family:
     normalised: bool = False
     cutoff: str = OPTIONAL
     aggregate: str = MEAN
+    marks: bool = False
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name, or say what there is."""

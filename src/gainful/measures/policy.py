@@ -7,6 +7,7 @@ documentation read it.
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 from gainful.errors import MeasureError, PolicyError, did_you_mean, shown
 from gainful.measures.number import read_number, write_number
@@ -84,10 +85,12 @@ CHOICES: tuple[Choice, ...] = (
         "negative",
         "What does a document with a negative gain do?",
         {
+            "auto": "as keep, with a warning where −1 is the only negative grade: it may mark what was not judged",
             "keep": "it costs: the value falls, and may fall below 0",
             "zero": "its gain is 0",
             "both": "it costs, in the list and in the ideal of IDCG and nDCG as well: the ideal holds all "
             "documents, by gain descending, down to its depth",
+            "unjudged": "a negative grade is no judgment: the document counts as one that has none",
             "error": "an error",
         },
     ),
@@ -106,6 +109,7 @@ CHOICES: tuple[Choice, ...] = (
         {
             "zero": "0, and it is reported",
             "skip": "left out of the mean, and reported",
+            "skip_all": "left out of the mean of every measure, normalised or not, and reported",
             "one": "1, and it is reported",
             "error": "an error",
             "nan": "not a number, and so is the mean",
@@ -139,10 +143,11 @@ CHOICES: tuple[Choice, ...] = (
     ),
     Choice(
         "drop_self",
-        "Is a document with the id of the query left out, of judgments and run?",
+        "Is a document with the id of the query left out?",
         {
             "no": "no, it counts as any other",
-            "yes": "yes: the query is in the collection, and does not retrieve itself",
+            "yes": "of judgments and run: the query is in the collection, and does not retrieve itself",
+            "run": "of the run alone: where it is judged, it stays in the ideal",
         },
     ),
     Choice(
@@ -184,7 +189,7 @@ class Policy:
     ties: str = "auto"
     unjudged: str | float = "zero"
     absent: str | float = "zero"
-    negative: str = "keep"
+    negative: str = "auto"
     missing: str = "zero"
     empty: str = "zero"
     duplicates: str = "error"
@@ -198,9 +203,7 @@ class Policy:
             object.__setattr__(self, choice.name, choice.read(getattr(self, choice.name)))
 
     def resolved(self, *, ids: bool) -> "Policy":
-        """Return the policy with `ties="auto"` decided by whether documents have ids."""
-        if self.ties == "auto":
-            return dataclasses.replace(self, ties="doc" if ids else "average")
+        """Return the policy with what is `auto` decided: ties by whether documents have ids."""
         if self.ties in BY_ID and not ids:
             raise PolicyError(
                 "policy ties",
@@ -208,7 +211,21 @@ class Policy:
                 shown(self.ties),
                 "Arrays have no document ids to order ties by.",
             )
-        return self
+        usual = {"ties": "doc" if ids else "average", "negative": "keep"}
+        open_ = {name: answer for name, answer in usual.items() if getattr(self, name) == "auto"}
+        return dataclasses.replace(self, **open_) if open_ else self
+
+    def knowing(self, lowest: float) -> "Policy":
+        """Return the policy with the lowest grade in the place of `absent="lowest"`.
+
+        Where no document is judged, which makes it infinite, absent ones have gain 0.
+
+        >>> Policy(absent="lowest").knowing(-1)
+        Policy(absent=-1.0)
+        """
+        if self.absent != "lowest":
+            return self
+        return dataclasses.replace(self, absent=lowest if isfinite(lowest) else "zero")
 
     def answers(self) -> dict[str, str]:
         """Every choice with its answer, as text.

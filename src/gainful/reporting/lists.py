@@ -9,7 +9,7 @@ from typing import Any
 from gainful.explanation.attribution import has_parts
 from gainful.explanation.listing import Listed, list_query, with_lowest
 from gainful.explanation.moved import Attribution
-from gainful.explanation.sides import UNDEFINED, Side, attribution_of, side_of
+from gainful.explanation.sides import NO_VALUE, UNDEFINED, Side, attribution_of, side_of
 from gainful.explanation.steps import Entry, steps_of, why_empty
 from gainful.explanation.sums import Sums, summed
 from gainful.explanation.worked import Step, conclusion_of
@@ -198,7 +198,7 @@ class Lists:
         return str(self.measure), parts
 
     def _conclusion(self, listed: Listed, sums: Sums, place: int) -> str:
-        if sums.is_empty(place) and listed.policy.empty in ("skip", "error"):
+        if sums.is_empty(place) and listed.policy.empty in NO_VALUE:
             return self._without_value(listed)
         remark = ""
         if listed.missing:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, PolicyError, shown
+from gainful.evaluation.counting import SKIPPED
 from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
@@ -20,6 +21,7 @@ from gainful.inputs.sources import open_source
 from gainful.inputs.texts import ready
 from gainful.matching import mappings
 from gainful.matching.matched import Matched
+from gainful.matching.negative import warn_of_marks
 from gainful.matching.records import documents_in
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -42,7 +44,7 @@ _ANSWERS = {
 }
 
 # The value of a query without a relevant document; one that is skipped is not counted.
-_EMPTY = {"zero": 0.0, "skip": 0.0, "one": 1.0, "nan": np.nan}
+_EMPTY = {"zero": 0.0, "skip": 0.0, "skip_all": 0.0, "one": 1.0, "nan": np.nan}
 
 
 def evaluate_subtopics(
@@ -86,6 +88,8 @@ def evaluate_subtopics(
         judged = read_judged(judgments, names, chosen, session)
         returned = _read_run(run, names, chosen, session)
     names.refuse_unused()
+    grades = [g for topics in judged.values() for docs in topics.values() for g in docs.values()]
+    warn_of_marks(np.array(grades, np.float64), chosen)
     likely = read_weights(weights, judged)
     union = _union(judged)
     matched = mappings.match(union, returned, decided)
@@ -179,7 +183,7 @@ def _scores(
         if (measure.inner or measure).family.needs_run:
             values[matched.missing, column] = 0.0
         values[empty[:, column], column] = _EMPTY[policy.empty]
-    if policy.empty == "skip":
+    if policy.empty in SKIPPED:
         counted[empty] = False
     if policy.missing == "skip":
         counted[matched.missing] = False

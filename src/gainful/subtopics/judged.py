@@ -16,6 +16,7 @@ from gainful.inputs.source import Source
 from gainful.inputs.sources import open_source
 from gainful.matching.folding import without_self
 from gainful.matching.mappings import documents_of, sorted_numbers
+from gainful.matching.negative import without_negative
 from gainful.measures.policy import Policy
 
 Judged = dict[str, dict[str, dict[str, float]]]
@@ -69,9 +70,16 @@ def read_judged(
     if not any(docs for subtopics in judged.values() for docs in subtopics.values()):
         raise InputError(where, SUBTOPICS.least, "none")
     return {
-        query: {name: dict(without_self(docs, query, policy)) for name, docs in subtopics.items()}
+        query: {name: _counting(docs, query, policy) for name, docs in subtopics.items()}
         for query, subtopics in judged.items()
     }
+
+
+def _counting(docs: Mapping[str, float], query: str, policy: Policy) -> dict[str, float]:
+    """Return the judged documents of a subtopic that count."""
+    if policy.drop_self == "yes":
+        docs = without_self(docs, query)
+    return dict(without_negative(docs) if policy.negative == "unjudged" else docs)
 
 
 def _from_dicts(given: Mapping[Any, Any], where: str, policy: Policy) -> Judged:

@@ -1,7 +1,6 @@
 """A table of cells → a file, in every format that tables are rendered in, and Parquet."""
 
 import os
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from gainful.inputs.engine import Columns, Session, name_quoted
 from gainful.rendering.table import WRITERS, Cell, Table
 from gainful.writing.copying import copy
 from gainful.writing.naming import TABLES, read_naming
-from gainful.writing.packing import PACKINGS
+from gainful.writing.packing import write_parts
 from gainful.writing.replacing import replacing
 
 
@@ -28,12 +27,7 @@ def write_table(
                 copy(session, select, file, naming)
         return
     text = f"{WRITERS[naming.format](table)}\n"
-    with replacing(path) as file:
-        parts: Iterable[bytes] = [text.encode(errors="surrogateescape")]
-        if naming.packing:
-            parts = PACKINGS[naming.packing](parts)
-        with file.open("wb") as opened:
-            opened.writelines(parts)
+    write_parts([text.encode(errors="surrogateescape")], path, naming.packing)
 
 
 def _select(table: Table, session: Session) -> str:

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from gainful.errors import InputError, shown
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
-from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.identifiers import in_order
+from gainful.inputs.kinds import JUDGMENTS, RUN, UNGRADED, Kind
 from gainful.writing.copying import copy, refuse_misread, select_of
 from gainful.writing.legality import refuse_ids
-from gainful.writing.naming import DOCUMENTS, read_naming
+from gainful.writing.naming import DOCUMENTS, Naming, read_naming
+from gainful.writing.packing import write_parts
 from gainful.writing.replacing import name_of, replacing
 from gainful.writing.rows import read_rows
 
@@ -80,6 +82,42 @@ def write_judgments(
     q1 0 b 0.5
     """
     _write(judgments, JUDGMENTS, path, format=format, columns=columns, engine=engine, tag="")
+
+
+def write_pool(
+    grades: Mapping[str, Mapping[str, float | None]],
+    path: str | os.PathLike[str],
+    *,
+    packing: str | None = None,
+) -> None:
+    """Write a TREC file of judgments to fill in: `query 0 doc grade`, queries by id.
+
+    A grade that nobody has given yet is `?`, which reads as no number: what is not filled in cannot be
+    taken for a judgment.
+
+    Args:
+        grades: `{query: {doc: grade}}`, None where there is none.
+        path: of the file to write; `-` is standard output.
+        packing: .gz or .zst, where the file is to be packed.
+    """
+    known = {query: dict.fromkeys(docs, 0.0) for query, docs in grades.items()}
+    naming = Naming("trec", packing)
+    if known:
+        with Session() as session:
+            rows = read_rows(known, JUDGMENTS, {}, session)
+            refuse_ids(rows, naming.format)
+            refuse_misread(rows, select_of(rows, naming.format, ""), naming, name_of(path))
+    lines = [
+        f"{query} 0 {doc} {UNGRADED if grade is None else _shortest(grade)}\n"
+        for query in in_order(grades)
+        for doc, grade in grades[query].items()
+    ]
+    write_parts(["".join(lines).encode()], path, packing)
+
+
+def _shortest(grade: float) -> str:
+    """Write a grade so that it reads back bit for bit; tools in C read whole ones only."""
+    return repr(float(grade)).removesuffix(".0")
 
 
 def _write(

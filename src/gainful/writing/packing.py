@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from gainful.inputs.parallel import in_parallel
+from gainful.writing.replacing import replacing
 
 _PART = 1 << 20
 _AT_ONCE = 64  # parts, so that memory does not grow with the file
@@ -66,6 +67,12 @@ PACKINGS: Mapping[str, Callable[[Iterable[bytes]], Iterator[bytes]]] = {
     ".zst": zstandard,
 }
 """What packs, by the ending of the name."""
+
+
+def write_parts(parts: Iterable[bytes], path: str | os.PathLike[str], packing: str | None) -> None:
+    """Write bytes to a file, packed where an ending of `PACKINGS` is given."""
+    with replacing(path) as file, file.open("wb") as opened:
+        opened.writelines(parts if packing is None else PACKINGS[packing](parts))
 
 
 def _deflated(part: bytes) -> bytes:

@@ -31,7 +31,7 @@ def columns(
     matched: Matched, asked: Sequence[Asked], settings: Settings, version: int
 ) -> dict[str, Floats]:
     """Return the values (q,) of every name; texts are none of them."""
-    sheet = Worksheet(matched, _POLICY)
+    sheet = Worksheet(matched, _POLICY, marks=True)
     catalogued = {
         name: (each, measure)
         for each in asked

@@ -12,6 +12,7 @@ from gainful.evaluation.worksheet import Bools, Ideal, Worksheet
 from gainful.kernels.cumulation import absent, cumulated, normalised, owners, without_rounding
 from gainful.kernels.graded import mean_at_changes, mean_at_relevant, normalised_gain
 from gainful.measures.discount import Discount
+from gainful.measures.gain import Gain
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -80,18 +81,26 @@ def _usual(parameters: Parameters) -> bool:
 
 
 def without_ideal(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Bools:
-    """Return where (q,) an nDCG has nothing to divide by: its ideal is not positive.
+    """Return where (q,) an nDCG has nothing to divide by: its ideal is not above 0, or the worst.
 
     Of the documents of a run that lacks the query nothing is known: that it is missing says more.
     """
-    empty = sheet.empty(parameters["gain"])
-    if _usual(parameters) and sheet.policy.negative != "both":
-        return empty
+    minmax = parameters["norm"] == "minmax"
+    if _usual(parameters) and sheet.policy.negative != "both" and not minmax:
+        return without_gain(sheet, parameters["gain"], cutoff)
     with np.errstate(over="ignore", invalid="ignore"):
-        nothing: Bools = _ideal(sheet, parameters, [cutoff])[:, 0] <= 0
+        worst = _worst(sheet, parameters, [cutoff])[:, 0] if minmax else 0.0
+        nothing: Bools = _ideal(sheet, parameters, [cutoff])[:, 0] <= worst
     if "retrieved" in (parameters["ideal"], parameters["depth"]):
         return nothing & ~sheet.matched.missing
-    return empty | nothing
+    return nothing
+
+
+def without_gain(sheet: Worksheet, gain: Gain, cutoff: int | None) -> Bools:
+    """Return where (q,) no document has a positive gain, neither a judged nor an absent one."""
+    if cutoff is not None and sheet.absent_gain(gain) > 0:
+        return np.zeros(len(sheet.matched.queries), np.bool_)
+    return sheet.empty(gain)
 
 
 def _worst(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:

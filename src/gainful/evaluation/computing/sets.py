@@ -11,6 +11,7 @@ from gainful.evaluation.computing.shared import (
     Floats,
     Ints,
     Parameters,
+    are_judged,
     deepest,
     depths,
     expected_hits,
@@ -95,8 +96,7 @@ def _utility(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floa
 
 
 def _judged_hits(sheet: Worksheet, cutoffs: Cutoffs) -> Floats:
-    grades, _, _ = sheet.graded()
-    return expected_hits(sheet, grades >= 0, cutoffs)
+    return expected_hits(sheet, are_judged(sheet), cutoffs)
 
 
 def _seen(sheet: Worksheet, cutoffs: Cutoffs) -> Ints:
@@ -113,10 +113,10 @@ def _unjudged(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
 
 
 def _unjudged_mass(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    grades, first, last = sheet.graded()
+    _, first, last = sheet.graded()
     discount = sheet.discounts(parameters["discount"], parameters["base"], sheet.depth)
     known = cumulated(
-        (grades >= 0).astype(np.float64),
+        are_judged(sheet).astype(np.float64),
         first,
         last,
         sheet.matched.offsets,

@@ -78,6 +78,15 @@ def relevant_total(sheet: Worksheet, rel: float) -> Ints:
     return found
 
 
+def are_judged(sheet: Worksheet) -> Bools:
+    """Return which (n,) rows are judgments, as `sheet.graded` has them.
+
+    All are, but for those that only mark a document, where there are such.
+    """
+    grades, _, _ = sheet.graded()
+    return grades >= 0 if sheet.marks else np.ones(grades.size, np.bool_)
+
+
 def expected_hits(sheet: Worksheet, chosen: Bools, cutoffs: Cutoffs) -> Floats:
     """Return how many (q, c) of some rows stand down to each cutoff, ties averaged over.
 

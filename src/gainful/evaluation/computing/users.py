@@ -10,6 +10,7 @@ from gainful.evaluation.computing.shared import (
     Floats,
     Ints,
     Parameters,
+    are_judged,
     deepest,
     refuse_above,
     repeated,
@@ -56,8 +57,8 @@ def _rank_biased(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> 
 
 
 def _residual(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    grades, rank = sheet.certain_grades()
-    judged = grades >= 0
+    _, rank = sheet.certain_grades()
+    judged = are_judged(sheet)
     return users.geometric_residual(
         rank[judged],
         sheet.owner[judged],

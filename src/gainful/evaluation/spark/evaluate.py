@@ -11,7 +11,7 @@ from gainful.evaluation.counting import (
     refuse_missing,
     refuse_nothing_counted,
 )
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, in_documents
 from gainful.evaluation.spark.measuring import SCHEMA, Measuring, problem_of
 from gainful.evaluation.spark.names import Names
 from gainful.evaluation.spark.scores import SparkScores, is_measured
@@ -45,8 +45,7 @@ def measure_on_spark(
     plan = sides.plan
     reaches = tuple(dict.fromkeys(measure.reach for measure in measures))
     # What the lowest grade is, the machines do not know: each sees a part of the judgments.
-    if policy.absent == "lowest":
-        plan = replace(plan, policy=replace(plan.policy, absent=plan.lowest))
+    plan = replace(plan, policy=plan.policy.knowing(plan.lowest))
     frame = kept(measured_rows(sides, Measuring(plan, measures, reaches, tool)))
     try:
         summary = _summary(frame, measures, len(reaches))
@@ -97,7 +96,7 @@ def _refuse(sides: Sides, frame: "DataFrame", summary: Summary) -> None:
     if sides.plan.policy.unjudged == "error" and summary.unjudged:
         sql = functions()
         first = _ordered(frame.where(sql.col("unjudged") > sql.lit(0))).limit(1).collect()[0]
-        sides.refuse_unjudged(first["query"], first["unjudged"])
+        sides.refuse_unjudged(first["query"], int(first["unjudged"]))
     if summary.problems:
         raise problem_of(min(summary.problems))
 
@@ -157,7 +156,7 @@ def _coverage(
     summary: Summary, names: dict[str, Any], policy: Policy, depth: int | None
 ) -> Coverage:
     # What is condensed was retrieved all the same.
-    dropped = summary.unjudged if policy.unjudged == "condense" else 0
+    dropped = int(summary.unjudged) if policy.unjudged == "condense" else 0
     return Coverage(
         judged=summary.queries,
         evaluated=summary.queries - summary.missing,
@@ -165,7 +164,7 @@ def _coverage(
         retrieved=summary.retrieved + dropped,
         depth=depth,
         seen=summary.seen + dropped,
-        unjudged=summary.unjudged,
+        unjudged=in_documents(summary.unjudged),
         tied=summary.tied,
         tied_queries=summary.tied_queries,
     )

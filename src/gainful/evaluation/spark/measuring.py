@@ -22,10 +22,10 @@ from gainful.measures.spec import Measure
 
 SCHEMA = (
     "query string, extra boolean, missing boolean, judged bigint, retrieved bigint, seen bigint, "
-    "unjudged bigint, shared bigint, tied bigint, values array<double>, empty array<boolean>, "
+    "shared bigint, tied bigint, unjudged double, values array<double>, empty array<boolean>, "
     "digests array<binary>, note string"
 )
-COUNTS = ("retrieved", "seen", "unjudged", "shared", "tied")
+COUNTS = ("retrieved", "seen", "shared", "tied")
 FLAGS = ("faulty", "suspect", "unfolded")
 
 
@@ -70,7 +70,8 @@ class Measuring:
 
         matched, policy = bunch.matched, self.plan.policy
         refuse_grades(self.tool, matched.grade, matched.pool_grades, self.measures)
-        _, found = measure_batches([matched], _as_is, self.measures, policy)
+        depth = self.plan.depth
+        _, found = measure_batches([matched], _as_is, self.measures, policy, depth)
         counted = apply_policy(found, self.measures, policy)
         judged = np.diff(matched.pool_offsets)
         if isinstance(policy.unjudged, float):  # the others have that grade in the pool
@@ -84,8 +85,8 @@ class Measuring:
             missing=matched.missing,
             judged=judged,
             retrieved=matched.retrieved,
-            seen=matched.seen,
-            unjudged=matched.unjudged,
+            seen=found.seen,
+            unjudged=found.unjudged,
             shared=bunch.shared,
             tied=found.tied,
             values=_lists(values, count, width),
@@ -134,6 +135,7 @@ def _batch(**columns: Any) -> Any:
             ("extra", pa.bool_()),
             ("missing", pa.bool_()),
             *((name, pa.int64()) for name in ("judged", *COUNTS)),
+            ("unjudged", pa.float64()),
             ("values", pa.list_(pa.float64())),
             ("empty", pa.list_(pa.bool_())),
             ("digests", pa.list_(pa.binary())),

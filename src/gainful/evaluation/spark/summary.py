@@ -39,7 +39,7 @@ class Summary:
     extra: int
     retrieved: int
     seen: int
-    unjudged: int
+    unjudged: float
     shared: int
     tied: int
     tied_queries: int
@@ -99,6 +99,7 @@ class Summing:
             empty=int(empty.any(axis=1).sum()),
             extra=others.num_rows,
             **{name: int(column.sum()) for name, column in counts.items()},
+            unjudged=math.fsum(mine["unjudged"].to_pylist()),
             tied_queries=int((counts["tied"] > 0).sum()),
             counted=counted.sum(axis=0).tolist(),
             lacking=empty.sum(axis=0).tolist(),
@@ -127,6 +128,7 @@ def added(parts: Sequence[Summary]) -> Summary:
     ]
     return Summary(
         **{name: sum(getattr(part, name) for part in parts) for name in numbers},
+        unjudged=math.fsum(part.unjudged for part in parts),
         counted=[sum(column) for column in zip(*(part.counted for part in parts), strict=True)],
         lacking=[sum(column) for column in zip(*(part.lacking for part in parts), strict=True)],
         sums=[_joined(column) for column in zip(*(part.sums for part in parts), strict=True)],

@@ -18,12 +18,13 @@ from gainful.inputs.spark import (
     refuse_values,
     without_pandas,
 )
-from gainful.matching.mappings import documents_of, queries_of
+from gainful.matching.mappings import judged_of, queries_of
+from gainful.matching.negative import MARK, marks_in
 from gainful.matching.records import Documents, columns_of
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _SOME = 1000
 
@@ -37,6 +38,7 @@ class SparkJudged:
         bare: queries without documents, the column query; None where no query is.
         queries: how many queries they have, about.
         lowest: the lowest grade; infinite where there is none.
+        marks: how many grades are −1, where that is the only negative one.
         local: whether they came from this machine, and are small.
     """
 
@@ -44,6 +46,7 @@ class SparkJudged:
     bare: "DataFrame | None"
     queries: int
     lowest: float
+    marks: int
     local: bool
 
 
@@ -53,9 +56,7 @@ def judged_in(
     """Check judgments that are a Spark data frame."""
     sql = functions()
     frame = in_shape(given, JUDGMENTS, columns)
-    kept = sql.col("number")
-    if policy.drop_self == "yes":
-        kept = sql.when(sql.col("query") != sql.col("doc"), kept)
+    kept = sql.when(is_counted(policy), sql.col("number"))
     by_doc = frame.groupBy("query", "doc").agg(
         sql.count(sql.lit(1)).alias("times"),
         sql.max(is_faulty(sql)).alias("faulty"),
@@ -68,6 +69,8 @@ def judged_in(
         sql.max("times").alias("times"),
         sql.max("faulty").alias("faulty"),
         sql.min("grade").alias("lowest"),
+        sql.count(sql.when(sql.col("grade") == sql.lit(MARK), 1)).alias("marks"),
+        sql.max(sql.when(sql.col("grade") < 0, sql.col("grade"))).alias("nearest"),
     ).collect()[0]
     if not found["docs"]:
         raise InputError(JUDGMENTS.name, JUDGMENTS.least, "none")
@@ -78,25 +81,34 @@ def judged_in(
             refuse_duplicates(frame, JUDGMENTS)
         frame = frame.groupBy("query", "doc").agg(sql.max("number").alias("number"))
     lowest = np.inf if found["lowest"] is None else found["lowest"] + 0.0
-    return SparkJudged(frame, None, found["queries"], lowest, local=False)
+    marks = found["marks"] if lowest == MARK == found["nearest"] else 0
+    return SparkJudged(frame, None, found["queries"], lowest, marks, local=False)
+
+
+def is_counted(policy: Policy) -> "Column":
+    """Return the condition under which a judgment, with the columns query, doc and number, counts."""
+    sql = functions()
+    counted: Column = sql.lit(True)  # noqa: FBT003 - a value of a column
+    if policy.drop_self == "yes":
+        counted = counted & (sql.col("query") != sql.col("doc"))
+    if policy.negative == "unjudged":
+        counted = counted & (sql.col("number") >= 0)
+    return counted
 
 
 def judged_from(documents: Documents, session: "SparkSession", policy: Policy) -> SparkJudged:
     """Bring judgments that are on this machine, a dict of dicts, to Spark."""
     known = queries_of(documents, JUDGMENTS.name)
     frame = frame_of(known, JUDGMENTS, session, policy)
-    grades = [
-        grade
-        for query, found in known.items()
-        for doc, grade in documents_of(found, JUDGMENTS.name, query, policy).items()
-        if policy.drop_self == "no" or doc != query
-    ]
+    judged = [judged_of(found, query, policy) for query, found in known.items()]
+    grades = np.array([grade for each in judged for grade in each.values()], np.float64)
     bare = [(query,) for query, found in known.items() if not found]
     return SparkJudged(
         frame,
         session.createDataFrame(bare, "query string") if bare else None,
         len(known),
-        min(grades, default=np.inf) + 0.0,
+        float(grades.min(initial=np.inf)) + 0.0,
+        marks_in(grades),
         local=True,
     )
 

@@ -87,13 +87,13 @@ def planned(judged: SparkJudged, run: "DataFrame", plan: Plan) -> "DataFrame":
             "number", sql.col("number").cast("float").cast("double") + sql.lit(0.0)
         )
     if plan.cut:
-        itself = plan.policy.drop_self == "yes"
+        itself = plan.policy.drop_self != "no"
         assert plan.depth is not None  # noqa: S101 - what is cut has a depth
         return _in_order(sql, cut(judged, rows, run, plan.depth, itself=itself), plan)
     rows = rows.unionByName(_retrieved(sql, as_texts(run))).repartition("query")
     if plan.once:
         rows = _grouped(sql, rows, plan)
-    if plan.policy.drop_self == "yes":  # after folding: a chunk of the query is the query too
+    if plan.policy.drop_self != "no":  # after folding: a chunk of the query is the query too
         itself = (sql.col("kind") == sql.lit(RETRIEVED)) & (sql.col("query") == sql.col("doc"))
         rows = _marked(sql, rows, itself, PRESENT)  # its query is there all the same
     return _in_order(sql, rows, plan)

@@ -15,7 +15,7 @@ from gainful.inputs.spark import (
 )
 from gainful.matching.folding import unknown_chunk
 from gainful.matching.overlap import warn_of_disjoint_documents
-from gainful.matching.spark.judged import SparkJudged
+from gainful.matching.spark.judged import SparkJudged, is_counted
 from gainful.matching.spark.plan import Plan, planned, with_document
 from gainful.matching.spark.tagged import RETRIEVED
 from gainful.measures.policy import Policy
@@ -56,9 +56,7 @@ class Sides:
 
     def grades(self) -> list[float]:
         """Return the grades that the judgments have, each once, ascending."""
-        sql, frame = functions(), self.judged.frame
-        if self.plan.policy.drop_self == "yes":
-            frame = frame.where(sql.col("query") != sql.col("doc"))
+        frame = self.judged.frame.where(is_counted(self.plan.policy))
         return sorted(row["number"] for row in frame.select("number").distinct().collect())
 
     def refuse_faulty(self) -> NoReturn:
@@ -91,7 +89,7 @@ class Sides:
         """Say which documents of a query have no judgment."""
         sql = functions()
         mine = sql.col("query") == sql.lit(query)
-        known = self.judged.frame.where(mine).select("doc")
+        known = self.judged.frame.where(mine & is_counted(self.plan.policy)).select("doc")
         listed = self.rows().where(mine & (sql.col("kind") == sql.lit(RETRIEVED)))
         lost = listed.join(known, "doc", "left_anti").orderBy(sql.col("score").desc()).limit(4)
         raise InputError(

@@ -202,6 +202,8 @@ class _Stream:
         chosen = kind == JUDGMENT
         if self.plan.policy.drop_self == "yes":
             chosen &= ~_equal(queries, docs)
+        if self.plan.policy.negative == "unjudged":
+            chosen[chosen] = _numbers(rows, "value", chosen) >= 0
         grade = _numbers(rows, "value", chosen) + 0.0
         found = _Judged(code[chosen], key[chosen], _chosen(docs, chosen), grade)
         self._pool.add(found.code, found.grade)

@@ -120,6 +120,7 @@ FAMILIES = (
         parameters=(REL,),
         normalised=True,
         cutoff=NEVER,
+        marks=True,
     ),
     Family(
         name="GMbpref",
@@ -136,6 +137,7 @@ FAMILIES = (
         normalised=True,
         cutoff=NEVER,
         aggregate=GEOMETRIC,
+        marks=True,
     ),
     Family(
         name="infAP",
@@ -154,6 +156,7 @@ FAMILIES = (
         parameters=(REL,),
         normalised=True,
         cutoff=NEVER,
+        marks=True,
     ),
     Family(
         name="yaap",

@@ -131,7 +131,8 @@ FAMILIES = (
         title="Share of judged documents",
         definition=(
             "Judged@k = the number of judged documents among the first k, divided by k, or by the "
-            "length of a shorter list; a negative grade marks a document that was not judged"
+            "length of a shorter list; a negative grade is a judgment, unless the policy negative "
+            "says otherwise"
         ),
         range="0 to 1",
         citation="S. MacAvaney, C. Macdonald and I. Ounis, Streamlining evaluation with ir-measures, ECIR 2022",
@@ -143,8 +144,8 @@ FAMILIES = (
         title="Unjudged documents at a cutoff",
         definition=(
             "Unjudged@k = the number of documents among the first k without a judgment, divided "
-            "by k, also where the list is shorter; a negative grade marks a document that was "
-            "not judged"
+            "by k, also where the list is shorter; a negative grade is a judgment, unless the "
+            "policy negative says otherwise"
         ),
         range="0 to 1",
         citation="I. Soboroff, trec_eval 10, 2023",
@@ -158,8 +159,8 @@ FAMILIES = (
         title="Share of the discount at unjudged documents",
         definition=(
             "UnjudgedMass@k = Σ d_i over the ranks i ≤ k of documents without a judgment / Σ d_i over "
-            "all of the list: how much of a DCG is not known. A negative grade marks a document "
-            "that was not judged"
+            "all of the list: how much of a DCG is not known. A negative grade is a judgment, unless "
+            "the policy negative says otherwise"
         ),
         range="0 to 1",
         citation=(
@@ -232,5 +233,6 @@ FAMILIES = (
         parameters=(REL,),
         spellings=(Spelling("num_nonrel_judged_ret"),),
         aggregate=SUM,
+        marks=True,
     ),
 )

@@ -81,7 +81,7 @@ FAMILIES = (
         definition=(
             "RBPres@k = (1−p) Σ p^(i−1) over the ranks i ≤ k of documents without a judgment, plus "
             "p^n for what follows the n documents seen: how much higher RBP could be. A negative "
-            "grade marks a document that was not judged"
+            "grade is a judgment, unless the policy negative says otherwise"
         ),
         range="0 to 1",
         citation=_RBP,
