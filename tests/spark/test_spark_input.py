@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -199,6 +200,34 @@ def test_a_session_that_was_stopped_is_said():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.count("a session that runs, found one that was stopped") == 2
+
+
+@pytest.mark.parametrize("measure", ["nDCG@3", "nDCG"])
+def test_ranks_that_are_taken_for_scores(spark, measure):
+    """Rows that rise by 1 in every query are warned of, whatever the number of queries."""
+    schema = "query string, doc string, score double"
+
+    def rows(numbers, queries):
+        return [
+            (f"q{query}", f"d{number}", float(number))
+            for query in range(queries)
+            for number in numbers
+        ]
+
+    judgments = {"q0": {"d1": 1}}
+    for numbers in ([1, 2, 3], [0, 1, 2]):
+        for queries in (1, 100):  # more than the first rows tell
+            run = spark.createDataFrame(rows(numbers, queries), schema).coalesce(1)
+            with pytest.warns(gf.GainfulWarning, match=r"scores: 1, 2, 3 .* columns rank="):
+                gf.evaluate(judgments, run, measure)
+    for good in (
+        rows([3, 2, 1], 100),
+        rows([1, 2, 3.5], 1),
+        [*rows([1, 2, 3], 100), ("q0", "x", 9.0)],
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", gf.GainfulWarning)
+            gf.evaluate(judgments, spark.createDataFrame(good, schema).coalesce(1), measure)
 
 
 OTHER_PYTHON = """#!{python}

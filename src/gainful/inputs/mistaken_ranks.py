@@ -6,7 +6,7 @@ left alone: scores may be whole, too.
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,11 @@ from gainful.inputs.engine import Session
 from gainful.inputs.rows import Row, rows
 from gainful.inputs.source import Source
 from gainful.inputs.sources import read_into
+from gainful.inputs.spark import functions
 from gainful.inputs.texts import ready
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 _FIRST = (0, 1)  # where ranks begin
 _HEAD = 200  # rows, of which the first two tell of most runs that they have scores
@@ -52,6 +56,26 @@ def warn_of_ranks_in_arrays(lists: Lists) -> None:
     places = np.arange(lists.scores.size) - np.repeat(lists.starts[order], lists.lengths[order])
     if lists.scores.max() >= _ELSEWHERE and (lists.scores == head[0] + places).all():
         _warn(_OF_OTHERS)
+
+
+def warn_of_ranks_on_spark(run: "DataFrame") -> None:
+    """Warn of a run on Spark, with the columns query and number, whose scores are probably ranks.
+
+    Its rows have no order but that in which the first of them come. Of all of them it is looked
+    at whether each query has as many as its numbers count.
+    """
+    sql = functions()
+    head = run.select("query", "number").limit(_HEAD).collect()
+    highest = _highest((row["query"], row["number"]) for row in head)
+    if highest is None or highest < _IN_TABLES:
+        return
+    if len(head) == _HEAD:
+        least, most = sql.min("number"), sql.max("number")
+        odd = (least != sql.lit(head[0]["number"])) | (most - least + 1 != sql.count("number"))
+        queries = run.groupBy("query").agg(odd.alias("odd"))
+        if queries.where("odd").limit(1).collect():
+            return
+    _warn(_OF_TABLE)
 
 
 def _warn(remedy: str) -> None:

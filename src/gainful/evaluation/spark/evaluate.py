@@ -17,6 +17,7 @@ from gainful.evaluation.spark.names import Names
 from gainful.evaluation.spark.scores import SparkScores, is_measured
 from gainful.evaluation.spark.summary import Summary, Summing, added, read_summary
 from gainful.inputs.kinds import RUN
+from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
 from gainful.inputs.spark import errors_of_spark, functions, in_python, kept
 from gainful.matching.overlap import refuse_disjoint_queries
 from gainful.matching.spark.sides import Sides
@@ -60,6 +61,8 @@ def measure_on_spark(
         raise
     if not summary.shared and summary.unjudged:
         sides.warn_if_disjoint()
+    if "fractional" not in summary.flags:
+        warn_of_ranks_on_spark(sides.run)
     return SparkScores(
         measures=measures,
         policy=policy,

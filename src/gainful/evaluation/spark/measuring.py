@@ -26,7 +26,7 @@ SCHEMA = (
     "digests array<binary>, note string"
 )
 COUNTS = ("retrieved", "seen", "shared", "tied")
-FLAGS = ("faulty", "suspect", "unfolded")
+FLAGS = ("faulty", "suspect", "unfolded", "fractional")
 
 
 @dataclass(frozen=True, slots=True)

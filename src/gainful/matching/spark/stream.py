@@ -36,6 +36,7 @@ class Bunch:
         faulty: whether a row has no ids or no finite number, or a document comes twice.
         suspect: whether a document may come twice.
         unfolded: whether a chunk has no document.
+        fractional: whether a score is no whole number, as ranks are.
     """
 
     matched: Matched
@@ -44,6 +45,7 @@ class Bunch:
     faulty: bool
     suspect: bool
     unfolded: bool
+    fractional: bool
 
 
 def bunches(batches: Iterable[Any], plan: Plan) -> Iterator[Bunch]:
@@ -147,7 +149,7 @@ class _Stream:
         self._shared = Gathered(np.int64)
         self._judged: _Judged | None = None  # of the current query
         self._keys: list[Keys] = []  # of the documents of the current query
-        self._faulty = self._suspect = self._unfolded = False
+        self._faulty = self._suspect = self._unfolded = self._fractional = False
 
     @property
     def is_full(self) -> bool:
@@ -210,6 +212,7 @@ class _Stream:
         return found if self._judged is None else self._judged.and_these(found)
 
     def _rank(self, judged: _Judged, code: Ints, key: Keys, score: Floats, docs: Any) -> None:
+        self._fractional |= bool((score != np.floor(score)).any())
         if not self.plan.once:
             self._look_for_repeats(code, key)
         owners, lengths = np.unique(code, return_counts=True)
@@ -289,8 +292,8 @@ class _Stream:
             missing=~is_present[is_known],
         )
         extra = [names[place] for place in np.flatnonzero(is_present & ~is_known)]
-        flags = self._faulty, self._suspect, self._unfolded
-        self._faulty = self._suspect = self._unfolded = False
+        flags = self._faulty, self._suspect, self._unfolded, self._fractional
+        self._faulty = self._suspect = self._unfolded = self._fractional = False
         return Bunch(matched, shared, extra, *flags)
 
     def _matched(
