@@ -161,7 +161,7 @@ def _failure(said: str) -> InputError | None:
         return InputError(
             "Spark",
             "a Python that its workers can run",
-            shortened(" ".join(broken[1].split()), _LONGEST),
+            shortened(broken[1].strip().splitlines()[-1].strip(), _LONGEST),
             _SET_PYTHON.format(sys.executable),
         )
     return None
