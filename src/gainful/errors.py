@@ -20,6 +20,7 @@ from contextvars import ContextVar
 
 _MOST_CHOICES = 12  # a message is a short paragraph
 _ABOUT = ContextVar("about", default="")  # what warnings are about
+_LONGEST_PART = 1000  # characters of a place, or of what was found
 _LONGEST_WORD = 100  # nothing longer was meant to be one of a few words
 
 
@@ -35,7 +36,8 @@ class GainfulError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        message = f"{self.where}: expected {self.expected}, found {self.found}."
+        where, found = (shortened(str(part), _LONGEST_PART) for part in (self.where, self.found))
+        message = f"{where}: expected {self.expected}, found {found}."
         return printable(f"{message} {self.remedy}" if self.remedy else message)
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -155,3 +156,97 @@ def test_names_of_folders_are_no_columns(name, tmp_path):
     given = (folder / "run.parquet", tmp_path, folder / "run.txt", folder / "run.csv", folder / "run.jsonl")  # fmt: skip
     for path in given:
         assert gf.evaluate(judgments, path, "nDCG").means == expected, path
+
+
+HALF = "d\ud800"  # a lone surrogate: half of a character
+GOOD = {"judgments": {"q": {"d": 1}}, "run": {"q": {"d": 2.0, "e": 1.0}}}
+NUMBER = {"judgments": "grade", "run": "score"}
+
+
+def with_half(side, role):
+    """Return judgments or a run of which one id is no text that can be written."""
+    given = GOOD[side]
+    return {**given, HALF: {"d": 1}} if role == "query" else {"q": {**given["q"], HALF: 1}}
+
+
+def as_dict(given, number, folder):
+    return given
+
+
+def as_frame(given, number, folder):
+    rows = [(query, doc, value) for query, docs in given.items() for doc, value in docs.items()]
+    frame = pd.DataFrame(rows, columns=["query", "doc", number], dtype=object)
+    return frame.astype({number: float})
+
+
+def as_mixed_frame(given, number, folder):
+    return as_frame({**given, 7: {8: 1.0}}, number, folder)
+
+
+def as_json(given, number, folder):
+    path = folder / "nested.json"
+    path.write_text(json.dumps(given))  # writes \ud800
+    return path
+
+
+def records_of(given, number):
+    return [
+        {"query": query, "doc": doc, number: value}
+        for query, docs in given.items()
+        for doc, value in docs.items()
+    ]
+
+
+def as_records(given, number, folder):
+    path = folder / "records.json"
+    path.write_text(json.dumps(records_of(given, number)))
+    return path
+
+
+def as_lines(given, number, folder):
+    path = folder / "lines.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records_of(given, number)))
+    return path
+
+
+FORMS_OF_HALVES = (as_dict, as_frame, as_mixed_frame, as_json, as_records, as_lines)
+
+
+@pytest.mark.parametrize("form", FORMS_OF_HALVES)
+@pytest.mark.parametrize("role", ["query", "doc"])
+@pytest.mark.parametrize("side", ["judgments", "run"])
+def test_half_a_character_is_refused_in_every_form(side, role, form, tmp_path):
+    given = dict(GOOD)
+    given[side] = form(with_half(side, role), NUMBER[side], tmp_path)
+    with pytest.raises(gf.InputError, match=r"ids of whole characters.*ud800"):
+        gf.explain(**given, query="q")
+    sound = dict(GOOD)
+    sound[side] = form(GOOD[side], NUMBER[side], tmp_path)
+    if form is not as_mixed_frame:
+        assert gf.explain(**sound, query="q").value == 1.0
+
+
+def test_half_a_character_is_refused_wherever_ids_are_given():
+    arrays = {"labels": [1, 0], "scores": [2.0, 1.0]}
+    judgments, run = GOOD["judgments"], GOOD["run"]
+    odd_run = with_half("run", "doc")
+    for call in (
+        lambda: gf.evaluate_arrays(**arrays, query=[HALF, HALF]),
+        lambda: gf.evaluate_arrays(**arrays, query=np.array([HALF, HALF])),
+        lambda: gf.evaluate_arrays(**arrays, query=np.array([HALF, HALF], object)),
+        lambda: gf.compare_scores({"a": {HALF: 1.0, "q": 2.0}, "b": {HALF: 1.0, "q": 1.0}}),
+        lambda: gf.evaluate_subtopics({"q": {HALF: {"d": 1}}}, run),
+        lambda: gf.evaluate(judgments, run, policy=gf.Policy(fold="max"), chunks={"d": HALF}),
+        lambda: gf.inferred_ndcg({HALF: {"d": (1, 1)}}, run),
+        lambda: gf.pool([odd_run]),
+        lambda: gf.write_run(odd_run, "never.run"),
+        lambda: gf.write_judgments(with_half("judgments", "doc"), "never.qrels"),
+        lambda: gf.explain(judgments, run, query=HALF),
+    ):
+        with pytest.raises(gf.InputError, match="ids of whole characters"):
+            call()
+
+
+def test_characters_beyond_ascii_are_ids():
+    judgments = {"é": {"日本": 1, "😀": 0}}
+    assert gf.evaluate(judgments, {"é": {"日本": 2.0, "😀": 1.0}}, "nDCG@2")["nDCG@2"] == 1.0

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -86,7 +87,7 @@ def test_a_curve_is_the_measure_at_every_cutoff():
             gf.curve(judgments, run, bad)
     with pytest.raises(gf.InputError, match="from 1"):
         gf.curve(judgments, run, upto=0)
-    with pytest.raises(gf.InputError, match="a cutoff from 1 to 5"):
+    with pytest.raises(gf.InputError, match="cutoff: expected a whole number from 1 to 5"):
         found[6]
 
 
@@ -170,3 +171,79 @@ def test_policy_and_coverage_stand_with_every_value():
         assert found.coverage.missing == ("q2",)
         assert "1 of 2 queries, 1 missing" in str(found)
         assert "missing=zero" in str(found)
+
+
+JUDGED, FOUND = {"q": {"a": 2, "b": 0}}, {"q": {"a": 3.0, "x": 2.0}}
+
+
+@pytest.mark.parametrize("against", [None, {"q": {"x": 2.0, "b": 1.0}}])
+@pytest.mark.parametrize("name", ["nDCG", "DCG", "CG", "P", "R", "AP", "RBP", "ERR"])
+def test_bounds_at_the_deepest_cutoff_are_those_of_the_whole(name, against):
+    if against is not None and name not in ("nDCG", "DCG", "CG"):
+        return
+    given = {"grades": (0, 2), "unseen": 3, "against": against}
+    whole = gf.bounds(JUDGED, FOUND, name, **given)[name]
+    deepest = gf.bounds(JUDGED, FOUND, f"{name}@1000000000", **given)[f"{name}@1000000000"]
+    if name == "P":  # divided by the cutoff
+        assert deepest.high < 1e-8
+    else:
+        assert (deepest.value, deepest.low, deepest.high) == (whole.value, whole.low, whole.high)
+
+
+@pytest.mark.parametrize("unseen", [10**8, 10**9, 10**15])
+def test_an_ideal_beyond_memory_is_refused(unseen):
+    with pytest.raises(gf.InputError, match="an ideal of at most 10,000,000 documents"):
+        gf.bounds(JUDGED, FOUND, "nDCG", grades=(0, 2), unseen=unseen)
+    assert gf.bounds(JUDGED, FOUND, "nDCG@9", grades=(0, 2), unseen=unseen)["nDCG@9"].low > 0
+    assert gf.bounds(JUDGED, FOUND, "AP", grades=(0, 2), unseen=unseen)["AP"].high == 1.0
+
+
+def operations(work):
+    """Count the calls that a piece of work makes, of functions and of methods of Python's own."""
+    count = 0
+
+    def see(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(see)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_a_curve_takes_as_much_for_each_cutoff():
+    few, some, many = (
+        operations(lambda upto=upto: gf.curve(JUDGED, FOUND, upto=upto)) for upto in (100, 200, 400)
+    )
+    assert many - some == pytest.approx(2 * (some - few), rel=0.01)
+
+
+def test_the_count_of_operations_tells_a_square():
+    def square(size):
+        return operations(
+            lambda: [[*range(size)].index(at) for at in range(size) for _ in range(at)]
+        )
+
+    assert square(400) - square(200) > 3 * (square(200) - square(100))
+
+
+def test_a_long_curve_is_read_at_any_cutoff():
+    found = gf.curve(JUDGED, FOUND, upto=2000)
+    assert found[2000] == found.means[-1]
+    assert found[1] == found.means[0]
+
+
+@pytest.mark.parametrize("upto", [100_001, 10**20, 10**400])
+def test_a_curve_has_a_limit(upto):
+    with pytest.raises(gf.InputError, match="a whole number from 1 to 100,000"):
+        gf.curve(JUDGED, FOUND, upto=upto)
+
+
+@pytest.mark.parametrize("resamples", [10_000_001, 10**9, 10**400])
+def test_resamples_have_a_limit(resamples):
+    scores = {"a": {"q": 1.0, "r": 2.0}, "b": {"q": 2.0, "r": 1.0}}
+    with pytest.raises(gf.InputError, match="a whole number from 1 to 10,000,000"):
+        gf.compare_scores(scores, resamples=resamples)

@@ -1,11 +1,11 @@
 """`assert_not_worse`: a gate for a test suite."""
 
-import math
 from typing import Any
 
+from gainful import arguments
 from gainful.comparison.compare import compare
 from gainful.comparison.comparison import Comparison
-from gainful.errors import InputError, shown, warn
+from gainful.errors import warn
 from gainful.measures.notation import Measures
 
 
@@ -47,12 +47,7 @@ def assert_not_worse(
     AssertionError: nDCG@10 of run is below that of base by more than 0.02: ...
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    if (
-        isinstance(tolerance, bool)
-        or not isinstance(tolerance, int | float)
-        or not 0 <= tolerance < math.inf
-    ):
-        raise InputError("tolerance", "a number from 0", shown(tolerance))
+    arguments.number(tolerance, "tolerance", "a number from 0", lambda amount: amount >= 0)
     found = compare(judgments, {"base": base, "run": run}, measures, baseline="base", **options)
     lost = max(len(queries) for queries in found.paired.left_out().values())
     if lost:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from gainful import arguments
 from gainful.comparison.comparison import Checks, Comparison
 from gainful.comparison.differences import differences, pairs_of
-from gainful.comparison.paired import Paired, check_system, pair, refuse_odd_names
+from gainful.comparison.paired import Paired, check_system, pair
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import slices_of
 from gainful.comparison.tables import (
@@ -20,7 +21,7 @@ from gainful.comparison.tables import (
     columns_of_tables,
     measure_of,
 )
-from gainful.errors import InputError, shown, warn
+from gainful.errors import InputError, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.scores import Scores
@@ -98,6 +99,7 @@ def compare(
     >>> found["new", "nDCG@10"].verdict.word
     'better'
     """
+    arguments.function(progress, "progress")
     told = None if progress is None else partial(_later, progress)
     settings = Settings(
         pairs, test, correction, interval, level, margin, resamples, seed, told, tie
@@ -207,6 +209,7 @@ def compare_scores(
     >>> print(compare_scores({"old": old, "new": new}).verdicts[0])
     value: no decision between new and old (+0.1250, 95% interval -0.0752 to +0.9244, p = 0.1411, 4 queries); if the difference is as large as it looks, about 11 queries like these would decide.
     """
+    arguments.function(progress, "progress")
     told = None if progress is None else partial(_later, progress)
     settings = Settings(
         pairs, test, correction, interval, level, margin, resamples, seed, told, tie
@@ -242,7 +245,7 @@ def _compare(
         chosen,
         settings,
         base=base,
-        by=[by] if isinstance(by, str) else list(by),
+        by=arguments.listed(by, "by", "names of columns of the slices"),
         metadata=metadata,
         judged=judged,
     )
@@ -267,9 +270,7 @@ def split_runs(
 
     The name of the baseline is checked, too, before anything is measured.
     """
-    if not isinstance(runs, Mapping) or not runs:
-        raise InputError("runs", "a dict {name: run}", shown(runs))
-    refuse_odd_names(runs)
+    arguments.named(runs, "runs", "a dict {name: run}")
     if baseline is not None:
         check_system(baseline, list(runs), "baseline")
     saved: dict[str, Baseline] = {}

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from gainful import arguments
 from gainful.comparison.difference import Difference
 from gainful.comparison.paired import Paired
 from gainful.comparison.settings import Settings
@@ -113,7 +114,9 @@ class Comparison:
         if not isinstance(key, tuple) or len(key) not in (2, 3):
             raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
         base, run, written = key if len(key) == 3 else (self.baseline, *key)
-        measure = written if written in self.measures else spelled(str(written))
+        if not all(isinstance(part, str | Measure) for part in key):
+            raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
+        measure = str(written) if str(written) in self.measures else spelled(str(written))
         for known in self.differences:
             if (known.base, known.run, known.measure) == (base, run, measure):
                 return known
@@ -222,7 +225,9 @@ class Comparison:
         return Table(columns, rows, title="Queries that moved most")
 
     def slices_table(self, most: int | None = None) -> Table:
-        """Return the slices, worst first."""
+        """Return the slices, worst first; no more than `most`, all if None."""
+        if most is not None:
+            arguments.whole(most, "most", least=0)
         shown = self.slices[:most]
         level = f"{100 * self.settings.level:g}%"
         rows: list[list[Cell]] = [

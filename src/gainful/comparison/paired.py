@@ -83,11 +83,11 @@ class Paired:
 
 def check_system(name: object, systems: Collection[str], what: str) -> None:
     """Refuse the name of a system that is not there."""
-    if name not in systems:
+    if not isinstance(name, str) or name not in systems:
         raise InputError(
             what,
             "one of the runs",
-            f"'{name}', which is not there",
+            f"{shown(name)}, which is not there",
             did_you_mean(name, systems),
         )
 
@@ -116,13 +116,6 @@ def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
     _refuse_too_large(found)
     _refuse_nothing(found, columns)
     return found
-
-
-def refuse_odd_names(runs: Mapping[str, object]) -> None:
-    """Refuse names of runs that are no text."""
-    for name in runs:
-        if not isinstance(name, str):
-            raise InputError("runs", "a text as the name of each", shown(name))
 
 
 def _refuse_too_large(paired: Paired) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from gainful import arguments
 from gainful.comparison.tables import spelled
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.evaluation.cutoffs import curve_measure, drawn_cutoffs, without_cutoff
@@ -118,6 +119,8 @@ class ComparisonPlot:
         known = self._comparison.measures
         if measure is None:
             return known[0]
+        if not isinstance(measure, Measure):
+            arguments.text(measure, "measure", "one that was compared")
         name = str(measure) if str(measure) in known else spelled(str(measure))
         if name not in known:
             raise InputError(
@@ -201,7 +204,7 @@ def _ranked(comparison: "Comparison", runs: Sequence[str] | None) -> dict[str, "
             "scores alone, which have no other cutoffs",
             "Compare judgments and runs, or draw gf.curve(judgments, run).plot().",
         )
-    wanted = [runs] if isinstance(runs, str) else comparison.systems if runs is None else runs
+    wanted = comparison.systems if runs is None else arguments.listed(runs, "runs", "names of runs")
     if not wanted:
         raise InputError("runs", "at least one run", "none")
     for name in wanted:

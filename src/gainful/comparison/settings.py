@@ -1,11 +1,10 @@
 """How a comparison is made: the test, the correction, the interval, and the resamples."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from gainful.errors import InputError, did_you_mean, shown
+from gainful import arguments
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.draws import Draws
 from gainful.statistics.intervals import INTERVALS
@@ -54,19 +53,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
-            given = getattr(self, name)
-            if not isinstance(given, str) or given not in choices:
-                hint = did_you_mean(given, choices)
-                raise InputError(name, "one of its choices", shown(given), hint)
-        if not isinstance(self.level, int | float) or not 0 < self.level < 1:
-            raise InputError("level", "a number above 0 and below 1", shown(self.level))
-        margin = self.margin
-        if margin is not None and (
-            isinstance(margin, bool)
-            or not isinstance(margin, int | float)
-            or not 0 < margin < math.inf
-        ):
-            raise InputError("margin", "a number above 0", shown(margin))
+            arguments.choice(getattr(self, name), name, choices, expected="one of its choices")
+        expected = "a number above 0 and below 1"
+        arguments.number(self.level, "level", expected, lambda level: 0 < level < 1)
+        if self.margin is not None:
+            arguments.number(self.margin, "margin", "a number above 0", lambda margin: margin > 0)
         read_margin(self.tie, "tie")
         _ = self.draws
 

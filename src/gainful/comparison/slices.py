@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful import arguments
 from gainful.comparison.difference import Difference
 from gainful.comparison.differences import Pair, differences
 from gainful.comparison.paired import Paired
 from gainful.comparison.settings import Settings
-from gainful.errors import InputError, did_you_mean
+from gainful.errors import InputError
 from gainful.inputs.identifiers import examples
 from gainful.inputs.query_tables import QueryTable
 
@@ -82,9 +83,7 @@ def _wanted(by: Sequence[str], metadata: QueryTable | None) -> list[str]:
     if not by:
         return list(metadata.columns) if metadata is not None else []
     for column in by:
-        if column not in known:
-            hint = did_you_mean(column, known)
-            raise InputError("slices", "a column of the metadata", f"'{column}'", hint)
+        arguments.choice(column, "slices", known, expected="a column of the metadata")
     return list(dict.fromkeys(by))
 
 

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Mapping, Sequence
 
-from gainful.comparison.paired import Column, Floats, refuse_odd_names
-from gainful.errors import GainfulError, InputError, did_you_mean, shown
+from gainful import arguments
+from gainful.comparison.paired import Column, Floats
+from gainful.errors import GainfulError, InputError, did_you_mean
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
@@ -39,9 +40,7 @@ def columns_of_tables(
     tables: Mapping[str, object], measures: Columns | None
 ) -> tuple[dict[str, Column], list[str]]:
     """Read tables by name, and settle which measures are compared."""
-    if not isinstance(tables, Mapping) or not tables:
-        raise InputError("tables", "a dict {name: scores of queries}", shown(tables))
-    refuse_odd_names(tables)
+    arguments.named(tables, "tables", "a dict {name: scores of queries}")
     asked = None if measures is None else _asked(measures)
     read = {name: _read(table, name, asked or ()) for name, table in tables.items()}
     if asked is None:
@@ -62,7 +61,10 @@ def columns_of_tables(
 
 def _asked(measures: Columns) -> list[str]:
     names: dict[str, None] = {}
-    for given in [measures] if isinstance(measures, str | Measure) else measures:
+    some = [measures] if isinstance(measures, Measure) else measures
+    for given in arguments.listed(some, "measures", "names of columns"):
+        if not isinstance(given, Measure):
+            arguments.text(given, "measures", "the name of a column, or a measure")
         try:
             names |= dict.fromkeys(map(str, parse_all(str(given))))  # nDCG@5,10 are two
         except GainfulError:

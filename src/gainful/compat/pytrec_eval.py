@@ -1,8 +1,10 @@
 """pytrec_eval's evaluator on gainful's kernels."""
 
 import math
+import numbers
 from collections.abc import Iterable, Mapping
 
+from gainful import arguments
 from gainful.compat.trec_eval.columns import columns
 from gainful.compat.trec_eval.entries import (
     CUTOFFS,
@@ -60,8 +62,10 @@ class RelevanceEvaluator:
     ) -> None:
         self._judgments = query_relevance
         self._asked = _read(measures)
-        self._settings = Settings(float(relevance_level))
-        self._judged_only = judged_docs_only_flag
+        expected = "the lowest grade of a relevant document"
+        level = arguments.number(relevance_level, "relevance_level", expected, lambda _: True)
+        self._settings = Settings(level)
+        self._judged_only = bool(arguments.truth(judged_docs_only_flag, "judged_docs_only_flag"))
 
     def evaluate(self, run: object) -> dict[str, dict[str, float]]:
         """Return the values of every query that is judged and in the run.
@@ -96,7 +100,12 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     >>> compute_aggregated_measure("num_ret", [3, 4]), compute_aggregated_measure("map", [0.5, 1])
     (7.0, 0.75)
     """
-    listed = [float(value) for value in values]
+    arguments.text(measure, "measure", "one of trec_eval's names")
+    given = arguments.listed(values, "values", "the values of the queries")
+    for value in given:
+        if arguments.is_truth(value) or not isinstance(value, numbers.Real):
+            raise InputError("values", "numbers", shown(value))
+    listed = [arguments.as_float(value) for value in given]
     if not listed:
         raise InputError("values", "the values of at least one query", "none")
     entry = next(
@@ -114,11 +123,9 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
 
 def _read(measures: Iterable[str]) -> tuple[Asked, ...]:
-    if isinstance(measures, str):
-        measures = [measures]
     written = []
-    for measure in measures:
-        name = str(measure)
+    for measure in arguments.listed(measures, "measures", "names of trec_eval's measures"):
+        name = arguments.text(measure, "measures", "names of trec_eval's measures")
         for known, entry in _KNOWN.items():
             rest = name.removeprefix(f"{known}_")
             if entry.takes in (CUTOFFS, SHARES) and rest != name and rest[:1].isdigit():
@@ -166,8 +173,9 @@ def _parsed(
     lines: Iterable[str], fields: int, number: int, what: str
 ) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
-    for place, line in enumerate(lines, 1):
-        parts = line.split()
+    expected = "the lines of a file"
+    for place, line in enumerate(arguments.listed(lines, what, expected), 1):
+        parts = arguments.text(line, f"{what}, line {place}", expected).split()
         if not parts:
             continue
         where = f"{what}, line {place}"

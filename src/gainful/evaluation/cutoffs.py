@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.errors import InputError, MeasureError, shown
+from gainful import arguments
+from gainful.errors import MeasureError
 from gainful.measures.family import NEVER
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
@@ -25,9 +26,8 @@ def at_cutoffs(measure: str | Measure, upto: int) -> tuple[Measure, ...]:
     asked = measure if isinstance(measure, Measure) else parse(measure)
     if asked.family.cutoff == NEVER:
         raise MeasureError("curve", "a measure that has a cutoff", f"'{asked}'")
-    if isinstance(upto, bool) or not isinstance(upto, int) or upto < 1:
-        raise InputError("upto", "a whole number from 1", shown(upto))
-    return tuple(asked.at(cutoff) for cutoff in range(1, upto + 1))
+    last = arguments.whole(upto, "upto", least=1, most=arguments.MOST_CUTOFFS)
+    return tuple(asked.at(cutoff) for cutoff in range(1, last + 1))
 
 
 def drawn_cutoffs(
@@ -37,11 +37,12 @@ def drawn_cutoffs(
 
     Past 100 they end with the longest list or pool of the scores: deeper cutoffs see nothing more.
     """
-    first = at_cutoffs(measure, min(upto, _ALWAYS) if isinstance(upto, int) else upto)
-    if upto <= _ALWAYS:
+    last = arguments.whole(upto, "upto", least=1)
+    first = at_cutoffs(measure, min(last, _ALWAYS))
+    if last <= _ALWAYS:
         return first
     depth = max((_depth(each) for each in scores), default=0)
-    return first if depth <= _ALWAYS else at_cutoffs(measure, min(upto, depth))
+    return first if depth <= _ALWAYS else at_cutoffs(measure, min(last, depth))
 
 
 def _depth(scores: "Scores") -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gainful import arguments
 from gainful.errors import DisjointError, InputError, PolicyError, about, shown, warn
 from gainful.evaluation.batches import Measured, batches_for, measure_batches
 from gainful.evaluation.counting import (
@@ -82,6 +83,7 @@ def evaluate(
     >>> round(scores["nDCG@3"], 4), scores["CG"]
     (0.9386, 5.0)
     """
+    arguments.function(progress, "progress")
     found = evaluate_runs(
         judgments,
         {"run": run},
@@ -131,8 +133,8 @@ def evaluate_runs(
     >>> {name: each["nDCG@1"] for name, each in scores.items()}
     {'one': 1.0, 'two': 0.0}
     """
-    if not isinstance(runs, Mapping) or not runs:
-        raise InputError("runs", "a dict {name: run} with at least one run", shown(runs))
+    arguments.named(runs, "runs", "a dict {name: run} with at least one run")
+    arguments.function(progress, "progress")
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
     chosen = _for_marks(read_policy(policy) if tool is None else tool.for_files(), asked)

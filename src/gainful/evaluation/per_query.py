@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful import arguments
 from gainful.errors import InputError, MissingDependencyError, did_you_mean, shown
 from gainful.evaluation.rows import Rows
 from gainful.measures.notation import parse
@@ -47,14 +48,16 @@ class PerQuery(Rows):
 
     def __getitem__(self, column: str | Measure) -> list[Cell]:
         """Return a column by its name, or by a measure in any spelling."""
-        if column == "query":
-            return list(self.queries)
+        if not isinstance(column, Measure):
+            arguments.text(column, "per_query", "one of its columns")
         name = str(column)
+        if name == "query":
+            return list(self.queries)
         if name not in self.columns and isinstance(column, str):
             name = str(parse(column))
         if name not in self.columns:
             raise InputError(
-                "per_query", "one of its columns", shown(column), did_you_mean(name, self.columns)
+                "per_query", "one of its columns", shown(name), did_you_mean(name, self.columns)
             )
         place = self.columns.index(name) - 1
         return [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful import arguments
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.evaluation.aggregates import aggregate_of
 from gainful.evaluation.coverage import Coverage, notes_of
@@ -19,6 +20,7 @@ from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.rows import Rows
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM
+from gainful.measures.notation import read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
@@ -28,6 +30,8 @@ from gainful.writing.cells import write_table
 if TYPE_CHECKING:
     from gainful.evaluation.plot import ScoresPlot
     from gainful.evaluation.ties import TieRange
+
+_DEEPEST = 10**9  # no list is longer
 
 
 class Scores(Rows):
@@ -127,6 +131,7 @@ class Scores(Rows):
 
         if not self._batches:
             raise InputError("scores", "rankings to measure again", "their values alone")
+        measures = read_measures(measures)
         seen = max((each.reach or 0 for each in self.measures), default=0)
         deeper = any(each.reach is None or each.reach > seen for each in measures)
         batches = self.whole() if deeper else self._batches
@@ -138,9 +143,8 @@ class Scores(Rows):
         """Warn where ties move the mean of a measure with a cutoff by more than an amount."""
         from gainful.evaluation.ties import warn_of_ties
 
-        if isinstance(amount, bool) or not isinstance(amount, int | float) or not amount >= 0:
-            raise InputError("tie_warning", "an amount from 0", shown(amount))
-        warn_of_ties(self, float(amount))
+        least = arguments.number(amount, "tie_warning", "an amount from 0", lambda each: each >= 0)
+        warn_of_ties(self, least)
 
     @property
     def per_query(self) -> PerQuery:
@@ -192,6 +196,7 @@ class Scores(Rows):
         None where that is not known: under a policy that changes what is unjudged, or that leaves
         the order of tied documents open, and below the depth that was looked at.
         """
+        rank = min(arguments.whole(rank, "rank", least=1), _DEEPEST)
         depth = self.coverage.depth
         ordered = self.policy.ties in (*BY_ID, "order")
         if self.policy.unjudged != "zero" or not ordered or (depth is not None and depth < rank):
@@ -235,8 +240,8 @@ class Scores(Rows):
             raise InputError(
                 "scores",
                 "a measure that was evaluated",
-                f"'{measure}'",
-                did_you_mean(measure, names),
+                f"'{measure}'" if isinstance(measure, Measure) else shown(measure),
+                did_you_mean(str(measure) if isinstance(measure, Measure) else measure, names),
             )
         return found
 
@@ -257,6 +262,7 @@ class Scores(Rows):
                 Parquet are packed where the name ends in .gz or .zst.
             per_query: a row for each query; else one for the mean of each measure.
         """
+        arguments.truth(per_query, "per_query")
         means = self.table()
         table = replace(self.per_query.table(), notes=means.notes) if per_query else means
         write_table(table, path, format=format)

@@ -8,7 +8,13 @@ from gainful.explanation.steps import Entry, Worth
 from gainful.explanation.sums import Sums
 from gainful.matching.dispatch import Reader
 from gainful.matching.folding import Chunks
-from gainful.matching.mappings import judged_of, match_queries, queries_of, returned_of
+from gainful.matching.mappings import (
+    judged_of,
+    match_queries,
+    queries_of,
+    returned_of,
+    sorted_numbers,
+)
 from gainful.matching.ranking import Ranking
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -85,6 +91,8 @@ def list_query(
     """Return a query as the policy has it; `scores` is None where the run lacks it."""
     judged = judged_of(grades, query, policy)
     returned = {} if scores is None else returned_of(scores, query, policy, chunks)
+    sorted_numbers(judged, "grade", "judgments", query)  # says what is no number
+    sorted_numbers(returned, "score", "run", query)
     counted = {doc: float(grade) for doc, grade in judged.items()}
     listed = {doc: float(score) for doc, score in returned.items()}
     if policy.unjudged == "condense":

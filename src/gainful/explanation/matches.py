@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from gainful import arguments
 from gainful.errors import GainfulError, InputError, shown
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import read_policy
@@ -160,7 +161,7 @@ def which(
     >>> [each.way.name for each in found if not each.change]
     ['gdeval', 'elasticsearch', 'quepid']
     """
-    written = str(got).strip()
+    written = _written(got)
     number, half = _read(written)
     measuring = Measuring(
         judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
@@ -184,6 +185,15 @@ def which(
         ways[0][1].policy,
         coverage,
     )
+
+
+def _written(got: object) -> str:
+    """Return a number as it was written, or as Python writes it."""
+    if isinstance(got, str):
+        return got.strip()
+    if math.isfinite(arguments.as_float(got)) or isinstance(got, Decimal):
+        return str(got)
+    raise InputError("got", "a number such as 0.4231 or 42.31%", shown(got))
 
 
 def _read(written: str) -> tuple[float, float]:

@@ -113,7 +113,7 @@ def way_of(
 
     `ids` is whether documents have ids; without, tools that order ties by them average.
     """
-    if name == OURS:
+    if isinstance(name, str) and name == OURS:
         asked = measure if isinstance(measure, Measure) else parse(measure)
         return Way(OURS, asked, read_policy(policy).resolved(ids=ids))
     found = dialect(name)

@@ -211,7 +211,7 @@ def _ids(query: ArrayLike, count: int, what: str) -> AnyArray:
         ids = _listed_ids(query)
     else:
         ids = as_array(query, "query")
-        if ids.dtype.kind == "O":
+        if ids.dtype.kind == "O" and ids.ndim:
             ids = _listed_ids(ids.tolist())
     if ids.shape != (count,):
         raise InputError("query", f"{count} ids, one for each of {what}", f"shape {ids.shape}")
@@ -242,7 +242,7 @@ def _sizes(group: ArrayLike, count: int) -> Ints:
     if not sizes.size:
         sizes = sizes.astype(np.int64)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes.size and int(sizes.min()) < 0):
-        raise InputError("group", "a flat array of sizes, whole numbers from 0", f"{group!r}")
+        raise InputError("group", "a flat array of sizes, whole numbers from 0", shown(group))
     total = sum(sizes.tolist())  # of Python's integers, which do not wrap around
     if total != count:
         raise InputError(

@@ -70,8 +70,13 @@ class Wanted:
             return None
         if not isinstance(text, str | int | float):
             raise InputError(where, "a text", shown(text))
-        line = _WHITE.sub(" ", str(text)[: self.longest * _READ]).strip()
-        cut = len(line) > self.longest or len(str(text)) > self.longest * _READ
+        try:
+            text = str(text)
+            text[: self.longest * _READ].encode()
+        except (ValueError, UnicodeEncodeError):  # thousands of digits, or half a character
+            raise InputError(where, "a text", shown(text)) from None
+        line = _WHITE.sub(" ", text[: self.longest * _READ]).strip()
+        cut = len(line) > self.longest or len(text) > self.longest * _READ
         return f"{line[: self.longest - 1].rstrip()}…" if cut else line or None
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful import arguments
 from gainful.errors import InputError, shown
 from gainful.inputs.temporary import Temporary, no_room, temporary_folder
 
@@ -66,17 +67,17 @@ class Engine:
         for name, size in (("memory", self.memory), ("unpacked", self.unpacked)):
             if size is not None and not (isinstance(size, str) and _SIZE.fullmatch(size.strip())):
                 raise InputError(f"engine, {name}", "a size such as '4GB'", shown(size))
-        threads = self.threads
-        if threads is not None and (
-            not isinstance(threads, int)
-            or isinstance(threads, bool)
-            or not 1 <= threads <= _MOST_THREADS
-        ):
-            raise InputError(
-                "engine, threads", f"a whole number from 1 to {_MOST_THREADS}", shown(threads)
-            )
-        if self.folder is not None and not Path(self.folder).is_dir():
-            raise InputError("engine, folder", "a directory", shown(os.fspath(self.folder)))
+        if self.threads is not None:
+            arguments.whole(self.threads, "engine, threads", least=1, most=_MOST_THREADS)
+        if self.folder is not None and not _is_folder(self.folder):
+            raise InputError("engine, folder", "a directory", shown(self.folder))
+
+
+def _is_folder(given: object) -> bool:
+    try:
+        return isinstance(given, str | os.PathLike) and Path(given).is_dir()
+    except (TypeError, ValueError):  # a path of bytes, or one that no system has
+        return False
 
 
 class Session:

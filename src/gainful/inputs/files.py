@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gainful.errors import InputError
+from gainful.errors import InputError, shown
 from gainful.inputs.engine import Session, bytes_of
 from gainful.inputs.temporary import no_room
 
@@ -54,6 +54,8 @@ def path_text(given: str | os.PathLike[str]) -> str:
 
 def path_of(given: str | os.PathLike[str]) -> str:
     """Return the path of a file to read as a string, `-` for standard input."""
+    if not isinstance(given, str | os.PathLike):
+        raise InputError("path", "the path of a file", shown(given))
     name = path_text(given)
     if not name:  # which the system takes for the current folder
         raise InputError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError, shown
+from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.kinds import Kind
 from gainful.inputs.precision import INEXACT, is_exact, written_integer
 
@@ -129,6 +130,8 @@ def refuse_odd_ids(given: Any, columns: Sequence[str], kind: Kind) -> None:
     """Refuse ids in some columns of a data frame that are neither strings nor integers."""
     for name, values in objects_in(given, columns):
         if {*map(type, values)} <= {str, int}:  # much faster than a look at each
+            texts = [value for value in values if isinstance(value, str)]
+            refuse_halves(texts, where=f"{kind.name}, column {name!r}")
             continue
         for value in values:
             odd = not isinstance(value, _IDS) or isinstance(value, bool)
@@ -138,6 +141,8 @@ def refuse_odd_ids(given: Any, columns: Sequence[str], kind: Kind) -> None:
                     "strings (or integers) as ids",
                     shown(value),
                 )
+            if isinstance(value, str):
+                id_text(value, where=f"{kind.name}, column {name!r}")
 
 
 def objects_in(given: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:

@@ -4,7 +4,8 @@ import operator
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 
-from gainful.errors import InputError, shortened, shown
+from gainful.arguments import HALF, is_truth, is_writable
+from gainful.errors import InputError, shown
 
 _EXAMPLES = 3
 
@@ -28,16 +29,31 @@ def id_text(value: object, *, where: str) -> str:
     ('007', '7')
     """
     if isinstance(value, str):
-        return str(value)
-    if not isinstance(value, bool):
+        if value.isascii() or is_writable(value):
+            return str(value)
+        raise half_an_id(where, value)
+    if not is_truth(value):
         try:
             return str(operator.index(value))  # type: ignore[arg-type]
-        except (TypeError, ValueError):  # no integer, or one of thousands of digits
+        except Exception:  # noqa: BLE001, S110 - no integer, one of thousands of digits, or worse
             pass  # said below
-    found = (
-        shown(value) if not isinstance(value, int) or isinstance(value, bool) else "a huge integer"
-    )
-    raise InputError(where, "a string (or an integer) as id", found, "Make the id a string first.")
+    expected = "a string (or an integer) as id"
+    raise InputError(where, expected, shown(value), "Make the id a string first.")
+
+
+def refuse_halves(ids: Iterable[str], *, where: str) -> None:
+    """Refuse ids of which one holds a lone surrogate: no file, frame or screen can hold it.
+
+    They are looked at as one text, which takes a fraction of the time.
+    """
+    listed = list(ids)
+    if not is_writable("".join(listed)):
+        raise half_an_id(where, next(text for text in listed if not is_writable(text)))
+
+
+def half_an_id(where: str, text: str) -> InputError:
+    """Return the error of an id that holds a lone surrogate."""
+    return InputError(where, "ids of whole characters", shown(text), HALF)
 
 
 def in_order(ids: Iterable[str]) -> list[str]:
@@ -55,7 +71,7 @@ def examples(ids: Iterable[object]) -> str:
     >>> examples(["q1", "q2", "q3", "q4"])
     "'q1', 'q2', 'q3', …"
     """
-    quoted = [shortened(shown(text)) for text in islice(ids, _EXAMPLES + 1)]
+    quoted = [shown(text) for text in islice(ids, _EXAMPLES + 1)]
     return ", ".join(quoted[:_EXAMPLES] + ["…"] * (len(quoted) > _EXAMPLES))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gainful.errors import InputError, shown
 from gainful.inputs.columns import find_columns, find_part
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
-from gainful.inputs.identifiers import id_text
+from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.kinds import Kind
 from gainful.inputs.precision import INEXACT, is_exact
 
@@ -84,7 +84,9 @@ def read_nested(
         )
     if not checked:
         return {query: _unchecked(documents) for query, documents in value.items()}
+    refuse_halves(value, where=f"{file.name}, query ids")
     for query, documents in value.items():
+        refuse_halves(documents, where=f"{file.name}, query {query!r}, document ids")
         for doc, number in documents.items():
             _number(number, kind, f"{file.name}, query {query!r}, document {doc!r}")
     return value

@@ -14,7 +14,7 @@ from gainful.inputs.columns import refuse_repeated
 from gainful.inputs.engine import Session, file_quoted, name_quoted, said
 from gainful.inputs.files import Plain, is_parquet, path_of, plain_file
 from gainful.inputs.frames import objects_in, readable, refuse_odd_ids, written_names
-from gainful.inputs.identifiers import id_text
+from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.kinds import Kind
 from gainful.inputs.precision import INEXACT, is_exact, written_integer
 from gainful.inputs.query_files import (
@@ -299,6 +299,7 @@ def _checked(found: Listed, name: str) -> QueryTable:
             if query is None:
                 raise InputError(where(place), "an id as query", "nothing")
         queries = tuple(id_text(query, where=where(place)) for place, query in enumerate(queries))
+    refuse_halves(map(str, queries), where=f"{name}, query ids")
     if len({*queries}) < len(queries):
         place = _again(queries)
         raise InputError(

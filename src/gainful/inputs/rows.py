@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from gainful.arguments import HALF, is_writable
 from gainful.errors import InputError, shortened, shown
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, csv_fields, opened
 from gainful.inputs.formats import Layout, other_kind
@@ -181,6 +182,9 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
     if wrong:
         return Fault(number, "a string (or an integer) as id", shown(wrong[0]))
+    half = [one for one in ids if isinstance(one, str) and not is_writable(one)]
+    if half:
+        return Fault(number, "ids of whole characters", shown(half[0]), HALF)
     if isinstance(record[value], str):  # a number in quotes is none, as in a dict
         found, advice = _shown(record[value]), kind.advice(record[value])
         return Fault(number, f"{_FINITE} {kind.number}", found, advice)

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import SupportsFloat
 
@@ -40,6 +40,8 @@ def read_samples(given: object) -> dict[str, dict[str, Sampled]]:
         for doc, pair in pool.items():
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise InputError(f"{where}, doc {doc!r}", "(stratum, grade)", shown(pair))
+            if not isinstance(pair[0], Hashable):
+                raise InputError(f"{where}, doc {doc!r}", "the name of a stratum", shown(pair[0]))
             found[name][id_text(doc, where=where)] = Sampled(pair[0], _grade(pair[1], where))
     return found
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful import arguments
 from gainful.errors import InputError, PolicyError, shown
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import measure_matched, read_policy
@@ -27,6 +28,7 @@ from gainful.rendering.table import Cell, Table, as_html, as_text
 Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-9
+_MOST_UNSEEN = 10**15  # documents that a float64 counts one by one
 
 BOUNDED = ("nDCG", *SIMPLE)
 """The families that have exact bounds."""
@@ -99,7 +101,7 @@ class Bounds:
 
     def query(self, query: str, measure: str | Measure) -> Bound:
         """Return the bounds of one query."""
-        if query not in self._places:
+        if not isinstance(query, str) or query not in self._places:
             raise InputError("bounds", "a query that was evaluated", shown(query))
         row, column = self._places[query], self._column(measure)
         return Bound(*(float(array[row, column]) for array in (self.value, self.low, self.high)))
@@ -131,6 +133,7 @@ class Bounds:
 
     def table(self, *, per_query: bool = False) -> Table:
         """Return the bounds of the means, or of each query, for rendering."""
+        arguments.truth(per_query, "per_query")
         rows: list[list[Cell]] = []
         if per_query:
             for query in self.queries:
@@ -184,7 +187,8 @@ def bounds(
         grades: the grades that a document may have: the two ends of a range, `(0, 3)`, or all
             of them, `(0, 1, 2, 3)` or `{0, 1}`.
         unseen: how many documents without a judgment there are besides those retrieved; None
-            for so many that an ideal can be full of them.
+            for so many that an ideal can be full of them. An ideal of nDCG has at most
+            10,000,000 documents.
         against: another run; the bounds are then of the difference, first less second.
         policy: the choices that are not the measure's; those by which a grade would change more than
             gains (unjudged, absent, empty, negative=both, ties other than by id or order) are refused.
@@ -282,9 +286,7 @@ def _refuse_policy(policy: Policy, *, difference: bool) -> None:
 def _read_unseen(unseen: float | None) -> float:
     if unseen is None:
         return math.inf
-    if isinstance(unseen, bool) or not isinstance(unseen, int) or unseen < 0:
-        raise InputError("unseen", "a number of documents from 0, or None for any", shown(unseen))
-    return float(unseen)
+    return float(arguments.whole(unseen, "unseen", least=0, most=_MOST_UNSEEN))
 
 
 def _ends(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, shown
+from gainful import arguments
 from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.cutoffs import at_cutoffs, without_cutoff
 from gainful.evaluation.evaluate import evaluate
@@ -49,9 +49,8 @@ class Curve:
 
     def __getitem__(self, cutoff: int) -> float:
         """Return the mean at a cutoff."""
-        if cutoff not in self.cutoffs:
-            raise InputError("curve", f"a cutoff from 1 to {self.cutoffs[-1]}", shown(cutoff))
-        return self.means[self.cutoffs.index(cutoff)]
+        last = self.cutoffs[-1]
+        return self.means[arguments.whole(cutoff, "curve, cutoff", least=1, most=last) - 1]
 
     def table(self) -> Table:
         """Return a row for each cutoff, for rendering."""
@@ -97,7 +96,7 @@ def curve(
         judgments: of any kind that `evaluate` takes.
         run: of any kind that `evaluate` takes.
         measure: any that has a cutoff, without it.
-        upto: the last cutoff.
+        upto: the last cutoff, at most 100,000.
         policy: the choices that are not the measure's.
         columns: names of columns that are not among the usual.
         engine: what may be used of the machine.

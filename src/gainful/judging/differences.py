@@ -74,7 +74,8 @@ class _Gains:
         self.sheet, self.measure = sheet, measure
         self.known: dict[float, float] = {}
         self.gain = measure.parameters.get("gain")
-        self.weights = self._table(measure.cutoff or sheet.depth)
+        depth = sheet.depth if measure.cutoff is None else min(measure.cutoff, sheet.depth)
+        self.weights = self._table(depth)
 
     def _table(self, depth: int) -> Floats:
         """Return what the ranks down to a depth count, by rank."""

@@ -1,6 +1,5 @@
 """Runs and judgments of any kind, read once, as dicts of strings and numbers."""
 
-import operator
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gainful import arguments
 from gainful.errors import GainfulWarning, InputError, MeasureError, shown
 from gainful.inputs.engine import Engine
 from gainful.matching.dispatch import Reader, reading
@@ -159,11 +159,4 @@ def read_measure(measure: object) -> Measure:
 
 def read_whole(value: object, what: str) -> int:
     """Read a whole number from 1."""
-    if not isinstance(value, bool):
-        try:
-            number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            number = 0
-        if number >= 1:
-            return number
-    raise InputError(what, "a whole number from 1", shown(value))
+    return arguments.whole(value, what, least=1)

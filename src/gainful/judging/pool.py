@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gainful.errors import InputError, did_you_mean, shown
+from gainful import arguments
+from gainful.errors import InputError, shown
 from gainful.evaluation.evaluate import read_policy
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import in_order
@@ -68,8 +69,7 @@ def pool(
     named = read_runs(runs)
     deep = read_whole(depth, "depth")
     chosen = read_policy(policy)
-    if order not in _ORDERS:
-        raise InputError("order", "pool or priority", shown(order), did_you_mean(order, _ORDERS))
+    arguments.choice(order, "order", _ORDERS)
     if order == "priority":
         asked = read_measure(_MEASURE if measure is None else measure)
         most = None if budget is None else read_whole(budget, "budget")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.arguments import MOST_RANKS
 from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet
 from gainful.judging.scale import Scale, possible_gains
@@ -89,19 +90,26 @@ def bounds_of(
 def _cumulated(lists: Lists, sheet: Worksheet, measure: Measure, counts: Ints) -> Floats:
     """Return the sums of the discounts down to each rank that the ideal can have."""
     cutoff = measure.cutoff
-    if cutoff is None:
-        if np.isinf(lists.free).any():
-            raise InputError(
-                str(measure),
-                "a cutoff, where the documents not seen have no number",
-                "none",
-                f"Write {measure.name}@10, or say how many there may be.",
-            )
-        some = (~np.isnan(lists.coefficients)).sum(axis=1)
-        cutoff = int((counts.sum(axis=1) + some + lists.free).max(initial=1))
+    if cutoff is None and np.isinf(lists.free).any():
+        raise InputError(
+            str(measure),
+            "a cutoff, where the documents not seen have no number",
+            "none",
+            f"Write {measure.name}@10, or say how many there may be.",
+        )
+    some = (~np.isnan(lists.coefficients)).sum(axis=1)
+    deepest = float((counts.sum(axis=1) + some + lists.free).max(initial=1))
+    depth = int(deepest if cutoff is None else min(cutoff, deepest))
+    if depth > MOST_RANKS:
+        raise InputError(
+            f"bounds of {measure}",
+            f"an ideal of at most {MOST_RANKS:,} documents",
+            f"one of up to {depth:,}",
+            "Lower the cutoff, or the number of unseen documents.",
+        )
     parameters = measure.parameters
-    table: Floats = np.cumsum(sheet.discounts(parameters["discount"], parameters["base"], cutoff))
-    return table[: cutoff + 1]
+    table: Floats = np.cumsum(sheet.discounts(parameters["discount"], parameters["base"], depth))
+    return table[: depth + 1]
 
 
 def _unknown(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gainful.errors import InputError, shown
+from gainful import arguments
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine
 from gainful.judging.bounds import Bounds, bounds
@@ -65,8 +65,7 @@ def bounds_of_runs(
     >>> found.differences["two − one"]["nDCG@2"].sign
     'below'
     """
-    if not isinstance(runs, Mapping) or not runs:
-        raise InputError("runs", "a dict {name: run} with at least one run", shown(runs))
+    arguments.named(runs, "runs", "a dict {name: run} with at least one run")
     asked, names = read_measures(measures), read_columns(columns)
     found = {
         name: bounds(

@@ -298,7 +298,8 @@ def _ideal(pool: Mapping[str, Sampled], measure: Measure) -> float:
         for gain in _gains(grades, measure).tolist():
             numbers[gain] = numbers.get(gain, 0.0) + sizes[stratum] / len(grades)
     parameters = measure.parameters
-    deepest = measure.cutoff or math.ceil(sum(numbers.values())) + 1
+    every = math.ceil(sum(numbers.values())) + 1
+    deepest = every if measure.cutoff is None else min(measure.cutoff, every)
     upto = np.cumsum(discounts_of(parameters["discount"], parameters["base"], deepest))
     ranks = np.arange(upto.size)
     total, above = 0.0, 0.0

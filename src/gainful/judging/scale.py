@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful import arguments
 from gainful.errors import InputError, MeasureError, shown
 from gainful.evaluation.worksheet import Worksheet
 from gainful.evaluation.worth import RISING
@@ -42,8 +43,9 @@ def read_scale(grades: object) -> Scale:
     expected = "two ends such as (0, 3), or all grades such as (0, 1, 2, 3)"
     if isinstance(grades, str) or not isinstance(grades, Iterable):
         raise InputError("grades", expected, shown(grades))
+    given = arguments.listed(grades, "grades", expected)
     try:
-        numbers = sorted({read_number(grade, where="grades") for grade in grades})
+        numbers = sorted({read_number(grade, where="grades") for grade in given})
     except MeasureError as problem:
         raise InputError("grades", expected, problem.found) from None
     if not numbers:

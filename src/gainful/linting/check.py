@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
+from gainful import arguments
 from gainful.errors import InputError, shown
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
@@ -119,12 +120,9 @@ def _for_labels(judgments: object, run: object, name: str) -> object:
 
 
 def _check_arguments(runs: object, cutoff: object) -> None:
-    if runs is not None and not (
-        isinstance(runs, Mapping) and all(isinstance(name, str) for name in runs)
-    ):
-        raise InputError("runs", "a dict {name: run}", shown(runs))
-    if not isinstance(cutoff, int) or isinstance(cutoff, bool) or not 1 <= cutoff <= _DEEPEST:
-        raise InputError("cutoff", f"a whole number from 1 to {_DEEPEST}", shown(cutoff))
+    if runs is not None and not (isinstance(runs, Mapping) and not runs):
+        arguments.named(runs, "runs", "a dict {name: run}")
+    arguments.whole(cutoff, "cutoff", least=1, most=_DEEPEST)
 
 
 def _read_scale(scale: object) -> Scale | None:

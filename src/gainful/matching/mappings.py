@@ -14,7 +14,7 @@ import numpy as np
 
 from gainful.errors import InputError, shown
 from gainful.inputs.arrays import LARGEST_EXACT
-from gainful.inputs.identifiers import examples, id_text, in_order
+from gainful.inputs.identifiers import examples, id_text, in_order, refuse_halves
 from gainful.inputs.kinds import JUDGMENTS
 from gainful.inputs.precision import beyond_single, in_single
 from gainful.matching.folding import Chunks, fold, without_self
@@ -224,6 +224,7 @@ def queries_of(given: object, what: str) -> dict[str, Documents]:
                 f"{type(documents).__name__} {shown(documents)}",
             )
     if all(type(query) is str for query in given):
+        refuse_halves(given, where=f"{what}, query ids")
         return dict(given)
     queries: dict[str, Documents] = {}
     for query, documents in given.items():
@@ -257,10 +258,12 @@ def _has_other_ids(returned: Documents, judged: Documents) -> bool:
 def documents_of(given: Documents, what: str, query: str, policy: Policy | None) -> Documents:
     """Return the documents of a query by their id as a string; None where no policy can be set."""
     try:
-        "".join(given)  # refuses all but strings, faster than a look at each type
+        every = "".join(given)  # refuses all but strings, faster than a look at each type
     except TypeError:
         pass
     else:
+        if not every.isascii():
+            refuse_halves(given, where=f"{what}, query {query!r}, document ids")
         return given
     rule = "error" if policy is None else policy.duplicates
     documents: dict[str, float] = {}

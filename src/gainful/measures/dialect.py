@@ -5,12 +5,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from gainful.errors import InputError, MeasureError
+from gainful import arguments
+from gainful.errors import InputError, MeasureError, shown
+from gainful.measures.families import family
 from gainful.measures.foreign import without_call, written_out
 from gainful.measures.notation import read_measures
 from gainful.measures.number import write_number
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
+
+_MOST = 10**9  # a cutoff, or decimals
 
 TRANSLATED = ("CG", "DCG", "IDCG", "nDCG")
 """The families whose parameters a dialect sets."""
@@ -67,6 +71,27 @@ class Dialect:
     lists: bool = False
     note: str = ""
 
+    def __post_init__(self) -> None:
+        for name in ("name", "tool", "ties", "note"):
+            arguments.text(getattr(self, name), f"dialect, {name}")
+        for name in ("settings", "names"):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping):
+                raise InputError(f"dialect, {name}", "a dict", shown(given))
+            for key, value in given.items():
+                arguments.text(key, f"dialect, {name}", "texts as names")
+                if name == "names":
+                    arguments.text(value, f"dialect, names, {key}")
+                else:
+                    family("nDCG").parameter(key).read(value)  # says what is none
+        arguments.one_of_type(self.policy, "dialect, policy", Policy, "a gainful.Policy")
+        for name, least in (("cutoff", 1), ("digits", 0)):
+            if getattr(self, name) is not None:
+                arguments.whole(getattr(self, name), f"dialect, {name}", least=least, most=_MOST)
+        if self.grades is not None:
+            arguments.one_of_type(self.grades, "dialect, grades", Grades, "the Grades of a tool")
+        arguments.truth(self.lists, "dialect, lists")
+
     def measure(self, asked: str | Measure) -> Measure:
         """Return a measure as this tool has it; parameters that are written out stay.
 
@@ -94,10 +119,12 @@ class Dialect:
         >>> dialect("sklearn").read("ndcg_score@5,10")
         (Measure('nDCG(ideal=retrieved)@5'), Measure('nDCG(ideal=retrieved)@10'))
         """
+        if not isinstance(written, str):
+            raise MeasureError("measure", "a text such as 'nDCG@10'", shown(written))
         name, at, cutoff = without_call(written.strip()).partition("@")
         known = self.names.get(name)
         text = written_out(written.strip()) if known is None else f"{known}{at}{cutoff}"
-        given = frozenset(re.findall(r"(\w+)\s*=", text))
+        given = frozenset(re.findall(r"\b(\w+)\s*=", text))
         return tuple(self._translated(each, given) for each in read_measures(text))
 
     def _translated(self, asked: Measure, given: frozenset[str]) -> Measure:
@@ -113,14 +140,17 @@ class Dialect:
 
     def refuse(self, grades: Iterable[float], measures: Iterable[Measure]) -> None:
         """Refuse grades that the tool does not take for these measures, with its own reason."""
-        if self.grades is None or not any(self.grades.concern(each) for each in measures):
+        asked = read_measures(measures)
+        if self.grades is None or not any(self.grades.concern(each) for each in asked):
             return
-        for grade in grades:
-            if not self.grades.holds(grade):
+        for grade in arguments.listed(grades, "grades", "the grades of documents"):
+            expected = "a finite number as grade"
+            number = arguments.number(grade, "grades", expected, lambda _: True)
+            if not self.grades.holds(number):
                 raise InputError(
                     f"dialect {self.name}",
                     self.grades.expected,
-                    f"grade {write_number(grade)}",
+                    f"grade {write_number(number)}",
                     self.grades.reason,
                 )
 

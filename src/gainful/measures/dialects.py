@@ -4,47 +4,47 @@ import difflib
 
 from gainful.errors import MeasureError, shown
 from gainful.measures.dialect import Dialect, Grades
+from gainful.measures.number import Range
 from gainful.measures.policy import Policy
 
+_LONGEST = 100  # no name is nearly as long
 _NEAREST = 3  # names that are suggested for another
 _HIGHEST_OF_GDEVAL, _LABELS_OF_LIGHTGBM, _HIGHEST_OF_XGBOOST = 4, 31, 31
 
 _WHOLE = Grades(
-    float.is_integer,
+    Range(whole=True),
     "whole grades",
     "trec_eval reads whole numbers and cuts off what follows the point.",
 )
 _NO_FLOATS = Grades(
-    float.is_integer, "whole grades", "pytrec_eval raises a TypeError for grades that are floats."
+    Range(whole=True), "whole grades", "pytrec_eval raises a TypeError for grades that are floats."
 )
-_RANX = Grades(float.is_integer, "whole grades", "ranx keeps grades as integers.")
+_RANX = Grades(Range(whole=True), "whole grades", "ranx keeps grades as integers.")
 _GDEVAL = Grades(
-    lambda grade: grade.is_integer() and grade <= _HIGHEST_OF_GDEVAL,
+    Range(most=_HIGHEST_OF_GDEVAL, whole=True),
     "whole grades up to 4",
     "gdeval.pl ends with an error for a higher grade.",
 )
 _NOT_NEGATIVE = Grades(
-    lambda grade: grade >= 0,
+    Range(0),
     "grades from 0",
     "ndcg_score raises a ValueError for negative y_true; dcg_score takes it.",
     family="nDCG",
 )
 _LIGHTGBM = Grades(
-    lambda grade: grade.is_integer() and 0 <= grade < _LABELS_OF_LIGHTGBM,
+    Range(0, _LABELS_OF_LIGHTGBM - 1, whole=True),
     "whole grades from 0 to 30",
     "LightGBM takes labels as places in label_gain, which has 31 entries.",
 )
 _XGBOOST = Grades(
-    lambda grade: grade.is_integer() and 0 <= grade <= _HIGHEST_OF_XGBOOST,
+    Range(0, _HIGHEST_OF_XGBOOST, whole=True),
     "whole grades from 0 to 31",
     "XGBoost refuses other labels with its exponential gain; ndcg_exp_gain=False takes them.",
     gain="exp2",
 )
-_PADDING = Grades(
-    lambda grade: grade >= 0, "grades from 0", "A negative label marks padding, which is left out."
-)
+_PADDING = Grades(Range(0), "grades from 0", "A negative label marks padding, which is left out.")
 _RATED = Grades(
-    lambda grade: grade > 0,
+    Range(0, above=True),
     "grades above 0",
     "Every row of the truth counts as relevant: leave the others out.",
 )
@@ -302,15 +302,17 @@ def dialect(name: str | Dialect) -> Dialect:
     """
     if isinstance(name, Dialect):
         return name
-    found = _BY_NAME.get(ALIASES.get(str(name).casefold(), str(name).casefold()))
+    word = name.casefold() if isinstance(name, str) else ""
+    found = _BY_NAME.get(ALIASES.get(word, word))
     if found is None:
-        raise MeasureError("dialect", "the name of a tool", shown(name), _names(str(name)))
+        raise MeasureError("dialect", "the name of a tool", shown(name), _names(word))
     return found
 
 
 def _names(near: str) -> str:
     """Suggest names, and list them all: those that are near first."""
     names = [*_BY_NAME, *ALIASES]
+    near = near if len(near) <= _LONGEST else ""
     close = difflib.get_close_matches(near.casefold(), names, n=_NEAREST, cutoff=0.5)
     told = " or ".join(f"'{name}'" for name in close)
     others = [name for name in names if name not in close]

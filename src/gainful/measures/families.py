@@ -43,12 +43,13 @@ def family(name: object) -> Family:
     """
     if isinstance(name, str) and name in _BY_NAME:
         return _BY_NAME[name]
+    word = name if isinstance(name, str) else ""
     for entry in CATALOGUE:
-        if entry.name.casefold() == str(name).casefold():
+        if entry.name.casefold() == word.casefold():
             return entry
-    hint = hint_of_subtopics(str(name))
+    hint = hint_of_subtopics(word)
     if not hint:
-        hint = did_you_mean(name, [entry.name for entry in CATALOGUE])
+        hint = did_you_mean(word, [entry.name for entry in CATALOGUE])
     raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
 
 

@@ -89,7 +89,7 @@ class Family:
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name, or say what there is."""
         for parameter in self.parameters:
-            if parameter.name == name:
+            if isinstance(name, str) and parameter.name == name:
                 return parameter
         names = [parameter.name for parameter in self.parameters]
         hint = did_you_mean(name, names) if names else "It has none."

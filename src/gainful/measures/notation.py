@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from gainful import arguments
 from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.families import CATALOGUE, hint_of_subtopics
 from gainful.measures.family import NEVER, Family, Spelling
@@ -104,12 +105,10 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
     >>> read_measures(["nDCG@10", "ndcg_cut_10", "CG"])
     (Measure('nDCG@10'), Measure('CG'))
     """
-    if isinstance(measures, str | Measure):
-        measures = [measures]
-    if not isinstance(measures, Iterable):
-        raise MeasureError("measures", "a measure or a list of measures", shown(measures))
+    expected = "a measure or a list of measures"
+    some = [measures] if isinstance(measures, Measure) else measures
     read: dict[Measure, None] = {}
-    for item in measures:
+    for item in arguments.listed(some, "measures", expected, error=MeasureError):
         for measure in (item,) if isinstance(item, Measure) else parse_all(item):
             read[measure] = None
     if not read:

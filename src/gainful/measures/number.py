@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from dataclasses import dataclass
 
 from gainful.errors import MeasureError, shown
 
@@ -49,3 +50,28 @@ def read_number(value: object, *, where: str, expected: str = "a finite number")
 
 def _is_truth(value: object) -> bool:
     return isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Which numbers are allowed, as a value: it can be compared and pickled, as no function can.
+
+    `above` leaves `least` itself out, `below` leaves `most` out; `whole` allows whole numbers alone.
+
+    >>> share = Range(0, 1, below=True)
+    >>> share(0), share(1), Range(least=1, whole=True)(2.5)
+    (True, False, False)
+    """
+
+    least: float = -math.inf
+    most: float = math.inf
+    above: bool = False
+    below: bool = False
+    whole: bool = False
+
+    def __call__(self, number: float) -> bool:
+        """Return whether a number is allowed."""
+        if self.whole and not float(number).is_integer():
+            return False
+        high = number > self.least if self.above else number >= self.least
+        return high and (number < self.most if self.below else number <= self.most)

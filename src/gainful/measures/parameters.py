@@ -1,41 +1,57 @@
 """The parameters of the families, each defined once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.arguments import choice
+from gainful.errors import MeasureError, shown
 from gainful.measures import discount, gain
 from gainful.measures.family import Parameter
-from gainful.measures.number import read_number, write_number
+from gainful.measures.number import Range, read_number, write_number
 
 # So that 2^max and the square of beta are float64.
 _LARGEST_EXPONENT, _LARGEST_ROOT = 1000, 1e100
 
 
-def _number(
-    name: str, default: float, values: str, holds: Callable[[float], bool] | None = None
-) -> Parameter:
-    """Make a parameter that is a number of some range."""
+@dataclass(frozen=True, slots=True)
+class ReadNumber:
+    """Reads a number of some range."""
 
-    def read(value: object) -> float:
-        number = read_number(value, where=name, expected=values)
-        if holds is not None and not holds(number):
-            raise MeasureError(name, values, shown(value))
+    name: str
+    values: str
+    allowed: Range
+
+    def __call__(self, value: object) -> float:
+        """Return the number, or say what was expected."""
+        number = read_number(value, where=self.name, expected=self.values)
+        if not self.allowed(number):
+            raise MeasureError(self.name, self.values, shown(value))
         return number
 
+
+@dataclass(frozen=True, slots=True)
+class ReadWord:
+    """Reads one of some words."""
+
+    name: str
+    answers: tuple[str, ...]
+
+    def __call__(self, value: object) -> str:
+        """Return the word, or say what was expected."""
+        return choice(value, self.name, self.answers, error=MeasureError)
+
+
+def number(name: str, default: float, values: str, allowed: Range | None = None) -> Parameter:
+    """Make a parameter that is a number of some range."""
+    read = ReadNumber(name, values, Range() if allowed is None else allowed)
     return Parameter(name, default, values, read, write_number)
 
 
 def _word(name: str, answers: Mapping[str, str]) -> Parameter:
     """Make a parameter that is one of some words, the default first."""
-
-    def read(value: object) -> str:
-        if isinstance(value, str) and value in answers:
-            return value
-        expected = " or ".join(answers)
-        raise MeasureError(name, expected, shown(value), did_you_mean(value, answers))
-
     values = "; ".join(f"`{answer}` {meaning}" for answer, meaning in answers.items())
-    return Parameter(name, next(iter(answers)), values, read, str)
+    words = tuple(answers)
+    return Parameter(name, words[0], values, ReadWord(name, words), str)
 
 
 GAIN = Parameter(
@@ -60,16 +76,14 @@ BASE = Parameter(
     discount.base,
     write_number,
 )
-REL = _number("rel", 1.0, "a grade: documents of this grade or a higher one are relevant")
-BETA = _number(
+REL = number("rel", 1.0, "a grade: documents of this grade or a higher one are relevant")
+BETA = number(
     "beta",
     1.0,
     "a number from 0, at most 1e100: how much more recall counts than precision",
-    lambda b: 0 <= b <= _LARGEST_ROOT,
+    Range(0, _LARGEST_ROOT),
 )
-Q_BETA = _number(
-    "beta", 1.0, "a number from 0: how much the cumulated gain counts", lambda b: b >= 0
-)
+Q_BETA = number("beta", 1.0, "a number from 0: how much the cumulated gain counts", Range(0))
 DENOMINATOR = _word(
     "denominator",
     {
@@ -100,28 +114,30 @@ DEPTH = _word(
         "retrieved": "it is cut at the number of documents retrieved, and at k where that is less",
     },
 )
-RECALL = _number("recall", 0.0, "a share from 0 to 1: the recall to reach", lambda r: 0 <= r <= 1)
-MULT = _number("mult", 1.0, "a number above 0: how many times R documents", lambda m: m > 0)
-FLOOR = _number("floor", 1e-5, "a number above 0: what lower values count as", lambda f: f > 0)
-PERSISTENCE = _number(
+RECALL = number("recall", 0.0, "a share from 0 to 1: the recall to reach", Range(0, 1))
+MULT = number("mult", 1.0, "a number above 0: how many times R documents", Range(0, above=True))
+FLOOR = number("floor", 1e-5, "a number above 0: what lower values count as", Range(0, above=True))
+PERSISTENCE = number(
     "p",
     0.8,
     "a number between 0 and 1: the chance to look at the next document",
-    lambda p: 0 < p < 1,
+    Range(0, 1, above=True, below=True),
 )
-COMPAT_P = _number("p", 0.95, PERSISTENCE.values, lambda p: 0 < p < 1)
-ERR_MAX = _number(
+COMPAT_P = number("p", 0.95, PERSISTENCE.values, Range(0, 1, above=True, below=True))
+ERR_MAX = number(
     "max",
     4.0,
     "a number above 0, at most 1000: the highest grade of the scale, above which none may be",
-    lambda m: 0 < m <= _LARGEST_EXPONENT,
+    Range(0, _LARGEST_EXPONENT, above=True),
 )
-TARGET = _number("T", 1.0, "a number above 0: how much gain the user looks for", lambda t: t > 0)
-PATIENCE = _number(
+TARGET = number(
+    "T", 1.0, "a number above 0: how much gain the user looks for", Range(0, above=True)
+)
+PATIENCE = number(
     "K",
     10.0,
     "a whole number from 1: after how many documents the user gives up",
-    lambda k: k >= 1 and k == int(k),
+    Range(1, whole=True),
 )
 
 
@@ -135,6 +151,10 @@ def _read_scale(value: object) -> str | float:
     return number
 
 
+def _write_scale(value: str | float) -> str:
+    return value if isinstance(value, str) else write_number(value)
+
+
 SCALE = Parameter(
     "max",
     "none",
@@ -142,12 +162,12 @@ SCALE = Parameter(
     "above which none may be, others as much of it as they are; `query` the same with the highest grade of the query, "
     "where that is above 1",
     _read_scale,
-    lambda value: value if isinstance(value, str) else write_number(value),
+    _write_scale,
 )
 UTILITY = (
-    _number("a", 1.0, "what a relevant document retrieved is worth"),
-    _number("b", -1.0, "what another document retrieved is worth"),
-    _number("c", 0.0, "what a relevant document not retrieved is worth"),
-    _number("d", 0.0, "what another document not retrieved is worth"),
-    _number("docs", 0.0, "how many documents there are, which d needs", lambda n: n >= 0),
+    number("a", 1.0, "what a relevant document retrieved is worth"),
+    number("b", -1.0, "what another document retrieved is worth"),
+    number("c", 0.0, "what a relevant document not retrieved is worth"),
+    number("d", 0.0, "what another document not retrieved is worth"),
+    number("docs", 0.0, "how many documents there are, which d needs", Range(0)),
 )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
+from gainful import arguments
 from gainful.errors import MeasureError, PolicyError, did_you_mean, shown
 from gainful.measures.number import read_number, write_number
 
@@ -25,6 +26,15 @@ class Choice:
     answers: Mapping[str, str]
     grade: str | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("name", "question"):
+            arguments.text(getattr(self, name), f"choice, {name}")
+        arguments.named(self.answers, "choice, answers", "a dict {answer: meaning}")
+        for meaning in self.answers.values():
+            arguments.text(meaning, "choice, answers", "a text as the meaning of each")
+        if self.grade is not None:
+            arguments.text(self.grade, "choice, grade")
+
     @property
     def default(self) -> str:
         """The answer that is taken when none is given."""
@@ -37,7 +47,9 @@ class Choice:
         if isinstance(value, str) and value in self.answers:
             return value
         expected = " or ".join([*self.answers, *(["a grade"] if self.grade else [])])
-        if self.grade is not None and value != "e":  # Euler's number is a base, not a grade
+        if self.grade is not None and not (
+            isinstance(value, str) and value == "e"
+        ):  # Euler's number is a base, not a grade
             try:
                 return read_number(value, where=self.name)
             except MeasureError:

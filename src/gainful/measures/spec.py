@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gainful import arguments
 from gainful.errors import MeasureError, shown
 from gainful.measures.discount import refuse_idle_base
 from gainful.measures.families import family
@@ -72,6 +73,8 @@ class Measure:
         >>> Measure("nDCG", depth="all").changes("ideal", "depth"), Measure("P").changes("depth")
         (True, False)
         """
+        for name in names:
+            arguments.text(name, "changes", "the name of a parameter")
         given = zip(self.family.parameters, self.settings, strict=True)
         return any(p.name in names and value != p.default for p, (_, value) in given)
 

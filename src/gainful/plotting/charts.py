@@ -13,7 +13,8 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, TypedDict
 
-from gainful.errors import InputError, MissingDependencyError, shown, warn
+from gainful import arguments
+from gainful.errors import MissingDependencyError, warn
 from gainful.plotting import query_specs, specs
 from gainful.plotting.parts import Rows, Spec, Width
 from gainful.plotting.theme import theme_of
@@ -85,6 +86,7 @@ def differences(
         height: in pixels.
         theme: light, dark, or None where a page gives it.
     """
+    width = _width(width)
     named = width != "container" and 0 < len(rows) <= _NAMED
     spec = query_specs.differences(
         rows,
@@ -92,8 +94,8 @@ def differences(
         base=base,
         run=run,
         named=named,
-        width=_width(width),
-        height=height,
+        width=width,
+        height=_height(height),
     )
     return _drawn(spec, theme)
 
@@ -121,7 +123,7 @@ def scatter(
         theme: light, dark, or None where a page gives it.
     """
     spec = query_specs.scatter(
-        rows, measure=measure, base=base, run=run, width=_width(width), height=height
+        rows, measure=measure, base=base, run=run, width=_width(width), height=_height(height)
     )
     return _drawn(spec, theme)
 
@@ -151,7 +153,9 @@ def curve(
         at = "one cutoff" if count == 1 else f"{count:,} cutoffs"
         told = f"curve: {run!r} has no value at {at}, and no point there."
         warn(told)
-    return _drawn(specs.curve(drawn, measure=measure, width=_width(width), height=height), theme)
+    return _drawn(
+        specs.curve(drawn, measure=measure, width=_width(width), height=_height(height)), theme
+    )
 
 
 def distribution(
@@ -201,11 +205,14 @@ def _is_finite(value: object) -> bool:
 
 
 def _width(width: Width) -> Width:
-    if width == "container" or (
-        isinstance(width, int) and not isinstance(width, bool) and width > 0
-    ):
+    if isinstance(width, str) and width == "container":
         return width
-    raise InputError("width", "a number of pixels, or 'container'", shown(width))
+    expected = "a number of pixels, or 'container'"
+    return arguments.whole(width, "width", least=1, most=arguments.MOST_PIXELS, expected=expected)
+
+
+def _height(height: int) -> int:
+    return arguments.whole(height, "height", least=1, most=arguments.MOST_PIXELS)
 
 
 def _drawn(spec: Spec, theme: str | None) -> "Chart":

@@ -8,7 +8,7 @@ colour alone: outcomes differ in direction or shape, runs in shape.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gainful.errors import InputError, did_you_mean, shown
+from gainful import arguments
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
 SHAPES: Final = (
@@ -133,6 +133,4 @@ def theme_of(name: str | None) -> Mapping[str, Any] | None:
     """
     if name is None:
         return None
-    if name not in THEMES:
-        raise InputError("theme", "one of the themes", shown(name), did_you_mean(name, THEMES))
-    return THEMES[name]
+    return THEMES[arguments.choice(name, "theme", THEMES, expected="one of the themes")]

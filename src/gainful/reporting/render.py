@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from gainful.errors import InputError, did_you_mean, shown
+from gainful import arguments
+from gainful.errors import InputError
 from gainful.evaluation.scores import Scores
 from gainful.explanation.moved import Attribution
 from gainful.explanation.worked import Explanation
@@ -75,12 +76,10 @@ def render(
     run,nDCG@10,CG
     mine,0.6309297535714575,1.0
     """
-    if format not in WRITERS:
-        raise InputError(
-            "format", "one of the formats", shown(format), did_you_mean(format, WRITERS)
-        )
-    if digits is not None and (not isinstance(digits, int) or not 0 <= digits <= _MOST_DIGITS):
-        raise InputError("digits", f"a whole number from 0 to {_MOST_DIGITS}", shown(digits))
+    arguments.choice(format, "format", WRITERS, expected="one of the formats")
+    arguments.truth(per_query, "per_query")
+    if digits is not None:
+        digits = arguments.whole(digits, "digits", least=0, most=_MOST_DIGITS)
     write = WRITERS[format]
     match result:
         case Explanation() | Attribution():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
+from gainful import arguments
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.settings import Settings
@@ -66,7 +67,9 @@ class Report:
         'the scores come without documents'
         """
         require_packages()
+        arguments.one_of_type(comparison, "comparison", Comparison, "what compare returns")
         title = title_of(comparison.systems, comparison.baseline) if title is None else title
+        arguments.text(title, "title")
         data = of_comparison(comparison, title, _date(created))
         return cls(comparison, {}, data)
 
@@ -182,6 +185,9 @@ def report(
     require_packages()
     asked = read_measures(measures)
     chosen = read_policy(policy)
+    arguments.function(progress, "progress")
+    if title is not None:
+        arguments.text(title, "title")
     told = None if progress is None else _within(progress, _EVALUATED, _COMPARED)
     settings = Settings(
         pairs, test, correction, interval, level, margin, resamples, seed,
@@ -288,8 +294,8 @@ def _refuse_spark(*given: object) -> None:
 
 
 def _check_depth(depth: int | None) -> None:
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
-        raise InputError("depth", "a whole number from 1", shown(depth))
+    if depth is not None:
+        arguments.whole(depth, "depth", least=1)
 
 
 def _date(created: str | None) -> str:

@@ -1,14 +1,13 @@
 """`rbo`, `kendall_tau` and `tau_ap`: how far two rankings agree."""
 
 import math
-import numbers
-import operator
 from collections.abc import Collection, Hashable
 from typing import Any, overload
 
 import numpy as np
 
-from gainful.errors import InputError, did_you_mean, shown
+from gainful import arguments
+from gainful.errors import InputError
 from gainful.inputs.identifiers import examples, in_order, overlap_hint
 from gainful.inputs.rankings import (
     Ranking,
@@ -84,7 +83,7 @@ def rbo(
     """
     weight = _persistence(p)
     cut = _depth(depth)
-    _refuse_unknown(kind, _KINDS, "kind", "a kind of overlap")
+    arguments.choice(kind, "kind", _KINDS, expected="a kind of overlap")
     if not is_run(first) and not is_run(second):
         return _rbo(
             read_order(first, "first")[:cut], read_order(second, "second")[:cut], weight, kind
@@ -130,7 +129,7 @@ def kendall_tau(first: Ranking, second: Ranking, *, variant: str = "b") -> float
     >>> round(kendall_tau({"x": 0.4, "y": 0.3, "z": 0.3}, {"x": 0.9, "y": 0.8, "z": 0.7}), 4)
     0.8165
     """
-    _refuse_unknown(variant, _VARIANTS, "variant", "a variant of τ")
+    arguments.choice(variant, "variant", _VARIANTS, expected="a variant of τ")
     left, right = read_scores(first, "first"), read_scores(second, "second")
     _refuse_different(left, right, ("first", "second"))
     pairs = kernels.count_pairs(
@@ -174,6 +173,7 @@ def tau_ap(reference: Ranking, ranking: Ranking, *, symmetric: bool = False) -> 
     >>> tau_ap(["a", "b", "c"], ["b", "a", "c"])
     0.0
     """
+    arguments.truth(symmetric, "symmetric")
     expected = read_untied(reference, "reference")
     found = read_untied(ranking, "ranking")
     _refuse_different(expected, found, ("reference", "ranking"))
@@ -199,31 +199,14 @@ def _rbo(first: list[Hashable], second: list[Hashable], p: float, kind: str) -> 
 
 
 def _persistence(p: object) -> float:
-    try:
-        number = float(p) if isinstance(p, numbers.Real) else math.nan
-    except OverflowError:
-        number = math.nan
-    if not 0 < number < 1:
-        raise InputError("p", "a number above 0 and below 1", shown(p))
-    return number
+    expected = "a number above 0 and below 1"
+    return arguments.number(p, "p", expected, lambda number: 0 < number < 1)
 
 
 def _depth(depth: Any) -> int | None:
     if depth is None:
         return None
-    try:
-        number = 0 if isinstance(depth, bool) else operator.index(depth)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise InputError("depth", "a whole number from 1, or None", shown(depth))
-    return number
-
-
-def _refuse_unknown(value: object, choices: tuple[str, ...], name: str, expected: str) -> None:
-    if not isinstance(value, str) or value not in choices:
-        hint = did_you_mean(value if isinstance(value, str) else "", choices)
-        raise InputError(name, expected, shown(value), hint)
+    return arguments.whole(depth, "depth", least=1)
 
 
 def _refuse_different(

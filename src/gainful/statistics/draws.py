@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.statistics.reading import read_whole
+from gainful import arguments
 
 Part = TypeVar("Part")
 Places = NDArray[np.intp]
@@ -33,14 +33,14 @@ class Draws:
     """How many resamples to draw, from which seed.
 
     Attributes:
-        resamples: how many, from 1.
+        resamples: how many, from 1 to 10,000,000.
         seed: a whole number from 0; the same gives the same resamples.
         progress: called in the caller's thread with the share done, from above 0 to 1.
 
     >>> Draws(resamples=0)
     Traceback (most recent call last):
         ...
-    gainful.errors.InputError: resamples: expected a whole number from 1, found 0.
+    gainful.errors.InputError: resamples: expected a whole number from 1 to 10,000,000, found 0.
     """
 
     resamples: int = 10_000
@@ -48,8 +48,8 @@ class Draws:
     progress: Callable[[float], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        read_whole(self.resamples, "resamples", 1)
-        read_whole(self.seed, "seed", 0)
+        arguments.whole(self.resamples, "resamples", least=1, most=arguments.MOST_RESAMPLES)
+        arguments.whole(self.seed, "seed", least=0, most=arguments.LARGEST_SEED)
 
     def in_blocks(
         self, purpose: Purpose, size: int, work: Callable[[np.random.Generator, int], Part]

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gainful import arguments
 from gainful.errors import InputError
 from gainful.rendering.table import Table, as_html, as_text
 from gainful.statistics.distributions import normal_quantile, t_power
-from gainful.statistics.reading import read_positive, read_share, read_whole
+from gainful.statistics.reading import read_positive, read_share
 
 USUAL_POWER = 0.8
 """What is aimed at where nothing else is said: four true differences of five are found."""
 
 _FEWEST = 2  # queries that have a spread
+_MOST = 10**15  # queries that a float64 counts one by one
 _SMALLEST = 1e-7  # of the standard deviation; smaller needs more queries than can be counted
 _SURE = 1 - 1e-9
 _STRICTEST = 1e-100  # scipy's quantiles of t hold down to some 1e-160
@@ -128,7 +130,7 @@ def power_of(sd: float, difference: float, queries: int, alpha: float = 0.05) ->
     """
     spread = read_positive(sd, "sd")
     shift = read_positive(difference, "difference") / spread
-    count = read_whole(queries, "queries", _FEWEST)
+    count = arguments.whole(queries, "queries", least=_FEWEST, most=_MOST)
     return _power(shift, count, _level(alpha))
 
 
@@ -180,7 +182,7 @@ def detectable(sd: float, queries: int, power: float = USUAL_POWER, alpha: float
     0.0495
     """
     spread = read_positive(sd, "sd")
-    count = read_whole(queries, "queries", _FEWEST)
+    count = arguments.whole(queries, "queries", least=_FEWEST, most=_MOST)
     wanted, level = _wanted(power, alpha)
     low, high = 0.0, 1.0  # in standard deviations
     while _power(high, count, level) < wanted:

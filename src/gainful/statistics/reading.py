@@ -1,12 +1,10 @@
 """What the statistics take, checked: arrays with the queries along their first axis, and shares."""
 
-import math
-import numbers
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gainful.errors import InputError, shown
+from gainful import arguments
+from gainful.errors import InputError
 from gainful.inputs.arrays import as_array, as_numbers
 
 Floats = NDArray[np.float64]
@@ -44,18 +42,12 @@ def read_values(values: ArrayLike, name: str, axes: tuple[str, ...]) -> Floats:
 
 def read_positive(value: object, name: str) -> float:
     """Return a finite number above 0."""
-    number = _number(value)
-    if not 0 < number < math.inf:
-        raise InputError(name, "a number above 0", shown(value))
-    return number
+    return arguments.number(value, name, "a number above 0", lambda number: number > 0)
 
 
 def read_margin(value: object, name: str) -> float:
     """Return a finite number from 0."""
-    number = _number(value)
-    if not 0 <= number < math.inf:
-        raise InputError(name, "a number from 0", shown(value))
-    return number
+    return arguments.number(value, name, "a number from 0", lambda number: number >= 0)
 
 
 def read_share(value: object, name: str) -> float:
@@ -66,24 +58,5 @@ def read_share(value: object, name: str) -> float:
         ...
     gainful.errors.InputError: level: expected a number above 0 and below 1, found 95.
     """
-    number = _number(value)
-    if not 0 < number < 1:
-        raise InputError(name, "a number above 0 and below 1", shown(value))
-    return number
-
-
-def read_whole(value: object, name: str, least: int) -> int:
-    """Return a whole number that is not below the least."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise InputError(name, f"a whole number from {least}", shown(value))
-    return int(value)
-
-
-def _number(value: object) -> float:
-    """Return a float, NaN for what is no number."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+    expected = "a number above 0 and below 1"
+    return arguments.number(value, name, expected, lambda number: 0 < number < 1)

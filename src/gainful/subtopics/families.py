@@ -4,14 +4,13 @@ This is the single place for their names, parameters, defaults, definitions, ran
 citations: the notation, the command line, the help and the documentation read it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Example, Family, Parameter, Spelling
 from gainful.measures.notation import parse
-from gainful.measures.number import read_number, write_number
-from gainful.measures.parameters import GAIN, REL
+from gainful.measures.number import Range
+from gainful.measures.parameters import GAIN, REL, number
 from gainful.measures.spec import Measure
 
 INTENT_AWARE = "IA"
@@ -40,16 +39,8 @@ def _example(
     return SubtopicExample(measure, (), working, value, docs=docs, lost=lost)
 
 
-def _share(
-    name: str, values: str, holds: Callable[[float], bool] = lambda share: 0 <= share <= 1
-) -> Parameter:
-    def read(value: object) -> float:
-        number = read_number(value, where=name, expected=values)
-        if not holds(number):
-            raise MeasureError(name, values, shown(value))
-        return number
-
-    return Parameter(name, 0.5, values, read, write_number)
+def _share(name: str, values: str, allowed: Range | None = None) -> Parameter:
+    return number(name, 0.5, values, Range(0, 1) if allowed is None else allowed)
 
 
 def _read_inner(value: object) -> Measure:
@@ -66,7 +57,7 @@ ALPHA = _share("alpha", "a share from 0 to 1: how much a subtopic that was seen 
 BETA = _share(
     "beta",
     "a number between 0 and 1: the chance to look at the next document",
-    lambda share: 0 < share < 1,
+    Range(0, 1, above=True, below=True),
 )
 GAMMA = _share("gamma", "a share from 0 to 1: how much subtopic recall counts beside D_nDCG")
 INNER = Parameter(
@@ -290,7 +281,7 @@ def subtopic_family(name: object) -> Family:
         for family in CATALOGUE
         for spelled in (family.name, *(spelling.name for spelling in family.spellings))
     }
-    found = known.get(_plain(str(name)))
+    found = known.get(_plain(name)) if isinstance(name, str) else None
     if found is None:
         raise MeasureError(
             "measure",

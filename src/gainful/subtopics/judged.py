@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gainful.errors import InputError, shown
+from gainful.evaluation.evaluate import read_policy
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.files import path_of
@@ -49,7 +50,7 @@ def read_subtopics(
     """
     names = read_columns(columns, parts=True)
     with Session(engine) as session:
-        judged = read_judged(judgments, names, Policy() if policy is None else policy, session)
+        judged = read_judged(judgments, names, read_policy(policy), session)
     if names is not columns:  # else they are checked where they were read
         names.refuse_unused()
     return judged

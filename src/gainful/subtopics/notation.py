@@ -5,9 +5,9 @@ its brackets. `str(measure)` writes it, defaults left out; `parse` reads it back
 """
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
+from gainful import arguments
 from gainful.errors import MeasureError, shown
 from gainful.measures import notation
 from gainful.measures.family import ALWAYS, NEVER, Family
@@ -161,12 +161,10 @@ def read_measures(measures: object) -> tuple[SubtopicMeasure, ...]:
     >>> read_measures(["strec@10", "Irec@10", "IA(AP)"])
     (SubtopicMeasure('strec@10'), SubtopicMeasure('IA(AP)'))
     """
-    if isinstance(measures, str | Measure):
-        measures = [measures]
-    if not isinstance(measures, Iterable):
-        raise MeasureError("measures", "a measure or a list of measures", shown(measures))
+    expected = "a measure or a list of measures"
+    some = [measures] if isinstance(measures, Measure) else measures
     read: dict[SubtopicMeasure, None] = {}
-    for item in measures:
+    for item in arguments.listed(some, "measures", expected, error=MeasureError):
         if isinstance(item, Measure) and not isinstance(item, SubtopicMeasure):
             raise MeasureError(
                 "measures",

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from gainful import arguments
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.writing.packing import PACKINGS
 from gainful.writing.replacing import name_of
@@ -60,9 +61,7 @@ def endings(*, of: str = "tables") -> dict[str, str]:
     >>> endings()[".htm"], endings(of="documents")[".qrels"]
     ('html', 'trec')
     """
-    if of not in _ENDINGS:
-        raise InputError("of", "what is written", shown(of), did_you_mean(of, _ENDINGS))
-    return dict(_ENDINGS[of])
+    return dict(_ENDINGS[arguments.choice(of, "of", _ENDINGS, expected="what is written")])
 
 
 def read_naming(
@@ -90,12 +89,8 @@ def read_naming(
             )
         chosen = endings[ending]
     else:
-        chosen = format
         known = list(dict.fromkeys(endings.values()))
-        if chosen not in known:
-            raise InputError(
-                "format", "one of the formats", shown(format), did_you_mean(format, known)
-            )
+        chosen = arguments.choice(format, "format", known, expected="one of the formats")
     if packing and chosen == "parquet":
         raise InputError(
             name, f"Parquet without {packing}", shown(pure.name), "Parquet is packed within."

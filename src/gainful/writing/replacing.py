@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from gainful import arguments
 from gainful.errors import GainfulError, InputError, shown
 from gainful.inputs.files import path_text
 from gainful.inputs.temporary import no_room, temporary_file, temporary_folder
@@ -50,7 +51,14 @@ def write_text(text: str, path: str | os.PathLike[str], *, dry: bool = False) ->
         dry: only refuse a path that cannot be written, before work whose result goes there;
             nothing there changes.
     """
-    name, content = name_of(path), text.encode(errors="surrogateescape")
+    if not isinstance(text, str):
+        raise InputError("text", "a text to write", shown(text))
+    try:
+        content = text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        raise InputError("text", "a text to write", shown(text), arguments.HALF) from None
+    arguments.truth(dry, "dry")
+    name = name_of(path)
     with _blamed(name):
         if _is_stream(name):
             if not dry:

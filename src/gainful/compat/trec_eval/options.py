@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gainful.arguments import listed, one_of_type
 from gainful.compat.trec_eval.c_library import whole
 from gainful.compat.trec_eval.entries import NICKNAMES, Settings, names_of
 from gainful.compat.trec_eval.files import bytes_of
@@ -61,9 +62,15 @@ class Options:
         return Settings(float(max(self.level, 0)), float(self.docs))
 
 
+def _words(arguments: Sequence[str]) -> list[str]:
+    expected = "the words of a command line"
+    words = listed(arguments, "arguments", expected)
+    return [one_of_type(word, "arguments", str, expected) for word in words]
+
+
 def read_options(arguments: Sequence[str]) -> Options:
     """Read the arguments, options anywhere among them."""
-    version, others = _version_of(list(arguments))
+    version, others = _version_of(_words(arguments))
     last: dict[str, str] = {}
     measures: list[str] = []
     files: list[str] = []

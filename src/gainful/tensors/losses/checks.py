@@ -7,10 +7,13 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from gainful.arguments import MOST_SAMPLES, as_float, truth, whole
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.discount import refuse_idle_base
+
+_LARGEST = 1e18  # no library takes integers far beyond it, and no loss has a use for them
 
 REDUCTIONS = ("mean", "sum", "none")
 SCHEMES = ("ranknet", "lambdarank", "ndcg1", "ndcg2", "ndcg2pp")
@@ -44,7 +47,8 @@ class Common(TypedDict, total=False):
 
 def without_gain(common: Common) -> Common:
     """Return the options of a loss that has no use for gains: none of them is too large for it."""
-    return {**common, "gain": "linear"} if common.get("gain", "exp2") == "exp2" else common
+    gain = common.get("gain", "exp2")
+    return {**common, "gain": "linear"} if isinstance(gain, str) and gain == "exp2" else common
 
 
 def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
@@ -74,10 +78,10 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def check_number(name: str, value: object, expected: str, fits: Callable[[float], bool]) -> None:
     """Refuse what is no finite number, or one that does not fit."""
-    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not real or not math.isfinite(value) or not fits(float(value)):  # type: ignore[arg-type]
+    number = as_float(value) if isinstance(value, int | float | np.number) else math.nan
+    if not math.isfinite(number) or abs(number) > _LARGEST or not fits(number):
         # A tensor would have no gradient here, and under jax.jit it would have no value either.
-        tensor = hasattr(value, "dtype") and not real
+        tensor = hasattr(value, "dtype") and math.isnan(number)
         remedy = "It is a constant: a number of Python, not a tensor." if tensor else ""
         raise InputError(name, expected, shown(value), remedy)
 
@@ -92,16 +96,13 @@ def _from_zero(name: str, value: object) -> None:
 
 def _whole(least: int) -> Callable[[str, object], None]:
     def check(name: str, value: object) -> None:
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or value < least:  # type: ignore[operator]
-            raise InputError(name, f"a whole number, at least {least}", shown(value))
+        whole(value, name, least=least, most=MOST_SAMPLES)
 
     return check
 
 
 def _truth(name: str, value: object) -> None:
-    if not isinstance(value, bool | np.bool_):
-        raise InputError(name, "True or False", shown(value))
+    truth(value, name)
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> None:

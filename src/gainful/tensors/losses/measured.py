@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.arguments import choice
+from gainful.errors import MeasureError
 from gainful.measures.discount import WITH_BASE
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
@@ -193,7 +194,4 @@ def _measured(scores: Array, labels: Any, mask: Any, common: Common) -> tuple[Ar
 
 
 def _check_method(method: object) -> None:
-    if not isinstance(method, str) or method not in METHODS:
-        raise MeasureError(
-            "method", ", ".join(METHODS), shown(method), did_you_mean(method, METHODS)
-        )
+    choice(method, "method", METHODS, expected=", ".join(METHODS), error=MeasureError)

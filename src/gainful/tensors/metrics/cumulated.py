@@ -117,6 +117,7 @@ def ndcg(
 
 def _measure(name: str, k: int | None, gain: object, discount: str, base: float | str) -> Measure:
     named = isinstance(gain, str) and isinstance(discount, str) and isinstance(k, int | None)
+    named = named and isinstance(base, int | float | str)
     if named and not compiling():  # a compiler reads it once, and warns of caches
         return _known_measure(name, k, gain, discount, base)
     return Measure(name, cutoff=k, gain=gain, discount=discount, base=base)

@@ -5,7 +5,8 @@ from typing import Any
 
 from array_api_compat import is_numpy_namespace
 
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.arguments import choice
+from gainful.errors import MeasureError
 from gainful.tensors.metrics.libraries import is_jax, is_torch
 from gainful.tensors.metrics.lists import Lists
 
@@ -75,9 +76,7 @@ def rank(lists: Lists, cutoff: int | None, ties: str) -> Ranking:
 
 def read_ties(ties: object) -> str:
     """Check the name of a rule for equal scores."""
-    if not isinstance(ties, str) or ties not in TIES:
-        raise MeasureError("ties", " or ".join(TIES), shown(ties), did_you_mean(ties, TIES))
-    return ties
+    return choice(ties, "ties", TIES, error=MeasureError)
 
 
 def highest(xp: Any, values: Any, depth: int) -> Any:

@@ -4,6 +4,7 @@ A block of t documents with equal scores, r of them relevant, begins after b rel
 means over all its orders are those of `kernels/expected.py`, at every rank of every list at once.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,12 @@ def _hits(lists: Lists, measure: Measure, ties: str) -> Any:
 
 
 def _relevant(lists: Lists, measure: Measure) -> Any:
-    return lists.numbers(lists.valid & (lists.grades >= measure.parameters["rel"]))
+    rel = measure.parameters["rel"]
+    if abs(rel) > float(
+        lists.xp.finfo(lists.grades.dtype).max
+    ):  # no grade of this type is as large
+        rel = math.copysign(math.inf, rel)
+    return lists.numbers(lists.valid & (lists.grades >= rel))
 
 
 def _block_sizes(lists: Lists, ranking: Ranking) -> tuple[Any, Any]:

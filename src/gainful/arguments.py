@@ -1,0 +1,198 @@
+"""What a caller gives as an argument, checked in one place for each kind of value.
+
+Every function returns the value in the type that it is used in, or says what was expected. None of
+them compares, hashes or writes what it does not know: an array has no one truth.
+"""
+
+import math
+import numbers
+import operator
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+from gainful.errors import GainfulError, InputError, did_you_mean, shown
+
+MOST_CUTOFFS = 100_000
+"""The most cutoffs of a curve: each is a column of the result."""
+MOST_RANKS = 10_000_000
+"""The longest ideal that bounds are looked for with: each rank is a number in memory."""
+MOST_RESAMPLES = 10_000_000
+"""The most resamples of a test or an interval: more would run for days, and decide nothing else."""
+MOST_SAMPLES = 100_000
+"""The most samples, and the most steps, of a loss: each of them is as large as the scores."""
+MOST_PIXELS = 100_000
+"""The widest and the highest chart."""
+LARGEST_SEED = 2**128 - 1
+"""The largest seed: more bits than any generator has."""
+
+Kind = TypeVar("Kind")
+
+
+def choice(
+    value: object,
+    name: str,
+    choices: Collection[str],
+    *,
+    expected: str | None = None,
+    error: type[GainfulError] = InputError,
+) -> str:
+    """Return one of some words.
+
+    >>> choice("dark", "theme", ["light", "dark"])
+    'dark'
+    >>> choice([], "theme", ["light", "dark"])
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: theme: expected light or dark, found []. Choices: light, dark.
+    """
+    if isinstance(value, str) and value in choices:
+        return str(value)
+    wanted = " or ".join(choices) if expected is None else expected
+    raise error(name, wanted, shown(value), did_you_mean(value, choices))
+
+
+def whole(
+    value: object, name: str, *, least: int, most: int | None = None, expected: str | None = None
+) -> int:
+    """Return a whole number of a range, whichever library it is of.
+
+    >>> whole(3, "upto", least=1, most=100_000)
+    3
+    >>> whole(10**20, "upto", least=1, most=100_000)
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: upto: expected a whole number from 1 to 100,000, found 100000000000000000000.
+    """
+    number = None
+    if not is_truth(value) and not isinstance(value, str):
+        try:
+            number = operator.index(value)  # type: ignore[arg-type]
+        except Exception:  # noqa: BLE001 - whatever the value does when it is asked
+            number = None
+    if number is None or number < least or (most is not None and number > most):
+        upto = "" if most is None else f" to {most:,}"
+        wanted = f"a whole number from {least}{upto}" if expected is None else expected
+        raise InputError(name, wanted, shown(value))
+    return number
+
+
+def number(value: object, name: str, expected: str, holds: Callable[[float], bool]) -> float:
+    """Return a finite number that a condition holds of.
+
+    >>> number(0.5, "level", "a number above 0 and below 1", lambda level: 0 < level < 1)
+    0.5
+    """
+    found = as_float(value)
+    if not math.isfinite(found) or not holds(found):
+        raise InputError(name, expected, shown(value))
+    return found
+
+
+def as_float(value: object) -> float:
+    """Return a real number as a float; NaN for what is none, infinity for what is too large."""
+    if is_truth(value) or not isinstance(value, numbers.Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def is_truth(value: object) -> bool:
+    """Return whether a value is True or False, of Python or of NumPy."""
+    return isinstance(value, bool) or type(value).__name__ == "bool"
+
+
+def truth(value: object, name: str) -> bool:
+    """Return True or False.
+
+    >>> truth("no", "dry")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: dry: expected True or False, found 'no'.
+    """
+    if not is_truth(value):
+        raise InputError(name, "True or False", shown(value))
+    return bool(value)
+
+
+def text(value: object, name: str, expected: str = "a text") -> str:
+    """Return a text that can be written, in files and on screens.
+
+    >>> text("a title", "title")
+    'a title'
+    """
+    if not isinstance(value, str):
+        raise InputError(name, expected, shown(value))
+    if not is_writable(value):
+        raise InputError(name, expected, shown(value), HALF)
+    return str(value)
+
+
+HALF = "It holds half of a character (a lone surrogate), which no file can hold."
+"""What is wrong with a text that is not writable."""
+
+
+def is_writable(value: str) -> bool:
+    r"""Return whether a text can be written as UTF-8: it holds no lone surrogate.
+
+    >>> is_writable("é"), is_writable("\ud800")
+    (True, False)
+    """
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def one_of_type(value: object, name: str, kind: type[Kind], expected: str, hint: str = "") -> Kind:
+    """Return a value of a class.
+
+    >>> one_of_type(3, "engine", str, "an engine")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: engine: expected an engine, found 3.
+    """
+    if not isinstance(value, kind):
+        raise InputError(name, expected, shown(value), hint)
+    return value
+
+
+def function(value: Any, name: str) -> Any:
+    """Return a function, or None where there is none."""
+    if value is not None and not callable(value):
+        raise InputError(name, "a function, or None", shown(value))
+    return value
+
+
+def named(value: Any, name: str, expected: str) -> None:
+    """Refuse what is no dict by names that are texts, or an empty one.
+
+    >>> named({1: "a run"}, "runs", "a dict {name: run}")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: runs: expected a text as the name of each, found 1.
+    """
+    if not isinstance(value, Mapping) or not value:
+        raise InputError(name, expected, shown(value))
+    for key in value:
+        text(key, name, "a text as the name of each")
+
+
+def listed(
+    value: Any, name: str, expected: str, *, error: type[GainfulError] = InputError
+) -> list[Any]:
+    """Return the items of a list, or of anything else that has some; a text is one item.
+
+    >>> listed("kind", "by", "names of columns"), listed(("a", "b"), "by", "names of columns")
+    (['kind'], ['a', 'b'])
+    """
+    if isinstance(value, str):
+        return [value]
+    try:
+        return list(value)
+    except Exception:  # noqa: BLE001 - whatever the value does when it is asked
+        raise error(name, expected, shown(value)) from None

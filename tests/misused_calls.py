@@ -1,0 +1,526 @@
+"""Every public call with a valid form of it, and the values that spoil one parameter at a time."""
+
+import copy
+import inspect
+import itertools
+import math
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import torch
+
+import gainful as gf
+
+JUDGMENTS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1, "d": 2}, "q3": {"e": 1}}
+RUN = {"q1": {"a": 3.0, "x": 2.0, "c": 1.0}, "q2": {"d": 2.0, "y": 1.0}, "q3": {"z": 2.0, "e": 1.0}}
+OTHER = {"q1": {"x": 3.0, "a": 1.0}, "q2": {"a": 2.0, "d": 1.0}, "q3": {"e": 2.0}}
+RUNS = {"one": RUN, "two": OTHER}
+SUBTOPICS = {"q1": {"t1": {"a": 1}, "t2": {"c": 1}}, "q2": {"t1": {"d": 1}}}
+SAMPLES = {"q1": {"a": (2, 1.0), "b": (0, 0.5)}, "q2": {"d": (1, 1.0)}}
+
+
+LONGEST_MESSAGE = 4000
+
+
+class Untold:
+    """Something that cannot even be written down, compared or asked for its truth."""
+
+    def __repr__(self):
+        raise RuntimeError("no repr")
+
+    def __str__(self):
+        raise RuntimeError("no str")
+
+    def __eq__(self, other):
+        raise RuntimeError("no comparison")
+
+    def __bool__(self):
+        raise RuntimeError("no truth")
+
+    __hash__ = object.__hash__
+
+
+def nested(depth):
+    found = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+def a_function(*_, **__):
+    return 1.0
+
+
+# Made anew for each call: what is read once must not be empty the second time.
+WRONG: dict[str, Callable[[], Any]] = {
+    "None": lambda: None,
+    "[]": list,
+    "{}": dict,
+    "()": tuple,
+    "''": str,
+    "'x'": lambda: "x",
+    "b''": bytes,
+    "b'x'": lambda: b"x",
+    "0": lambda: 0,
+    "1": lambda: 1,
+    "-1": lambda: -1,
+    "2.5": lambda: 2.5,
+    "10**9": lambda: 10**9,
+    "10**20": lambda: 10**20,
+    "10**400": lambda: 10**400,
+    "10**5000": lambda: 10**5000,
+    "-10**5000": lambda: -(10**5000),
+    "1e308": lambda: 1e308,
+    "nan": lambda: math.nan,
+    "inf": lambda: math.inf,
+    "-inf": lambda: -math.inf,
+    "complex": lambda: 1j,
+    "True": lambda: True,
+    "False": lambda: False,
+    "object": object,
+    "untold": Untold,
+    "set": lambda: {1, 2},
+    "generator": lambda: (number for number in (1, 2)),
+    "nested": lambda: [[1], [2, [3]]],
+    "deep": lambda: nested(3000),
+    "[None]": lambda: [None],
+    "['x']": lambda: ["x"],
+    "[10**5000]": lambda: [10**5000],
+    "{'x': 1}": lambda: {"x": 1},
+    "{'x': {'y': None}}": lambda: {"x": {"y": None}},
+    "{1: {2: 3}}": lambda: {1: {2: 3}},
+    "frame": lambda: pd.DataFrame({"query": ["q1", "q2"], "doc": ["a", "b"]}),
+    "empty frame": pd.DataFrame,
+    "polars frame": lambda: pl.DataFrame({"query": ["q1", "q2"], "doc": [1, 2]}),
+    "series": lambda: pd.Series([1, 2]),
+    "arrow table": lambda: pa.table({"query": ["q1"]}),
+    "array": lambda: np.array([1.0, 2.0]),
+    "empty array": lambda: np.array([]),
+    "array of texts": lambda: np.array(["a", "b"]),
+    "array of objects": lambda: np.array([None, {}], object),
+    "array of lists": lambda: np.zeros((2, 2, 2)),
+    "single array": lambda: np.array(1.0),
+    "numpy nan": lambda: np.float64("nan"),
+    "numpy text": lambda: np.str_("x"),
+    "numpy date": lambda: np.datetime64("2020-01-01"),
+    "tensor": lambda: torch.tensor([1.0, 2.0]),
+    "surrogate": lambda: "\ud800",
+    "NUL": lambda: "a\0b",
+    "line end": lambda: "a\nb",
+    "escape": lambda: "\x1b[31m",
+    "long text": lambda: "x" * 100_000,
+    "class": lambda: int,
+    "function": lambda: a_function,
+    "Decimal": lambda: Decimal("0.5"),
+    "Decimal NaN": lambda: Decimal("NaN"),
+    "Fraction": lambda: Fraction(1, 2),
+    "date": lambda: datetime(2020, 1, 1),
+    "path": lambda: Path("nowhere"),
+    "range": lambda: range(3),
+    "Policy": gf.Policy,
+    "Ellipsis": lambda: ...,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Call:
+    """A valid call: what is called, and its arguments by name."""
+
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any]
+
+    def __call__(self, **changed: Any) -> Any:
+        given = {**self.arguments, **changed}
+        taken = inspect.signature(self.function).parameters.values()
+        places = [one.name for one in taken if one.kind is inspect.Parameter.VAR_POSITIONAL]
+        by_place = [given.pop(name) for name in places if name in given]
+        return self.function(*by_place, **given)
+
+
+def parameters_of(call: Call) -> list[str]:
+    """Return the names of all that a call takes, those of `**options` as the table names them."""
+    taken = inspect.signature(call.function).parameters.values()
+    named = [one.name for one in taken if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    return [*named, *(name for name in call.arguments if name not in named)]
+
+
+# What `**look` and the like stand for.
+LOOK = {"width": 300, "theme": "light"}
+SIZED = {**LOOK, "height": 200}
+COMMON = {
+    "k": 2, "gain": "exp2", "discount": "log", "base": 2, "normalized": True,
+    "reduction": "mean", "weight": None, "offsets": None,
+}  # fmt: skip
+TESTED = {
+    "baseline": "one", "pairs": "baseline", "test": "t", "correction": "holm", "interval": "t",
+    "level": 0.9, "margin": 0.1, "resamples": 50, "seed": 1, "slices": None, "by": (),
+}  # fmt: skip
+
+
+def functions() -> Iterator[tuple[str, Call]]:
+    """Yield the public functions and constructors, with a valid call of each."""
+    one, two = (RUNS[name] for name in ("one", "two"))
+    scores = gf.evaluate(JUDGMENTS, one, ["nDCG@10", "AP"])
+    Path("baseline.json").unlink(missing_ok=True)
+    gf.save_baseline(scores, "baseline.json")
+    Path("map.tsv").write_text("chunk\tdoc\na1\ta\n")
+    yield from {
+        "assert_not_worse": Call(
+            gf.assert_not_worse,
+            {
+                "judgments": JUDGMENTS, "base": one, "run": one, "measures": ["P@2"],
+                "tolerance": 0.5, **{name: TESTED[name] for name in ("test", "interval", "seed")},
+            },
+        ),
+        "attribute": Call(
+            gf.attribute, {"judgments": JUDGMENTS, "base": one, "run": two, "query": "q1"}
+        ),
+        "bounds": Call(
+            gf.bounds, {"judgments": JUDGMENTS, "run": one, "measures": ["nDCG@2"], "grades": (0, 2)}
+        ),
+        "bounds_of_runs": Call(
+            gf.bounds_of_runs, {"judgments": JUDGMENTS, "runs": RUNS, "grades": [0, 1, 2]}
+        ),
+        "catalogue": Call(gf.catalogue, {}),
+        "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
+        "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3)}),
+        "choices": Call(gf.choices, {}),
+        "compare": Call(
+            gf.compare, {"judgments": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"], **TESTED}
+        ),
+        "compare_scores": Call(
+            gf.compare_scores,
+            {"tables": {"one": {"q1": 0.5, "q2": 0.25}, "two": {"q1": 1.0, "q2": 0.5}}, **TESTED},
+        ),
+        "comparison_choices": Call(gf.comparison_choices, {}),
+        "curve": Call(gf.curve, {"judgments": JUDGMENTS, "run": one, "upto": 3}),
+        "dcg": Call(gf.dcg, {"grades": [[3, 2, 0], [1, 0, 0]]}),
+        "dialect": Call(gf.dialect, {"name": "trec_eval"}),
+        "dialects": Call(gf.dialects, {}),
+        "endings": Call(gf.endings, {}),
+        "evaluate": Call(
+            gf.evaluate, {"judgments": JUDGMENTS, "run": one, "measures": ["nDCG@2", "AP"]}
+        ),
+        "evaluate_arrays": Call(
+            gf.evaluate_arrays,
+            {"labels": [1, 0, 2], "scores": [3.0, 2.0, 1.0], "query": ["q", "q", "r"]},
+        ),
+        "evaluate_runs": Call(gf.evaluate_runs, {"judgments": JUDGMENTS, "runs": RUNS}),
+        "evaluate_subtopics": Call(
+            gf.evaluate_subtopics,
+            {
+                "judgments": SUBTOPICS, "run": one, "measures": ["alpha_nDCG@5"],
+                "weights": {"q1": {"t1": 0.5, "t2": 0.5}, "q2": {"t1": 1.0}},
+            },
+        ),
+        "explain": Call(gf.explain, {"judgments": JUDGMENTS, "run": one, "query": "q1"}),
+        "explain_grades": Call(gf.explain_grades, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0]}),
+        "family": Call(gf.family, {"name": "nDCG"}),
+        "formats": Call(gf.formats, {}),
+        "inferred_ndcg": Call(gf.inferred_ndcg, {"samples": SAMPLES, "run": one}),
+        "kendall_tau": Call(gf.kendall_tau, {"first": ["a", "b", "c"], "second": {"a": 1, "b": 2, "c": 3}}),
+        "loss": Call(gf.loss, {"measure": "nDCG@2", "temperature": 0.5, "reduction": "sum"}),
+        "measure": Call(gf.measure, {"text": "nDCG@10"}),
+        "ndcg": Call(gf.ndcg, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0], "k": 2}),
+        "next_to_judge": Call(
+            gf.next_to_judge,
+            {"judgments": JUDGMENTS, "runs": RUNS, "budget": 3, "compare": ("one", "two")},
+        ),
+        "pool": Call(gf.pool, {"runs": [one, two], "depth": 3}),
+        "pool_bias": Call(gf.pool_bias, {"judgments": JUDGMENTS, "runs": RUNS, "depth": 2}),
+        "power": Call(gf.power, {"sd": 0.2, "difference": 0.1, "power": 0.8}),
+        "random_order": Call(gf.random_order, {"judgments": JUDGMENTS, "run": one}),
+        "rbo": Call(gf.rbo, {"first": ["a", "b"], "second": {"a": 2.0, "b": 1.0}}),
+        "read_baseline": Call(gf.read_baseline, {"path": "baseline.json"}),
+        "read_chunk_map": Call(gf.read_chunk_map, {"path": "map.tsv"}),
+        "read_subtopics": Call(gf.read_subtopics, {"judgments": SUBTOPICS}),
+        "render": Call(gf.render, {"result": scores, "format": "csv"}),
+        "report": Call(
+            gf.report,
+            {
+                "judgments": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"],
+                "queries": {"q1": "a question"}, "docs": {"a": "a text"}, **TESTED,
+            },
+        ),
+        "save_baseline": Call(gf.save_baseline, {"scores": scores, "path": "saved.json"}),
+        "subtopic_catalogue": Call(gf.subtopic_catalogue, {}),
+        "subtopic_family": Call(gf.subtopic_family, {"name": "alpha_nDCG"}),
+        "tau_ap": Call(gf.tau_ap, {"reference": ["a", "b"], "ranking": {"a": 1, "b": 2}}),
+        "which": Call(gf.which, {"judgments": JUDGMENTS, "run": one, "got": "0.9"}),
+        "why": Call(
+            gf.why, {"judgments": JUDGMENTS, "run": one, "dialects": ["trec_eval", "sklearn"]}
+        ),
+        "write_judgments": Call(gf.write_judgments, {"judgments": JUDGMENTS, "path": "out.qrels"}),
+        "write_run": Call(gf.write_run, {"run": one, "path": "out.run"}),
+        "write_text": Call(gf.write_text, {"text": "words", "path": "out.txt"}),
+        "Choice": Call(gf.Choice, {"name": "n", "question": "q", "answers": {"yes": "so"}}),
+        "Dialect": Call(gf.Dialect, {"name": "own", "tool": "a tool", "settings": {"gain": "exp2"}}),
+        "Engine": Call(gf.Engine, {"memory": "1GB", "threads": 1}),
+        "Measure": Call(gf.Measure, {"name": "nDCG", "cutoff": 5, "gain": "exp2", "base": 3}),
+        "Policy": Call(gf.Policy, {"ties": "average", "unjudged": 1}),
+        "Spark": Call(gf.Spark, {"memory": "1GB"}),
+        "SubtopicMeasure": Call(
+            gf.SubtopicMeasure, {"name": "alpha_nDCG", "cutoff": 5, "alpha": 0.5}
+        ),
+    }.items()  # fmt: skip
+
+
+# These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
+RESULTS = {
+    "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
+    "Difference", "Explanation", "Family", "Finding", "Findings", "Gate", "Inferred", "Pool",
+    "PoolBias", "Power", "Report", "RunBounds", "Scores", "Slice", "SubtopicScores", "TieRange",
+    "Verdict", "Which", "Why",
+}  # fmt: skip
+
+# Errors and warnings carry whatever they are given.
+RAISED = {
+    "GainfulError", "GainfulWarning", "InputError", "MeasureError", "MissingDependencyError",
+    "PolicyError",
+}  # fmt: skip
+
+
+def arrays() -> Iterator[tuple[str, Call]]:
+    """Yield the losses, the measures of arrays, and the other tools' interfaces."""
+    tensors = {
+        "scores": torch.tensor([[3.0, 2.0, 1.0]]),
+        "labels": torch.tensor([[2.0, 0.0, 1.0]]),
+        "mask": torch.tensor([[True, True, True]]),
+    }
+    own = {
+        "approx_ndcg": {"temperature": 1.0},
+        "gumbel_approx_ndcg": {"samples": 2, "beta": 1.0},
+        "lambda_loss": {"scheme": "ndcg1", "sigma": 1.0, "mu": 1.0, "truncation": "both"},
+        "neural_ndcg": {"tau": 1.0, "iterations": 2},
+        "pirank_ndcg": {"tau": 1.0},
+        "pl_rank": {"samples": 2},
+        "soft_ndcg": {"sigma": 1.0},
+        "gap": {"temperature": 1.0, "method": "approx"},
+    }
+    for name in gf.losses.__all__:
+        function = getattr(gf.losses, name)
+        if inspect.isfunction(function) and name != "loss":
+            yield f"losses.{name}", Call(function, {**tensors, **own.get(name, {}), **COMMON})
+    yield "losses.Loss", Call(gf.losses.Loss, {"measure": "nDCG@2", "reduction": "sum"})
+    module = gf.losses.Loss("nDCG@2")
+    yield "losses.Loss()", Call(module.forward, {**tensors, "reduction": "mean"})
+    yield "losses.Surrogate()", Call(gf.loss("nDCG@2").__call__, {**tensors, "weight": None})
+    numbers = {name: array.numpy() for name, array in tensors.items()}
+    for name in gf.metrics.__all__:
+        yield f"metrics.{name}", Call(getattr(gf.metrics, name), numbers)
+        yield f"metrics.{name} of tensors", Call(getattr(gf.metrics, name), tensors)
+    compat = gf.compat
+    evaluator = compat.RelevanceEvaluator(JUDGMENTS, {"map"})
+    Path("j.qrels").write_text("q1 0 a 1\n")
+    Path("r.run").write_text("q1 Q0 a 1 1.0 t\n")
+    yield from {
+        "compat.RelevanceEvaluator": Call(
+            compat.RelevanceEvaluator, {"query_relevance": JUDGMENTS, "measures": ["map", "P.5"]}
+        ),
+        "compat.RelevanceEvaluator.evaluate": Call(evaluator.evaluate, {"run": RUN}),
+        "compat.compute_aggregated_measure": Call(
+            compat.compute_aggregated_measure, {"measure": "map", "values": [0.5, 1.0]}
+        ),
+        "compat.parse_qrel": Call(compat.parse_qrel, {"lines": ["q1 0 d1 2"]}),
+        "compat.parse_run": Call(compat.parse_run, {"lines": ["q1 Q0 d1 1 0.5 tag"]}),
+        "compat.trec_eval": Call(
+            compat.trec_eval, {"arguments": ["-m", "map", "j.qrels", "r.run"]}
+        ),
+    }.items()
+
+
+def results() -> dict[str, Any]:
+    """Return one of every kind of result, by the name of its class."""
+    scores = gf.evaluate(JUDGMENTS, RUN, ["nDCG@10", "AP"])
+    compared = gf.compare(
+        JUDGMENTS, RUNS, ["nDCG@2"], resamples=50, slices={"q1": {"kind": "a"}, "q2": {"kind": "b"}},
+        by="kind",
+    )  # fmt: skip
+    bounds = gf.bounds(JUDGMENTS, RUN, ["nDCG@2"], grades=(0, 2))
+    gf.save_baseline(scores, "baseline-of-results.json")
+    difference = compared["two", "nDCG@2"]
+    found = gf.check(JUDGMENTS, RUNS)
+    return {
+        "Attribution": gf.attribute(JUDGMENTS, RUN, OTHER, query="q1"),
+        "Baseline": gf.read_baseline("baseline-of-results.json"),
+        "Bound": bounds["nDCG@2"],
+        "Bounds": bounds,
+        "Chance": gf.random_order(JUDGMENTS, RUN),
+        "Choice": gf.choices()[0],
+        "Comparison": compared,
+        "Coverage": scores.coverage,
+        "Curve": gf.curve(JUDGMENTS, RUN, upto=3),
+        "Dialect": gf.dialect("trec_eval"),
+        "Difference": difference,
+        "Engine": gf.Engine(threads=1),
+        "Explanation": gf.explain(JUDGMENTS, RUN, query="q1"),
+        "Family": gf.family("nDCG"),
+        "Finding": found[0],
+        "Findings": found,
+        "Gate": compared.gate("nDCG@2 < -0.5"),
+        "Inferred": gf.inferred_ndcg(SAMPLES, RUN),
+        "Measure": gf.measure("nDCG@10"),
+        "Policy": gf.Policy(ties="average"),
+        "Pool": gf.pool(RUNS, depth=2),
+        "PoolBias": gf.pool_bias(JUDGMENTS, RUNS, depth=2),
+        "Power": gf.power(sd=0.2, difference=0.1, power=0.8),
+        "Report": gf.report(JUDGMENTS, RUNS, "nDCG@2", resamples=50),
+        "RunBounds": gf.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2)),
+        "Scores": scores,
+        "Slice": compared.slices[0],
+        "Spark": gf.Spark(memory="1GB"),
+        "SubtopicMeasure": gf.SubtopicMeasure("alpha_nDCG", cutoff=5),
+        "SubtopicScores": gf.evaluate_subtopics(SUBTOPICS, RUN),
+        "TieRange": scores.ties["nDCG@10"],
+        "Verdict": difference.verdict,
+        "Which": gf.which(JUDGMENTS, RUN, got="0.9"),
+        "Why": gf.why(JUDGMENTS, RUN, dialects=["trec_eval", "sklearn"]),
+    }
+
+
+# Valid arguments of the methods of results, by the names of their parameters.
+OF_METHODS: dict[str, Any] = {
+    "measure": "nDCG@2", "measures": (gf.measure("P@2"),), "query": "q1", "per_query": True,
+    "value": "doc", "key": ("two", "nDCG@2"), "fail_if": "nDCG@2 < -0.9",
+    "fail_unless": "nDCG@2 > -0.9", "most": 1, "asked": "nDCG", "written": "nDCG@5",
+    "grades": [0.0, 1.0], "name": "gain", "cutoff": 2, "names": "gain", "ids": True,
+    "path": "out.json", "format": "json", "notes": "a note", "comparison": None, "title": "t",
+    "created": "c", "rank": 2, "amount": 0.5, "scores": None, "upto": 3, "run": "two",
+    "base": "one", "column": "nDCG@10",
+}  # fmt: skip
+
+# What must raise what Python's protocols say: IndexError, TypeError, ValueError. Spark starts Java.
+PROTOCOL = {"index", "count", "__contains__", "__iter__"}
+# Of subtopics, some things are refused whatever is given.
+ELSEWHERE = {
+    "Spark.read", "Spark.session", "SubtopicScores.remeasured", "SubtopicScores.warn_of_ties",
+}  # fmt: skip
+
+
+def methods() -> Iterator[tuple[str, Call]]:
+    """Yield the public methods of results that take anything."""
+    found = results()
+    scores, compared = found["Scores"], found["Comparison"]
+    known: dict[str, dict[str, Any]] = {
+        "Scores": {"measure": "AP"},
+        "Bounds": {"measure": "nDCG@2"},
+        "Comparison": {"fail_if": ["nDCG@2 < -0.9"]},
+        "Dialect": {"measures": [gf.measure("nDCG")]},
+        "Pool": {"path": "pool.qrels", "format": None},
+        "SubtopicScores": {"measure": "alpha_nDCG@20"},
+        "Report": {"path": "report.html", "comparison": compared},
+        "Baseline": {"scores": scores, "path": "own.json"},
+        "Gate": {"measures": ["nDCG@2"]},
+        "SubtopicMeasure": {"names": "alpha"},
+        "ScoresPlot": {"measure": "AP", **SIZED},
+    }
+    others = {
+        "PerQuery": scores.per_query,
+        "ScoresPlot": scores.plot,
+        "ComparisonPlot": compared.plot,
+    }
+    for name, result in {**found, **others}.items():
+        for method, _ in inspect.getmembers(type(result), callable):
+            if method in PROTOCOL or f"{name}.{method}" in ELSEWHERE:
+                continue
+            if isinstance(getattr(type(result), method), type) or (
+                method.startswith("_")
+                and (method != "__getitem__" or name in ("Findings", "Pool", "PoolBias"))
+            ):
+                continue
+            yield f"{name}.{method}", _of_method(getattr(result, method), known.get(name, {}))
+
+
+def _of_method(function: Callable[..., Any], known: Mapping[str, Any]) -> Call:
+    arguments = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            arguments |= {name: known.get(name, value) for name, value in SIZED.items()}
+            if function.__name__ not in ("curve", "plot", "scatter"):
+                arguments.pop("height", None)
+        elif parameter.name in known:
+            arguments[parameter.name] = known[parameter.name]
+        elif parameter.default is inspect.Parameter.empty:
+            arguments[parameter.name] = OF_METHODS[parameter.name]
+    return Call(function, arguments)
+
+
+def calls() -> dict[str, Call]:
+    """Return every public call in a valid form; files are written to the working directory."""
+    return dict(itertools.chain(functions(), arrays(), methods()))
+
+
+def spoiled(valid: Any, wrong: Callable[[], Any]) -> Iterator[tuple[str, Any]]:
+    """Yield a wrong value in place of a valid one, and in place of each kind of part of it."""
+    yield "", wrong()
+    if isinstance(valid, dict) and valid:
+        key = next(iter(valid))
+        for where, inner in spoiled(valid[key], wrong):
+            yield f"[{key!r}]{where}", {**valid, key: inner}
+        new = wrong()
+        try:
+            hash(new)
+        except TypeError:
+            return
+        rest = {name: value for name, value in valid.items() if name != key}
+        yield " as key", {**rest, new: valid[key]}
+    elif isinstance(valid, list | tuple) and valid:
+        for where, inner in spoiled(valid[0], wrong):
+            yield f"[0]{where}", type(valid)([inner, *copy.copy(valid[1:])])
+
+
+def misuses(name: str, call: Call, parameter: str) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield every misuse of a parameter of a call: what it is, and what does it."""
+    default = inspect.signature(call.function).parameters.get(parameter)
+    valid = call.arguments.get(parameter, None if default is None else default.default)
+    for value, wrong in WRONG.items():
+        for where, spoilt in spoiled(valid, wrong):
+            yield (
+                f"{name}({parameter}{where}={value})",
+                lambda given={parameter: spoilt}: call(**given),
+            )
+
+
+def fault_of(misuse: Callable[[], Any]) -> str | None:
+    """Return what is wrong with the end of a misuse; None for a result or an error of gainful's.
+
+    A result has to print, and an error to have a message, both of which can be written.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", gf.GainfulWarning)
+            found = misuse()
+            page = getattr(found, "_repr_html_", str)
+            text = f"{found!s}{found!r}{page()}"
+    except gf.GainfulError as problem:
+        text = str(problem)
+        if len(text) > LONGEST_MESSAGE:
+            return f"a message of {len(text)} characters"
+    except BaseException as problem:  # noqa: BLE001 - that is what is looked for
+        return f"{type(problem).__name__} at {_place(problem)}"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "text that cannot be written"
+    return None
+
+
+def _place(problem: BaseException) -> str:
+    within = [
+        f"{frame.filename.rpartition('gainful/')[2]}:{frame.lineno}"
+        for frame in traceback.extract_tb(problem.__traceback__)
+        if "/gainful/" in frame.filename
+    ]
+    return within[-1] if within else "the call"

@@ -1,0 +1,110 @@
+"""Wrong values for every parameter of every public call: a result or an error of gainful's comes out.
+
+One value, or a few where calls are quick, are tried for each parameter, the same in every run. All
+of them, which takes minutes, are with GAINFUL_MISUSE=all.
+"""
+
+import inspect
+import os
+import random
+import types
+import warnings
+
+import pytest
+
+import gainful as gf
+from misused_calls import (
+    ELSEWHERE,
+    RAISED,
+    RESULTS,
+    Call,
+    calls,
+    fault_of,
+    misuses,
+    parameters_of,
+)
+
+ALL = os.environ.get("GAINFUL_MISUSE") == "all"
+
+# What takes a tenth of a second or more: reports, charts, what is read by the engine.
+SLOW = ("report", "Report", "which", "check", "compare", "assert_not_worse", "ComparisonPlot",
+        "ScoresPlot", "Curve.plot", "why", "write_", "Pool", "Scores.write")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def valid(tmp_path_factory):
+    """Every public call in a valid form, in a folder of its own: some values are names of files."""
+    before = os.getcwd()  # noqa: PTH109
+    os.chdir(tmp_path_factory.mktemp("misuse"))
+    yield calls()
+    os.chdir(before)
+
+
+def chosen(name, call, parameter):
+    every = list(misuses(name, call, parameter))
+    some = random.Random(f"{name} {parameter}")  # noqa: S311
+    return every if ALL else some.sample(every, 1 if name.startswith(SLOW) else 4)
+
+
+def test_every_public_name_is_called(valid):
+    names = {name for name in gf.__all__ if not isinstance(getattr(gf, name), types.ModuleType)}
+    called = {name for name in valid if "." not in name}
+    assert called | RESULTS | RAISED == names
+    assert not called & (RESULTS | RAISED)
+
+
+def test_every_method_of_a_result_is_called(valid):
+    for name in RESULTS:
+        for method in vars(getattr(gf, name)):
+            known = inspect.getattr_static(getattr(gf, name), method)
+            if not method.startswith("_") and isinstance(known, types.FunctionType | classmethod):
+                assert f"{name}.{method}" in {*valid, *ELSEWHERE}
+
+
+def test_every_name_of_the_packages_is_called(valid):
+    for package in ("losses", "metrics", "compat"):
+        public = getattr(gf, package)
+        for name in public.__all__:
+            known = getattr(public, name)
+            if inspect.isroutine(known) and name != "loss":
+                assert f"{package}.{name}" in valid
+
+
+def test_the_valid_calls_are_valid(valid):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gf.GainfulWarning)
+        for call in valid.values():
+            call()
+
+
+def test_wrong_values_come_to_results_or_errors_of_gainful(valid, capsys):
+    found = {}
+    for name, call in valid.items():
+        for parameter in parameters_of(call):
+            for what, misuse in chosen(name, call, parameter):
+                fault = fault_of(misuse)
+                if fault is not None:
+                    found[what] = fault
+    assert found == {}
+
+
+def bad(number, *, kind="a", known=()):
+    """Return what a careless function does."""
+    text = {"a": "one", "b": "two"}[kind]
+    return f"{text} {number + 1} {known or '-'}"
+
+
+def test_a_careless_function_is_found():
+    call = Call(bad, {"number": 1})
+    assert fault_of(call) is None
+    for parameter in parameters_of(call):
+        faults = [fault_of(misuse) for _, misuse in misuses("bad", call, parameter)]
+        assert any(faults), parameter
+        assert parameter == "kind" or not all(faults)
+
+
+def test_parts_of_a_valid_value_are_spoiled_too():
+    call = Call(bad, {"number": {"q": {"d": [1, 2]}}})
+    what = {name.partition("=")[0] for name, _ in misuses("bad", call, "number")}
+    places = ("", "['q']", "['q']['d']", "['q']['d'][0]", "['q'] as key", " as key")
+    assert what == {f"bad(number{place}" for place in places}
