@@ -228,6 +228,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         "explain_grades": Call(gf.explain_grades, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0]}),
         "family": Call(gf.family, {"name": "nDCG"}),
         "formats": Call(gf.formats, {}),
+        "inferred_ap": Call(gf.inferred_ap, {"samples": SAMPLES, "run": one}),
         "inferred_ndcg": Call(gf.inferred_ndcg, {"samples": SAMPLES, "run": one}),
         "kendall_tau": Call(gf.kendall_tau, {"first": ["a", "b", "c"], "second": {"a": 1, "b": 2, "c": 3}}),
         "loss": Call(gf.loss, {"measure": "nDCG@2", "temperature": 0.5, "reduction": "sum"}),
@@ -279,7 +280,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
     "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
-    "Difference", "Explanation", "Family", "Finding", "Findings", "Gate", "Inferred", "Pool",
+    "Difference", "Explanation", "Family", "Finding", "Findings", "Gate", "Inferred", "InferredAP", "Pool",
     "PoolBias", "Power", "Report", "RunBounds", "Scores", "Slice", "SubtopicScores", "TieRange",
     "Verdict", "Which", "Why",
 }  # fmt: skip
@@ -370,6 +371,7 @@ def results() -> dict[str, Any]:
         "Findings": found,
         "Gate": compared.gate("nDCG@2 < -0.5"),
         "Inferred": gf.inferred_ndcg(SAMPLES, RUN),
+        "InferredAP": gf.inferred_ap(SAMPLES, RUN),
         "Measure": gf.measure("nDCG@10"),
         "Policy": gf.Policy(ties="average"),
         "Pool": gf.pool(RUNS, depth=2),
@@ -397,7 +399,7 @@ OF_METHODS: dict[str, Any] = {
     "grades": [0.0, 1.0], "name": "gain", "cutoff": 2, "names": "gain", "ids": True,
     "path": "out.json", "format": "json", "notes": "a note", "comparison": None, "title": "t",
     "created": "c", "rank": 2, "amount": 0.5, "scores": None, "upto": 3, "run": "two",
-    "base": "one", "column": "nDCG@10",
+    "base": "one", "column": "nDCG@10", "lowest": -1.0,
 }  # fmt: skip
 
 # What must raise what Python's protocols say: IndexError, TypeError, ValueError. Spark starts Java.
