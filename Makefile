@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := examples/cooking
 
-.PHONY: help demo test check docs gpu bench clean
+.PHONY: help demo test check docs fuzz gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,10 @@ check: $(VENV)/stamp-check  ## lint, format, types, import law, public API, doct
 
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
 	$(BIN)/python docs/generate.py
+
+MINUTES ?= 10
+fuzz: $(VENV)/stamp-test  ## try mutated files on every reader, for MINUTES=10
+	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m fuzzing --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 gpu:  ## check and time the fused kernels, with PYTHON=… that has PyTorch for a GPU
 	$(PYTHON) benchmarks/gpu_check.py

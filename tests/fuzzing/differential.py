@@ -1,0 +1,285 @@
+"""Every reader of the package beside the slow reference: the same content, or both refuse.
+
+An input is made from a number alone, so that a difference can be looked at again.
+"""
+
+import random
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import gainful as gf
+from fuzzing import numbers, reference
+from fuzzing.mutations import mutated
+from fuzzing.seeds import ROWS, SEEDS
+from gainful.inputs.engine import Engine, Session
+from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.letor import Labels, Predictions
+from gainful.inputs.rows import Fault, rows
+from gainful.inputs.source import Source
+from gainful.inputs.sources import open_source
+from gainful.inputs.texts import ready
+from gainful.matching.dispatch import Reader
+from gainful.matching.records import columns_of, documents_in
+from gainful.measures.policy import Policy
+from input_forms import as_dicts, trec
+from same_matched import assert_same
+
+KINDS = {"judgments": JUDGMENTS, "run": RUN}
+OTHER = {"judgments": "run", "run": "judgments"}
+POLICY = Policy()
+MATCHINGS = (("file", None), ("dict", None), ("file", 2), ("dict", 2))
+A_SESSION = 400  # inputs before the engine is opened anew: its tables take room
+LINES = ("plain.txt", "tabs.tsv")  # which matching reads by itself
+MATCHED_EVERY = 4  # matching takes the engine several statements
+PUBLIC_EVERY = 97  # the public functions open an engine for each call, which takes long
+NUMBERS_EVERY = 50
+REFUSED = "refused"
+
+
+class Difference(NamedTuple):
+    """An input on which a reader and the reference disagree."""
+
+    number: int
+    seed: object
+    reader: str
+    found: str
+
+    def __str__(self):
+        return f"{self.number}: {self.reader} on {self.seed.kind} {self.seed.name}: {self.found}"
+
+
+def input_of(number, start):
+    """Return the input of a number: a seed after some accidents."""
+    rng = random.Random(f"{start}/{number}")  # noqa: S311
+    return mutated(rng.choice(SEEDS), rng)
+
+
+def expected_of(seed):
+    """Return what the reference reads; REFUSED, or None where both are right."""
+    try:
+        return reference.read(seed.content, seed.name, seed.kind, seed.columns)
+    except reference.RefusedError:
+        return REFUSED
+    except reference.UnsettledError:
+        return None
+
+
+def given(seed):
+    """Return the columns of a seed as a caller names them, for its kind alone."""
+    return {f"{seed.kind}.{role}": name for role, name in seed.columns}
+
+
+def is_repeated(seed):
+    """Return whether nothing is wrong but that documents stand twice.
+
+    Matching does not look for those that cannot change a value: below a depth, or in queries
+    without judgments.
+    """
+    try:
+        reference.read(seed.content, seed.name, seed.kind, seed.columns)
+    except reference.RepeatedError:
+        return True
+    except (reference.RefusedError, reference.UnsettledError):
+        return False
+    return False
+
+
+class Readers:
+    """The readers of the package, with one engine for many inputs, in a folder of its own."""
+
+    def __init__(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="fuzzing-")
+        self.folder = Path(self._folder.name)
+        self._session, self._uses = None, 0
+        self._others = {}
+        for kind, some in ROWS.items():
+            path = self.folder / f"other-{kind}"
+            clean = [row for row in some if " " not in row[1]]
+            path.write_bytes(trec(clean, kind))
+            self._others[kind] = {"dict": as_dicts(clean), "file": path}
+
+    def close(self):
+        if self._session is not None:
+            self._session.__exit__(None, None, None)
+        self._folder.cleanup()
+
+    @property
+    def session(self):
+        if self._session is None or self._uses >= A_SESSION:
+            if self._session is not None:
+                self._session.__exit__(None, None, None)
+            self._session, self._uses = Session(Engine(threads=1)), 0
+        self._uses += 1
+        return self._session
+
+    def differences(self, number, start):
+        """Yield what the readers and the reference disagree on in one input."""
+        seed = input_of(number, start)
+        checks = [self.by_engine, self.by_rows]
+        if number % MATCHED_EVERY == 0 or seed.name in LINES:
+            checks.append(self.by_matching)
+        if number % PUBLIC_EVERY == 0:
+            checks += [self.by_check, self.by_writing]
+        yield from self._differences(number, seed, expected_of(seed), checks)
+        if number % NUMBERS_EVERY == 0:
+            for column, expected in numbers.seeds(number, start):
+                checks = [self.by_engine, self.by_rows, self.by_matching]
+                yield from self._differences(number, column, expected, checks)
+
+    def _differences(self, number, seed, expected, checks):
+        path = self.folder / f"{number}-{seed.name}"
+        path.write_bytes(seed.content)
+        try:
+            for check in checks:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", gf.GainfulWarning)
+                    said = _said(check, path, seed, expected)
+                if said:
+                    yield Difference(number, seed, check.__name__, said)
+        finally:
+            path.unlink()
+
+    def by_engine(self, path, seed, expected):
+        """Read a file whole, as every command does that needs all rows."""
+        session, kind = self.session, KINDS[seed.kind]
+        try:
+            opened = open_source(path, kind, given(seed), session)
+            found = _content(opened, kind, session)
+        except gf.GainfulError:
+            found = REFUSED
+        return _unlike(found, expected)
+
+    def by_rows(self, path, seed, expected):
+        """Read a file row by row, as messages and the lint do."""
+        try:
+            opened = open_source(path, KINDS[seed.kind], given(seed), self.session)
+        except gf.GainfulError:
+            return _unlike(REFUSED, expected)
+        if not isinstance(opened, Source) or not opened.lines:
+            return None
+        if opened.kind.ascending and expected == REFUSED:
+            return None  # whether ranks repeat is not asked of single rows
+        return _unlike(_rows_content(opened), expected)
+
+    def by_matching(self, path, seed, expected):
+        """Match with a file or a dict, whole or at a depth; a dict of the same content is the oracle."""
+        if expected is None or isinstance(expected, list):
+            return None
+        form, depth = MATCHINGS[len(seed.content) % len(MATCHINGS)]
+        other = self._others[OTHER[seed.kind]][form]
+        found = self._matched(path, other, seed, depth)
+        if expected == REFUSED:
+            if found == REFUSED or (seed.kind == "run" and is_repeated(seed)):
+                return None
+            return f"matched with a {form} down to {depth}, although it is refused"
+        right = self._matched(expected, other, seed, depth)
+        if REFUSED not in (found, right):
+            assert_same(found, right)
+        elif found is not right:
+            return f"{found!r} with a {form} down to {depth}, expected {right!r}"
+        return None
+
+    def _matched(self, one, other, seed, depth):
+        judgments, run = (one, other) if seed.kind == "judgments" else (other, one)
+        columns = {} if isinstance(one, dict) else given(seed)
+        try:
+            return Reader(judgments, POLICY, self.session, columns, None).match(run, depth)[0]
+        except gf.GainfulError:
+            return REFUSED
+
+    def by_check(self, path, seed, expected):
+        """Lint a file: what cannot be read is never clean."""
+        other = self._others[OTHER[seed.kind]]["file"]
+        judgments, run = (path, other) if seed.kind == "judgments" else (other, path)
+        try:
+            clean = not gf.check(judgments, run, columns=given(seed)).errors
+        except gf.GainfulError:
+            clean = False
+        return "clean, although it is refused" if clean and expected == REFUSED else None
+
+    def by_writing(self, path, seed, expected):
+        """Write a file anew as JSON lines, which the reference reads back."""
+        if isinstance(expected, list) or expected is None:
+            return None
+        target = self.folder / "written.jsonl"
+        write = gf.write_judgments if seed.kind == "judgments" else gf.write_run
+        try:
+            write(path, target, columns=given(seed))
+        except gf.GainfulError:
+            return None if expected == REFUSED or "" in _ids(expected) else "refused to write it"
+        found = reference.read(target.read_bytes(), target.name, seed.kind)
+        return _unlike(found, expected if expected == REFUSED else _without_empty(expected))
+
+
+def _said(check, path, seed, expected):
+    try:
+        return check(path, seed, expected)
+    except Exception:  # noqa: BLE001 - whatever it is, it should not have come out
+        return traceback.format_exc(limit=-4)
+
+
+def _content(opened, kind, session):
+    """Return what was opened as the reference returns it."""
+    if isinstance(opened, Labels):
+        return list(zip(opened.queries, opened.labels.tolist(), strict=True))
+    if isinstance(opened, Predictions):
+        return opened.scores.tolist()
+    if isinstance(opened, Source):
+        return documents_in(session, ready(opened, session), POLICY)
+    queries, docs, numbers = columns_of(opened, kind, POLICY)
+    found = {query: {} for query in opened}
+    for query, doc, number in zip(queries, docs, numbers.tolist(), strict=True):
+        found[query][doc] = number
+    return found
+
+
+def _rows_content(source):
+    found = {}
+    for row in rows(source.file, source.layout, source.kind):
+        if isinstance(row, Fault) or row.doc in found.setdefault(row.query, {}):
+            return REFUSED
+        found[row.query][row.doc] = row.number
+    return found or REFUSED
+
+
+def _ids(found):
+    return {text for query, documents in found.items() for text in (query, *documents)}
+
+
+def _without_empty(found):
+    return {query: documents for query, documents in found.items() if documents}
+
+
+def _unlike(found, expected):
+    """Say how what was read differs from what was expected."""
+    if expected is None:
+        return None
+    if REFUSED in (found, expected) and isinstance(found, str) != isinstance(expected, str):
+        return f"{_shown(found)}, expected {_shown(expected)}"
+    if found == expected and repr(found) == repr(_in_order(expected, found)):
+        return None
+    return f"{_shown(found)}, expected {_shown(expected)}"
+
+
+def _in_order(expected, found):
+    """Return dicts in the order of others, so that their text can be compared: −0.0 is not 0.0."""
+    if not isinstance(expected, dict):
+        return expected
+    return {query: {doc: expected[query][doc] for doc in found[query]} for query in found}
+
+
+def _shown(found):
+    text = repr(found)
+    return text if len(text) <= 600 else text[:600] + "…"
+
+
+def look(places, start):
+    """Return the differences among the inputs of some numbers."""
+    readers = Readers()
+    try:
+        return [found for number in places for found in readers.differences(number, start)]
+    finally:
+        readers.close()

@@ -1,0 +1,100 @@
+"""A few seconds of fuzzing from a fixed seed, and proof that it would find something."""
+
+import pytest
+
+import gainful as gf
+from fuzzing import differential, numbers, reference
+from fuzzing.differential import REFUSED, expected_of, input_of, look
+from fuzzing.seeds import ROWS, SEEDS, Seed, ranked
+from input_forms import as_dicts
+
+INPUTS = 240
+PARTS = 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_readers_agree_with_the_reference_on_mutated_files(part):
+    assert look(range(part, INPUTS, PARTS), "tests") == []
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"{seed.kind} {seed.name}")
+def test_the_reference_reads_every_seed(seed):
+    if seed.name.startswith("letor"):
+        values = [value for _, _, value in ROWS[seed.kind]]
+        found = reference.read(seed.content, seed.name, seed.kind)
+        assert [one if seed.kind == "run" else one[1] for one in found] == values
+    elif seed.name.endswith(".parquet"):
+        assert expected_of(seed) is None
+    else:
+        found = reference.read(seed.content, seed.name, seed.kind, seed.columns)
+        rows = [row for row in ROWS[seed.kind] if row[1] in found[row[0]]]
+        assert len(rows) >= len(ROWS[seed.kind]) - 2
+        if seed.name.startswith("ranks"):
+            rows = [(query, doc, -float(rank)) for query, doc, rank in ranked(rows)]
+        assert found == as_dicts(rows)
+
+
+HEAD = "query,doc,score\r\nq1,a,1.0\r\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "doc", "score"),
+    [
+        ('q1, "c",3', ' "c"', 3), ('q1,"c" ,3', None, 0), ('q1,c"",3', 'c""', 3), ('q1,"c"x,3', None, 0),
+        ("q1,c,3,", None, 0), ('q1,c,3,""', None, 0), ("q1, c,3", " c", 3), ("q1,c ,3", "c ", 3),
+        ("q1,'c',3", "'c'", 3), ('q1,"c\r\n",3', "c\r\n", 3), ('q1,"""c""",3', '"c"', 3), ('q1,c,"3"', "c", 3),
+        ("q1,c, 3 ", "c", 3), ("q1,c,1_0", None, 0), ("q1,c,0x3", None, 0), ("q1,c,\u0663", None, 0), ("q1,c,+3", "c", 3),
+        ("q1,c,.5e1", "c", 5), ("q1,NULL,3", "NULL", 3), ("q1,\\N,3", "\\N", 3), ('q1,"c\\",3', "c\\", 3), ("q1,\ufeffc,3", "\ufeffc", 3),
+        ("q1,\0c,3", "\0c", 3), ("q1,c,nan", None, 0), ("q1,a,2", None, 0), (" \r\nq1,c,3", None, 0), ("\r\nq1,c,3", "c", 3),
+    ],
+)  # fmt: skip
+def test_lines_that_readers_of_csv_differ_on(line, doc, score):
+    seed = Seed("run.csv", (HEAD + line + "\r\n").encode(), "run")
+    right = REFUSED if doc is None else {"q1": {"a": 1.0, doc: float(score)}}
+    assert expected_of(seed) == right
+    readers = differential.Readers()
+    try:
+        checks = [readers.by_engine, readers.by_rows, readers.by_matching]
+        assert list(readers._differences(0, seed, right, checks)) == []
+    finally:
+        readers.close()
+
+
+def test_numbers_are_what_the_columns_try():
+    texts = numbers.column(0, "tests")
+    assert len({*texts}) > numbers.CELLS / 2
+    assert all(reference.DECIMAL.fullmatch(text) for text in texts)
+
+
+def loses_a_document(opened, kind, session):
+    found = CONTENT(opened, kind, session)
+    if isinstance(found, dict):
+        found[next(iter(found))].popitem()
+    return found
+
+
+def takes_everything(*given):
+    try:
+        return CONTENT(*given)
+    except gf.GainfulError:
+        return {"q": {"d": 1.0}}
+
+
+def stumbles(*_):
+    raise ZeroDivisionError
+
+
+CONTENT = differential._content
+
+
+@pytest.mark.parametrize("bad", [loses_a_document, takes_everything, stumbles])
+def test_a_bad_reader_is_found(monkeypatch, bad):
+    monkeypatch.setattr(differential, "_content", bad)
+    found = look(range(40), "tests")
+    assert {difference.reader for difference in found} == {"by_engine"}
+    assert "by_engine on" in str(found[0])
+
+
+def test_an_input_is_made_from_its_number_alone():
+    assert input_of(7, "a") == input_of(7, "a")
+    assert len({input_of(number, "a").content for number in range(50)}) > 40
