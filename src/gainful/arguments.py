@@ -133,7 +133,7 @@ HALF = "It holds half of a character (a lone surrogate), which no file can hold.
 """What is wrong with a text that is not writable."""
 
 
-def is_writable(value: str) -> bool:
+def is_writable(value: str, errors: str = "strict") -> bool:
     r"""Return whether a text can be written as UTF-8: it holds no lone surrogate.
 
     >>> is_writable("é"), is_writable("\ud800")
@@ -142,7 +142,7 @@ def is_writable(value: str) -> bool:
     if value.isascii():
         return True
     try:
-        value.encode()
+        value.encode(errors=errors)
     except UnicodeEncodeError:
         return False
     return True
@@ -169,7 +169,10 @@ def function(value: Any, name: str) -> Any:
 
 
 def named(value: Any, name: str, expected: str) -> None:
-    """Refuse what is no dict by names that are texts, or an empty one.
+    r"""Refuse what is no dict by names that are texts, or an empty one.
+
+    A name may be that of a file, whose bytes need not be UTF-8: Python has lone surrogates for
+    them, which are written as those bytes.
 
     >>> named({1: "a run"}, "runs", "a dict {name: run}")
     Traceback (most recent call last):
@@ -179,7 +182,8 @@ def named(value: Any, name: str, expected: str) -> None:
     if not isinstance(value, Mapping) or not value:
         raise InputError(name, expected, shown(value))
     for key in value:
-        text(key, name, "a text as the name of each")
+        as_file = isinstance(key, str) and is_writable(key, errors="surrogateescape")
+        text("" if as_file else key, name, "a text as the name of each")
 
 
 def listed(

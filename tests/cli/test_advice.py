@@ -26,8 +26,8 @@ def said(done, code=2):
         ("twice.jsonl", '{"query":"q","doc":"a","score":1}\n' * 2, "run", "twice.jsonl:2: "),
     ],
 )
-def test_convert_has_no_policy_to_set(inside, files, tmp_path, name, text, kind, where):
-    told = said(inside("convert", files(name, text), tmp_path / "x.tsv", "--as", kind))
+def test_convert_has_no_policy_to_set(cli, files, tmp_path, name, text, kind, where):
+    told = said(cli("convert", files(name, text), tmp_path / "x.tsv", "--as", kind))
     assert where in told
     assert "expected each document once for a query" in told
     assert told.endswith("again. Remove one of the rows.\n")
@@ -43,13 +43,13 @@ def test_writing_has_no_policy_to_set(tmp_path):
         gf.evaluate({"q": {1: 1}}, {"q": {1: 0.1, "1": 0.2}})
 
 
-def test_evaluate_has_one(inside, files):
+def test_evaluate_has_one(cli, files):
     run = files("r.run", RUN + "q1 Q0 a 3 0.7 t\n")
-    told = said(inside("evaluate", files("q.qrels", QRELS), run))
+    told = said(cli("evaluate", files("q.qrels", QRELS), run))
     assert "Remove one, or set the policy duplicates to first or best." in told
 
 
-def test_files_of_the_other_kind(inside, files, tmp_path):
+def test_files_of_the_other_kind(cli, files, tmp_path):
     qrels, run = files("q.qrels", QRELS), files("r.run", RUN)
     table = files("q.csv", "query,doc,grade\nq1,a,1\n")
     for judgments in (qrels, table):
@@ -59,17 +59,17 @@ def test_files_of_the_other_kind(inside, files, tmp_path):
             ("evaluate", qrels, judgments),
             ("explain", qrels, judgments, "--query", "q1"),
         ):
-            assert JUDGMENTS_AS_RUN in said(inside(*arguments)), arguments
+            assert JUDGMENTS_AS_RUN in said(cli(*arguments)), arguments
     for arguments in (
         ("convert", run, tmp_path / "x.csv", "--as", "judgments"),
         ("evaluate", run, qrels),
         ("evaluate", run, qrels, "--subtopics"),
         ("pool", run, "--judgments", run),
     ):
-        assert RUN_AS_JUDGMENTS in said(inside(*arguments)), arguments
+        assert RUN_AS_JUDGMENTS in said(cli(*arguments)), arguments
 
 
-def test_scores_without_a_column_of_queries(inside, files):
+def test_scores_without_a_column_of_queries(cli, files):
     good = files("good.csv", "query,ndcg\nq1,0.5\nq2,0.6\n")
     odd = files("odd.csv", "session,ndcg\nq1,0.5\nq2,0.6\n")
     bare = files("bare.csv", "q1,0.5\nq2,0.6\n")
@@ -78,37 +78,37 @@ def test_scores_without_a_column_of_queries(inside, files):
         ("compare", "--scores", good, odd),
         ("compare", files("q.qrels", QRELS), files("r.run", RUN), files("s.run", RUN), "--slices", odd),
     ):  # fmt: skip
-        told = said(inside(*arguments))
+        told = said(cli(*arguments))
         assert "odd.csv:1: expected a column for query, found only 'session', 'ndcg'." in told
         assert remedy in told
         assert "query=" not in told
-    told = said(inside("compare", "--scores", good, bare))
+    told = said(cli("compare", "--scores", good, bare))
     assert "Put them in the first line, query for that of the queries." in told
     assert "query=" not in told
     with pytest.raises(gf.InputError, match=remedy):
         gf.compare_scores({"a": good, "b": [{"session": "q1", "ndcg": 1}]})
 
 
-def test_a_format_is_said_with_an_option(inside, files, tmp_path):
-    told = said(inside("convert", files("r.run", RUN), tmp_path / "x.other", "--as", "run"))
+def test_a_format_is_said_with_an_option(cli, files, tmp_path):
+    told = said(cli("convert", files("r.run", RUN), tmp_path / "x.other", "--as", "run"))
     assert "Or say it: format=…, on the command line --format …." in told
 
 
-def test_check_says_once_that_a_file_is_of_the_other_kind(inside, files):
+def test_check_says_once_that_a_file_is_of_the_other_kind(cli, files):
     qrels, run = files("q.qrels", QRELS), files("r.run", RUN)
-    done = inside("check", run, qrels)
+    done = cli("check", run, qrels)
     assert done.returncode == 1
     assert done.stdout.count(RUN_AS_JUDGMENTS) == 1
     assert done.stdout.count(JUDGMENTS_AS_RUN) == 1
     assert "Correct the row" not in done.stdout
-    found = json.loads(inside("check", run, qrels, "-f", "json").stdout)["findings"]
+    found = json.loads(cli("check", run, qrels, "-f", "json").stdout)["findings"]
     assert [(each["rule"], each["count"]) for each in found] == [("unreadable-row", 2)] * 2
     assert [each["remedy"] for each in found] == [RUN_AS_JUDGMENTS, JUDGMENTS_AS_RUN]
 
 
-def test_check_says_no_such_thing_of_a_file_that_can_be_read_in_part(inside, files):
+def test_check_says_no_such_thing_of_a_file_that_can_be_read_in_part(cli, files):
     for text in (QRELS + RUN, RUN + QRELS):
-        done = inside("check", files("q.qrels", text))
+        done = cli("check", files("q.qrels", text))
         assert "2 rows cannot be read" in done.stdout
         assert "Correct the row, or remove it." in done.stdout
         assert "This looks like" not in done.stdout

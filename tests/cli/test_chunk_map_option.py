@@ -22,26 +22,26 @@ def pair(files):
 MAP = "".join(f"c{doc}\t{doc}\n" for doc in ODD)
 
 
-def test_ids_are_those_of_runs(inside, pair, files):
-    done = inside("evaluate", *pair, "--fold", "max", "--chunk-map", files("map", MAP), "-f", "csv")
+def test_ids_are_those_of_runs(cli, pair, files):
+    done = cli("evaluate", *pair, "--fold", "max", "--chunk-map", files("map", MAP), "-f", "csv")
     assert done.returncode == 0, done.stderr
     chunks = {f"c{doc}": doc for doc in ODD}
     scores = gf.evaluate(*pair, policy=gf.Policy(fold="max"), chunks=chunks)
     assert float(done.stdout.split(",")[-1]) == scores["nDCG@10"] > 0
 
 
-def test_packed_or_from_standard_input(cli, inside, pair, files):
+def test_packed_or_from_standard_input(cli, pair, files):
     call = ("evaluate", *pair, "--fold", "max", "-f", "csv", "--chunk-map")
-    expected = inside(*call, files("map", MAP)).stdout
+    expected = cli(*call, files("map", MAP)).stdout
     assert expected.startswith("run,nDCG@10\n")
-    assert inside(*call, files("map.gz", gzip.compress(MAP.encode()))).stdout == expected
+    assert cli(*call, files("map.gz", gzip.compress(MAP.encode()))).stdout == expected
     assert cli(*call, "-", stdin=MAP).stdout == expected
     program = [sys.executable, "-m", "gainful", *map(str, call), "-"]
     packed = subprocess.run(program, capture_output=True, input=gzip.compress(MAP.encode()))
     assert packed.stdout.decode() == expected
 
 
-def test_standard_input_is_read_once(inside, pair):
+def test_standard_input_is_read_once(cli, pair):
     qrels, run = pair
     fold = ("--fold", "max", "--chunk-map", "-")
     for arguments in (
@@ -52,12 +52,12 @@ def test_standard_input_is_read_once(inside, pair):
         ("report", qrels, run, "--queries", "-", "-o", "x.html", *fold),
         ("explain", qrels, run, "--against", "-", "-q", "q1", *fold),
     ):
-        done = inside(*arguments)
+        done = cli(*arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert "Standard input can be read once: give - for one file only." in done.stderr
 
 
-def test_a_bad_map_is_one_paragraph(inside, pair, files):
+def test_a_bad_map_is_one_paragraph(cli, pair, files):
     for content, told in (
         (b"", "expected a chunk and its document on each line, found an empty file"),
         (b"c d\n\nc\n", ":3: expected a chunk and its document, found 'c'"),
@@ -65,9 +65,9 @@ def test_a_bad_map_is_one_paragraph(inside, pair, files):
         (b"c \xff\n", ":1: expected UTF-8 text"),
     ):
         path = files("bad.map", content)
-        done = inside("evaluate", *pair, "--fold", "max", "--chunk-map", path)
+        done = cli("evaluate", *pair, "--fold", "max", "--chunk-map", path)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"{path}" in done.stderr
         assert told in done.stderr
-    done = inside("evaluate", *pair, "--fold", "max", "--chunk-map", "none.map")
+    done = cli("evaluate", *pair, "--fold", "max", "--chunk-map", "none.map")
     assert "none.map: expected a file, found none of that name" in done.stderr

@@ -338,9 +338,9 @@ def test_measures(cli):
 
 
 @pytest.mark.parametrize("name", ["alpha_nDCG", "alpha-nDCG", "D#-nDCG", "MAP-IA"])
-def test_a_measure_for_subtopics_says_where_it_belongs(inside, pair, name):
+def test_a_measure_for_subtopics_says_where_it_belongs(cli, pair, name):
     for arguments in (("evaluate", *pair, "-m", f"{name}@10"), ("measures", name)):
-        done = inside(*arguments)
+        done = cli(*arguments)
         assert done.returncode == 2
         assert "gainful evaluate --subtopics" in done.stderr
         assert "Did you mean" not in done.stderr
@@ -373,11 +373,11 @@ def test_help_and_version(cli):
         ("which", "gainful why --got"),
     ],
 )
-def test_the_closest_command_is_suggested(inside, name, meant):
-    done = inside(name)
+def test_the_closest_command_is_suggested(cli, name, meant):
+    done = cli(name)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"No such command '{name}'. Did you mean '{meant}'?" in done.stderr
-    assert "Did you mean" not in inside("zzzz").stderr
+    assert "Did you mean" not in cli("zzzz").stderr
 
 
 def test_the_name_of_the_output_tells_the_format(cli, pair, tmp_path):

@@ -29,33 +29,33 @@ def scores():
     return gf.evaluate_runs(JUDGMENTS, RUNS, ["nDCG@5", "RR"])
 
 
-def test_the_table_is_that_of_the_comparison(cli, inside, found):
+def test_the_table_is_that_of_the_comparison(cli, found):
     done = cli("compare", *ALL, "-m", "nDCG@5", "-m", "ndcg_cut_5", "-m", "RR")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{found}\n"
     assert gf.compare(JUDGMENTS, RUNS).measures == ("nDCG@10",)
-    assert inside("compare", *ALL).stdout == f"{gf.compare(JUDGMENTS, RUNS)}\n"
+    assert cli("compare", *ALL).stdout == f"{gf.compare(JUDGMENTS, RUNS)}\n"
 
 
 @pytest.mark.parametrize("table", ["--systems", "--tests"])
 @pytest.mark.parametrize("writer", ["csv", "tsv", "json", "jsonl"])
-def test_what_was_missing_is_said_beside_bare_tables(inside, table, writer):
-    done = inside("compare", *TWO, table, "-f", writer)
+def test_what_was_missing_is_said_beside_bare_tables(cli, table, writer):
+    done = cli("compare", *TWO, table, "-f", writer)
     assert done.returncode == 0
     assert "policy: ties=doc" in done.stderr
     assert "keyword: 23 of 24 queries, 1 missing" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--fail-if", "--fail-unless"])
-def test_conditions_are_read_before_the_files(inside, option):
-    done = inside("compare", "no.qrels", "no.run", "no2.run", "-m", "P@5", option, "P@50 < 0")
+def test_conditions_are_read_before_the_files(cli, option):
+    done = cli("compare", "no.qrels", "no.run", "no2.run", "-m", "P@5", option, "P@50 < 0")
     assert done.returncode == 2
     assert "Did you mean 'P@5'" in done.stderr
 
 
 @pytest.mark.parametrize("writer", gf.formats())
-def test_formats(writer, inside, found, tmp_path):
-    done = inside("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "-f", writer)
+def test_formats(writer, cli, found, tmp_path):
+    done = cli("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "-f", writer)
     out = done.stdout
     assert (done.returncode, out) == (0, gf.render(found, writer) + "\n")
     notes = found.notes() if writer in ("csv", "tsv", "jsonl") else []
@@ -76,16 +76,16 @@ def test_formats(writer, inside, found, tmp_path):
             assert found.differences[0].run in out
 
 
-def test_the_format_follows_the_name_of_the_output(inside, found, tmp_path):
+def test_the_format_follows_the_name_of_the_output(cli, found, tmp_path):
     for name, writer in (("c.csv", "csv"), ("c.md", "markdown"), ("c.json", "json")):
         target = tmp_path / name
-        code, out, _ = inside("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "-o", target)
+        code, out, _ = cli("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "-o", target)
         assert (code, out) == (0, "")
         assert target.read_text() == gf.render(found, writer) + "\n"
 
 
-def test_digits(inside, found):
-    _, out, _ = inside("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "--digits", 2)
+def test_digits(cli, found):
+    _, out, _ = cli("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "--digits", 2)
     assert f"{found.differences[0].base_mean:.2f}   " in out
     assert f"{found.differences[0].base_mean:.4f}" not in out.split("\n\n", maxsplit=1)[0]
 
@@ -103,24 +103,24 @@ OPTIONS = {
 }
 
 
-def test_every_choice_reaches_the_comparison(inside):
+def test_every_choice_reaches_the_comparison(cli):
     given = [part for name, value in OPTIONS.items() for part in (f"--{name}", value)]
-    code, out, _ = inside("compare", *ALL, "-f", "json", *given)
+    code, out, _ = cli("compare", *ALL, "-f", "json", *given)
     wanted = gf.compare(JUDGMENTS, RUNS, **OPTIONS)
     assert (code, json.loads(out)) == (0, wanted.to_dict())
     assert "correction=bonferroni interval=bca level=0.9 margin=0.3 tie=0.1 resamples=500" in out
     assert set(gf.comparison_choices()) < set(OPTIONS)
 
 
-def test_the_policy_reaches_the_comparison(inside):
+def test_the_policy_reaches_the_comparison(cli):
     options = ("--missing", "skip", "--ties", "best")
-    code, out, _ = inside("compare", *ALL, "-f", "json", *options, "--threads", 1)
+    code, out, _ = cli("compare", *ALL, "-f", "json", *options, "--threads", 1)
     wanted = gf.compare(JUDGMENTS, RUNS, policy=gf.Policy(missing="skip", ties="best"))
     assert (code, json.loads(out)) == (0, wanted.to_dict())
 
 
-def test_all_tests(inside, found):
-    code, out, _ = inside("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "--tests", "-f", "csv")
+def test_all_tests(cli, found):
+    code, out, _ = cli("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "--tests", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert (code, len(rows)) == (0, 4 * 4)
     for row in rows:
@@ -129,19 +129,19 @@ def test_all_tests(inside, found):
         assert row["exact"] == ("yes" if tested.outcome.exact else "no")
 
 
-def test_scores_that_are_there_already(inside, found, scores, tmp_path):
+def test_scores_that_are_there_already(cli, found, scores, tmp_path):
     files = [tmp_path / "keyword.csv", tmp_path / "hybrid.jsonl", tmp_path / "semantic.json"]
     for file, each in zip(files[:2], scores.values(), strict=False):
         each.write(file)
     gf.save_baseline(scores["semantic"], files[2])
-    code, out, _ = inside("compare", "--scores", *files, "-f", "json")
+    code, out, _ = cli("compare", "--scores", *files, "-f", "json")
     assert code == 0
     assert json.loads(out)["differences"] == found.to_dict()["differences"]
-    code, out, _ = inside("compare", "--scores", *files, "-m", "recip_rank", "-f", "json")
+    code, out, _ = cli("compare", "--scores", *files, "-m", "recip_rank", "-f", "json")
     assert json.loads(out)["measures"] == ["RR"]
 
 
-def test_the_output_of_trec_eval(cli, inside, tmp_path):
+def test_the_output_of_trec_eval(cli, tmp_path):
     files, values = [], []
     for name, run in list(RUNS.items())[:2]:
         done = cli("trec_eval", "-q", "-m", "ndcg_cut.5", "-m", "recip_rank", JUDGMENTS, run)
@@ -149,7 +149,7 @@ def test_the_output_of_trec_eval(cli, inside, tmp_path):
         files[-1].write_text(done.stdout)
         rows = [line.split() for line in done.stdout.splitlines()]
         values.append({q: float(v) for m, q, v in rows if m == "recip_rank" and q != "all"})
-    code, out, err = inside("compare", "--scores", *files, "-m", "RR", "-f", "json")
+    code, out, err = cli("compare", "--scores", *files, "-m", "RR", "-f", "json")
     assert (code, err) == (0, "")
     both = [query for query in values[0] if query in values[1]]
     (one,) = json.loads(out)["differences"]
@@ -159,42 +159,42 @@ def test_the_output_of_trec_eval(cli, inside, tmp_path):
     assert set(json.loads(out)["left_out"]["RR"]) == {*values[0], *values[1]} - {*both}
 
 
-def test_the_json_that_evaluate_prints(inside, tmp_path):
+def test_the_json_that_evaluate_prints(cli, tmp_path):
     files = [tmp_path / f"{name}.json" for name in list(RUNS)[:2]]
     for file, run in zip(files, RUNS.values(), strict=False):
-        assert inside("evaluate", JUDGMENTS, run, "-m", "RR", "--per-query", "-o", file)[0] == 0
-    found = json.loads(inside("compare", "--scores", *files, "-f", "json")[1])
-    wanted = json.loads(inside("compare", *TWO, "-m", "RR", "-f", "json")[1])
+        assert cli("evaluate", JUDGMENTS, run, "-m", "RR", "--per-query", "-o", file)[0] == 0
+    found = json.loads(cli("compare", "--scores", *files, "-f", "json")[1])
+    wanted = json.loads(cli("compare", *TWO, "-m", "RR", "-f", "json")[1])
     assert found["differences"] == wanted["differences"]
     both, means = tmp_path / "both.json", tmp_path / "means.json"
-    inside("evaluate", *TWO, "--per-query", "-o", both)
-    inside("evaluate", JUDGMENTS, next(iter(RUNS.values())), "-o", means)
+    cli("evaluate", *TWO, "--per-query", "-o", both)
+    cli("evaluate", JUDGMENTS, next(iter(RUNS.values())), "-o", means)
     for odd, told in ((both, "scores of one run, found those of 2"), (means, "--per-query")):
-        code, _, err = inside("compare", "--scores", odd, files[1])
+        code, _, err = cli("compare", "--scores", odd, files[1])
         assert code == 2
         assert told in err
 
 
-def test_a_gate(cli, inside):
+def test_a_gate(cli):
     passing = ("--fail-if", "nDCG@10 < -0.01", "--fail-if", "saturation > 0.9")
     done = cli("compare", *TWO, *passing)
     assert done.returncode == 0
     assert done.stderr.strip().startswith("Gate passed")
-    assert done.stdout == inside("compare", *TWO).stdout
+    assert done.stdout == cli("compare", *TWO).stdout
     # The other way round the run is worse.
     done = cli("compare", JUDGMENTS, HYBRID, KEYWORD, *passing)
     assert done.returncode == 1
     assert done.stderr.strip().startswith("Gate failed")
     assert "Traceback" not in done.stderr
-    assert inside("compare", *TWO, "--fail-unless", "nDCG@10 > 0")[0] == 0
-    assert inside("compare", *TWO, "--fail-unless", "nDCG@10 > 0.1")[0] == 1
-    assert inside("compare", *TWO, "--fail-if", "missing > 0")[0] == 0
-    assert inside("compare", JUDGMENTS, HYBRID, KEYWORD, "--fail-if", "missing > 0")[0] == 1
+    assert cli("compare", *TWO, "--fail-unless", "nDCG@10 > 0")[0] == 0
+    assert cli("compare", *TWO, "--fail-unless", "nDCG@10 > 0.1")[0] == 1
+    assert cli("compare", *TWO, "--fail-if", "missing > 0")[0] == 0
+    assert cli("compare", JUDGMENTS, HYBRID, KEYWORD, "--fail-if", "missing > 0")[0] == 1
 
 
-def test_files_for_machines_and_people(inside, tmp_path):
+def test_files_for_machines_and_people(cli, tmp_path):
     junit, summary, page = (tmp_path / name for name in ("gate.xml", "gate.md", "page.html"))
-    code, out, _ = inside(
+    code, out, _ = cli(
         "compare", JUDGMENTS, HYBRID, KEYWORD, "--fail-if", "nDCG@10 < -0.01", "--fail-if",
         "missing > 3", "--junit", junit, "--summary", summary, "--html", page, "-f", "csv",
     )  # fmt: skip
@@ -214,19 +214,17 @@ def test_files_for_machines_and_people(inside, tmp_path):
     assert "gate failed: keyword: fail if nDCG@10" in page.read_text()
 
 
-def test_a_summary_without_a_gate(inside, tmp_path):
+def test_a_summary_without_a_gate(cli, tmp_path):
     target = tmp_path / "s.md"
-    assert inside("compare", *TWO, "--summary", target)[0] == 0
+    assert cli("compare", *TWO, "--summary", target)[0] == 0
     runs = {"keyword": KEYWORD, "hybrid": HYBRID}
     assert target.read_text() == gf.compare(JUDGMENTS, runs).to_markdown() + "\n"
 
 
-def test_a_saved_baseline(cli, inside, tmp_path):
+def test_a_saved_baseline(cli, tmp_path):
     saved = tmp_path / "main.json"
-    assert inside("evaluate", JUDGMENTS, KEYWORD, "--save-baseline", saved)[0] == 0
-    code, out, err = inside(
-        "compare", JUDGMENTS, saved, HYBRID, "-f", "json", "--fail-if", "changed"
-    )
+    assert cli("evaluate", JUDGMENTS, KEYWORD, "--save-baseline", saved)[0] == 0
+    code, out, err = cli("compare", JUDGMENTS, saved, HYBRID, "-f", "json", "--fail-if", "changed")
     assert code == 0
     assert "The judgments are those of the baseline." in err
     wanted = gf.compare(JUDGMENTS, {"main": KEYWORD, "hybrid": HYBRID})
@@ -241,22 +239,22 @@ def test_a_saved_baseline(cli, inside, tmp_path):
 
 
 @pytest.mark.parametrize("by", [(), ("--by", "kind"), ("--by", "kind", "--by", "baseline")])
-def test_slices(inside, tmp_path, by):
+def test_slices(cli, tmp_path, by):
     queries = gf.evaluate(JUDGMENTS, KEYWORD).queries
     table = {query: {"kind": "short" if len(query) < 12 else "long"} for query in queries}
     file = tmp_path / "kinds.csv"
     file.write_text("query,kind\n" + "".join(f"{q},{row['kind']}\n" for q, row in table.items()))
-    code, out, _ = inside("compare", *TWO, "--slices", file, *by, "-f", "json")
+    code, out, _ = cli("compare", *TWO, "--slices", file, *by, "-f", "json")
     runs = {"keyword": KEYWORD, "hybrid": HYBRID}
     wanted = gf.compare(JUDGMENTS, runs, slices=table, by=by[1::2])
     assert (code, json.loads(out)["slices"]) == (0, wanted.to_dict()["slices"])
-    assert "Slices, worst first" in inside("compare", *TWO, "--slices", file, *by)[1]
+    assert "Slices, worst first" in cli("compare", *TWO, "--slices", file, *by)[1]
 
 
-def test_standard_input(cli, inside, scores, found, tmp_path):
+def test_standard_input(cli, scores, found, tmp_path):
     done = cli("compare", JUDGMENTS, KEYWORD, "-", "-f", "csv", stdin=Path(HYBRID).read_text())
     assert done.returncode == 0, done.stderr
-    plain = inside("compare", JUDGMENTS, KEYWORD, HYBRID, "-f", "csv").stdout
+    plain = cli("compare", JUDGMENTS, KEYWORD, HYBRID, "-f", "csv").stdout
     assert done.stdout == plain.replace(",hybrid,", ",-,")
     scores["hybrid"].write(tmp_path / "hybrid.csv")
     text = gf.render(scores["keyword"], "csv", per_query=True)
@@ -312,31 +310,31 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("arguments", "told"), MISTAKES)
-def test_mistakes_are_said_in_a_paragraph(arguments, told, inside, files, tmp_path, monkeypatch):
+def test_mistakes_are_said_in_a_paragraph(arguments, told, cli, files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {
         "csv": files("one.csv", "query,value\nq1,1\nq2,2\n"),
         "two": files("two.csv", "query,value\nq1,1\nq2,1\n"),
     }
     before = {path.name for path in tmp_path.iterdir()}
-    code, out, err = inside("compare", *(str(one).format(**names) for one in arguments))
+    code, out, err = cli("compare", *(str(one).format(**names) for one in arguments))
     assert (code, out) == (2, "")
     assert told in err
     assert {path.name for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("option", ["-o", "--junit", "--summary", "--html"])
-def test_targets_are_checked_before_the_files_are_read(option, inside):
+def test_targets_are_checked_before_the_files_are_read(option, cli):
     given = ("none.qrels", "none.run", "no.run", "--fail-if", "nDCG@10 < 0", option)
-    code, out, err = inside("compare", *given, "no such folder/x")
+    code, out, err = cli("compare", *given, "no such folder/x")
     assert (code, out) == (2, "")
     assert "no such folder/x: expected a file that can be written" in err
-    assert "expected the name of a file to write" in inside("compare", *given, "").stderr
+    assert "expected the name of a file to write" in cli("compare", *given, "").stderr
 
 
 @pytest.mark.parametrize("option", ["-o", "--junit", "--summary", "--html"])
 @pytest.mark.parametrize("target", ["judgments", "run", "slices"])
-def test_no_input_is_written_over(option, target, inside, files):
+def test_no_input_is_written_over(option, target, cli, files):
     inputs = {
         "judgments": files("j.qrels", "q1 0 a 1\nq2 0 a 1\n"),
         "run": files("a.run", "q1 Q0 a 1 2 t\nq2 Q0 a 1 2 t\n"),
@@ -344,7 +342,7 @@ def test_no_input_is_written_over(option, target, inside, files):
     }
     other = files("b.run", "q1 Q0 a 1 2 t\nq2 Q0 b 1 2 t\n")
     before = {name: path.read_bytes() for name, path in inputs.items()}
-    code, _, err = inside(
+    code, _, err = cli(
         "compare", inputs["judgments"], inputs["run"], other, "--slices", inputs["slices"],
         "--fail-if", "missing > 0", option, inputs[target],
     )  # fmt: skip
@@ -367,7 +365,7 @@ BAD = {
 
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("place", ["judgments", "base", "run", "slices", "scores"])
-def test_bad_files_are_named(kind, place, inside, tmp_path, files):
+def test_bad_files_are_named(kind, place, cli, tmp_path, files):
     bad = tmp_path / "bad file"
     if BAD[kind] is not None:
         bad.write_bytes(BAD[kind])
@@ -381,31 +379,31 @@ def test_bad_files_are_named(kind, place, inside, tmp_path, files):
             "run": [JUDGMENTS, KEYWORD, bad],
             "slices": [*TWO, "--slices", bad],
         }[place]
-    code, out, err = inside("compare", *arguments)
+    code, out, err = cli("compare", *arguments)
     assert (code, out) == (2, "")
     assert "bad file" in err
     assert err.startswith("gainful: error: ")
 
 
-def test_judgments_and_runs_exchanged(inside):
-    code, _, err = inside("compare", KEYWORD, JUDGMENTS, HYBRID)
+def test_judgments_and_runs_exchanged(cli):
+    code, _, err = cli("compare", KEYWORD, JUDGMENTS, HYBRID)
     assert code == 2
     assert "This looks like a run, given as judgments" in err
-    code, _, err = inside("compare", KEYWORD, HYBRID, JUDGMENTS)
+    code, _, err = cli("compare", KEYWORD, HYBRID, JUDGMENTS)
     assert code == 2
-    code, _, err = inside("compare", JUDGMENTS, KEYWORD, JUDGMENTS)
+    code, _, err = cli("compare", JUDGMENTS, KEYWORD, JUDGMENTS)
     assert code == 2
     assert "This looks like judgments" in err
-    code, _, err = inside("compare", "--scores", KEYWORD, HYBRID)
+    code, _, err = cli("compare", "--scores", KEYWORD, HYBRID)
     assert code == 2
     assert "a column for query" in err
 
 
-def test_saved_baselines_alone(inside, tmp_path, scores):
+def test_saved_baselines_alone(cli, tmp_path, scores):
     for name in ("keyword", "hybrid"):
         gf.save_baseline(scores[name], tmp_path / f"{name}.json")
     both = (tmp_path / "keyword.json", tmp_path / "hybrid.json")
-    code, _, err = inside("compare", JUDGMENTS, *both, "-m", "RR")
+    code, _, err = cli("compare", JUDGMENTS, *both, "-m", "RR")
     assert code == 2
     assert "--scores" in err
-    assert inside("compare", "--scores", *both)[0] == 0
+    assert cli("compare", "--scores", *both)[0] == 0

@@ -30,13 +30,13 @@ def test_bounds(cli, files):
 
 
 @pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "json"])
-def test_what_is_missing_is_said_where_there_is_no_room_for_notes(name, inside, files):
+def test_what_is_missing_is_said_where_there_is_no_room_for_notes(name, cli, files):
     paths = files("j", JUDGMENTS + "lost 0 a 1\n"), files("one", RUN)
-    done = inside("evaluate", *paths, "--bounds", "--grades", "0,1", "-f", name)
+    done = cli("evaluate", *paths, "--bounds", "--grades", "0,1", "-f", name)
     assert done.returncode == 0
     assert done.stderr.startswith("policy    ties=doc ")
     assert "\ncoverage  one: 1 of 2 queries, 1 missing" in done.stderr
-    table = inside("evaluate", *paths, "--bounds", "--grades", "0,1")
+    table = cli("evaluate", *paths, "--bounds", "--grades", "0,1")
     assert table.stdout.endswith(done.stderr)
     assert table.stderr == ""
 

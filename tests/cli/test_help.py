@@ -27,7 +27,7 @@ def test_it_is_a_sentence_or_a_phrase(name):
         assert pointing not in told, told
 
 
-def test_a_question_and_its_answers_stand_together(inside):
-    told = " ".join(inside("compare", "--help").stdout.split())
+def test_a_question_and_its_answers_stand_together(cli):
+    told = " ".join(cli("compare", "--help").stdout.split())
     assert "The runs that are compared with each other. baseline: every run with the base" in told
     assert "The test whose p-value decides. t: paired t" in told

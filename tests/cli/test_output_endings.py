@@ -10,9 +10,9 @@ TEXTS = {ending: form for ending, form in TABLES.items() if form != "parquet"}
 
 
 @pytest.fixture
-def written(inside, tmp_path):
+def written(cli, tmp_path):
     def call(name):
-        done = inside(*CALL, "-o", tmp_path / name)
+        done = cli(*CALL, "-o", tmp_path / name)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
         return (tmp_path / name).read_text()
 
@@ -20,39 +20,39 @@ def written(inside, tmp_path):
 
 
 @pytest.mark.parametrize("ending", TEXTS)
-def test_every_ending_of_the_one_table_in_any_case(inside, written, ending):
-    expected = inside(*CALL, "-f", TEXTS[ending]).stdout
+def test_every_ending_of_the_one_table_in_any_case(cli, written, ending):
+    expected = cli(*CALL, "-f", TEXTS[ending]).stdout
     for name in (f"x{ending}", f"X{ending.upper()}", f"a.b{ending.title()}"):
         assert written(name) == expected, name
 
 
 @pytest.mark.parametrize("name", ["x", "x.txt", "x.TXT", "x.other", "x.run", "csv", ".csv"])
-def test_what_tells_nothing_is_text(inside, written, name):
-    assert written(name) == inside(*CALL).stdout
+def test_what_tells_nothing_is_text(cli, written, name):
+    assert written(name) == cli(*CALL).stdout
 
 
 @pytest.mark.parametrize("name", ["markdown", "latex"])
-def test_the_name_of_a_format_is_an_ending_too(inside, written, name):
-    assert written(f"x.{name}") == inside(*CALL, "-f", name).stdout
+def test_the_name_of_a_format_is_an_ending_too(cli, written, name):
+    assert written(f"x.{name}") == cli(*CALL, "-f", name).stdout
 
 
-def test_a_format_that_is_said_wins_over_the_name(inside, tmp_path):
-    inside(*CALL, "-o", tmp_path / "x.html", "-f", "csv")
-    assert (tmp_path / "x.html").read_text() == inside(*CALL, "-f", "csv").stdout
+def test_a_format_that_is_said_wins_over_the_name(cli, tmp_path):
+    cli(*CALL, "-o", tmp_path / "x.html", "-f", "csv")
+    assert (tmp_path / "x.html").read_text() == cli(*CALL, "-f", "csv").stdout
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.PARQUET", "x.csv.gz", "x.csv.GZ", "x.zst"])
-def test_what_is_no_text_is_refused(inside, tmp_path, name):
-    done = inside(*CALL, "-o", tmp_path / name)
+def test_what_is_no_text_is_refused(cli, tmp_path, name):
+    done = cli(*CALL, "-o", tmp_path / name)
     assert (done.returncode, done.stdout) == (2, "")
     assert "The output is text" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_pool_has_its_endings_from_the_table(inside, files, tmp_path):
+def test_a_pool_has_its_endings_from_the_table(cli, files, tmp_path):
     run = files("r.run", "q Q0 a 1 0.5 t\n")
     for name in ("told.HTM", "told.htm", "told.QRELS.gz", "told.TREC"):
-        assert inside("pool", run, "-o", tmp_path / name).returncode == 0
+        assert cli("pool", run, "-o", tmp_path / name).returncode == 0
         gf.pool({"r": run}).write(tmp_path / f"as {name}")
         assert (tmp_path / name).read_bytes() == (tmp_path / f"as {name}").read_bytes()
 

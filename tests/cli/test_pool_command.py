@@ -67,23 +67,23 @@ def test_a_file_is_written_in_the_format_of_its_name(cli, tmp_path):
         "JSON",
     ],
 )
-def test_every_ending_is_written_as_python_writes_it(inside, tmp_path, ending):
+def test_every_ending_is_written_as_python_writes_it(cli, tmp_path, ending):
     target, expected = tmp_path / f"told.{ending}", tmp_path / f"expected.{ending}"
-    assert inside("pool", KEYWORD, "--depth", 2, "-o", target)[:2] == (0, "")
+    assert cli("pool", KEYWORD, "--depth", 2, "-o", target)[:2] == (0, "")
     gf.pool({"keyword": KEYWORD}, depth=2).write(expected)
     assert target.read_bytes() == expected.read_bytes()
 
 
-def test_an_ending_that_tells_nothing_gets_the_table(inside, tmp_path):
-    done = inside("pool", KEYWORD, "--depth", 2, "-o", tmp_path / "pool.other")
+def test_an_ending_that_tells_nothing_gets_the_table(cli, tmp_path):
+    done = cli("pool", KEYWORD, "--depth", 2, "-o", tmp_path / "pool.other")
     assert (done.returncode, done.stderr) == (0, "")
     text = (tmp_path / "pool.other").read_text()
-    assert text == inside("pool", KEYWORD, "--depth", 2).stdout
+    assert text == cli("pool", KEYWORD, "--depth", 2).stdout
 
 
 @pytest.mark.parametrize("name", ["json", "parquet"])
-def test_what_has_no_room_for_the_summary_says_it_beside(inside, tmp_path, name):
-    done = inside("pool", KEYWORD, "--depth", 2, "-f", name, "-o", tmp_path / "pool")
+def test_what_has_no_room_for_the_summary_says_it_beside(cli, tmp_path, name):
+    done = cli("pool", KEYWORD, "--depth", 2, "-f", name, "-o", tmp_path / "pool")
     assert done.stderr.strip() == gf.pool({"keyword": KEYWORD}, depth=2).summary
 
 
@@ -128,38 +128,38 @@ def test_the_help_says_what_it_does(cli):
 
 
 @pytest.mark.parametrize("ending", ["qrels", "csv", "tsv", "json", "jsonl", "parquet"])
-def test_a_pool_is_no_judgments_before_it_is_filled_in(ending, inside, tmp_path):
+def test_a_pool_is_no_judgments_before_it_is_filled_in(ending, cli, tmp_path):
     target = tmp_path / f"pool.{ending}"
-    assert inside("pool", KEYWORD, HYBRID, "--depth", 3, "-o", target).returncode == 0
+    assert cli("pool", KEYWORD, HYBRID, "--depth", 3, "-o", target).returncode == 0
     assert b"-1" not in target.read_bytes() or ending == "parquet"
-    done = inside("evaluate", target, KEYWORD)
+    done = cli("evaluate", target, KEYWORD)
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_a_pool_by_half_is_refused_and_without_its_open_lines_it_is_judgments(inside, tmp_path):
+def test_a_pool_by_half_is_refused_and_without_its_open_lines_it_is_judgments(cli, tmp_path):
     target, half = tmp_path / "pool.qrels", tmp_path / "half.qrels"
-    assert inside("pool", KEYWORD, HYBRID, "--depth", 3, "-o", target).returncode == 0
+    assert cli("pool", KEYWORD, HYBRID, "--depth", 3, "-o", target).returncode == 0
     lines = target.read_text().splitlines()
     assert all(line.endswith(" ?") for line in lines)
     filled = [line.replace(" ?", " 1") if place % 2 else line for place, line in enumerate(lines)]
     half.write_text("\n".join(filled) + "\n")
-    done = inside("evaluate", half, KEYWORD)
+    done = cli("evaluate", half, KEYWORD)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{half}:1: expected a finite number as grade, found '?'" in done.stderr
     assert "Give the document a grade, or remove the row" in done.stderr
-    assert "[unreadable-row]" in inside("check", half, KEYWORD).stdout
+    assert "[unreadable-row]" in cli("check", half, KEYWORD).stdout
     half.write_text("\n".join(filled[1::2]) + "\n")
     asked = ("-m", "Judged@3", "-m", "Unjudged@3", "--missing", "skip")
-    done = inside("evaluate", half, KEYWORD, *asked)
+    done = cli("evaluate", half, KEYWORD, *asked)
     assert done.returncode == 0
     judged, unjudged = done.stdout.splitlines()[2].split()[1:]
     assert float(judged) + float(unjudged) == pytest.approx(1.0, abs=1e-4)
     assert float(judged) < 1
 
 
-def test_a_pool_of_old_with_minus_one_is_warned_of(inside, tmp_path):
+def test_a_pool_of_old_with_minus_one_is_warned_of(cli, tmp_path):
     half = tmp_path / "half.qrels"
-    assert inside("pool", KEYWORD, HYBRID, "--depth", 3, "-o", half).returncode == 0
+    assert cli("pool", KEYWORD, HYBRID, "--depth", 3, "-o", half).returncode == 0
     lines = half.read_text().replace(" ?", " -1").splitlines()
     half.write_text(
         "\n".join(line.replace(" -1", " 1") if n % 2 else line for n, line in enumerate(lines))
@@ -167,14 +167,14 @@ def test_a_pool_of_old_with_minus_one_is_warned_of(inside, tmp_path):
     )
     measures = ("-m", "Judged@3", "-m", "Unjudged@3", "--missing", "skip")
     asked = ("evaluate", half, KEYWORD, *measures)
-    done = inside(*asked)
+    done = cli(*asked)
     assert "the only negative one" in done.stderr
     assert "negative=unjudged" in done.stderr
     assert done.stdout.splitlines()[2].split()[1:] == ["1.0000", "0.0000"]
     assert "; 0.0% of " in done.stdout
-    done = inside(*asked, "--negative", "unjudged")
+    done = cli(*asked, "--negative", "unjudged")
     assert done.stderr == ""
     assert "; 0.0% of " not in done.stdout
-    assert inside(*asked, "--negative", "keep").stderr == ""
-    assert "[unjudged-mark]" in inside("check", half).stdout
-    assert "[unjudged-mark]" not in inside("check", half, "--scale", "-1..1").stdout
+    assert cli(*asked, "--negative", "keep").stderr == ""
+    assert "[unjudged-mark]" in cli("check", half).stdout
+    assert "[unjudged-mark]" not in cli("check", half, "--scale", "-1..1").stdout

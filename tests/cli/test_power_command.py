@@ -26,8 +26,8 @@ FILES = (JUDGMENTS, KEYWORD, HYBRID)
          {"difference": 0.02, "power": 0.9, "alpha": 0.01}),
     ],
 )  # fmt: skip
-def test_it_solves_for_what_is_not_given(inside, options, given):
-    done = inside("power", "--sd", 0.18, *options, "-f", "jsonl")
+def test_it_solves_for_what_is_not_given(cli, options, given):
+    done = cli("power", "--sd", 0.18, *options, "-f", "jsonl")
     assert (done.returncode, done.stderr) == (0, "")
     wanted = gf.power(sd=0.18, **given)
     names = ("sd", "difference", "queries", "power", "alpha")
@@ -41,8 +41,8 @@ def test_the_table(cli):
     assert done.stdout.rstrip().endswith("solved for queries; two-sided paired t test")
 
 
-def test_the_spread_comes_from_two_runs(inside, tmp_path):
-    done = inside("power", *FILES, "--difference", 0.02, "-m", "RR", "-f", "csv")
+def test_the_spread_comes_from_two_runs(cli, tmp_path):
+    done = cli("power", *FILES, "--difference", 0.02, "-m", "RR", "-f", "csv")
     assert done.returncode == 0, done.stderr
     (one,) = gf.compare(JUDGMENTS, {"base": KEYWORD, "run": HYBRID}, "RR").differences
     (row,) = csv.DictReader(io.StringIO(done.stdout))
@@ -50,32 +50,32 @@ def test_the_spread_comes_from_two_runs(inside, tmp_path):
     assert int(row["queries"]) == gf.power(sd=one.sd, difference=0.02).queries
     saved = tmp_path / "main.json"
     gf.save_baseline(gf.evaluate(JUDGMENTS, KEYWORD, "RR"), saved)
-    again = inside("power", JUDGMENTS, saved, HYBRID, "--difference", 0.02, "-m", "RR", "-f", "csv")
+    again = cli("power", JUDGMENTS, saved, HYBRID, "--difference", 0.02, "-m", "RR", "-f", "csv")
     assert again.stdout == done.stdout
 
 
-def test_the_policy_reaches_the_runs(inside):
-    done = inside("power", *FILES, "--queries", 50, "--missing", "skip", "-f", "jsonl")
+def test_the_policy_reaches_the_runs(cli):
+    done = cli("power", *FILES, "--queries", 50, "--missing", "skip", "-f", "jsonl")
     policy = gf.Policy(missing="skip")
     (one,) = gf.compare(JUDGMENTS, {"base": KEYWORD, "run": HYBRID}, policy=policy).differences
     assert json.loads(done.stdout)["sd"] == one.sd
 
 
-def test_what_the_spread_rests_on_is_said(inside, files):
+def test_what_the_spread_rests_on_is_said(cli, files):
     judgments = files("j.qrels", "q1 0 a 1\nq2 0 a 1\nq3 0 a 1\n")
     base = files("a.run", "q1 Q0 a 1 2 t\nq2 Q0 b 1 2 t\nq2 Q0 a 2 1 t\n")
     run = files("b.run", "".join(f"q{n} Q0 a 1 2 t\n" for n in (1, 2, 3)))
     asked = ("power", judgments, base, run, "--difference", 0.1, "-m", "RR")
-    table = inside(*asked)
+    table = cli(*asked)
     told = table.stdout[table.stdout.index("sd of the differences in RR over 3 queries\n") :]
     assert told.splitlines()[1].startswith("policy: ties=doc ")
     assert "\nbase: 2 of 3 queries, 1 missing" in told
     assert "\nrun: 3 of 3 queries, 0 missing" in told
     assert table.stderr == ""
     for name in ("csv", "tsv", "jsonl", "json"):
-        assert inside(*asked, "-f", name).stderr == told
+        assert cli(*asked, "-f", name).stderr == told
     for name in ("markdown", "latex", "html"):
-        done = inside(*asked, "-f", name)
+        done = cli(*asked, "-f", name)
         assert "base: 2 of 3 queries, 1 missing" in done.stdout
         assert done.stderr == ""
 
@@ -85,9 +85,9 @@ def test_a_run_from_standard_input(cli):
     assert (done.returncode, done.stdout) == (0, cli("power", *FILES, "--queries", 50).stdout)
 
 
-def test_an_output_in_the_format_of_its_name(inside, tmp_path):
+def test_an_output_in_the_format_of_its_name(cli, tmp_path):
     target = tmp_path / "power.md"
-    done = inside("power", "--sd", 0.1, "--difference", 0.05, "-o", target)
+    done = cli("power", "--sd", 0.1, "--difference", 0.05, "-o", target)
     assert (done.returncode, done.stdout) == (0, "")
     wanted = gf.render(gf.power(sd=0.1, difference=0.05), "markdown")
     assert target.read_text() == f"{wanted}\n"
@@ -123,17 +123,17 @@ def test_an_output_in_the_format_of_its_name(inside, tmp_path):
         ((*FILES, "-o", "x.gz", "--queries", "9"), "The output is text"),
     ],
 )
-def test_mistakes_are_said_in_a_paragraph(arguments, told, inside):
+def test_mistakes_are_said_in_a_paragraph(arguments, told, cli):
     before = Path(HYBRID).read_bytes()
-    done = inside("power", *arguments)
+    done = cli("power", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
     assert Path(HYBRID).read_bytes() == before
 
 
-def test_one_query_has_no_spread(inside, files):
+def test_one_query_has_no_spread(cli, files):
     judgments, one = files("j.qrels", "q 0 a 1\n"), files("a.run", "q Q0 a 1 2 t\n")
     two = files("b.run", "q Q0 b 1 2 t\nq Q0 a 2 1 t\n")
-    done = inside("power", judgments, one, two, "--queries", 9)
+    done = cli("power", judgments, one, two, "--queries", 9)
     assert done.returncode == 2
     assert "runs that differ from query to query, found one query" in done.stderr

@@ -157,16 +157,16 @@ def on_terminal(*arguments):
     return printed.decode()
 
 
-def test_ids_keep_their_bytes_for_programs_and_are_shown_to_people(inside, pair, tmp_path):
+def test_ids_keep_their_bytes_for_programs_and_are_shown_to_people(cli, pair, tmp_path):
     shown = ID.replace("\x1b", r"\x1b")
     for name in ("csv", "tsv", "jsonl"):
         call = ("evaluate", *pair, "--per-query", "-f", name)
         raw = shown if name == "jsonl" else ID  # which JSON has escapes of its own for
-        piped = inside(*call)
+        piped = cli(*call)
         assert raw.replace(r"\x1b", r"\u001b") in piped.stdout
         assert "\x1b" not in piped.stderr
         output = tmp_path / f"out.{name}"
-        inside(*call, "-o", output)
+        cli(*call, "-o", output)
         assert output.read_bytes().decode() == piped.stdout
     for call in (
         ("evaluate", *pair, "--per-query"),
@@ -175,7 +175,7 @@ def test_ids_keep_their_bytes_for_programs_and_are_shown_to_people(inside, pair,
         ("check", *pair),
         ("pool", pair[1]),
     ):
-        done = inside(*call)
+        done = cli(*call)
         assert "\x1b" not in done.stdout + done.stderr
         assert shown in done.stdout
     printed = on_terminal("evaluate", *pair, "--per-query", "-f", "csv")
@@ -209,9 +209,9 @@ NASTY = "a\nb\x1b[31m\x9b\u202e\r"
     ],
     ids=lambda call: " ".join(call[:1] + call[-2:]).encode("unicode_escape").decode(),
 )
-def test_no_words_of_a_user_break_a_message(inside, pair, call):
+def test_no_words_of_a_user_break_a_message(cli, pair, call):
     qrels, run = map(str, pair)
-    done = inside(*(part.format(qrels=qrels, run=run) for part in call))
+    done = cli(*(part.format(qrels=qrels, run=run) for part in call))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.replace("\n", "").isprintable()
     assert r"a\nb\x1b[31m" in done.stderr
@@ -219,7 +219,7 @@ def test_no_words_of_a_user_break_a_message(inside, pair, call):
 
 
 @pytest.mark.parametrize("raw", [b"\xff", "ü.run".encode("latin-1")])
-def test_names_of_files_that_are_no_text(inside, raw, tmp_path, pair):
+def test_names_of_files_that_are_no_text(cli, raw, tmp_path, pair):
     """Whatever the engine takes, they can be read and written, and are named in what is said."""
     folder = os.fsdecode(os.fsencode(tmp_path) + b"/" + raw)
     os.mkdir(folder)  # noqa: PTH102 - of bytes
@@ -227,26 +227,26 @@ def test_names_of_files_that_are_no_text(inside, raw, tmp_path, pair):
     for text in (f"{ID} Q0 a 1 2 t\n", f"{ID}  Q0 a 1 2 t\n", f"query,doc,score\n{ID},a,2\n"):
         with open(name, "w") as file:  # noqa: PTH123 - of bytes
             file.write(text)
-        done = inside("evaluate", pair[0], name, "-f", "csv", "-o", f"{name}.csv")
+        done = cli("evaluate", pair[0], name, "-f", "csv", "-o", f"{name}.csv")
         assert done.returncode == 0, done.stderr
         with open(f"{name}.csv", "rb") as file:  # noqa: PTH123 - of bytes
             assert os.path.splitext(raw)[0] in file.read()  # noqa: PTH122 - of bytes
-        assert inside("check", pair[0], name).returncode == 0
-        assert inside("evaluate", pair[0], name).returncode == 0
+        assert cli("check", pair[0], name).returncode == 0
+        assert cli("evaluate", pair[0], name).returncode == 0
     for ending in ("csv", "parquet", "run.gz"):
-        assert inside("convert", name, f"{name}.{ending}", "--as", "run").returncode == 0
-        assert inside("evaluate", pair[0], f"{name}.{ending}").returncode == 0
+        assert cli("convert", name, f"{name}.{ending}", "--as", "run").returncode == 0
+        assert cli("evaluate", pair[0], f"{name}.{ending}").returncode == 0
     for call in (("evaluate", pair[0], f"{name}.no"), ("evaluate", *pair, "-o", f"{folder}no/x")):
-        done = inside(*call)
+        done = cli(*call)
         assert done.returncode == 2
         assert r"\udc" in done.stderr
         assert done.stderr.encode().count(b"\n") == 1
 
 
-def test_a_temporary_folder_whose_name_is_no_text(inside, pair, tmp_path):
+def test_a_temporary_folder_whose_name_is_no_text(cli, pair, tmp_path):
     folder = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
     os.mkdir(folder)  # noqa: PTH102 - of bytes
-    done = inside("convert", pair[1], tmp_path / "x.csv", "--as", "run", "--temp-dir", folder)
+    done = cli("convert", pair[1], tmp_path / "x.csv", "--as", "run", "--temp-dir", folder)
     assert done.returncode == 2
     assert "temporary directory: expected a path in UTF-8" in done.stderr
 

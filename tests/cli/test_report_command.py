@@ -26,9 +26,9 @@ def plain(payload):
     return json.loads(json.dumps(payload))
 
 
-def test_a_page(inside, tmp_path):
+def test_a_page(cli, tmp_path):
     target = tmp_path / "page.html"
-    code, out, err = inside(
+    code, out, err = cli(
         "report", *TWO, "-m", "nDCG@5", "-m", "AP", "--queries", QUERIES, "--docs", DOCS,
         "--by", "judged", "--title", "Cooking & <more>", "-o", target,
     )  # fmt: skip
@@ -41,9 +41,9 @@ def test_a_page(inside, tmp_path):
     assert payload_of(target) == plain(expected.payload())
 
 
-def test_one_run_with_options(inside, tmp_path):
+def test_one_run_with_options(cli, tmp_path):
     target = tmp_path / "page.html"
-    code, _, _ = inside(
+    code, _, _ = cli(
         "report", JUDGMENTS, HYBRID, "--ties", "average", "--depth", "3", "--output", target
     )
     assert code == 0
@@ -53,9 +53,9 @@ def test_one_run_with_options(inside, tmp_path):
     assert payload_of(target) == plain(expected)
 
 
-def test_a_baseline_by_name(inside, tmp_path):
+def test_a_baseline_by_name(cli, tmp_path):
     target = tmp_path / "page.html"
-    assert inside("report", *TWO, "--baseline", "hybrid", "-o", target)[0] == 0
+    assert cli("report", *TWO, "--baseline", "hybrid", "-o", target)[0] == 0
     assert payload_of(target)["baseline"] == "hybrid"
 
 
@@ -66,29 +66,29 @@ def test_from_standard_input_to_standard_output(cli):
     assert done.stderr == "-: 24 of 24 queries in detail\n"
 
 
-def test_comparing_writes_the_same_page(inside, tmp_path):
+def test_comparing_writes_the_same_page(cli, tmp_path):
     one, two = tmp_path / "page.html", tmp_path / "other.html"
-    code, out, _ = inside("compare", *TWO, "-m", "nDCG@5", "--html", one)
+    code, out, _ = cli("compare", *TWO, "-m", "nDCG@5", "--html", one)
     assert code == 0
-    assert out == inside("compare", *TWO, "-m", "nDCG@5").stdout
-    assert inside("report", *TWO, "-m", "nDCG@5", "--title", "page", "-o", two)[0] == 0
+    assert out == cli("compare", *TWO, "-m", "nDCG@5").stdout
+    assert cli("report", *TWO, "-m", "nDCG@5", "--title", "page", "-o", two)[0] == 0
     assert one.read_text() == two.read_text()
 
 
-def test_a_gate_stands_in_the_notes(inside, tmp_path):
+def test_a_gate_stands_in_the_notes(cli, tmp_path):
     target = tmp_path / "page.html"
-    assert inside("compare", *TWO, "--fail-if", "missing > 3", "--fail-unless", "nDCG@10 > 0.9",
+    assert cli("compare", *TWO, "--fail-if", "missing > 3", "--fail-unless", "nDCG@10 > 0.9",
                   "--html", target)[0] == 1  # fmt: skip
     notes = payload_of(target)["notes"]
     assert "gate passed: hybrid: fail if missing > 3: missing is 0" in notes
     assert any(note.startswith("gate failed: hybrid: fail unless nDCG@10 > 0.9:") for note in notes)
 
 
-def test_a_page_of_scores(inside, tmp_path):
+def test_a_page_of_scores(cli, tmp_path):
     old, new, target = (tmp_path / name for name in ("old.csv", "new.csv", "page.html"))
     old.write_text("query,mine\n" + "".join(f"q{n},{n / 10}\n" for n in range(9)))
     new.write_text("query,mine\n" + "".join(f"q{n},{n / 9}\n" for n in range(9)))
-    assert inside("compare", "--scores", old, new, "--html", target)[0] == 0
+    assert cli("compare", "--scores", old, new, "--html", target)[0] == 0
     payload = payload_of(target)
     assert payload["measures"] == ["mine"]
     assert payload["kept"]["why"] == "the scores come without documents"
@@ -108,16 +108,16 @@ def test_a_page_of_scores(inside, tmp_path):
         ((*TWO, "-o", "no/such/folder/x.html"), "expected a file that can be written"),
     ],
 )
-def test_wrong_calls(inside, arguments, message, tmp_path, monkeypatch):
+def test_wrong_calls(cli, arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, out, err = inside("report", *arguments)
+    code, out, err = cli("report", *arguments)
     assert (code, out) == (2, "")
     assert message in err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_is_no_page(inside, tmp_path):
-    code, out, err = inside("report", *TWO, "-o", tmp_path)
+def test_a_folder_is_no_page(cli, tmp_path):
+    code, out, err = cli("report", *TWO, "-o", tmp_path)
     assert (code, out) == (2, "")
     assert f"{tmp_path}: expected a file that can be written, found Is a directory" in err
     assert list(tmp_path.iterdir()) == []
@@ -135,30 +135,30 @@ def test_a_folder_is_no_page(inside, tmp_path):
         (".", "expected a file that can be written, found Is a directory"),
     ],
 )
-def test_where_to_write_is_checked_before_the_work(inside, tmp_path, monkeypatch, target, said):
+def test_where_to_write_is_checked_before_the_work(cli, tmp_path, monkeypatch, target, said):
     monkeypatch.chdir(tmp_path)
     nothing = ("no-such.qrels", "no-such.run", "no-such-either.run")
     for command in (("report", *nothing, "-o", target), ("compare", *nothing, "--html", target)):
-        code, out, err = inside(*command)
+        code, out, err = cli(*command)
         assert (code, out) == (2, "")
         assert said in err
         assert "no-such" not in err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_two_results_do_not_share_standard_output(inside, tmp_path):
+def test_two_results_do_not_share_standard_output(cli, tmp_path):
     table = tmp_path / "table.json"
     for more in ((), ("-o", "-")):
-        code, out, err = inside("compare", *TWO, "--html", "-", "--format", "json", *more)
+        code, out, err = cli("compare", *TWO, "--html", "-", "--format", "json", *more)
         assert (code, out) == (2, "")
         assert "give -o FILE" in err or "file of its own" in err
-    code, out, _ = inside("compare", *TWO, "--html", "-", "--format", "json", "-o", table)
+    code, out, _ = cli("compare", *TWO, "--html", "-", "--format", "json", "-o", table)
     assert code == 0
     assert payload_in(out)["title"] == "keyword, hybrid"
     assert json.loads(table.read_text())
 
 
-def test_texts_that_match_nothing_are_told(cli, inside, tmp_path):
+def test_texts_that_match_nothing_are_told(cli, tmp_path):
     texts = tmp_path / "docs.tsv"
     texts.write_text("foo\tbar\tbaz\n1\ta\tb\n")
     done = cli("report", *TWO, "--docs", texts, "-o", tmp_path / "page.html")
@@ -167,16 +167,16 @@ def test_texts_that_match_nothing_are_told(cli, inside, tmp_path):
     assert told in done.stderr
     assert ".py" not in done.stderr
     texts.write_text('{"title": "a", "text": "b"}\n')
-    code, _, err = inside("report", *TWO, "--docs", texts, "-o", tmp_path / "page.html")
+    code, _, err = cli("report", *TWO, "--docs", texts, "-o", tmp_path / "page.html")
     assert code == 2
     assert "docs.tsv:1: expected a column for the id of each doc" in err
     assert "Read are _id, " in err
 
 
-def test_a_page_is_replaced(inside, tmp_path):
+def test_a_page_is_replaced(cli, tmp_path):
     target = tmp_path / "page.html"
     target.write_text("before")
-    assert inside("report", JUDGMENTS, KEYWORD, "-o", target)[0] == 0
+    assert cli("report", JUDGMENTS, KEYWORD, "-o", target)[0] == 0
     assert target.read_text().startswith("<!DOCTYPE html>")
 
 
@@ -188,11 +188,11 @@ def test_a_page_is_replaced(inside, tmp_path):
         ('{"q1": {"a": 1}, "q2": {"b": 1}}', ['{"q1": {"a": 1}, "q2": {}}'], "2 of 2 queries"),
     ],
 )
-def test_few_queries(inside, tmp_path, judgments, runs, said):
+def test_few_queries(cli, tmp_path, judgments, runs, said):
     files = [tmp_path / f"{place}.txt" for place in range(1 + len(runs))]
     for file, text in zip(files, [judgments, *runs], strict=True):
         file.write_text(text)
-    code, _, err = inside("report", *files, "-o", tmp_path / "page.html")
+    code, _, err = cli("report", *files, "-o", tmp_path / "page.html")
     assert (code, err.count("\n")) == (0, 1)
     assert said in err
 
@@ -205,26 +205,26 @@ def test_few_queries(inside, tmp_path, judgments, runs, said):
         ("", "found an empty file"),
     ],
 )
-def test_a_run_that_has_nothing_to_show(inside, tmp_path, run, said):
+def test_a_run_that_has_nothing_to_show(cli, tmp_path, run, said):
     judgments, good, bad = (tmp_path / name for name in ("qrels.txt", "good.txt", "bad.txt"))
     judgments.write_text("q1 0 a 1\n")
     good.write_text("q1 Q0 a 1 0.5 r\n")
     bad.write_text(run)
     for runs in ([bad], [good, bad]):
-        code, out, err = inside("report", judgments, *runs, "-o", tmp_path / "page.html")
+        code, out, err = cli("report", judgments, *runs, "-o", tmp_path / "page.html")
         assert (code, out) == (2, "")
         assert said in err
     assert not (tmp_path / "page.html").exists()
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_no_input_is_written_over(inside, tmp_path, place):
+def test_no_input_is_written_over(cli, tmp_path, place):
     files = []
     for name in (JUDGMENTS, KEYWORD, QUERIES, DOCS):
         files.append(tmp_path / Path(name).name)
         files[-1].write_bytes(Path(name).read_bytes())
     judgments, run, queries, docs = files
-    code, _, err = inside(
+    code, _, err = cli(
         "report", judgments, run, "--queries", queries, "--docs", docs, "-o", files[place]
     )
     assert code == 2
@@ -232,13 +232,13 @@ def test_no_input_is_written_over(inside, tmp_path, place):
     assert files[place].read_bytes() == (COOKING / files[place].name).read_bytes()
 
 
-def test_a_missing_package_is_told_before_the_work(inside, monkeypatch, tmp_path):
+def test_a_missing_package_is_told_before_the_work(cli, monkeypatch, tmp_path):
     import importlib.util
 
     known = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "altair" else known(name)
     )
-    code, _, err = inside("report", "no-such", "no-such.run", "-o", tmp_path / "x.html")
+    code, _, err = cli("report", "no-such", "no-such.run", "-o", tmp_path / "x.html")
     assert code == 2
     assert "pip install 'gainful[report]'" in err

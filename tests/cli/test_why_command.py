@@ -16,8 +16,8 @@ def given(files):
 
 
 @pytest.mark.parametrize("name", gf.formats())
-def test_why_in_every_format(inside, given, name):
-    done = inside("why", *given, "-m", "nDCG@4", "--dialects", "trec_eval,lightgbm", "-f", name)
+def test_why_in_every_format(cli, given, name):
+    done = cli("why", *given, "-m", "nDCG@4", "--dialects", "trec_eval,lightgbm", "-f", name)
     found = gf.why(*given, "nDCG@4", dialects=["trec_eval", "lightgbm"])
     bare = name in ("csv", "tsv", "jsonl")
     told = "".join(f"{note}\n" for note in found.basis) if bare else ""
@@ -27,21 +27,21 @@ def test_why_in_every_format(inside, given, name):
         assert cause in done.stdout
 
 
-def test_got(inside, given):
+def test_got(cli, given):
     found = gf.which(*given, "nDCG@4", got="0.2375")
     for name in ("table", "json"):  # all of them are in the tests of `which`
-        done = inside("why", *given, "-m", "nDCG@4", "--got", "0.2375", "-f", name)
+        done = cli("why", *given, "-m", "nDCG@4", "--got", "0.2375", "-f", name)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout == f"{gf.render(found, name)}\n"
         assert "gainful" in done.stdout
 
 
 @pytest.mark.parametrize("asked", [("--dialects", "catboost"), ("--got", "0.9")])
-def test_the_policy_and_what_was_missing_are_said(inside, files, asked):
+def test_the_policy_and_what_was_missing_are_said(cli, files, asked):
     given = files("qrels.txt", f"{QRELS}lost 0 a 1\n"), files("my.run", RUN)
     policy, coverage = "policy of gainful: ties=doc ", "coverage: 2 of 3 queries, 1 missing"
     for name in gf.formats():
-        done = inside("why", *given, *asked, "-f", name)
+        done = cli("why", *given, *asked, "-f", name)
         bare = name in ("csv", "tsv", "jsonl")
         told = done.stderr if bare else done.stdout
         assert bare or done.stderr == ""
@@ -55,29 +55,29 @@ def test_the_policy_and_what_was_missing_are_said(inside, files, asked):
             assert coverage in told
 
 
-def test_what_was_missing_is_said_where_gainful_itself_stops_at_it(inside, files):
+def test_what_was_missing_is_said_where_gainful_itself_stops_at_it(cli, files):
     given = files("qrels.txt", f"{QRELS}lost 0 a 1\n"), files("my.run", RUN)
-    done = inside("why", *given, "--got", "0.9", "--missing", "error")
+    done = cli("why", *given, "--got", "0.9", "--missing", "error")
     assert "missing=error" in done.stdout
     assert "coverage: 2 of 3 queries, 1 missing" in done.stdout
 
 
-def test_why_as_json(inside, given):
-    done = inside("why", *given, "--dialects", "trec_eval, rax", "--format", "json")
+def test_why_as_json(cli, given):
+    done = cli("why", *given, "--dialects", "trec_eval, rax", "--format", "json")
     document = json.loads(done.stdout)
     assert [cause["cause"] for cause in document["causes"]] == ["gain", "ideal"]
     assert document["gap"] == pytest.approx(sum(cause["part"] for cause in document["causes"]))
 
 
-def test_digits_and_output(inside, given, tmp_path):
+def test_digits_and_output(cli, given, tmp_path):
     target = tmp_path / "why.md"
-    done = inside("why", *given, "--dialects", "trec_eval,rax", "--digits", "2", "-o", str(target))
+    done = cli("why", *given, "--dialects", "trec_eval,rax", "--digits", "2", "-o", str(target))
     assert (done.returncode, done.stdout) == (0, "")
     assert "| gain | linear | exp2 | -0.08 | 1 | q |" in target.read_text()
 
 
-def test_one_tool_beside_gainful_under_the_policy_given(inside, given):
-    done = inside("why", *given, "--dialects", "lightgbm", "--empty", "one", "-f", "json")
+def test_one_tool_beside_gainful_under_the_policy_given(cli, given):
+    done = cli("why", *given, "--dialects", "lightgbm", "--empty", "one", "-f", "json")
     document = json.loads(done.stdout)
     assert document["first"]["name"] == "gainful"
     assert document["first"]["policy"]["empty"] == "one"
@@ -85,32 +85,32 @@ def test_one_tool_beside_gainful_under_the_policy_given(inside, given):
 
 
 @pytest.mark.parametrize("name", ["csv", "tsv", "jsonl"])
-def test_a_percentage_is_said_where_there_is_no_room_for_notes(inside, given, name):
-    done = inside("why", *given, "-m", "nDCG@4", "--got", "23.75", "-f", name)
+def test_a_percentage_is_said_where_there_is_no_room_for_notes(cli, given, name):
+    done = cli("why", *given, "-m", "nDCG@4", "--got", "23.75", "-f", name)
     assert done.returncode == 0
     read, *rest = done.stderr.splitlines(keepends=True)
     assert read == "23.75 is read as a percentage: no value here is above 1.\n"
-    signed = inside("why", *given, "-m", "nDCG@4", "--got", "23.75%", "-f", name)
+    signed = cli("why", *given, "-m", "nDCG@4", "--got", "23.75%", "-f", name)
     assert (signed.stdout, signed.stderr) == (done.stdout, "".join(rest))
-    table = inside("why", *given, "-m", "nDCG@4", "--got", "23.75")
+    table = cli("why", *given, "-m", "nDCG@4", "--got", "23.75")
     assert "23.75 is read as a percentage" in table.stdout
     assert table.stderr == ""
 
 
-def test_what_is_no_percentage(inside, given):
-    done = inside("why", *given, "-m", "nDCG@4", "--got", "2375")
+def test_what_is_no_percentage(cli, given):
+    done = cli("why", *given, "-m", "nDCG@4", "--got", "2375")
     assert "No way gives 2375\n" in done.stdout
     assert "2375 is above 100, so it is not read as a percentage." in done.stdout
 
 
-def test_tools_that_measure_alike(inside, given):
-    done = inside("why", *given, "--dialects", "trec_eval,trec_eval-10")
+def test_tools_that_measure_alike(cli, given):
+    done = cli("why", *given, "--dialects", "trec_eval,trec_eval-10")
     assert "Nothing moves the number. They measure alike." in done.stdout
     assert "cause" not in done.stdout
 
 
-def test_got_without_a_match(inside, given):
-    done = inside("why", *given, "--got", "0.123456")
+def test_got_without_a_match(cli, given):
+    done = cli("why", *given, "--got", "0.123456")
     assert done.returncode == 0
     assert "No way gives 0.123456" in done.stdout
 
@@ -136,38 +136,38 @@ def test_got_without_a_match(inside, given):
         (["--got", "0.5", "--columns", "query"], "ROLE=NAME"),
     ],
 )
-def test_usage(inside, given, arguments, said):
-    done = inside("why", *given, *arguments)
+def test_usage(cli, given, arguments, said):
+    done = cli("why", *given, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
 
 
-def test_files_that_are_not_there(inside, given):
+def test_files_that_are_not_there(cli, given):
     for arguments in (["--dialects", "rax"], ["--got", "0.5"]):
-        done = inside("why", "none.qrels", given[1], *arguments)
+        done = cli("why", "none.qrels", given[1], *arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert "none.qrels" in done.stderr
 
 
-def test_standard_input_cannot_be_read_twice(inside, given):
-    done = inside("why", given[0], "-", "--got", "0.5")
+def test_standard_input_cannot_be_read_twice(cli, given):
+    done = cli("why", given[0], "-", "--got", "0.5")
     assert done.returncode == 2
     assert "standard input cannot be" in done.stderr
 
 
-def test_an_output_that_is_an_input(inside, given):
-    done = inside("why", *given, "--got", "0.5", "-o", given[1])
+def test_an_output_that_is_an_input(cli, given):
+    done = cli("why", *given, "--got", "0.5", "-o", given[1])
     assert done.returncode == 2
     assert "is one of the inputs" in done.stderr
 
 
-def test_grades_that_a_tool_refuses(inside, files):
+def test_grades_that_a_tool_refuses(cli, files):
     qrels, run = files("half.txt", "q 0 a 0.5\n"), files("half.run", "q Q0 a 1 1 t\n")
     for command in (
         ["why", qrels, run, "--dialects", "rax,lightgbm"],
         ["evaluate", qrels, run, "--dialect", "lightgbm"],
     ):
-        done = inside(*command)
+        done = cli(*command)
         assert (done.returncode, done.stdout) == (2, "")
         assert "gainful: error: dialect lightgbm: expected whole grades" in done.stderr
 
@@ -185,29 +185,29 @@ def test_in_a_process_of_its_own(cli, given):
 @pytest.mark.parametrize(
     ("option", "answer"), [(f"--{c.name.replace('_', '-')}", c.default) for c in gf.choices()]
 )
-def test_a_dialect_beside_a_choice_of_the_policy(inside, given, option, answer):
+def test_a_dialect_beside_a_choice_of_the_policy(cli, given, option, answer):
     """Also where it is the default that is written out."""
-    done = inside("evaluate", *given, "--dialect", "rax", option, answer)
+    done = cli("evaluate", *given, "--dialect", "rax", option, answer)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"--dialect has its own policy: leave out {option}." in done.stderr
 
 
 @pytest.mark.parametrize("beside", [["--bounds", "--grades", "0,1"], ["--subtopics"]])
-def test_a_dialect_beside_what_has_none(inside, given, beside):
-    done = inside("evaluate", *given, "--dialect", "rax", *beside)
+def test_a_dialect_beside_what_has_none(cli, given, beside):
+    done = cli("evaluate", *given, "--dialect", "rax", *beside)
     assert done.returncode == 2
     assert "--dialect goes neither with --bounds nor with --subtopics" in done.stderr
 
 
-def test_evaluate_tells_the_dialect(inside, given):
-    done = inside("evaluate", *given, "--dialect", "sklearn", "-m", "ndcg_score@4")
+def test_evaluate_tells_the_dialect(cli, given):
+    done = cli("evaluate", *given, "--dialect", "sklearn", "-m", "ndcg_score@4")
     assert done.returncode == 0
     assert "nDCG(ideal=retrieved)@4" in done.stdout
     assert "\ndialect: scikit-learn\npolicy: ties=average" in done.stdout
-    bare = inside("evaluate", *given, "--dialect", "sklearn", "-f", "csv")
+    bare = cli("evaluate", *given, "--dialect", "sklearn", "-f", "csv")
     assert bare.stdout.splitlines()[0] == "run,nDCG(ideal=retrieved)@10"
     assert bare.stderr.startswith("dialect: scikit-learn\npolicy: ties=average")
-    plain = inside("evaluate", *given, "-f", "csv")
+    plain = cli("evaluate", *given, "-f", "csv")
     assert "dialect" not in plain.stderr
 
 
@@ -215,53 +215,53 @@ def test_evaluate_tells_the_dialect(inside, given):
 
 
 @pytest.mark.parametrize("name", gf.formats())
-def test_dialects_in_every_format(inside, name):
-    done = inside("dialects", "-f", name)
+def test_dialects_in_every_format(cli, name):
+    done = cli("dialects", "-f", name)
     assert (done.returncode, done.stderr) == (0, "")
     for each in gf.dialects():
         assert each.name.replace("_", "\\_") in done.stdout or each.name in done.stdout
-    one = inside("dialects", "sklearn", "-f", name)
+    one = cli("dialects", "sklearn", "-f", name)
     assert (one.returncode, one.stderr) == (0, "")
     assert "ValueError" in one.stdout
 
 
-def test_dialects_as_json(inside):
-    rows = json.loads(inside("dialects", "-f", "json").stdout)
+def test_dialects_as_json(cli):
+    rows = json.loads(cli("dialects", "-f", "json").stdout)
     assert [row["dialect"] for row in rows] == [each.name for each in gf.dialects()]
     assert {row["measure"] for row in rows} >= {"nDCG", "nDCG(gain=exp2, ideal=retrieved)@32"}
     keys = ["dialect", "tool", "measure", "policy", "names", "grades", "decimals", "ties", "note"]
     assert {tuple(row) for row in rows} == {tuple(keys)}
     for row in rows:
-        (one,) = json.loads(inside("dialects", row["dialect"], "-f", "json").stdout)
+        (one,) = json.loads(cli("dialects", row["dialect"], "-f", "json").stdout)
         assert one == row
     by_name = {row["dialect"]: row for row in rows}
     assert by_name["gdeval"]["decimals"] == 5
-    assert by_name["gdeval"]["policy"] == "ties=doc negative=zero missing=skip empty=skip"
+    assert by_name["gdeval"]["policy"] == "ties=doc negative=zero missing=skip empty=skip_all"
     assert by_name["scikit-learn"]["names"] == "ndcg_score=nDCG; dcg_score=DCG"
     assert by_name["rax"]["grades"] is by_name["rax"]["ties"] is None
 
 
-def test_dialects_fit_a_terminal(inside):
-    listed = inside("dialects").stdout
+def test_dialects_fit_a_terminal(cli):
+    listed = cli("dialects").stdout
     assert "gainful dialects NAME tells all about one." in listed
     assert max(map(len, listed.splitlines())) <= 100
     for each in gf.dialects():
-        told = inside("dialects", each.name).stdout
+        told = cli("dialects", each.name).stdout
         assert max(map(len, told.splitlines())) <= 100
         plain = " ".join(told.split())
         for name, text in each.facts():
             assert f"{name} {text}" in plain
 
 
-def test_one_dialect(inside):
-    done = inside("dialects", "gdeval")
+def test_one_dialect(cli):
+    done = cli("dialects", "gdeval")
     lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
     assert ["decimals", "5"] in lines
-    assert ["policy", "ties=doc negative=zero missing=skip empty=skip"] in lines
+    assert ["policy", "ties=doc negative=zero missing=skip empty=skip_all"] in lines
 
 
-def test_an_unknown_dialect(inside):
-    done = inside("dialects", "lightgm")
+def test_an_unknown_dialect(cli):
+    done = cli("dialects", "lightgm")
     assert (done.returncode, done.stdout) == (2, "")
     assert "Did you mean 'lightgbm'" in done.stderr
     for each in gf.dialects():

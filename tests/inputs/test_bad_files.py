@@ -2,9 +2,7 @@
 
 import gzip
 import io
-import os
-import subprocess
-import sys
+import tempfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -115,32 +113,24 @@ def place(tmp_path):
     return tmp_path
 
 
-def call(place, *arguments, stdin=b""):
-    """Call the command line with a place for temporary files that can be looked at."""
-    done = subprocess.run(
-        [sys.executable, "-m", "gainful", *map(str, arguments)],
-        capture_output=True,
-        input=stdin,
-        env={**os.environ, "TMPDIR": str(place / "temporary")},
-        timeout=60,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def refused(place, *arguments, stdin=b""):
+@pytest.fixture
+def refused(place, cli, monkeypatch):
     """Check that a call fails as all failures do; return what it says."""
-    before = sorted(path.name for path in place.iterdir())
-    code, out, said = call(place, "evaluate", *arguments, "-o", place / "out", stdin=stdin)
-    assert code == 2, said
-    assert out == ""
-    assert said.startswith("gainful: error: ")
-    assert said.count("\n") == 1
-    assert said.count(" expected ") == 1
-    assert "Traceback" not in said
-    assert sorted(path.name for path in place.iterdir()) == before
-    assert list((place / "temporary").iterdir()) == []
-    return said
+    monkeypatch.setattr(tempfile, "tempdir", str(place / "temporary"))
+
+    def check(*arguments):
+        before = sorted(path.name for path in place.iterdir())
+        code, out, said = cli("evaluate", *arguments, "-o", place / "out")
+        assert code == 2, said
+        assert out == ""
+        assert said.startswith("gainful: error: ")
+        assert said.count("\n") == 1
+        assert said.count(" expected ") == 1
+        assert sorted(path.name for path in place.iterdir()) == before
+        assert list((place / "temporary").iterdir()) == []
+        return said
+
+    return check
 
 
 def written(place, name, content):
@@ -160,34 +150,34 @@ def test_runs(place, name, content, line, said, measure):
     assert said in str(caught.value)
 
 
-# One for each way in which a file fails: a process takes its time.
-IN_A_PROCESS = ("few.run", "nan.run", "binary.run", "empty.run", "open.csv", "key.jsonl",
+# One for each way in which a file fails.
+ON_THE_COMMAND_LINE = ("few.run", "nan.run", "binary.run", "empty.run", "open.csv", "key.jsonl",
                 "broken.json", "cut.gz", "damaged.zst", "columns.parquet", "half.parquet",
                 "damaged.parquet")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", IN_A_PROCESS)
-def test_runs_on_the_command_line(place, name):
+@pytest.mark.parametrize("name", ON_THE_COMMAND_LINE)
+def test_runs_on_the_command_line(place, refused, name):
     _, content, line, said = RUNS[NAMES.index(name)]
     path = written(place, name, content)
-    told = refused(place, place / "qrels.txt", path)
+    told = refused(place / "qrels.txt", path)
     assert told.startswith(f"gainful: error: {path}" + (f":{line}: " if line else ""))
     assert said in told
 
 
-def test_judgments_and_run_swapped(place):
+def test_judgments_and_run_swapped(place, refused):
     run = written(place, "run.txt", RUN)
-    told = refused(place, run, place / "qrels.txt")
+    told = refused(run, place / "qrels.txt")
     assert f"{run}:1: " in told
     assert "This looks like a run, given as judgments" in told
 
 
-def test_a_document_judged_for_two_subtopics(place):
+def test_a_document_judged_for_two_subtopics(place, refused):
     qrels = written(place, "diverse.qrels", "q1 1 a 1\nq1 2 a 1\n")
-    told = refused(place, qrels, written(place, "run.txt", RUN))
+    told = refused(qrels, written(place, "run.txt", RUN))
     assert "--subtopics" in told
     assert "--subtopics" not in refused(
-        place, place / "qrels.txt", written(place, "twice.run", RUN + "q1 Q0 a 1 0.5 t\n")
+        place / "qrels.txt", written(place, "twice.run", RUN + "q1 Q0 a 1 0.5 t\n")
     )
 
 
@@ -209,18 +199,18 @@ def test_an_array_with_something_else_names_it():
         gf.ndcg([1, None])
 
 
-def test_a_missing_file_a_folder_and_a_pattern(place):
+def test_a_missing_file_a_folder_and_a_pattern(place, refused):
     qrels = place / "qrels.txt"
-    assert "none of that name" in refused(place, qrels, place / "nowhere.run")
+    assert "none of that name" in refused(qrels, place / "nowhere.run")
     (place / "folder").mkdir()
-    assert "a directory without any" in refused(place, qrels, place / "folder")
-    told = refused(place, qrels, place / "no*.parquet")
+    assert "a directory without any" in refused(qrels, place / "folder")
+    told = refused(qrels, place / "no*.parquet")
     assert f"{place}/no*.parquet: expected files of that pattern, found none" in told
 
 
-def test_labels_and_predictions_of_other_numbers(place):
+def test_labels_and_predictions_of_other_numbers(place, refused):
     labels = written(place, "labels.txt", "1 qid:1 1:0.5\n0 qid:1 1:0.1\n2 qid:2 1:0.3\n")
-    told = refused(place, labels, written(place, "short.txt", "0.5\n0.1\n"))
+    told = refused(labels, written(place, "short.txt", "0.5\n0.1\n"))
     assert "short.txt: expected a prediction for each of the 3 labels" in told
     with pytest.raises(gf.InputError, match="labels with qid: and a file of predictions"):
         gf.evaluate(labels, written(place, "run.txt", RUN))
