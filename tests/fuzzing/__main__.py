@@ -4,13 +4,13 @@ Prints each difference from the reference, and keeps its input. Exits 1 if there
 """
 
 import argparse
+import itertools
 import multiprocessing
 import time
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from pathlib import Path
 
-from fuzzing.differential import input_of, look
-
-BATCH = 200
+from fuzzing.differential import BATCH, input_of, look, look_at_batch
 
 
 def main():
@@ -33,33 +33,40 @@ def main():
 
 
 def run(given):
+    """Try batches until the time is over; a process has one of them to do and one to go on with."""
     end = time.monotonic() + 60 * given.minutes
+    firsts = itertools.count(given.first, BATCH)
     tried = wrong = 0
-    with multiprocessing.get_context("spawn").Pool(given.processes, maxtasksperchild=20) as pool:
-        for found in pool.imap_unordered(_batch, _batches(given.seed, given.first, end)):
-            tried += BATCH
-            for difference in found:
-                wrong += 1
-                print(difference, flush=True)
-                given.keep.mkdir(exist_ok=True)
-                kept = f"{given.seed}-{difference.number}-{difference.seed.kind}-{difference.seed.name}"
-                (given.keep / kept).write_bytes(difference.seed.content)
-            if tried % (50 * BATCH) == 0:
-                print(f"{tried:,} inputs, {wrong} differences", flush=True)
+    with ProcessPoolExecutor(
+        given.processes, multiprocessing.get_context("spawn"), max_tasks_per_child=20
+    ) as pool:
+
+        def begun():
+            return pool.submit(look_at_batch, given.seed, next(firsts))
+
+        waiting = {begun() for _ in range(2 * given.processes)}
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for batch in done:
+                tried += BATCH
+                wrong += len(batch.result())
+                for difference in batch.result():
+                    keep(difference, given)
+                if time.monotonic() < end:
+                    waiting.add(begun())
+                if tried % (50 * BATCH) == 0:
+                    print(f"{tried:,} inputs, {wrong} differences", flush=True)
     print(f"{tried:,} inputs, {wrong} differences")
     return bool(wrong)
 
 
-def _batches(seed, first, end):
-    """Yield work until the time is over."""
-    while time.monotonic() < end:
-        yield seed, first
-        first += BATCH
-
-
-def _batch(work):
-    seed, first = work
-    return look(range(first, first + BATCH), seed)
+def keep(difference, given):
+    """Print a difference, and write its input to a file."""
+    print(difference, flush=True)
+    given.keep.mkdir(exist_ok=True)
+    seed = difference.seed
+    path = given.keep / f"{given.seed}-{difference.number}-{seed.kind}-{seed.name}"
+    path.write_bytes(seed.content)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ KINDS = {"judgments": JUDGMENTS, "run": RUN}
 OTHER = {"judgments": "run", "run": "judgments"}
 POLICY = Policy()
 MATCHINGS = (("file", None), ("dict", None), ("file", 2), ("dict", 2))
+BATCH = 100  # inputs that a process tries at a time
 A_SESSION = 400  # inputs before the engine is opened anew: its tables take room
 LINES = ("plain.txt", "tabs.tsv")  # which matching reads by itself
 MATCHED_EVERY = 4  # matching takes the engine several statements
@@ -283,3 +284,8 @@ def look(places, start):
         return [found for number in places for found in readers.differences(number, start)]
     finally:
         readers.close()
+
+
+def look_at_batch(start, first):
+    """Return the differences in a batch of inputs."""
+    return look(range(first, first + BATCH), start)

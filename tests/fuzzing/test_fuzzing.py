@@ -1,5 +1,10 @@
 """A few seconds of fuzzing from a fixed seed, and proof that it would find something."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import gainful as gf
@@ -98,3 +103,20 @@ def test_a_bad_reader_is_found(monkeypatch, bad):
 def test_an_input_is_made_from_its_number_alone():
     assert input_of(7, "a") == input_of(7, "a")
     assert len({input_of(number, "a").content for number in range(50)}) > 40
+
+
+def test_the_command_tries_inputs_and_keeps_none(tmp_path):
+    command = [sys.executable, "-m", "fuzzing", "--minutes", "0", "--processes", "1"]
+    folders = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    tried = int(done.stdout.splitlines()[-1].split()[0].replace(",", ""))
+    assert tried >= differential.BATCH
+    assert list(tmp_path.iterdir()) == []
