@@ -18,8 +18,8 @@ def test_without_judgments_it_lists_the_pool(cli):
     assert done.returncode == 0
     expected = gf.pool({"keyword": KEYWORD, "hybrid": HYBRID}, depth=3)
     rows = [line.split(",") for line in done.stdout.splitlines()]
-    assert rows[0] == ["query", "doc", "rank", "runs"]
-    assert rows[1:] == [[row.query, row.doc, str(row.rank), str(row.runs)] for row in expected]
+    assert rows[0] == ["query", "doc", "rank", "runs", "grade"]
+    assert rows[1:] == [[row.query, row.doc, str(row.rank), str(row.runs), ""] for row in expected]
     assert done.stderr.strip() == expected.summary
 
 
@@ -89,7 +89,7 @@ def test_what_has_no_room_for_the_summary_says_it_beside(cli, tmp_path, name):
 
 def test_a_run_comes_from_standard_input(cli):
     done = cli("pool", "-", "-f", "csv", stdin="q Q0 a 1 0.5 t\n")
-    assert (done.returncode, done.stdout) == (0, "query,doc,rank,runs\nq,a,1,1\n")
+    assert (done.returncode, done.stdout) == (0, "query,doc,rank,runs,grade\nq,a,1,1,\n")
 
 
 @pytest.mark.parametrize(

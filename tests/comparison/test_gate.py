@@ -9,7 +9,7 @@ from generated_runs import collection, moved, normal, quick, without_nan
 from scipy import stats
 
 import gainful as gf
-from gainful.comparison.conditions import CHANGED, FACTS, read_conditions
+from gainful.comparison.conditions import CHANGED, FACTS, SHARES, read_conditions
 
 MEASURES = ("nDCG@10", "nDCG(gain=exp2)@10", "P@5", "my score")
 
@@ -295,7 +295,7 @@ ODD = [
     "Ω≤λ 搜索",
     "tab\tline\nbell\x07",
     "nul\x00",
-    "half \ud800",
+    "byte \udcff",  # of the name of a file that is no UTF-8
     "|`*_",
 ]
 
@@ -355,3 +355,15 @@ def test_a_condition_in_another_spelling_is_no_second_one():
     once = found.gate("nDCG@10 < -0.01")
     twice = found.gate(["nDCG@10 < -0.01", "ndcg_cut_10<-0.010"])
     assert twice.checked == once.checked
+
+
+@pytest.mark.parametrize("fact", sorted(SHARES))
+@pytest.mark.parametrize("number", ["95", "1.5", "-0.1", "95%"])
+def test_a_share_is_from_0_to_1(fact, number):
+    with pytest.raises(gf.InputError) as refused:
+        read_conditions(f"{fact} < {number}", ["nDCG@10"], unless=False)
+    assert ("0.95" in str(refused.value)) == number.startswith("95")
+
+
+def test_every_fact_is_a_share_or_a_count():
+    assert {*FACTS} - SHARES == {"missing"}

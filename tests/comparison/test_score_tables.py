@@ -261,3 +261,28 @@ def test_saved_baselines_alone_need_no_judgments(known, tmp_path):
     with pytest.raises(gf.InputError, match="saved baselines alone"):
         gf.compare("no such judgments", tables)
     assert [one.p for one in quick(tables).differences] == [one.p for one in wanted.differences]
+
+
+def other_bases():
+    """Scores of one run: as they are, under another policy, and with other judgments."""
+    judgments = {f"q{n}": {"a": 2, "b": 1, "c": 1} for n in range(4)}
+    fewer = {query: {"a": 2, "b": 1} for query in judgments}
+    run = {query: {"b": 1.0, "a": 1.0, "c": 0.5} for query in judgments}
+    best = gf.evaluate(judgments, run, "nDCG@2", policy=gf.Policy(ties="best"))
+    worst = gf.evaluate(judgments, run, "nDCG@2", policy=gf.Policy(ties="worst"))
+    other = gf.evaluate(fewer, run, "nDCG@2", policy=gf.Policy(ties="best"))
+    return best, worst, other
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_scores_of_other_policies_or_judgments_are_told(saved, tmp_path):
+    tables = dict(zip(("best", "worst", "other"), other_bases(), strict=True))
+    if saved:
+        for name, scores in tables.items():
+            gf.save_baseline(scores, tmp_path / f"{name}.json")
+        tables = {name: tmp_path / f"{name}.json" for name in tables}
+    with pytest.warns(gf.GainfulWarning, match="the difference may be the policy's"):
+        gf.compare_scores({name: tables[name] for name in ("best", "worst")})
+    with pytest.warns(gf.GainfulWarning, match=r"other judgments \(nDCG@2\)"):
+        gf.compare_scores({name: tables[name] for name in ("best", "other")})
+    gf.compare_scores({"one": tables["best"], "same": tables["best"]})  # no warning

@@ -344,3 +344,18 @@ def test_nothing_left_to_judge_is_an_empty_file(tmp_path):
     assert str(empty).endswith(
         "0 documents of 0 queries, from 1 run down to rank 10; priority: of nDCG@10"
     )
+
+
+@pytest.mark.parametrize("ending", READABLE)
+def test_a_pool_without_judgments_has_a_grade_to_fill_in(ending, tmp_path):
+    path = tmp_path / f"pool.{ending}"
+    gf.pool(RUNS, depth=2).write(path)
+    rows = rows_in(path)
+    assert {row["grade"] for row in rows} <= {"?", "", None}
+    full = tmp_path / f"full.{ending.split('.')[0]}"
+    write_rows([graded(row, 2) for row in rows], full)
+    known = {}
+    for row in rows:
+        known.setdefault(row["query"], {})[row["doc"]] = 2
+    found, expected = (gf.evaluate(each, ONE, "CG").per_query.to_dict() for each in (full, known))
+    assert found == expected

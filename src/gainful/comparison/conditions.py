@@ -15,6 +15,8 @@ FACTS = {
     "largest",
 }
 """Facts that a condition may compare with a number, and what they are."""
+SHARES = frozenset(["coverage", "unjudged", "saturation"])
+"""Facts that are shares, from 0 to 1."""
 CHANGED = "changed"
 """The judgments are not those that the saved baseline was measured with."""
 
@@ -88,12 +90,22 @@ def _read(text: str, measures: Sequence[str], *, unless: bool) -> Condition:
     try:
         number = float(found["number"])
     except ValueError:
-        raise InputError(where, expected, shown(text), f"{found['number']} is no number.") from None
+        remedy = f"{found['number']} is no number."
+        if found["number"].endswith("%"):
+            remedy += " Write a share, such as 0.95 for 95%."
+        raise InputError(where, expected, shown(text), remedy) from None
     if not abs(number) < float("inf"):
         raise InputError(where, expected, shown(text), "The number must be finite.")
     if found["name"] == CHANGED:
         raise InputError(where, "changed by itself, without a number", shown(text))
     name = _name(found["name"], measures, where)
+    if name in SHARES and not 0 <= number <= 1:
+        raise InputError(
+            where,
+            f"a share from 0 to 1 beside {name}",
+            shown(text),
+            f"Write {number / 100:g} for {number:g}%." if 1 < number <= 100 else "",
+        )
     return Condition(" ".join(text.split()), name, found["sign"], number, unless=unless)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from gainful import arguments
 from gainful.comparison.paired import Column, Floats
-from gainful.errors import GainfulError, InputError, did_you_mean
+from gainful.errors import GainfulError, InputError, did_you_mean, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
@@ -42,6 +42,7 @@ def columns_of_tables(
     """Read tables by name, and settle which measures are compared."""
     arguments.named(tables, "tables", "a dict {name: scores of queries}")
     asked = None if measures is None else _asked(measures)
+    tables = {name: _opened(table) for name, table in tables.items()}
     read = {name: _read(table, name, asked or ()) for name, table in tables.items()}
     if asked is None:
         first, *others = [list(column.values) for column in read.values()]
@@ -56,7 +57,43 @@ def columns_of_tables(
             if measure not in column.values:
                 hint = did_you_mean(measure, column.values)
                 raise InputError(name, f"a column of {measure}", "none", hint)
+    _warn_of_other_bases(tables, names)
     return read, names
+
+
+def _opened(table: object) -> object:
+    """Return the baseline in a file that holds one, anything else as it is."""
+    if isinstance(table, str | os.PathLike) and is_baseline(table):
+        return read_baseline(table)
+    return table
+
+
+def _warn_of_other_bases(tables: Mapping[str, object], names: Sequence[str]) -> None:
+    """Warn where scores that know it were computed under other policies or judgments."""
+    known = {name: each for name, each in tables.items() if isinstance(each, Scores | Baseline)}
+    if len(known) <= 1:
+        return
+    (first, base), *others = known.items()
+    for name, each in others:
+        if each.policy != base.policy:
+            warn(
+                f"{name} was measured under the policy {each.policy}, {first} under {base.policy}: "
+                "the difference may be the policy's."
+            )
+        differ = [m for m in names if _judgments_of(each, m) != _judgments_of(base, m)]
+        # Unjudged documents that get a grade stand among the judged: every run has other judgments.
+        if differ and not isinstance(base.policy.unjudged, float):
+            warn(
+                f"{name} and {first} were measured with other judgments ({', '.join(differ)}): the "
+                "difference may be theirs."
+            )
+
+
+def _judgments_of(scores: Scores | Baseline, measure: str) -> str:
+    """Return the hash of the judgments that a measure saw."""
+    if isinstance(scores, Baseline):
+        return scores.judgments[measure]
+    return scores.hashes(measure)[0]
 
 
 def _asked(measures: Columns) -> list[str]:
@@ -81,8 +118,6 @@ def _read(table: object, name: str, asked: Sequence[str]) -> Column:
         return _of_table(read_query_table(table.to_dict(), name), name, asked)
     if isinstance(table, Baseline):
         return column_of_baseline(table, None, name)
-    if isinstance(table, str | os.PathLike) and is_baseline(table):
-        return column_of_baseline(read_baseline(table), None, name)
     return _of_table(read_query_table(table, name), name, asked)
 
 

@@ -11,6 +11,7 @@ from gainful.writing.documents import write_pool
 from gainful.writing.naming import POOLS, read_naming
 
 _SHOWN = 10
+_FILLED_IN = ("csv", "tsv", "json", "jsonl", "parquet")  # formats that assessors give grades in
 _DIGITS = 6  # one document of many queries moves a mean by little
 
 
@@ -110,13 +111,14 @@ class Pool(Sequence[Pooled]):
             "documents": [asdict(row) for row in self.rows],
         }
 
-    def table(self) -> Table:
+    def table(self, *, grades: bool = False) -> Table:
         """Return the rows, with the summary as note, for rendering.
 
-        What was not asked has no column.
+        What was not asked has no column, but with `grades` there is one to fill in.
         """
         columns = ["query", "doc", "rank", "runs"]
-        columns += ["judged", "grade"] if self.marked else []
+        columns += ["judged"] if self.marked else []
+        columns += ["grade"] if self.marked or grades else []
         columns += ["priority"] if self.measure is not None else []
         columns += ["flips"] if self.compared is not None else []
         rows = [[_cell(row, name) for name in columns] for row in self.rows]
@@ -151,7 +153,7 @@ class Pool(Sequence[Pooled]):
         """
         naming = read_naming(path, format, POOLS)
         if naming.format != "trec":
-            write_table(self.table(), path, format=format)
+            write_table(self.table(grades=naming.format in _FILLED_IN), path, format=format)
             return
         grades: dict[str, dict[str, float | None]] = {}
         for row in self.rows:
