@@ -494,6 +494,27 @@ def misuses(name: str, call: Call, parameter: str) -> Iterator[tuple[str, Callab
             )
 
 
+# What led to a fault once, as `misuses` names it.
+FAULTS_OF_BEFORE = (
+    "Engine(folder=long text)",
+    "Spark(folder=long text)",
+    "write_run(tag=surrogate)",
+    "pool(depth=10**5000)",
+    "next_to_judge(depth=10**5000)",
+    "pool_bias(depth=10**5000)",
+    "Comparison.cautions(base=array)",
+    "Policy.resolved(ids=array)",
+    "Comparison.gate(fail_if=single array)",
+    "Comparison.gate(fail_unless=single array)",
+    "random_order(judgments['q1']['a']=1e308)",
+    "explain(judgments as key=long text)",
+    "attribute(judgments as key=long text)",
+    "next_to_judge(runs as key=long text)",
+    "compare(tie=1e308)",
+    "compare_scores(tie=1e308)",
+)
+
+
 def fault_of(misuse: Callable[[], Any]) -> str | None:
     """Return what is wrong with the end of a misuse; None for a result or an error of gainful's.
 

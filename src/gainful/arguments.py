@@ -16,6 +16,8 @@ MOST_CUTOFFS = 100_000
 """The most cutoffs of a curve: each is a column of the result."""
 MOST_RANKS = 10_000_000
 """The longest ideal that bounds are looked for with: each rank is a number in memory."""
+MOST_DOCUMENTS = 2**63 - 1
+"""The deepest rank, and the most documents: more than any machine counts."""
 MOST_RESAMPLES = 10_000_000
 """The most resamples of a test or an interval: more would run for days, and decide nothing else."""
 MOST_SAMPLES = 100_000
@@ -100,7 +102,8 @@ def as_float(value: object) -> float:
 
 def is_truth(value: object) -> bool:
     """Return whether a value is True or False, of Python or of NumPy."""
-    return isinstance(value, bool) or type(value).__name__ == "bool"
+    # NumPy 1 calls its own type bool_, NumPy 2 bool.
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
 
 
 def truth(value: object, name: str) -> bool:

@@ -21,6 +21,7 @@ from contextvars import ContextVar
 _MOST_CHOICES = 12  # a message is a short paragraph
 _ABOUT = ContextVar("about", default="")  # what warnings are about
 _LONGEST_PART = 1000  # characters of a place, or of what was found
+_LONGEST_REMEDY = 1500  # as many choices as are listed, and a sentence or two
 _LONGEST_WORD = 100  # nothing longer was meant to be one of a few words
 
 
@@ -36,9 +37,13 @@ class GainfulError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        where, found = (shortened(str(part), _LONGEST_PART) for part in (self.where, self.found))
-        message = f"{where}: expected {self.expected}, found {found}."
-        return printable(f"{message} {self.remedy}" if self.remedy else message)
+        # An escape is longer than what it stands for, so parts are shortened after that.
+        where, found = (
+            shortened(printable(str(part)), _LONGEST_PART) for part in (self.where, self.found)
+        )
+        remedy = shortened(printable(self.remedy), _LONGEST_REMEDY)
+        message = printable(f"{where}: expected {self.expected}, found {found}.")
+        return f"{message} {remedy}" if remedy else message
 
 
 class MeasureError(GainfulError, ValueError):
@@ -163,12 +168,14 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def did_you_mean(word: object, choices: Iterable[str]) -> str:
-    """Suggest the closest choice, if a word was given at all, and list them all.
+    """Suggest the closest choice, if a word was given at all, and list them, long ones shortened.
 
     >>> did_you_mean("expp2", ["linear", "exp2", "binary"])
     "Did you mean 'exp2'? Choices: linear, exp2, binary."
     >>> did_you_mean("zzz", ["linear", "exp2"])
     'Choices: linear, exp2.'
+    >>> len(did_you_mean("zzz", ["a long name " * 1000]))
+    90
     """
     listed = list(choices)
     folded = {choice.casefold(): choice for choice in listed}
@@ -177,4 +184,4 @@ def did_you_mean(word: object, choices: Iterable[str]) -> str:
         close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.5)
     hint = f"Did you mean '{folded[close[0]]}'? " if close else ""
     more = ", …" if len(listed) > _MOST_CHOICES else ""
-    return f"{hint}Choices: {', '.join(listed[:_MOST_CHOICES])}{more}."
+    return f"{hint}Choices: {', '.join(map(shortened, listed[:_MOST_CHOICES]))}{more}."

@@ -197,6 +197,24 @@ def test_what_is_not_yet_part_of_a_folder_is_not_read(place):
 def test_an_array_with_something_else_names_it():
     with pytest.raises(gf.InputError, match="such as None"):
         gf.ndcg([1, None])
+    with pytest.raises(gf.InputError, match="such as None"):
+        gf.ndcg([10**400, None])
+
+
+@pytest.mark.parametrize(
+    ("large", "said"),
+    [
+        (2**53 + 1, "found 9007199254740993"),
+        (-(10**20), "found -100000000000000000000"),
+        (10**400, "found 1000"),
+        (10**5000, "found a huge integer"),
+    ],
+    ids=["of 53 bits", "below all of 64 bits", "no float", "not even written"],
+)
+def test_an_array_with_too_large_an_integer_names_it(large, said):
+    for grades in ([large, 1], [1, large]):
+        with pytest.raises(gf.InputError, match=rf"up to 2\^53, {said}"):
+            gf.cg(grades)
 
 
 def test_a_missing_file_a_folder_and_a_pattern(place, refused):

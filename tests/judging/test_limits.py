@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 import sys
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +51,29 @@ def test_closed_forms_equal_all_orders(measure):
         found = gf.random_order(judgments, run, measure)
         assert found.expected[0] == pytest.approx(np.mean(values))
         assert found.variance[0] == pytest.approx(np.var(values))
+
+
+@pytest.mark.parametrize("power", [-1000, -600, -1, 1, 500, 600, 1000])
+def test_chance_is_the_same_for_grades_of_any_size(power):
+    grades, run = {"a": 3, "b": 2, "c": 0, "d": -3}, {"q": dict.fromkeys("abxd", 1.0)}
+    scaled = {doc: math.ldexp(grade, power) for doc, grade in grades.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = gf.random_order({"q": grades}, run, "nDCG@3")
+        found = gf.random_order({"q": scaled}, run, "nDCG@3")
+    assert (found.expected[0], found.variance[0]) == (plain.expected[0], plain.variance[0])
+
+
+@pytest.mark.parametrize("measure", ["CG", "DCG@2"])
+def test_a_variance_beyond_all_numbers_is_refused(measure):
+    run = {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}
+    plain = gf.random_order({"q": {"a": 1, "b": 0.5}}, run, measure)
+    large = {"q": {"a": 2.0**500, "b": 2.0**499}}
+    found = gf.random_order(large, run, measure)
+    assert found.expected[0] == math.ldexp(plain.expected[0], 500)
+    assert found.variance[0] == math.ldexp(plain.variance[0], 1000)
+    with pytest.raises(gf.InputError, match="gains whose squares a float64 holds"):
+        gf.random_order({"q": {"a": 1e308}}, run, "DCG@2")
 
 
 def test_corrected_for_chance():

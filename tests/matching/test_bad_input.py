@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 import gainful as gf
+from gainful import arguments
+from gainful.errors import did_you_mean
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 RUN = {"q1": {"a": 0.5, "b": 0.4}, "q2": {"c": 1.0}}
@@ -106,6 +108,21 @@ def test_long_ids_are_shortened_in_warnings():
     with pytest.warns(gf.GainfulWarning) as seen:
         gf.evaluate({"q": {"a": 1}}, {"q": {"x" * 100_000: 1.0}})
     assert len(str(seen[0].message)) < 400
+
+
+@pytest.mark.parametrize("letter", ["x", "\x1b", "\U000e0001"])
+def test_long_names_are_shortened_in_errors(letter):
+    name = letter * 100_000
+    assert len(did_you_mean("q", [name] * 100)) < 1500
+    assert len(str(gf.InputError(name, "a name", name, name))) < 4000
+
+
+@pytest.mark.parametrize("name", ["bool", "bool_"])
+def test_true_and_false_of_every_numpy_are_no_numbers(name):
+    value = type(name, (), {"__index__": lambda self: 1, "__bool__": lambda self: True})()
+    assert arguments.truth(value, "dry") is True
+    with pytest.raises(gf.InputError, match="depth: expected a whole number"):
+        arguments.whole(value, "depth", least=0)
 
 
 def test_integers_are_accepted_as_ids():

@@ -313,6 +313,21 @@ def test_what_cannot_be_read_says_why(text, said):
         parse(text)
 
 
+@pytest.mark.parametrize("character", ["\0", "\x0b", "\x1c", "\x1f", "\x7f", "\x85"])
+@pytest.mark.parametrize("written", ["P.5,{}10", "nDCG{}@10", "{}nDCG", "nDCG(gain={}exp2)@5{}"])
+def test_control_characters_are_no_white_space(written, character):
+    text = written.replace("{}", character)
+    for read in (parse_all, gf.family, gf.dialect("trec_eval").read):
+        with pytest.raises(gf.MeasureError, match="It holds a control character"):
+            read(text)
+    with pytest.raises(gf.MeasureError, match="It holds a control character"):
+        gf.evaluate_subtopics({"q": {"t": {"a": 1}}}, {"q": {"a": 1.0}}, f"IA({text})")
+
+
+def test_tabs_and_line_ends_are_white_space():
+    assert parse_all("P.5,\t10\r\n") == (gf.measure("P@5"), gf.measure("P@10"))
+
+
 @pytest.mark.parametrize("value", [None, 10, ["nDCG"]])
 def test_a_measure_is_text(value):
     with pytest.raises(gf.MeasureError, match="a text such as"):

@@ -1,7 +1,7 @@
 """Wrong values for every parameter of every public call: a result or an error of gainful's comes out.
 
-One value, or a few where calls are quick, are tried for each parameter, the same in every run. All
-of them, which takes minutes, are with GAINFUL_MISUSE=all.
+One value, or a few where calls are quick, are tried for each parameter, the same in every run, and
+those that led to a fault before. All of them, which takes minutes, are with GAINFUL_MISUSE=all.
 """
 
 import inspect
@@ -15,6 +15,7 @@ import pytest
 import gainful as gf
 from misused_calls import (
     ELSEWHERE,
+    FAULTS_OF_BEFORE,
     RAISED,
     RESULTS,
     Call,
@@ -43,7 +44,10 @@ def valid(tmp_path_factory):
 def chosen(name, call, parameter):
     every = list(misuses(name, call, parameter))
     some = random.Random(f"{name} {parameter}")  # noqa: S311
-    return every if ALL else some.sample(every, 1 if name.startswith(SLOW) else 4)
+    if ALL:
+        return every
+    before = [misuse for misuse in every if misuse[0] in FAULTS_OF_BEFORE]
+    return [*before, *some.sample(every, 1 if name.startswith(SLOW) else 4)]
 
 
 def test_every_public_name_is_called(valid):
@@ -86,6 +90,16 @@ def test_wrong_values_come_to_results_or_errors_of_gainful(valid, capsys):
                 if fault is not None:
                     found[what] = fault
     assert found == {}
+
+
+def test_the_faults_of_before_are_tried(valid):
+    tried = {
+        what
+        for name, call in valid.items()
+        for parameter in parameters_of(call)
+        for what, _ in chosen(name, call, parameter)
+    }
+    assert set(FAULTS_OF_BEFORE) <= tried
 
 
 def bad(number, *, kind="a", known=()):

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import sys
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -235,6 +237,15 @@ def test_a_margin_makes_ties_of_signs(tenths, margin):
 def test_a_margin_that_is_none(tie):
     with pytest.raises(gf.InputError, match="tie: expected a number from 0"):
         sign_test([0.1, 0.2], tie=tie)
+
+
+@pytest.mark.parametrize("largest", [5e-324, 1e-310, 1e-20, 1.0, 1e300])
+@pytest.mark.parametrize("tie", [0.0, 5e-324, 1e-310, 1e-20, 1e301, sys.float_info.max])
+def test_a_margin_of_any_size_makes_ties_without_a_warning(largest, tie):
+    expected = [0.0, 0.0, 0.0] if tie >= largest else [1.0, -1.0, 0.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert signs([largest, -largest, 0.0], tie=tie).tolist() == expected
 
 
 # --- bootstrap

@@ -161,6 +161,8 @@ class Comparison:
         Args:
             base: the name of a run; None for all differences.
         """
+        if base is not None:
+            arguments.text(base, "base", "the name of a run")
         asked = [each for each in self.differences if base in (None, each.base)]
         fewest = min((each.queries for each in asked), default=_ENOUGH)
         lines = []

@@ -1,9 +1,10 @@
 """What a gate asks: `nDCG@10 < -0.01`, `missing > 0`, `changed`."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gainful import arguments
 from gainful.errors import GainfulError, InputError, did_you_mean, shown
 from gainful.measures.notation import parse
 
@@ -70,9 +71,9 @@ def read_conditions(
     where = "fail-unless" if unless else "fail-if"
     expected = "a condition or a list of conditions, each as text"
     remedy = "E.g. 'nDCG@10 < -0.01'."
-    if not isinstance(given, Iterable) or isinstance(given, bytes | Mapping):
+    if isinstance(given, bytes | Mapping):
         raise InputError(where, expected, shown(given), remedy)
-    texts = [given] if isinstance(given, str) else list(given)
+    texts = arguments.listed(given, where, f"{expected}, such as 'nDCG@10 < -0.01'")
     for text in texts:
         if not isinstance(text, str):
             raise InputError(where, expected, f"{shown(text)} in the list", remedy)

@@ -20,6 +20,7 @@ AnyArray = NDArray[np.generic]
 
 BATCH_DIMENSIONS = 2
 LARGEST_EXACT = 2**53
+_EXACT = "integers that a float64 holds exactly, up to 2^53"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +135,26 @@ def checked_numbers(array: AnyArray, name: str, valid: Bools | None = None) -> N
     The numbers keep their type: large arrays are converted later, a part at a time.
     """
     if array.dtype.kind not in "fiub":
-        odd = next((one for one in array.ravel().tolist() if not isinstance(one, Number)), None)
-        example = f", such as {shown(odd)}" if array.size else ""
-        raise InputError(name, "numbers", f"an array of {array.dtype}{example}")
+        raise _no_numbers(array, name)
     if array.dtype.kind == "f":
         _refuse_infinite(array, name, valid)
     elif array.dtype.kind in "iu" and array.size:
         largest = max(-int(array.min()), int(array.max()))
         if largest > LARGEST_EXACT:
-            raise InputError(
-                name, "integers that a float64 holds exactly, up to 2^53", str(largest)
-            )
+            raise InputError(name, _EXACT, str(largest))
     return array
+
+
+def _no_numbers(array: AnyArray, name: str) -> InputError:
+    """Return what is wrong with an array of something else than numbers, with an example."""
+    items = array.ravel().tolist()
+    odd = [item for item in items if not isinstance(item, Number)]
+    # NumPy makes objects of integers that its own types do not hold.
+    large = [item for item in items if isinstance(item, int) and abs(item) > LARGEST_EXACT]
+    if large and not odd:
+        return InputError(name, _EXACT, shown(large[0]))
+    example = f", such as {shown((odd or items)[0])}" if items else ""
+    return InputError(name, "numbers", f"an array of {array.dtype}{example}")
 
 
 def _refuse_infinite(array: AnyArray, name: str, valid: Bools | None) -> None:

@@ -76,7 +76,7 @@ class Engine:
 def _is_folder(given: object) -> bool:
     try:
         return isinstance(given, str | os.PathLike) and Path(given).is_dir()
-    except (TypeError, ValueError):  # a path of bytes, or one that no system has
+    except (OSError, TypeError, ValueError):  # a path of bytes, or one that no system has
         return False
 
 

@@ -135,11 +135,18 @@ def random_order(
     ).copy()
     if asked.cutoff is not None:
         discount[asked.cutoff + 1 :] = 0.0
+    # In units of a power of two for each query, which is exact: squares of all gains fit.
+    largest = np.zeros(matched.retrieved.size)
+    np.maximum.at(largest, sheet.owner, np.abs(gains))
+    unit = np.frexp(largest)[1]
+    gains = np.ldexp(gains, -unit[sheet.owner])
     expected, variance = mean_and_variance(gains, sheet.owner, matched.retrieved, discount)
     if asked.name == "nDCG":
         ideal = Measure("IDCG", cutoff=asked.cutoff, **_without(parameters, "norm"))
-        best = compute(sheet, (ideal,))[:, 0]
+        best = np.ldexp(compute(sheet, (ideal,))[:, 0], -unit)
         expected, variance = ratio(expected, best), ratio(variance, best**2)
+    else:
+        expected, variance = _in_full(expected, unit), _in_full(variance, 2 * unit)
     kept = ~matched.missing if decided.missing == "skip" else np.ones_like(matched.missing)
     return Chance(
         asked,
@@ -150,6 +157,19 @@ def random_order(
         scores.policy,
         scores.coverage,
     )
+
+
+def _in_full(values: Floats, unit: NDArray[np.intc]) -> Floats:
+    with np.errstate(over="ignore"):
+        found: Floats = np.ldexp(values, unit)
+    if not np.isfinite(found).all():
+        raise InputError(
+            "random_order",
+            "gains whose squares a float64 holds, up to about 1e+150",
+            "larger ones",
+            "Measure nDCG, or use smaller gains.",
+        )
+    return found
 
 
 def _without(parameters: Mapping[str, object], name: str) -> dict[str, object]:

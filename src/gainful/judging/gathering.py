@@ -158,5 +158,5 @@ def read_measure(measure: object) -> Measure:
 
 
 def read_whole(value: object, what: str) -> int:
-    """Read a whole number from 1."""
-    return arguments.whole(value, what, least=1)
+    """Read a whole number from 1, as a rank or a number of documents is."""
+    return arguments.whole(value, what, least=1, most=arguments.MOST_DOCUMENTS)

@@ -9,7 +9,7 @@ from gainful import arguments
 from gainful.errors import InputError, MeasureError, shown
 from gainful.measures.families import family
 from gainful.measures.foreign import without_call, written_out
-from gainful.measures.notation import read_measures
+from gainful.measures.notation import read_measures, read_text
 from gainful.measures.number import write_number
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
@@ -119,11 +119,10 @@ class Dialect:
         >>> dialect("sklearn").read("ndcg_score@5,10")
         (Measure('nDCG(ideal=retrieved)@5'), Measure('nDCG(ideal=retrieved)@10'))
         """
-        if not isinstance(written, str):
-            raise MeasureError("measure", "a text such as 'nDCG@10'", shown(written))
-        name, at, cutoff = without_call(written.strip()).partition("@")
+        asked = read_text(written, "a text such as 'nDCG@10'")
+        name, at, cutoff = without_call(asked).partition("@")
         known = self.names.get(name)
-        text = written_out(written.strip()) if known is None else f"{known}{at}{cutoff}"
+        text = written_out(asked) if known is None else f"{known}{at}{cutoff}"
         given = frozenset(re.findall(r"\b(\w+)\s*=", text))
         return tuple(self._translated(each, given) for each in read_measures(text))
 

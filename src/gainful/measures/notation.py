@@ -26,10 +26,28 @@ _NOTATION = re.compile(
     r"(?:\s*(?P<mark>@|_at_(?=\d)|_cut_|\.(?=[\d.])|_(?=\d))\s*(?P<cutoffs>[^@()]*))?",
     re.DOTALL,
 )
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # all but tabs and line ends
 _OPENING, _CLOSING = "({", ")}"
 
 # ir_measures names the gain by the formula of the DCG.
 _IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exp2"}
+
+
+def read_text(text: object, expected: str) -> str:
+    r"""Return the text of a measure without the white space around it.
+
+    Python takes some control characters for white space, and none of them is meant.
+
+    >>> read_text("P@5,\x1c10", "a text such as 'nDCG@10'")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.MeasureError: measure: expected a text such as 'nDCG@10', found 'P@5,\x1c10'. It holds a control character.
+    """
+    if not isinstance(text, str):
+        raise MeasureError("measure", expected, shown(text))
+    if _CONTROL.search(text):
+        raise MeasureError("measure", expected, shown(text), "It holds a control character.")
+    return text.strip()
 
 
 def parse(text: str) -> Measure:
@@ -54,9 +72,7 @@ def parse_all(text: str) -> tuple[Measure, ...]:
     >>> parse_all("nDCG@5,10")
     (Measure('nDCG@5'), Measure('nDCG@10'))
     """
-    if not isinstance(text, str):
-        raise MeasureError("measure", "a text such as 'nDCG@10'", shown(text))
-    found = _NOTATION.fullmatch(written_out(text.strip()))
+    found = _NOTATION.fullmatch(written_out(read_text(text, "a text such as 'nDCG@10'")))
     if found is None:
         raise MeasureError(
             "measure",
@@ -127,9 +143,7 @@ def family(name: str) -> Family:
     >>> family("map").title
     'Average precision'
     """
-    if not isinstance(name, str):
-        raise MeasureError("measure", "a name such as 'nDCG'", shown(name))
-    found = _NOTATION.fullmatch(written_out(name.strip()))
+    found = _NOTATION.fullmatch(written_out(read_text(name, "a name such as 'nDCG'")))
     return _look_up(found["name"] if found else name)[0]
 
 

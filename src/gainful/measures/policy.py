@@ -216,14 +216,15 @@ class Policy:
 
     def resolved(self, *, ids: bool) -> "Policy":
         """Return the policy with what is `auto` decided: ties by whether documents have ids."""
-        if self.ties in BY_ID and not ids:
+        known = arguments.truth(ids, "ids")
+        if self.ties in BY_ID and not known:
             raise PolicyError(
                 "policy ties",
                 "average, best, worst or order for documents without ids",
                 shown(self.ties),
                 "Arrays have no document ids to order ties by.",
             )
-        usual = {"ties": "doc" if ids else "average", "negative": "keep"}
+        usual = {"ties": "doc" if known else "average", "negative": "keep"}
         open_ = {name: answer for name, answer in usual.items() if getattr(self, name) == "auto"}
         return dataclasses.replace(self, **open_) if open_ else self
 

@@ -218,7 +218,8 @@ def signs(differences: ArrayLike, *, tie: float = 0.0) -> Floats:
     """
     column = read_values(differences, "differences", ("queries",))
     grid = on_grid(column[:, None])
-    margin = np.rint(np.ldexp(read_margin(tie, "tie"), -grid.exponent[0]))
+    with np.errstate(over="ignore"):  # a tie beyond all numbers is one of all differences
+        margin = np.rint(np.ldexp(read_margin(tie, "tie"), -grid.exponent[0]))
     units = grid.units[:, 0]
     return np.where(np.abs(units) <= margin, 0.0, np.sign(units))
 

@@ -100,9 +100,7 @@ def parse_all(text: str) -> tuple[SubtopicMeasure, ...]:
     >>> parse_all("IA(nDCG(gain=exp2)@5,10)")
     (SubtopicMeasure('IA(nDCG(gain=exp2)@5)'), SubtopicMeasure('IA(nDCG(gain=exp2)@10)'))
     """
-    if not isinstance(text, str):
-        raise MeasureError("measure", "a text such as 'alpha_nDCG@20'", shown(text))
-    found = _NOTATION.fullmatch(text.strip())
+    found = _NOTATION.fullmatch(notation.read_text(text, "a text such as 'alpha_nDCG@20'"))
     if found is None:
         raise MeasureError("measure", "a name such as alpha_nDCG@20 or IA(nDCG@10)", shown(text))
     family, arguments = subtopic_family(found["name"]), found["arguments"]

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 
+from gainful import arguments
 from gainful.errors import InputError, shown
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
@@ -48,8 +49,9 @@ def write_run(
     q1 Q0 b 2 0.5 mine
     q1 Q0 a 3 0.5 mine
     """
-    if not isinstance(tag, str) or tag.split() != [tag]:
-        raise InputError("tag", "a word without white space", shown(tag))
+    expected = "a word without white space"
+    if arguments.text(tag, "tag", expected).split() != [tag]:
+        raise InputError("tag", expected, shown(tag))
     _write(run, RUN, path, format=format, columns=columns, engine=engine, tag=tag)
 
 
