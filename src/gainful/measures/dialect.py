@@ -183,7 +183,7 @@ class Dialect:
 
         >>> from gainful.measures.dialects import dialect
         >>> entry = dialect("gdeval").entry()
-        >>> entry["measure"], entry["grades"], entry["decimals"], entry["note"]
+        >>> entry["measure"], entry["grades"], entry["decimals"], entry["ties"]
         ('nDCG(gain=exp2)@20', 'whole grades up to 4. gdeval.pl ends with an error for a higher grade.', 5, None)
         """
         taken = self.grades
