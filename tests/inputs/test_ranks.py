@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 import warnings
 from functools import partial
 
@@ -177,7 +179,7 @@ def warned(call, *arguments):
         warnings.simplefilter("always")
         call(*arguments)
     told = [str(each.message) for each in seen]
-    assert all(each.startswith("scores: 1, 2, 3 … from row to row") for each in told)
+    assert all("look like ranks" in each or "a name of ranks" in each for each in told)
     assert len(told) <= 1
     return bool(told)
 
@@ -186,7 +188,18 @@ RISING = [("q", "a", 1), ("r", "a", 1), ("q", "b", 2), ("q", "c", 3), ("r", "c",
 LISTS = {
     "rising": (RISING, True),
     "from 0": ([(query, doc, rank - 1) for query, doc, rank in RISING], True),
-    "falling": (RISING[::-1], False),
+    "falling": (sorted(RISING, key=lambda row: -row[2]), False),
+    "falling in one query": (
+        [("q", "a", 2), ("q", "b", 1), ("r", "a", 1), ("r", "b", 2), ("r", "c", 3)],
+        True,
+    ),
+    "by document": (
+        [("q", "a", 3), ("r", "a", 2), ("q", "b", 1), ("r", "b", 1), ("q", "c", 2)],
+        True,
+    ),
+    "shuffled, from 0": ([("q", "a", 2), ("q", "b", 0), ("q", "c", 3), ("q", "d", 1)], True),
+    "a number twice": ([("q", "a", 1), ("q", "b", 3), ("q", "c", 3), ("r", "a", 1)], False),
+    "from 0 and from 1": ([*RISING, ("s", "a", 0), ("s", "b", 1)], False),
     "not in every query": ([*RISING, ("s", "a", 0.5)], False),
     "with a gap": ([*RISING, ("r", "d", 4)], False),
     "with a tie": ([*RISING, ("r", "d", 2)], False),
@@ -240,18 +253,53 @@ def test_the_name_of_a_run_is_in_the_warning(tmp_path):
         table(form, rows, tmp_path, "score")
         for form, rows in (("csv", RISING[::-1]), ("tsv", RISING))
     )
-    with pytest.warns(gf.GainfulWarning, match="^run 'bad', scores: 1, 2, 3"):
+    with pytest.warns(
+        gf.GainfulWarning, match="^run 'bad', scores: those of every query are 1, 2, 3 …"
+    ):
         gf.evaluate_runs(JUDGMENTS, {"good": good, "bad": bad}, "nDCG")
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "run"])
 def test_a_long_run_is_looked_at_to_its_end(form, session, tmp_path):
     rows = [(query, f"d{rank}", rank) for query in "qrs" for rank in range(1, 301)]
-    for last, expected in ((300, True), (300.5, False)):
-        rows[-1] = ("s", "d300", last)
-        given = table(form, rows, tmp_path, "score")
-        opened = open_source(given, RUN, read_columns(None), session)
+    shuffled = sorted(rows, key=lambda row: (row[2] * 7919 % 300, row[0]))
+    for given, expected in (
+        (rows, True),
+        (shuffled, True),
+        (rows[::-1], False),
+        ([*rows[:-1], ("s", "d300", 300.5)], False),
+        ([("s", "d300", 299) if row == rows[-1] else row for row in shuffled], False),
+    ):
+        written = table(form, given, tmp_path, "score")
+        opened = open_source(written, RUN, read_columns(None), session)
         assert warned(warn_of_ranks, opened, session) == expected
+
+
+@pytest.mark.parametrize("form", [*NAMED, "json"])
+@pytest.mark.parametrize("name", ["rank", "Position", "pos"])
+def test_a_column_of_ranks_that_is_named_as_scores(name, form, session, tmp_path):
+    """Whatever whole numbers it has, even falling ones; others, as of ts_rank, are no ranks."""
+    for numbers, expected in (((5, 2), True), ((2, 1), True), ((0.5, 0.25), False)):
+        rows = [("q", "a", numbers[0]), ("q", "b", numbers[1])]
+        if form == "json":
+            given = tmp_path / "run.json"
+            keys = ("query", "doc", name)
+            given.write_text(json.dumps([dict(zip(keys, row, strict=True)) for row in rows]))
+        else:
+            given = table(form, rows, tmp_path, name)
+        opened = open_source(given, RUN, read_columns({"score": name}), session)
+        assert warned(warn_of_ranks, opened, session) == expected
+
+
+def test_clean_lines_are_looked_at_without_the_engine(tmp_path):
+    (tmp_path / "qrels").write_text("q 0 d1 1\n")
+    for numbers in (range(300, 0, -1), [0.5] * 300, [1, 3, 2]):
+        lines = (f"q Q0 d{place} {place + 1} {score} t\n" for place, score in enumerate(numbers))
+        (tmp_path / "run").write_text("".join(lines))
+        code = "import sys, gainful; gainful.evaluate('qrels', 'run', 'nDCG'); print('duckdb' in sys.modules)"
+        command = [sys.executable, "-W", "ignore", "-c", code]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert done.stdout == "False\n"
 
 
 @pytest.mark.parametrize(
@@ -259,6 +307,10 @@ def test_a_long_run_is_looked_at_to_its_end(form, session, tmp_path):
     [
         ([[1, 2, 3], [1, 2, 3]], True),
         ([[0, 1, 2, 3], [0, 1, 2, 3]], True),
+        ([[2, 1, 3], [3, 1, 2]], True),
+        ([[3, 2, 1], [1, 3, 2]], True),
+        ([[3, 3, 1], [1, 3, 2]], False),
+        ([[1, 2, 3], [1, 3, 3]], False),
         ([[1, 2], [1, 2]], False),
         ([[3, 2, 1], [3, 2, 1]], False),
         ([[1, 2, 3], [1, 2, 4]], False),

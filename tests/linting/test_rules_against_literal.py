@@ -50,8 +50,10 @@ def expected_of_run(rows, grades):
         "constant-score": sum(len(docs) > 1 and len({e[2] for e in docs}) == 1 for docs in lists.values()),
         "short-list": sum(len(docs) < CUTOFF for docs in lists.values()),
     }  # fmt: skip
-    rising = {score - at for docs in lists.values() for at, (*_, score) in enumerate(docs)}
-    if rising in ({0}, {1}) and max(row[3] for row in rows) >= 2:
+    numbers = [[score for *_, score in docs] for docs in lists.values()]
+    ranks = any(all(sorted(each) == [*range(first, first + len(each))] for each in numbers) for first in (0, 1))  # fmt: skip
+    falls = all(each == sorted(each, reverse=True) for each in numbers)
+    if ranks and not falls and max(row[3] for row in rows) >= 2:
         counts["rank-as-score"] = len(lists)
     ordered = {
         query: sorted(docs, key=lambda each: (each[2], each[0]), reverse=True)

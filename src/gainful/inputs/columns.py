@@ -294,6 +294,15 @@ def refuse_repeated(names: Sequence[str], where: str) -> None:
             raise InputError(where, "each column once", f"{name!r} again", "Rename one.")
 
 
+def is_name_of_ranks(name: str) -> bool:
+    """Return whether a column of this name has ranks, by its name.
+
+    >>> is_name_of_ranks("Position"), is_name_of_ranks("score")
+    (True, False)
+    """
+    return _plain(name) in ALIASES[RANKS.number]
+
+
 def find_rank(names: Sequence[str]) -> int | None:
     """Return the place of a column of ranks, if there is one."""
     plain = [_plain(name) for name in names]

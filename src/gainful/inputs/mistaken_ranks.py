@@ -1,17 +1,18 @@
-"""Scores that are probably ranks: 1, 2, 3 … from row to row of every query.
+"""Scores that are probably ranks: in every query 1, 2, 3 … or 0, 1, 2 …, in any order of rows.
 
-Taken as scores, they turn a ranking round. Whole numbers that fall, or stand in another order, are
-left alone: scores may be whole, too.
+Taken as scores, they turn a ranking round. Where they fall from row to row of every query, as
+n, n - 1, …, 1, they are scores made from ranks, and right.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gainful.errors import warn
 from gainful.inputs.arrays import Lists
+from gainful.inputs.columns import is_name_of_ranks
 from gainful.inputs.engine import Session
 from gainful.inputs.rows import Row, rows
 from gainful.inputs.source import Source
@@ -23,14 +24,21 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _FIRST = (0, 1)  # where ranks begin
-_HEAD = 200  # rows, of which the first two tell of most runs that they have scores
+_HEAD = 200  # rows, which tell of most runs that they have scores
 _IN_TABLES = 2  # how high ranks must go to be told from scores
 _ELSEWHERE = 3  # the same; in dicts and arrays, two documents with 1 and 2 are an example
-# SQL, with {rows} for a table, that tells whether its numbers rise by 1 in every query.
-RISE = (
-    "SELECT min(number - place) = max(number - place) AND min(number) IN (0, 1) "
-    f"AND max(number) >= {_IN_TABLES} FROM (SELECT number, "
-    "row_number() OVER (PARTITION BY query ORDER BY row) AS place "
+# SQL, with {rows} for a table, that tells whether its numbers may be ranks. It sorts nothing.
+_MAY_BE = (
+    "SELECT min(low) = max(low) AND min(low) IN (0, 1) AND bool_and(high - low = n - 1) FROM ("
+    "SELECT min(number) AS low, max(number) AS high, count(*) AS n FROM {rows} GROUP BY query)"
+)
+# The same, that tells whether they are: ranks in every query, which do not fall in all of them.
+ARE_RANKS = (
+    "SELECT min(number - rank) = max(number - rank) AND min(number) IN (0, 1) "
+    f"AND max(number) >= {_IN_TABLES} AND NOT bool_and(rank + place = n + 1) FROM ("
+    "SELECT number, row_number() OVER (PARTITION BY query ORDER BY number) AS rank, "
+    "row_number() OVER (PARTITION BY query ORDER BY row) AS place, "
+    "count(*) OVER (PARTITION BY query) AS n "
     "FROM (SELECT query, number, row_number() OVER () AS row FROM {rows}))"
 )
 _OF_TABLE = "name their column: columns rank=…"
@@ -40,102 +48,179 @@ _OF_OTHERS = "give their negatives"
 def warn_of_ranks(run: object, session: Session) -> None:
     """Warn of a run, a table or a dict of dicts, whose scores are probably ranks."""
     if isinstance(run, Mapping):
-        highest = _highest(_documents(run))
-        if highest is not None and highest >= _ELSEWHERE:
-            _warn(_OF_OTHERS)
-    elif isinstance(run, Source) and not run.kind.ascending and are_ranks(run, session):
-        _warn(_OF_TABLE)
+        first = _first(_documents(run), _ELSEWHERE)
+        if first is not None:
+            _warn(first, _OF_OTHERS)
+    elif isinstance(run, Source) and not run.kind.ascending:
+        first = _first_in_table(run, session)
+        if first is not None:
+            _warn(first, _OF_TABLE)
+        elif (name := _named_as_rank(run)) and _may_be_ranks(_head(run, session)):
+            warn(
+                f"scores: they come from the column {name!r}, which is a name of ranks; the highest "
+                f"is taken for the best. If they are ranks, name their column: columns rank={name}."
+            )
 
 
 def warn_of_ranks_in_arrays(lists: Lists) -> None:
     """Warn of lists whose scores are probably ranks."""
-    head = lists.scores[:_ELSEWHERE].tolist()
-    if head[0] not in _FIRST or any(not 0 <= each - head[0] < _ELSEWHERE for each in head):
+    filled = np.flatnonzero(lists.lengths)
+    if not filled.size:
+        return
+    start, length = lists.starts[filled[0]], lists.lengths[filled[0]]
+    head = np.sort(lists.scores[start : start + length])
+    first = head[0]
+    if first not in _FIRST or (head != first + np.arange(length)).any():
         return  # as in most
     order = np.argsort(lists.starts, kind="stable")
-    places = np.arange(lists.scores.size) - np.repeat(lists.starts[order], lists.lengths[order])
-    if lists.scores.max() >= _ELSEWHERE and (lists.scores == head[0] + places).all():
-        _warn(_OF_OTHERS)
+    lengths = lists.lengths[order]
+    places = np.arange(lists.scores.size) - np.repeat(lists.starts[order], lengths)
+    if lists.scores.max() < _ELSEWHERE:
+        return
+    if (lists.scores == first + np.repeat(lengths, lengths) - 1 - places).all():
+        return  # they fall
+    owner = np.repeat(np.arange(lengths.size), lengths)
+    if (lists.scores[np.lexsort((lists.scores, owner))] == first + places).all():
+        _warn(int(first), _OF_OTHERS)
 
 
 def warn_of_ranks_on_spark(run: "DataFrame") -> None:
     """Warn of a run on Spark, with the columns query and number, whose scores are probably ranks.
 
-    Its rows have no order but that in which the first of them come. Of all of them it is looked
-    at whether each query has as many as its numbers count.
+    Its rows have no order but that in which the first of them come: only of these it is known
+    whether they fall.
     """
     sql = functions()
-    head = run.select("query", "number").limit(_HEAD).collect()
-    highest = _highest((row["query"], row["number"]) for row in head)
-    if highest is None or highest < _IN_TABLES:
-        return
-    if len(head) == _HEAD:
-        least, most = sql.min("number"), sql.max("number")
-        odd = (least != sql.lit(head[0]["number"])) | (most - least + 1 != sql.count("number"))
-        queries = run.groupBy("query").agg(odd.alias("odd"))
-        if queries.where("odd").limit(1).collect():
-            return
-    _warn(_OF_TABLE)
+    head = [
+        (row["query"], row["number"])
+        for row in run.select("query", "number").limit(_HEAD).collect()
+    ]
+    if len(head) < _HEAD:
+        first = _first(_lists(head), _IN_TABLES)
+    else:
+        first = _first_on_spark(run, sql) if _may_be_ranks(head) and not _fall(head) else None
+    if first is not None:
+        _warn(first, _OF_TABLE)
 
 
-def _warn(remedy: str) -> None:
+def _first_on_spark(run: "DataFrame", sql: Any) -> int | None:
+    """Return with what the ranks of a long run begin; None where they are none."""
+    least, most = sql.min("number"), sql.max("number")
+    queries = run.groupBy("query").agg(
+        least.alias("low"), (most - least + 1 == sql.count("number")).alias("full")
+    )
+    low, high, full = queries.agg(sql.min("low"), sql.max("low"), sql.min("full")).collect()[0]
+    if not full or low != high or low not in _FIRST:
+        return None
+    twice = run.groupBy("query", "number").count().where("count > 1")
+    return None if twice.limit(1).collect() else int(low)
+
+
+def _warn(first: int, remedy: str) -> None:
     warn(
-        "scores: 1, 2, 3 … from row to row of every query, as ranks are, with the highest taken for "
-        f"the best. If they are ranks, {remedy}."
+        f"scores: those of every query are {first}, {first + 1}, {first + 2} …, so they look like "
+        f"ranks; the highest is taken for the best. If they are ranks, {remedy}."
     )
 
 
-def are_ranks(source: Source, session: Session) -> bool:
-    """Return whether the scores of a table are probably ranks."""
-    found = _rows(source, session)
-    highest = _highest(islice(found, _HEAD))
-    if highest is None:
-        return False
-    if next(found, None) is None:
-        return highest >= _IN_TABLES
+def _first_in_table(source: Source, session: Session) -> int | None:
+    """Return with what the numbers of a table begin if they are probably ranks; else None."""
+    head = _head(source, session)
+    if len(head) <= _HEAD:
+        return _first(_lists(head), _IN_TABLES)
+    if not _may_be_ranks(head) or _fall(head):
+        return None
     table = session.name("numbers")
     read_into(session, ready(source, session), table, "SELECT query, number FROM {rows}")
-    rise = bool(session.rows(RISE.format(rows=table))[0][0])
+    ranks = all(session.rows(each.format(rows=table))[0][0] for each in (_MAY_BE, ARE_RANKS))
+    first = int(session.rows(f"SELECT min(number) FROM {table}")[0][0]) if ranks else None
     session.drop(table)
-    return rise
+    return first
 
 
-def _highest(numbers: Iterable[tuple[Any, Any]]) -> float | None:
-    """Return the highest number where they rise by 1 from row to row of each query; else None.
+def _named_as_rank(source: Source) -> str:
+    """Return the name of the column of scores where it is one of ranks; else an empty text."""
+    layout = source.layout
+    at = 2 if layout.format == "typed" else layout.places[2]
+    name = layout.names[at] if at < len(layout.names) else ""
+    return name if is_name_of_ranks(name) else ""
 
-    >>> _highest([("q", 1), ("r", 1), ("q", 2)]), _highest([("q", 2), ("q", 1)])
-    (2, None)
+
+def _first(lists: Iterable[Sequence[Any]], least: int) -> int | None:
+    """Return with what ranks begin, if each list has them in some order, up to `least` at least.
+
+    None if they are none, or fall in every list.
+
+    >>> _first([[2, 1, 3], [1]], 3), _first([[3, 2, 1], [1]], 3), _first([[1, 3]], 3)
+    (1, None, None)
     """
-    follows: dict[Any, float] = {}
-    for query, number in numbers:
-        if query is None or not isinstance(number, int | float | np.number):
+    first, highest, falls = None, -1, True
+    for numbers in filter(None, lists):
+        if not all(
+            isinstance(number, int | float | np.integer | np.floating) for number in numbers
+        ):
             return None
-        if not follows:
-            first = number
-            if first not in _FIRST:
+        if first is None:
+            if min(numbers) not in _FIRST:
                 return None
-        if number != follows.get(query, first):
+            first = int(min(numbers))
+        ranks = [*range(first, first + len(numbers))]
+        if sorted(numbers) != ranks:
             return None
-        follows[query] = number + 1
-    return max(follows.values()) - 1 if follows else None
+        highest = max(highest, ranks[-1])
+        falls = falls and [*numbers] == ranks[::-1]
+    return first if highest >= least and not falls else None
 
 
-def _documents(run: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
-    for query, documents in run.items():
+def _may_be_ranks(head: Iterable[tuple[Any, Any]]) -> bool:
+    """Return whether some rows of a table may have ranks: whole numbers from 0, each once.
+
+    >>> _may_be_ranks([("q", 7.0), ("r", 7.0)]), _may_be_ranks([("q", 7.0), ("q", 7.0)])
+    (True, False)
+    """
+    lists = _lists(head)
+    return bool(lists) and all(
+        None not in numbers
+        and all(number >= 0 and number % 1 == 0 for number in numbers)
+        and len({*numbers}) == len(numbers)
+        for numbers in lists
+    )
+
+
+def _fall(head: Iterable[tuple[Any, Any]]) -> bool:
+    """Return whether the numbers fall from row to row of every query that has more than one."""
+    pairs = [pair for numbers in _lists(head) for pair in pairwise(numbers)]
+    return bool(pairs) and all(before > after for before, after in pairs)
+
+
+def _lists(rows: Iterable[tuple[Any, Any]]) -> list[list[Any]]:
+    """Return the numbers of each query, in the order of the rows."""
+    found: dict[Any, list[Any]] = {}
+    for query, number in rows:
+        found.setdefault(query, []).append(number)
+    return [*found.values()]
+
+
+def _documents(run: Mapping[Any, Any]) -> Iterator[list[Any]]:
+    for documents in run.values():
         if not isinstance(documents, Mapping):  # which is said when they are matched
             return
-        for number in documents.values():
-            yield query, number
+        yield [*documents.values()]
+
+
+def _head(source: Source, session: Session) -> list[tuple[Any, Any]]:
+    """Return query and number of the first rows of a table, one more than are looked at."""
+    return [*islice(_rows(source, session), _HEAD + 1)]
 
 
 def _rows(source: Source, session: Session) -> Iterator[tuple[str, float | None]]:
     """Yield query and number of the rows of a table, a few more than are looked at."""
-    import duckdb
-
     if source.lines and source.file is not None:
         for row in rows(source.file, source.layout, source.kind):
             yield (row.query, row.number) if isinstance(row, Row) else ("", None)
         return
+    import duckdb  # which clean lines do without
+
     try:
         yield from session.rows(f"SELECT query, number FROM ({source.select}) LIMIT {_HEAD + 1}")
     except (duckdb.Error, UnicodeError):  # which is said when all rows are read

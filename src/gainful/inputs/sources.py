@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.columns import kind_of, no_rank, rank_again
+from gainful.inputs.columns import find_columns, kind_of, no_rank, rank_again
 from gainful.inputs.engine import Columns, Session, said
 from gainful.inputs.files import Plain, parts_of, path_of, plain_file
-from gainful.inputs.formats import recognise
+from gainful.inputs.formats import Layout, recognise
 from gainful.inputs.frames import is_lasting, readable, refuse_odd_objects, written_names
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.letor import Labels, Predictions, read_labels, read_predictions
@@ -115,12 +115,15 @@ def _open_plain(
             found = read_nested(file, kind, checked=checked)
             if isinstance(found, Mapping):
                 return found
-            found = replace(found, kind=kind_of([*found.records[0]], kind, columns))
+            names = (*found.records[0],)
+            found = replace(found, kind=kind_of(names, kind, columns))
             table = session.register(kind.name, found.arrays(columns))
             # No number is missing; but the engine takes NaN in an array for nothing.
             number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
             select = f"SELECT * REPLACE ({number}) FROM {table}"
-            return Source(found.kind, file.name, select, strict=True)
+            places = find_columns(names, found.kind, columns, file.name)
+            layout = Layout("json", names=names, places=places)
+            return Source(found.kind, file.name, select, strict=True, layout=layout)
         case "jsonl":
             return json_lines(file, kind, columns, session)
     kind = kind_of(layout.names, kind, columns)

@@ -119,8 +119,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             Rule(
                 "rank-as-score",
                 "warning",
-                "Scores that are 1, 2, 3 … from row to row of every query, as ranks are: the last "
-                "document counts as the best.",
+                "Scores that are 1, 2, 3 … or 0, 1, 2 … in every query, in any order of rows, as ranks are: "
+                "the last document counts as the best. Scores that fall from row to row are left alone.",
                 "If they are ranks, name their column: columns rank=…; in a dict, give their negatives.",
             ),
             Rule(

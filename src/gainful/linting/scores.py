@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gainful.inputs.engine import Session
-from gainful.inputs.mistaken_ranks import RISE
+from gainful.inputs.mistaken_ranks import ARE_RANKS
 from gainful.linting.drafts import Draft, counted
 from gainful.linting.listed import Listed
 
@@ -14,7 +14,7 @@ def look_at_scores(session: Session, run: Listed, cutoff: int) -> Iterator[Draft
         yield from _unusable(session, run)
         yield from _short(session, run, cutoff)
         return
-    yield from _rising(session, run)
+    yield from _like_ranks(session, run)
     if run.ranked:
         yield from _ranks(session, run)
     yield from _constant(session, run)
@@ -45,14 +45,14 @@ def _unusable(session: Session, run: Listed) -> Iterator[Draft]:
         yield Draft("unusable-rank", run, count, message, example, query, doc, row)
 
 
-def _rising(session: Session, run: Listed) -> Iterator[Draft]:
+def _like_ranks(session: Session, run: Listed) -> Iterator[Draft]:
     """Look for ranks in place of scores; lowest and highest scores tell of most runs."""
     queries, possible = session.rows(
         "SELECT count(*), min(low) = max(low) AND min(low) IN (0, 1) AND bool_and(high - low = n - 1) "
         f"AND max(n) > 1 FROM {run.groups}"
     )[0]
-    if possible and session.rows(RISE.format(rows=run.table))[0][0]:
-        message = f"the scores rise by 1 from row to row of {counted(queries, 'query', 'queries')}"
+    if possible and session.rows(ARE_RANKS.format(rows=run.table))[0][0]:
+        message = f"the scores look like ranks in {counted(queries, 'query', 'queries')}"
         yield Draft("rank-as-score", run, queries, message)
 
 
