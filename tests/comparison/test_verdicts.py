@@ -302,6 +302,15 @@ def test_differences_that_are_few_skewed_or_rare_are_told(case):
     assert one.to_dict()["changed"] == one.changed == one.wins + one.losses
 
 
+@pytest.mark.parametrize("tie", [0.0, 0.1, 1.0])
+def test_what_changed_is_counted_whatever_is_a_tie(tie):
+    values = {"a": [0.5, 0.5, 0.5, 0.5], "b": [0.5, 0.55, 0.9, 0.1]}
+    scores = {name: dict(zip("qrst", each, strict=True)) for name, each in values.items()}
+    (one,) = gf.compare_scores(scores, tie=tie, resamples=100).differences
+    assert one.changed == one.to_dict()["changed"] == 3
+    assert one.ties == {0.0: 1, 0.1: 2, 1.0: 4}[tie]
+
+
 def test_the_tail_says_on_which_side_the_truth_may_be():
     below, above = (quick(moved(np.array(skewed(30)) * sign)).differences[0] for sign in (1, -1))
     assert "may lie below the interval" in below.caution

@@ -229,3 +229,19 @@ def test_a_positive_absent_grade_is_a_gain_to_find():
     assert scores["nDCG@2"] == pytest.approx(second / (1 + second))
     whole = gf.evaluate({"q": {"a": 0}}, {"q": {"a": 1}}, "nDCG", policy=gf.Policy(absent=1))
     assert whole.coverage.empty == ("q",)  # without a cutoff no rank is open
+
+
+@pytest.mark.parametrize("dialect", ["quepid", "ntcir", "spark-mllib", "recbole"])
+def test_a_dialect_says_itself_what_minus_one_is(dialect):
+    """The policy cannot be set beside it, so no warning may advise that."""
+    measure = {"spark-mllib": "AP", "ntcir": "nDCG@2"}.get(dialect, "nDCG@2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", gf.GainfulWarning)
+        gf.evaluate({"q": {"a": 1, "b": -1}}, {"q": {"a": 0.5, "b": 0.7}}, measure, dialect=dialect)
+
+
+def test_marks_that_are_retrieved_do_not_look_like_other_ids():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", gf.GainfulWarning)
+        policy = gf.Policy(negative="unjudged")
+        gf.evaluate({"q": {"a": -1, "b": 1}}, {"q": {"a": 0.5}}, "nDCG", policy=policy)

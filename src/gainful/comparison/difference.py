@@ -72,6 +72,7 @@ class Difference:
         wins: how many queries are better in the run.
         ties: how many are the same, but for rounding.
         losses: how many are worse.
+        changed: how many are not the same, whatever counts as a tie.
         moved: the queries that changed most, by size.
         verdict: better, worse, equivalent or no decision, in a sentence.
     """
@@ -96,13 +97,9 @@ class Difference:
     wins: int
     ties: int
     losses: int
+    changed: int
     moved: tuple[Moved, ...]
     verdict: Verdict
-
-    @property
-    def changed(self) -> int:
-        """How many queries are not the same in both runs."""
-        return self.wins + self.losses
 
     @property
     def caution(self) -> str:
@@ -113,7 +110,7 @@ class Difference:
         """
         tilt = (self.skewness or 0.0) / math.sqrt(self.queries)
         skewed, unchanged = abs(tilt) > _SKEWED, 0 < self.changed < _CHANGED
-        if not skewed and not (unchanged and self.ties):
+        if not skewed and not (unchanged and self.changed < self.queries):
             return ""
         side = " above" if tilt > 0 else " below"
         return (

@@ -271,6 +271,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         wins=int((sides > 0).sum()),
         ties=int((sides == 0).sum()),
         losses=int((sides < 0).sum()),
+        changed=int((signs(found.apart, tie=0.0) != 0).sum()),
         moved=_moved(paired, found),
         verdict=verdict(grounds, settings),
     )

@@ -166,7 +166,8 @@ def evaluate_runs(
                 with _naming(name, among=runs):
                     results[name] = _measure_run(reader, judgments, run, depth, asked, tool)
                 tell(1.0)
-            reader.warn_of_marks()
+            if tool is None:  # which says itself what −1 is
+                reader.warn_of_marks()
         if depth is not None:  # what ties can do is not known of lists that were cut
             for name, run in runs.items():
                 results[name].match_whole = partial(
@@ -296,7 +297,7 @@ def evaluate_arrays(
             resolved,
         )
         found = _scores(batches, measured, asked, resolved)
-    if chosen.negative == "auto":
+    if chosen.negative == "auto" and tool is None:
         tell_marks(marks_among(batches), arrays=True)
     _settle(found, tool, None)
     return found
