@@ -37,8 +37,8 @@ ODD = [
     "日本",
     "\U0001f600",
     "\\u0041",
-    "q\ud800",
-    "\udcff",
+    "q\u2028",
+    "\x7f",
 ]
 
 
@@ -213,7 +213,7 @@ def test_what_cannot_be_saved(tmp_path):
         with pytest.raises(gf.InputError, match="scores: expected what evaluate returns"):
             save_baseline(other, path)
     halves = "\ud83d\ude00"
-    with pytest.raises(gf.InputError, match="halves of a character"):
+    with pytest.raises(gf.InputError, match="ids of whole characters"):
         save_baseline(gf.evaluate({halves: {"a": 1}}, {halves: {"a": 1}}), path)
     with pytest.raises(gf.InputError, match="a file that can be written"):
         save_baseline(gf.evaluate(judgments, run), tmp_path / "no" / "b.json")

@@ -47,7 +47,7 @@ def test_swapped_arrays_are_told_by_metrics(name):
 
 PROPER = {
     "fractions as grades": ([[0.5, 1, 0]], [[2.5, 1, 0]]),
-    "negative grades": ([[-1, 0, 2]], [[2.0, 1.0, 0.0]]),
+    "negative grades": ([[-2, 0, 2]], [[2.0, 1.0, 0.0]]),
     "whole scores": ([[3, 0, 1]], [[2, 0, 1]]),
     "votes as scores": ([[3, 0, 1]], [[12, 0, 1]]),
     "one score": ([[0.5, 1, 0]], [[1.0, 1.0, 1.0]]),

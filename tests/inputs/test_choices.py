@@ -191,7 +191,7 @@ def test_unjudged(form, unjudged, tmp_path):
 )
 def test_policies_that_refuse(form, policy, said, tmp_path):
     judgments = form.make([("q", "a", 1.0), ("p", "b", 1.0)], "judgments", tmp_path)
-    run = form.make([("q", "a", 1.0), ("q", "x", 2.0), ("e", "a", 1.0)], "run", tmp_path)
+    run = form.make([("q", "a", 0.5), ("q", "x", 2.0), ("e", "a", 1.0)], "run", tmp_path)
     with pytest.raises(gf.InputError, match=said):
         gf.evaluate(judgments, run, "nDCG@5", policy=policy)
 

@@ -23,7 +23,7 @@ def test_an_ndcg_just_below_one_is_not_one(put, dtype, less, ties):
     # Two documents in the wrong order, whose grades 1 − less and 1 the type holds as they are.
     second = 1 / math.log2(3)
     lost = less * (1 - second) / (1 + second * (1 - less))
-    scores, labels = np.array([2, 1], dtype), np.array([1 - less, 1], dtype)
+    scores, labels = np.array([2.5, 1], dtype), np.array([1 - less, 1], dtype)
     found = float(gf.metrics.ndcg(put(scores), put(labels), ties=ties))
     assert 1 - found == pytest.approx(lost, abs=4 * UNITS[dtype], rel=0)
 
