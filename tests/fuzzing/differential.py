@@ -10,6 +10,8 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
+
 import gainful as gf
 from fuzzing import numbers, reference
 from fuzzing.mutations import mutated
@@ -20,6 +22,7 @@ from gainful.inputs.letor import Labels, Predictions
 from gainful.inputs.rows import Fault, rows
 from gainful.inputs.source import Source
 from gainful.inputs.sources import open_source
+from gainful.inputs.spark_text import Parsing
 from gainful.inputs.texts import ready
 from gainful.matching.dispatch import Reader
 from gainful.matching.records import columns_of, documents_in
@@ -37,6 +40,7 @@ LINES = ("plain.txt", "tabs.tsv")  # which matching reads by itself
 MATCHED_EVERY = 4  # matching takes the engine several statements
 PUBLIC_EVERY = 97  # the public functions open an engine for each call, which takes long
 NUMBERS_EVERY = 50
+PACKED = (b"\x1f\x8b", b"\x28\xb5")
 REFUSED = "refused"
 
 
@@ -119,7 +123,7 @@ class Readers:
     def differences(self, number, start):
         """Yield what the readers and the reference disagree on in one input."""
         seed = input_of(number, start)
-        checks = [self.by_engine, self.by_rows]
+        checks = [self.by_engine, self.by_rows, self.by_lines]
         if number % MATCHED_EVERY == 0 or seed.name in LINES:
             checks.append(self.by_matching)
         if number % PUBLIC_EVERY == 0:
@@ -164,6 +168,19 @@ class Readers:
         if opened.kind.ascending and expected == REFUSED:
             return None  # whether ranks repeat is not asked of single rows
         return _unlike(_rows_content(opened), expected)
+
+    def by_lines(self, path, seed, expected):
+        """Read the lines of a file as the machines of Spark do, a few at a time."""
+        try:
+            opened = open_source(path, KINDS[seed.kind], given(seed), self.session)
+        except gf.GainfulError:
+            return _unlike(REFUSED, expected)
+        if not isinstance(opened, Source) or not opened.lines or seed.content[:2] in PACKED:
+            return None
+        if opened.kind.ascending and expected == REFUSED:
+            return None  # whether ranks repeat is not asked of single rows
+        found = _lines_content(seed, opened)
+        return None if found is None else _unlike(_unsigned(found), _unsigned(expected))
 
     def by_matching(self, path, seed, expected):
         """Match with a file or a dict, whole or at a depth; a dict of the same content is the oracle."""
@@ -244,6 +261,42 @@ def _rows_content(source):
             return REFUSED
         found[row.query][row.doc] = row.number
     return found or REFUSED
+
+
+def _lines_content(seed, source):
+    """Return what lines hold; None where fields in quotes go over several, which Spark refuses."""
+    lines = seed.content.split(b"\n")
+    lines = lines[:-1] if not lines[-1] else lines
+    size = 1 + len(seed.content) % 5
+    batches = (
+        pa.record_batch(
+            {
+                "line": pa.array(lines[place : place + size], pa.binary()),
+                "start": pa.array([0] * len(lines[place : place + size]), pa.int64()),
+            }
+        )
+        for place in range(0, len(lines), size)
+    )
+    found = {}
+    for batch in Parsing(seed.name, source.layout, source.kind)(batches):
+        for row in batch.to_pylist():
+            if row["fault"] is not None:
+                joined = row["fault"]["expected"].startswith("a field in quotes that ends on")
+                return None if joined else REFUSED
+            if row["doc"] in found.setdefault(row["query"], {}):
+                return REFUSED
+            found[row["query"]][row["doc"]] = row["number"]
+    return found or REFUSED
+
+
+def _unsigned(found):
+    """Return content with 0.0 for −0.0, which Spark does not keep; every matcher takes them for one."""
+    if not isinstance(found, dict):
+        return found
+    return {
+        query: {doc: number + 0.0 for doc, number in documents.items()}
+        for query, documents in found.items()
+    }
 
 
 def _ids(found):
