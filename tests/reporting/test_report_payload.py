@@ -169,7 +169,7 @@ def test_the_policy_in_full(data):
     judgments, runs = data
     policy = gf.Policy(ties="average", absent=-1)
     listed = gf.report(judgments, runs, policy=policy).payload()["policy"]
-    assert {each["name"]: each["answer"] for each in listed} == policy.answers()
+    assert {each["name"]: each["answer"] for each in listed} == policy.resolved(ids=True).answers()
     other = {each["name"]: each["meaning"] for each in listed if not each["default"]}
     assert other.keys() == {"ties", "absent"}
     assert "a document of this grade" in other["absent"]
