@@ -111,10 +111,10 @@ def test_a_rank_that_is_named_as_a_score(paths, cli, tmp_path):
     call = ["evaluate", paths[0], run, *named(*NAMES, "run.query=1", "run.doc=2")]
     done = cli(*call, *named("score=3"))
     assert done.returncode == 0
-    assert done.stderr.count("as ranks are") == 1
+    assert done.stderr.count("look like ranks") == 1
     assert "columns rank=…" in done.stderr
-    assert "as ranks are" not in cli(*call, *named("rank=3")).stderr
+    assert "look like ranks" not in cli(*call, *named("rank=3")).stderr
     done = cli("why", paths[0], run, "--dialects", "trec_eval", *call[3:], *named("score=3"))
-    assert done.stderr.count("as ranks are") == 1
+    assert done.stderr.count("look like ranks") == 1
     done = cli("report", paths[0], run, "-o", tmp_path / "p.html", *call[3:], *named("score=3"))
-    assert done.stderr.count("as ranks are") == 1
+    assert done.stderr.count("look like ranks") == 1

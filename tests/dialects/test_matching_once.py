@@ -93,13 +93,14 @@ def matches(monkeypatch):
 
 @pytest.mark.parametrize(
     ("scores", "itself", "most"),
-    [(SPREAD, False, 4), ((0.25, 0.5), False, 8), (NEAR, True, 24)],
+    [(SPREAD, False, 6), ((0.25, 0.5), False, 12), (NEAR, True, 36)],
     ids=["plain", "tied", "everything"],
 )
 def test_how_often_a_run_is_matched(matches, scores, itself, most):
-    """Rounded or not and with itself or not, to know that it is all the same; then condensed.
+    """Once for each answer of the choices that are often idle, to know that they are; then condensed.
 
-    Tied documents also stand in three orders, condensed or not.
+    Where −1 is a grade, `negative=unjudged` is matched on its own. Tied documents also stand in
+    three orders, condensed or not.
     """
     judgments, run = case("often", scores, itself=itself)
     found = gf.which(judgments, run, got="0.5")

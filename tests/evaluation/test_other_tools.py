@@ -107,6 +107,7 @@ def test_scikit_learn_on_the_lists_of_a_run(k):
     assert differ > 100
 
 
+@pytest.mark.filterwarnings("ignore:.*the labels have fractions:gainful.GainfulWarning")
 @pytest.mark.parametrize("base", [2, 10, 1.5])
 def test_scikit_learn_dcg(base):
     rng = np.random.default_rng(3)

@@ -46,7 +46,8 @@ def test_judgments_without_a_value(spark):
             "q1",
             "z",
             None,
-        ): "judgments, query 'q1', document 'z': expected a finite number as grade, found nothing.",
+        ): "judgments, query 'q1', document 'z': expected a finite number as grade, found nothing. "
+            "Give the document a grade, or remove the row: without one it is not judged.",
         (
             "q1",
             "a",

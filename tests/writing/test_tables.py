@@ -85,12 +85,3 @@ def test_a_file_of_scores_is_replaced_only_when_complete(scores, tmp_path, monke
     monkeypatch.undo()
     assert (tmp_path / "x.csv").read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
-
-
-@pytest.mark.parametrize("name", ["x.csv", "x.html.gz", "x.parquet"])
-def test_ids_that_are_no_text(name, tmp_path):
-    (tmp_path / name).write_text("old")
-    scores = gf.evaluate({"\ud800": {"a": 1}}, {"\ud800": {"a": 1}})
-    with pytest.raises(gf.InputError, match="expected a file that can be written"):
-        scores.write(tmp_path / name)
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "old")]

@@ -27,7 +27,7 @@ _BLOCKS = ("average", "best", "worst")
 """The rules for ties that treat a block of tied documents as a whole."""
 _OFTEN_IDLE = ("precision", "drop_self", "negative")
 """Choices that make no difference to most data, of which one match tells."""
-_KEPT = 12  # of what has been matched, the latest
+_KEPT = 24  # of what has been matched, the latest
 
 
 class Measuring:

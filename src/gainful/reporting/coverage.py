@@ -180,7 +180,7 @@ def _looked_at(evaluated: Evaluated, measure: Measure) -> list[str]:
 def _reach(depth: int | None) -> str:
     if depth is None:
         return "all that were retrieved"
-    return f"down to rank {depth}, and those tied with the last"
+    return f"down to rank {depth}"
 
 
 def _cut(names: Sequence[str]) -> str:
