@@ -25,7 +25,9 @@ def test_an_error_of_a_dialects_policy_in_arrays():
     said = r"\(policy empty=error, as dialect ntcir has it\)"
     with pytest.raises(gf.InputError, match=said):
         gf.evaluate_arrays(labels=[[0, 0]], scores=[[2, 1]], dialect="ntcir")
-    with pytest.raises(gf.InputError, match=r"missing=skip empty=skip_all, as dialect gdeval has it"):
+    with pytest.raises(
+        gf.InputError, match=r"missing=skip empty=skip_all, as dialect gdeval has it"
+    ):
         gf.evaluate_arrays(labels=[[0, 0]], scores=[[2, 1]], dialect="gdeval")
     with pytest.raises(gf.PolicyError, match=r"found negative=both, as dialect rax has it"):
         gf.evaluate_arrays(

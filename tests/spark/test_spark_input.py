@@ -47,7 +47,7 @@ def test_judgments_without_a_value(spark):
             "z",
             None,
         ): "judgments, query 'q1', document 'z': expected a finite number as grade, found nothing. "
-            "Give the document a grade, or remove the row: without one it is not judged.",
+        "Give the document a grade, or remove the row: without one it is not judged.",
         (
             "q1",
             "a",
