@@ -107,6 +107,11 @@ _RECORDS = {
     "object after the object": (
         _json(b'{"query":"q","doc":"c","score":3}{"query":"q","doc":"d","score":4}'), REFUSED),
     "object on two lines": (_json(b'{"query":"q","doc":"c",', b'"score":3}'), REFUSED),
+    "surrogate in UTF-8 in a key": (_json(b'{"q\xed\xa0\x80":"q","doc":"c","score":3}'), REFUSED),
+    "surrogate in UTF-8 in an id": (_json(b'{"query":"q","doc":"\xed\xa0\x80","score":3}'), REFUSED),
+    "escaped surrogate in a key": (_json(b'{"\\ud800":"q","doc":"c","score":3}'), REFUSED),
+    "escaped surrogate in an id": (_json(b'{"query":"\\ud800","doc":"c","score":3}'), REFUSED),
+    "escaped surrogate in a number": (_json(b'{"query":"q","doc":"c","score":"\\ud800"}'), REFUSED),
     "list": (_json(b'["q","c",3]'), REFUSED),
     "comment": (_json(b"# what wrote it"), REFUSED),
     "quotes of another kind": (_json(b"{'query':'q','doc':'c','score':3}"), REFUSED),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gainful.errors import InputError, shortened
+from gainful.errors import InputError, printable, shortened
 from gainful.inputs.columns import kind_of
 from gainful.inputs.files import BYTE_ORDER_MARK, csv_fields
 from gainful.inputs.formats import Layout, json_lines_layout, recognise_head
@@ -302,7 +302,16 @@ def _checked(good: list[Row], faults: list[Fault], part: tuple[str, int]) -> Any
     import pyarrow as pa
 
     none = [None] * len(faults)
-    told = [(*part, fault.line, fault.expected, fault.found, fault.remedy) for fault in faults]
+    file, start = part
+    told = [
+        (
+            printable(file),  # Arrow holds no text with half a character
+            start,
+            fault.line,
+            *(printable(text) for text in (fault.expected, fault.found, fault.remedy)),
+        )
+        for fault in faults
+    ]
     names = [field.name for field in _fault_type()]
     columns = {
         "query": pa.array([row.query for row in good] + none, pa.string()),
