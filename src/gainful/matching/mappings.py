@@ -64,8 +64,14 @@ def match(
     matched = rows.matched(queries, tuple(in_order(returned.keys() - judged.keys())))
     if not rows.shared and matched.unjudged.any():
         common = judged.keys() & returned.keys()
+        left_out = policy.negative == "unjudged"
         warn_of_disjoint_documents(
-            {str(doc) for query in common for doc in judged[query]},
+            {
+                str(doc)
+                for query in common
+                for doc, grade in judged[query].items()
+                if not (left_out and grade < 0)
+            },
             {str(doc) for query in common for doc in returned[query]},
         )
     return matched

@@ -19,12 +19,7 @@ def refuse_disjoint_queries(judged: Collection[str], returned: Collection[str]) 
 
 
 def warn_of_disjoint_documents(known: Collection[str], found: Collection[str]) -> None:
-    """Warn of a run in which no document of a judged query is judged.
-
-    Where the policy takes marks for unjudged, some may be in both: then ids are spelled alike.
-    """
-    if not {*known}.isdisjoint(found):
-        return
+    """Warn of a run in which no document of a judged query is judged."""
     warn(
         "document ids: no retrieved document is judged: "
         f"judgments have {examples(in_order(known))}; the run has {examples(in_order(found))}. "
