@@ -8,6 +8,7 @@ import gainful as gf
 from gainful.inputs.columns import ALIASES
 
 DOCS = Path(__file__).parent
+STUB = DOCS.parent / "src" / "gainful" / "__init__.pyi"
 
 
 def families() -> str:
@@ -87,6 +88,20 @@ def renewed(text: str) -> str:
     )
 
 
+def stub() -> str:
+    """Return what type checkers read of the public names: the package's table as imports."""
+    places = gf._PLACES.items()  # noqa: SLF001, the table is the package's own
+    names = [(module, inside, name) for name, (module, inside) in places]
+    lines = [
+        f"from {module} import {inside}" + ("" if inside == name else f" as {name}")
+        for module, inside, name in sorted(names)
+    ]
+    public = [f'    "{name}",' for name in gf.__all__]
+    head = "# Written by `make docs` from the table in __init__.py."
+    return "\n".join([head, "", *lines, "", "__all__ = [", *public, "]", "__version__: str", ""])
+
+
 if __name__ == "__main__":
+    STUB.write_text(stub(), encoding="utf-8")
     for page in sorted(DOCS.glob("*.md")):
         page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -92,6 +92,7 @@ def test_generated_parts_are_up_to_date():
     assert pages
     for page in pages:
         assert generate.renewed(page.read_text()) == page.read_text(), "run `make docs`"
+    assert generate.stub() == generate.STUB.read_text(), "run `make docs`"
 
 
 def without_code(page):

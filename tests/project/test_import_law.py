@@ -198,6 +198,35 @@ def test_importing_the_package_loads_nothing_heavy():
     assert "concurrent" not in loaded_by("import gainful; gainful.ndcg([1, 0])")
 
 
+LAYERS = {"evaluation", "matching", "comparison", "reporting", "explanation", "judging"}
+HELP = """
+import contextlib, io, sys
+from gainful.cli.commands import commands
+for words in {calls}:
+    with contextlib.redirect_stdout(io.StringIO()):
+        commands.main(words, standalone_mode=False)
+print(*sys.modules)
+"""
+
+
+def loaded_by_help(*commands):
+    """What the help of commands imports: libraries, and folders of the package."""
+    calls = [[each, "--help"] if each else ["--help"] for each in commands]
+    done = subprocess.run(
+        [sys.executable, "-c", HELP.format(calls=calls)], capture_output=True, text=True, check=True
+    )
+    return {name.removeprefix("gainful.").split(".")[0] for name in done.stdout.split()}
+
+
+def test_the_help_of_commands_loads_only_what_it_names():
+    assert loaded_by_help("") & {"numpy", "rich", "measures", *LAYERS} == set()
+    light = ("evaluate", "explain", "why", "check", "power", "measures", "dialects")
+    assert loaded_by_help(*light) & {"numpy", *HEAVY, *LAYERS} == set()
+    choices = LAYERS - {"comparison"}  # where the choices of a comparison are defined
+    assert loaded_by_help("compare", "report", "pool", "convert") & {*HEAVY, *choices} == set()
+    assert {"numpy", "statistics"} <= loaded_by_help("compare")  # so loading is seen
+
+
 def test_what_is_heavy_can_be_seen():
     assert loaded_by("import pandas") & HEAVY >= {"pandas"}
 

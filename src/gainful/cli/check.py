@@ -34,7 +34,6 @@ def _help() -> str:
 
 @click.command(
     help=_help(),
-    short_help="Look for what is wrong in judgments and runs.",
     epilog="Example: gainful check qrels.txt bm25.run --scale 0..3 --strict",
 )
 @click.argument("judgments")

@@ -7,20 +7,22 @@ import click
 
 import gainful as gf
 
-_COMMANDS = (
-    "evaluate",
-    "compare",
-    "report",
-    "explain",
-    "why",
-    "check",
-    "pool",
-    "power",
-    "measures",
-    "dialects",
-    "convert",
-    "trec_eval",
-)
+# In the order of a user's work. The lines of help stand here so that a list of all commands needs
+# none of them.
+_COMMANDS = {
+    "evaluate": "Measure one or more runs against judgments.",
+    "compare": "Say whether runs are better than another, and how sure that is.",
+    "report": "Write a page about runs: verdict, charts and ranked lists.",
+    "explain": "Work a value out, line by line.",
+    "why": "Say why two tools give different numbers, or which gives yours.",
+    "check": "Look for what is wrong in judgments and runs.",
+    "pool": "Say which documents to judge, and which first.",
+    "power": "Say how many queries a comparison needs.",
+    "measures": "List the measures, or define one.",
+    "dialects": "List the tools whose conventions --dialect takes on.",
+    "convert": "Write a run or judgments in another format.",
+    "trec_eval": "Do what trec_eval does: its options, its output.",
+}
 # What is a command's work under another name, as in Python.
 _ELSEWHERE = {"which": "gainful why --got"}
 
@@ -29,8 +31,13 @@ class _Commands(click.Group):
     """Commands, each in a module of its name that is imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the names in the order of a user's work."""
+        """Return the names of all commands."""
         return list(_COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write a line about each command, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return the command of a name, if there is one."""

@@ -157,7 +157,9 @@ def _refuse_reading() -> None:
             raise click.UsageError(f"--{option} is about judgments and runs, not for --scores.")
 
 
-def _reported(judgments: str | None, files: tuple[str, ...], options: dict[str, Any]) -> gf.Report:
+def _reported(
+    judgments: str | None, files: tuple[str, ...], options: dict[str, Any]
+) -> "gf.Report":
     """Compare as a part of a page, so that nothing is read or measured twice."""
     title = None if options["html"] == "-" else Path(options["html"]).stem
     # Spark keeps the documents to itself.
@@ -168,7 +170,7 @@ def _reported(judgments: str | None, files: tuple[str, ...], options: dict[str, 
 
 def _compared(
     judgments: str | None, files: tuple[str, ...], options: dict[str, Any]
-) -> gf.Comparison:
+) -> "gf.Comparison":
     if judgments is not None:
         return _called(gf.compare, judgments, files, options)
     _refuse_reading()
@@ -208,7 +210,7 @@ def _measures(options: dict[str, Any]) -> list[str]:
     return list(options["measures"]) or ["nDCG@10"]
 
 
-def _conditions(gate: gf.Gate | None) -> list[str]:
+def _conditions(gate: "gf.Gate | None") -> list[str]:
     """Return the conditions of a gate, as a page says them."""
     if gate is None:
         return []
@@ -218,14 +220,14 @@ def _conditions(gate: gf.Gate | None) -> list[str]:
     ]
 
 
-def _shown(found: gf.Comparison, options: dict[str, Any]) -> Any:
+def _shown(found: "gf.Comparison", options: dict[str, Any]) -> Any:
     """Return the table that is asked for, or all of them."""
     if options["tests_"]:
         return found.tests_table()
     return found.systems_table() if options["systems"] else found
 
 
-def _write(found: gf.Comparison, gate: gf.Gate | None, options: dict[str, Any]) -> None:
+def _write(found: "gf.Comparison", gate: "gf.Gate | None", options: dict[str, Any]) -> None:
     shown = _shown(found, options)
     write(gf.render(shown, format_of(options), digits=options["digits"]), options["output"])
     # The tables alone are a list in json, without room for notes; the comparison has them in it.

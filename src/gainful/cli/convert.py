@@ -34,7 +34,6 @@ def _listed(words: list[str], last: str) -> str:
 
 @click.command(
     help=_help(),
-    short_help="Write a run or judgments in another format.",
     epilog="Example: gainful convert bm25.run bm25.parquet --as run",
 )
 @click.argument("input_", metavar="INPUT")

@@ -132,7 +132,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     _finish(results, options)
 
 
-def _finish(results: Mapping[str, gf.Scores], options: dict[str, Any]) -> None:
+def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None:
     """Save the baseline, if one is asked for, and print the scores."""
     if options["save_baseline"] is not None:
         (scores,) = results.values()
@@ -172,7 +172,7 @@ def _evaluate_subtopics(
     options: dict[str, Any],
     policy: gf.Policy,
     reading: dict[str, Any],
-) -> dict[str, gf.Scores]:
+) -> "dict[str, gf.Scores]":
     """Measure runs where queries have subtopics; the judgments are read once."""
     source = click.get_current_context().get_parameter_source("measures")
     given = source is not click.core.ParameterSource.DEFAULT

@@ -25,7 +25,6 @@ _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
 
 
 @click.command(
-    short_help="Say which documents to judge, and which first.",
     epilog="Example: gainful pool bm25.run dense.run --judgments qrels.txt -m nDCG@10 --budget 50",
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")

@@ -248,6 +248,15 @@ WRITERS: Mapping[str, Callable[[Table], str]] = {
 """The formats by name, the default first."""
 
 
+def formats() -> tuple[str, ...]:
+    """Return the names of the formats, the default first.
+
+    >>> formats()
+    ('table', 'tsv', 'csv', 'json', 'jsonl', 'markdown', 'latex', 'html')
+    """
+    return tuple(WRITERS)
+
+
 def latex_text(text: str) -> str:
     r"""Escape what LaTeX would read as a command, and what it would print otherwise; on one line.
 

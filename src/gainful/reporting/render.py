@@ -5,18 +5,20 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.evaluation.scores import Scores
-from gainful.explanation.moved import Attribution
-from gainful.explanation.worked import Explanation
-from gainful.linting.findings import Findings
 from gainful.measures.dialect import Dialect
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Family
 from gainful.rendering.table import WRITERS, Cell, Table
 from gainful.version import VERSION
+
+if TYPE_CHECKING:  # a command that has no such result imports none of them
+    from gainful.evaluation.scores import Scores
+    from gainful.explanation.moved import Attribution
+    from gainful.explanation.worked import Explanation
+    from gainful.linting.findings import Findings
 
 _MOST_DIGITS = 17  # more than a float64 has
 _WIDTH = 100  # of a terminal, for what is folded
@@ -30,27 +32,18 @@ class Tabular(Protocol):
         """Return the table."""
 
 
-Renderable = (
-    Scores
-    | Mapping[str, Scores]
-    | Explanation
-    | Attribution
-    | Findings
-    | Family
-    | Sequence[Family]
-    | Dialect
-    | Sequence[Dialect]
-    | Tabular
-)
-
-
-def formats() -> tuple[str, ...]:
-    """Return the names of the formats, the default first.
-
-    >>> formats()
-    ('table', 'tsv', 'csv', 'json', 'jsonl', 'markdown', 'latex', 'html')
-    """
-    return tuple(WRITERS)
+Renderable = Union[
+    "Scores",
+    Mapping[str, "Scores"],
+    "Explanation",
+    "Attribution",
+    "Findings",
+    Family,
+    Sequence[Family],
+    Dialect,
+    Sequence[Dialect],
+    Tabular,
+]
 
 
 def render(
@@ -82,20 +75,38 @@ def render(
         digits = arguments.whole(digits, "digits", least=0, most=_MOST_DIGITS)
     write = WRITERS[format]
     match result:
-        case Explanation() | Attribution():
-            return _explanation(result, format)
-        case Findings():
-            return _findings(result, format, write)
         case Family() | Dialect():
             return _one(result, format, write)
-        case Scores():
-            return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
-        case Mapping():
-            return _scores(result, format, write, per_query=per_query, digits=digits)
         case list() | tuple():
             return write(_listed(result, format))
-        case _ if callable(getattr(result, "table", None)):
-            return _tabular(result, format, write, per_query=per_query, digits=digits)
+        case Mapping():
+            return _scores(result, format, write, per_query=per_query, digits=digits)
+    return _result(result, format, write, per_query=per_query, digits=digits)
+
+
+def _result(
+    result: Any,
+    format: str,  # noqa: A002
+    write: Callable[[Table], str],
+    *,
+    per_query: bool,
+    digits: int | None,
+) -> str:
+    """Write the result of a computation, each kind in its way."""
+    from gainful.evaluation.scores import Scores
+
+    if isinstance(result, Scores):
+        return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
+    from gainful.explanation.moved import Attribution
+    from gainful.explanation.worked import Explanation
+    from gainful.linting.findings import Findings
+
+    if isinstance(result, Explanation | Attribution):
+        return _explanation(result, format)
+    if isinstance(result, Findings):
+        return _findings(result, format, write)
+    if callable(getattr(result, "table", None)):
+        return _tabular(result, format, write, per_query=per_query, digits=digits)
     raise _unknown(result)
 
 
@@ -118,7 +129,7 @@ def _tabular(
 
 
 def _scores(
-    runs: Mapping[str, Scores],
+    runs: "Mapping[str, Scores]",
     format: str,  # noqa: A002
     write: Callable[[Table], str],
     *,
@@ -132,8 +143,10 @@ def _scores(
     return write(table if digits is None else replace(table, digits=digits))
 
 
-def _check_alike(runs: Mapping[str, Scores]) -> None:
+def _check_alike(runs: "Mapping[str, Scores]") -> None:
     """Refuse scores that do not belong into one table."""
+    from gainful.evaluation.scores import Scores
+
     if not runs:
         raise InputError("scores", "at least one run", "none")
     for name, scores in runs.items():
@@ -152,14 +165,14 @@ def _check_alike(runs: Mapping[str, Scores]) -> None:
             )
 
 
-def _means(runs: Mapping[str, Scores]) -> Table:
+def _means(runs: "Mapping[str, Scores]") -> Table:
     scores = next(iter(runs.values()))
     columns = ["run", *(str(measure) for measure in scores.measures)]
     rows: list[list[Cell]] = [[name, *each.cells()] for name, each in runs.items()]
     return Table(columns, rows, notes=_notes(runs))
 
 
-def _per_query(runs: Mapping[str, Scores]) -> Table:
+def _per_query(runs: "Mapping[str, Scores]") -> Table:
     columns = ["run", *next(iter(runs.values())).per_query.columns]
     rows: list[list[Cell]] = [
         [name, *row.values()] for name, each in runs.items() for row in each.per_query
@@ -167,7 +180,7 @@ def _per_query(runs: Mapping[str, Scores]) -> Table:
     return Table(columns, rows, notes=_notes(runs))
 
 
-def _notes(runs: Mapping[str, Scores]) -> list[str]:
+def _notes(runs: "Mapping[str, Scores]") -> list[str]:
     first = next(iter(runs.values()))
     width = max(map(len, runs))
     covered = [f"{name:<{width}}  {scores.coverage}" for name, scores in runs.items()]
@@ -175,7 +188,7 @@ def _notes(runs: Mapping[str, Scores]) -> list[str]:
     return [*spoken, f"policy: {first.policy}", *covered, *first.aggregates]
 
 
-def _document(runs: Mapping[str, Scores], *, per_query: bool) -> dict[str, object]:
+def _document(runs: "Mapping[str, Scores]", *, per_query: bool) -> dict[str, object]:
     return {
         "gainful": VERSION,
         "policy": next(iter(runs.values())).policy.answers(),
@@ -196,7 +209,7 @@ def _finite(means: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(mean) else mean for name, mean in means.items()}
 
 
-def _explanation(explanation: Explanation | Attribution, format: str) -> str:  # noqa: A002
+def _explanation(explanation: "Explanation | Attribution", format: str) -> str:  # noqa: A002
     match format:
         case "table":
             return str(explanation)
@@ -206,8 +219,8 @@ def _explanation(explanation: Explanation | Attribution, format: str) -> str:  #
             return explanation.to_html()
         case "json":
             plain = explanation.to_dict()
-            if isinstance(explanation, Explanation):  # the other has a value, or is refused
-                plain["value"] = _finite({"value": explanation.value})["value"]
+            if "value" in plain:  # an attribution has one for each run, or is refused
+                plain["value"] = _finite({"value": plain["value"]})["value"]
             return json.dumps(plain, indent=2, ensure_ascii=False)
         case "latex":
             tables = [WRITERS["latex"](table) for table in explanation.tables()]
@@ -217,7 +230,7 @@ def _explanation(explanation: Explanation | Attribution, format: str) -> str:  #
             return WRITERS[format](explanation.table())
 
 
-def _findings(findings: Findings, format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
+def _findings(findings: "Findings", format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
     match format:
         case "table":
             return str(findings)

@@ -1,0 +1,194 @@
+# Written by `make docs` from the table in __init__.py.
+
+from gainful import compat
+from gainful.comparison.asserting import assert_not_worse
+from gainful.comparison.compare import compare
+from gainful.comparison.compare import compare_scores
+from gainful.comparison.comparison import Comparison
+from gainful.comparison.difference import Difference
+from gainful.comparison.gate import Gate
+from gainful.comparison.settings import comparison_choices
+from gainful.comparison.slices import Slice
+from gainful.comparison.verdict import Verdict
+from gainful.errors import GainfulError
+from gainful.errors import GainfulWarning
+from gainful.errors import InputError
+from gainful.errors import MeasureError
+from gainful.errors import MissingDependencyError
+from gainful.errors import PolicyError
+from gainful.evaluation.baseline import Baseline
+from gainful.evaluation.baseline import read_baseline
+from gainful.evaluation.baseline import save_baseline
+from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.evaluate import evaluate
+from gainful.evaluation.evaluate import evaluate_arrays
+from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.grades import cg
+from gainful.evaluation.grades import dcg
+from gainful.evaluation.grades import ndcg
+from gainful.evaluation.scores import Scores
+from gainful.evaluation.ties import TieRange
+from gainful.explanation.attribution import attribute
+from gainful.explanation.causes import Why
+from gainful.explanation.explain import explain
+from gainful.explanation.explain import explain_grades
+from gainful.explanation.matches import Which
+from gainful.explanation.matches import which
+from gainful.explanation.moved import Attribution
+from gainful.explanation.why import why
+from gainful.explanation.worked import Explanation
+from gainful.inputs.chunk_maps import read_chunk_map
+from gainful.inputs.engine import Engine
+from gainful.inputs.spark_engine import Spark
+from gainful.judging.bias import PoolBias
+from gainful.judging.bias import pool_bias
+from gainful.judging.bounds import Bound
+from gainful.judging.bounds import Bounds
+from gainful.judging.bounds import bounds
+from gainful.judging.chance import Chance
+from gainful.judging.chance import random_order
+from gainful.judging.curve import Curve
+from gainful.judging.curve import curve
+from gainful.judging.pool import next_to_judge
+from gainful.judging.pool import pool
+from gainful.judging.pooled import Pool
+from gainful.judging.runs import RunBounds
+from gainful.judging.runs import bounds_of_runs
+from gainful.judging.sampled import Inferred
+from gainful.judging.sampled import InferredAP
+from gainful.judging.sampled import inferred_ap
+from gainful.judging.sampled import inferred_ndcg
+from gainful.linting.check import check
+from gainful.linting.findings import Finding
+from gainful.linting.findings import Findings
+from gainful.measures.dialect import Dialect
+from gainful.measures.dialects import dialect
+from gainful.measures.dialects import dialects
+from gainful.measures.families import catalogue
+from gainful.measures.family import Family
+from gainful.measures.notation import family
+from gainful.measures.notation import parse as measure
+from gainful.measures.policy import Choice
+from gainful.measures.policy import Policy
+from gainful.measures.policy import choices
+from gainful.measures.spec import Measure
+from gainful.rendering.table import formats
+from gainful.reporting.render import render
+from gainful.reporting.report import Report
+from gainful.reporting.report import report
+from gainful.statistics.agreement import kendall_tau
+from gainful.statistics.agreement import rbo
+from gainful.statistics.agreement import tau_ap
+from gainful.statistics.power import Power
+from gainful.statistics.power import power
+from gainful.subtopics.evaluate import evaluate_subtopics
+from gainful.subtopics.families import subtopic_catalogue
+from gainful.subtopics.families import subtopic_family
+from gainful.subtopics.judged import read_subtopics
+from gainful.subtopics.notation import SubtopicMeasure
+from gainful.subtopics.scores import SubtopicScores
+from gainful.tensors import losses
+from gainful.tensors import metrics
+from gainful.tensors.losses.measured import loss
+from gainful.writing.documents import write_judgments
+from gainful.writing.documents import write_run
+from gainful.writing.naming import endings
+from gainful.writing.replacing import write_text
+
+__all__ = [
+    "Attribution",
+    "Baseline",
+    "Bound",
+    "Bounds",
+    "Chance",
+    "Choice",
+    "Comparison",
+    "Coverage",
+    "Curve",
+    "Dialect",
+    "Difference",
+    "Engine",
+    "Explanation",
+    "Family",
+    "Finding",
+    "Findings",
+    "GainfulError",
+    "GainfulWarning",
+    "Gate",
+    "Inferred",
+    "InferredAP",
+    "InputError",
+    "Measure",
+    "MeasureError",
+    "MissingDependencyError",
+    "Policy",
+    "PolicyError",
+    "Pool",
+    "PoolBias",
+    "Power",
+    "Report",
+    "RunBounds",
+    "Scores",
+    "Slice",
+    "Spark",
+    "SubtopicMeasure",
+    "SubtopicScores",
+    "TieRange",
+    "Verdict",
+    "Which",
+    "Why",
+    "assert_not_worse",
+    "attribute",
+    "bounds",
+    "bounds_of_runs",
+    "catalogue",
+    "cg",
+    "check",
+    "choices",
+    "compare",
+    "compare_scores",
+    "comparison_choices",
+    "compat",
+    "curve",
+    "dcg",
+    "dialect",
+    "dialects",
+    "endings",
+    "evaluate",
+    "evaluate_arrays",
+    "evaluate_runs",
+    "evaluate_subtopics",
+    "explain",
+    "explain_grades",
+    "family",
+    "formats",
+    "inferred_ap",
+    "inferred_ndcg",
+    "kendall_tau",
+    "loss",
+    "losses",
+    "measure",
+    "metrics",
+    "ndcg",
+    "next_to_judge",
+    "pool",
+    "pool_bias",
+    "power",
+    "random_order",
+    "rbo",
+    "read_baseline",
+    "read_chunk_map",
+    "read_subtopics",
+    "render",
+    "report",
+    "save_baseline",
+    "subtopic_catalogue",
+    "subtopic_family",
+    "tau_ap",
+    "which",
+    "why",
+    "write_judgments",
+    "write_run",
+    "write_text",
+]
+__version__: str
