@@ -256,8 +256,9 @@ def turned(rows, names, kind, columns):
     if number_role(names, kind, columns) != "rank":
         return rows
     found = Ranks(rows)
-    if "rank" not in columns and not all(number.is_integer() for _, _, number in found):
-        raise RefusedError("a rank that is not whole")
+    whole = all(number.is_integer() and number >= 1 for _, _, number in found)
+    if "rank" not in columns and not whole:
+        raise RefusedError("a rank that is not a whole number from 1")
     return Ranks((query, doc, -number) for query, doc, number in found)
 
 
@@ -340,7 +341,8 @@ def read_numbered(content, lines, name, kind, columns):
             splits += [(delimiter, fields) for fields in split_csv(first, delimiter)[:1]]
         except RefusedError:
             continue
-    splits.append(("", text_of_all(lines[0].split())))
+    if b"\r" not in lines[0].rstrip(b"\r"):  # which ends a row of a table, but no line of fields
+        splits.append(("", text_of_all(lines[0].split())))
     splits = [(mark, fields) for mark, fields in splits if len(fields) > max(1, *places)]
     if not splits:
         raise RefusedError("too few fields")
