@@ -256,9 +256,9 @@ def turned(rows, names, kind, columns):
     if number_role(names, kind, columns) != "rank":
         return rows
     found = Ranks(rows)
-    whole = all(number.is_integer() and number >= 1 for _, _, number in found)
+    whole = all(number.is_integer() and number >= 0 for _, _, number in found)
     if "rank" not in columns and not whole:
-        raise RefusedError("a rank that is not a whole number from 1")
+        raise RefusedError("a rank that is not a whole number from 0")
     return Ranks((query, doc, -number) for query, doc, number in found)
 
 

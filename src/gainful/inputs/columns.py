@@ -176,7 +176,7 @@ def no_rank(where: str, query: str, doc: str, rank: float) -> InputError:
     """Return an error that says what is no rank in a column that was taken for ranks."""
     return InputError(
         where,
-        "whole numbers from 1 in a column that its name alone tells to hold ranks",
+        "whole numbers from 1 (or 0) in a column that its name alone tells to hold ranks",
         f"{rank!r} for document {doc!r} of query {query!r}",
         "Name it: columns rank=… where the lowest is the best, score=… where the highest is.",
     )
