@@ -52,6 +52,8 @@ _TABLES = {
     "quotes": (_csv(b'"q","c","3"'), _and(c=3.0)),
     "delimiter in quotes": (_csv(b'q,"c,d",3'), _ids("c,d")),
     "quotes in quotes": (_csv(b'q,"c ""d""",3'), _ids('c "d"')),
+    "blanks after quotes": (_csv(b'q,"c" ,3'), REFUSED),
+    "blanks after a quote in quotes": (_csv(b'q,"c ""d"""  ,3'), REFUSED),
     "quotes that are not closed": (_csv(b'q,"c,3'), REFUSED),
     "quotes that are not closed, in the middle": (_csv(b'q,"c,3', b"q,d,4"), REFUSED),
     "blank id": (_csv(b"q, ,3"), _ids(" ")),

@@ -340,7 +340,8 @@ def read_numbered(content, lines, name, kind, columns):
         try:
             splits += [(delimiter, fields) for fields in split_csv(first, delimiter)[:1]]
         except RefusedError:
-            continue
+            if first.count(delimiter) >= max(1, *places):  # a table, whose quotes are not closed
+                raise
     if b"\r" not in lines[0].rstrip(b"\r"):  # which ends a row of a table, but no line of fields
         splits.append(("", text_of_all(lines[0].split())))
     splits = [(mark, fields) for mark, fields in splits if len(fields) > max(1, *places)]

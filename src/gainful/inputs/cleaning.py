@@ -116,7 +116,11 @@ def see_table(path: Path, delimiter: str) -> Seen:
         places = places[(places > 0) & (places < chunk.size - 1)]  # others are seen next door
         before, after = chunk[places - 1], chunk[places + 1]
         pairs = (places > 1) & (before == _QUOTE) & np.isin(after, (_LINE_FEED, _RETURN, _SPACE))
-        if np.isin(chunk[places[pairs] - 2], (mark, _SPACE)).any():
+        third = chunk[places[pairs] - 2]
+        if np.isin(third, (mark, _SPACE)).any():
+            return False
+        # A field may end with a quote of its own; the engine drops blanks behind it.
+        if ((third == _QUOTE) & (after[pairs] == _SPACE)).any():
             return False
         alone = ~np.isin(before, edges) & ~np.isin(after, edges)
         return not alone.any()
