@@ -115,3 +115,17 @@ def test_a_first_query_that_looks_like_json(query, tmp_path):
     qrels.write_bytes(trec([(query, "a", 1.0)], "judgments"))
     run.write_bytes(trec([(query, "a", 1.0)], "run"))
     assert gf.evaluate(qrels, run, "nDCG").queries == (query,)
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\r", "\r \r"])
+@pytest.mark.parametrize("last", ["", "\r", "\n", "\r\n"])
+def test_rows_that_carriage_returns_end_are_not_one_row(end, last, tmp_path):
+    """Where columns have numbers, nothing tells how many fields a line should have."""
+    path = tmp_path / "run"
+    path.write_bytes((end.join(["q a 1.5", "q b 2.5"]) + last).encode())
+    columns = {"query": "1", "doc": "2", "run.score": "3"}
+    judgments = {"q": {"a": 1, "b": 2}}
+    with pytest.raises(gf.InputError, match="found carriage returns alone"):
+        gf.evaluate(judgments, path, columns=columns)
+    path.write_bytes(path.read_bytes().replace(b"\r", b"\n"))
+    assert gf.evaluate(judgments, path, columns=columns)["nDCG@10"] == 1

@@ -202,9 +202,16 @@ def _without_header(
             f"Columns named by number are those of a file without a header.{for_other_side(kind, given)}",
         )
     places, part = _places(names, kind, given, where)
-    if not delimiter:
-        return Layout("trec", " ", names, places, part=part, numbered=True)
-    return Layout("table", delimiter, names, places, part=part, numbered=True)
+    if delimiter:
+        return Layout("table", delimiter, names, places, part=part, numbered=True)
+    if "\r" in line.rstrip("\r\n"):  # or all rows would be one, and the first of them alone be read
+        raise InputError(
+            where,
+            "lines that end with a line feed",
+            "carriage returns alone",
+            "Write its line ends anew: tr '\\r' '\\n'.",
+        )
+    return Layout("trec", " ", names, places, part=part, numbered=True)
 
 
 def _refuse_partly_numbered(where: str, kind: Kind, given: Mapping[str, str]) -> None:
