@@ -269,3 +269,15 @@ def test_every_function_honours_or_refuses(tmp_path):
     for call in unused.values():
         with pytest.raises(gf.InputError, match="an input with columns"):
             call()
+
+
+@pytest.mark.parametrize("given", [{"query": "1", "doc": "3", "grade": "2"}, {"grade": "stars"}])
+@pytest.mark.parametrize("place", range(4))
+def test_columns_are_honoured_or_refused_where_the_first_line_is_no_utf_8(given, place, tmp_path):
+    """Four fields are those of TREC judgments, but not where columns are named."""
+    fields = [b"q", b"2.0", b"a", b"0"]
+    fields[place] += b"\xb2"
+    path = tmp_path / "judgments"
+    path.write_bytes(b"\t".join(fields) + b"\nq\t1\tb\t0\n")
+    with pytest.raises(gf.InputError, match=r":1: expected UTF-8 text, found .*\\xb2"):
+        gf.evaluate(path, {"q": {"a": 1.0}}, columns=given)

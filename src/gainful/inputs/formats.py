@@ -116,6 +116,10 @@ def _delimited(name: str, first: bytes, kind: Kind, given: Mapping[str, str]) ->
     try:
         line = first.decode().rstrip("\r")
     except UnicodeDecodeError:
+        if asked_columns(kind, given):
+            found = shortened(repr(first)[1:])
+            remedy = "Convert the file to UTF-8."
+            raise InputError(where, "UTF-8 text", found, remedy) from None
         return trec(kind, " ", {}, where)  # its reader says where and what
     by_name = _BY_NAME.get(PurePath(name.removesuffix(".gz").removesuffix(".zst")).suffix, "")
     delimiters = (by_name, *_DELIMITERS) if by_name else _DELIMITERS
