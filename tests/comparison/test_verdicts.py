@@ -389,3 +389,36 @@ def test_a_margin_for_ties_counts_them_and_is_told():
     assert any("tie=0.1 " in note for note in found.notes())
     with pytest.raises(gf.InputError, match="tie: expected a number from 0"):
         quick(moved(apart), tie=-1)
+
+
+def test_where_tukey_is_undefined_the_words_name_what_was_done_instead():
+    # Every query differs by the same, so that no error is left for an analysis of variance.
+    rng = np.random.default_rng(11)
+    base = rng.integers(0, 8, 12) / 8
+    tables = {f"s{at}": {f"q{q}": base[q] + at / 4 for q in range(12)} for at in range(3)}
+    found = quick(tables, correction="tukey-anova")
+    assert {one.test for one in found.differences} == {"randomisation"}
+    assert all(", Holm over 2 comparisons, " in text for text in found.verdicts)
+    assert "p by randomisation, corrected over 2 comparisons (holm);" in found.notes()[3]
+    told = "(randomisation test with Holm correction over 2 comparisons, p < 0.05)"
+    assert told in found.systems_table().caption
+
+
+def test_where_tukey_is_undefined_for_one_measure_both_ways_are_named():
+    rng = np.random.default_rng(12)
+    base, noise = rng.integers(0, 8, 12) / 8, rng.random((12, 3))
+    tables = {
+        f"s{at}": {f"q{q}": {"same": base[q] + at / 4, "other": noise[q, at]} for q in range(12)}
+        for at in range(3)
+    }
+    found = quick(tables, correction="tukey-anova")
+    assert [one.test for one in found.differences] == [*["randomisation"] * 2, *["tukey-anova"] * 2]
+    same, other = found.verdicts[0], found.verdicts[2]
+    assert ", Holm over 4 comparisons, " in same
+    assert ", Tukey HSD over 4 comparisons, " in other
+    noted = (
+        "p by randomisation and tukey-anova, corrected over 4 comparisons (holm and tukey-anova);"
+    )
+    assert any(noted in note for note in found.notes())
+    told = "(Tukey HSD, and randomisation test with Holm correction over 4 comparisons, p < 0.05)"
+    assert told in found.systems_table().caption

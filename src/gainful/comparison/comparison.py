@@ -14,6 +14,7 @@ from gainful.comparison.tables import spelled
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
+from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.intervals import INTERVALS
 from gainful.version import VERSION
 
@@ -145,9 +146,10 @@ class Comparison:
     def notes(self) -> list[str]:
         """Return the verdicts, and what they rest on."""
         made = sum(each.p is not None for each in self.differences)
-        how = f"p {self._tested()}, corrected over {made} comparisons ({self.settings.correction})"
-        if made < 2 or self.settings.correction == "none":
-            how = f"p {self._tested()}"
+        how = f"p by {' and '.join(sorted({each.test for each in self.differences}))}"
+        corrections = sorted(self._corrections)
+        if made > 1 and any(CORRECTIONS[name].changes for name in corrections):
+            how += f", corrected over {made} comparisons ({' and '.join(corrections)})"
         interval = INTERVALS[self.settings.interval].title
         sentences = list(self.verdicts[:_SENTENCES])
         if len(self.verdicts) > _SENTENCES:
@@ -191,9 +193,17 @@ class Comparison:
         ]
         return [*notes, *(self.changed or ())]
 
-    def _tested(self) -> str:
-        tests = sorted({each.test for each in self.differences})
-        return f"by {' and '.join(tests)}"
+    @property
+    def _corrections(self) -> frozenset[str]:
+        """The names of the corrections that were made.
+
+        A joint test, such as `tukey-anova`, is undefined for scores that differ by the same in every
+        query. Then another test decides, and `Settings.adjustment` corrects it.
+        """
+        return frozenset(
+            each.test if each.test in CORRECTIONS else self.settings.adjustment
+            for each in self.differences
+        )
 
     def systems_table(self) -> Table:
         """Return a row for each system and a column for each measure, as papers show them.
@@ -242,7 +252,7 @@ class Comparison:
         columns += [f"{level} low", f"{level} high", "p", "verdict"]
         made = sum(s.difference.p is not None for s in self.slices)
         notes = [f"p corrected over {made} comparisons of slices ({self.settings.adjustment})"]
-        if made < 2 or self.settings.adjustment == "none":
+        if made < 2 or not CORRECTIONS[self.settings.adjustment].changes:
             notes = []
         if any(s.column == "baseline" for s in shown):
             notes.append(

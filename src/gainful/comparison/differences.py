@@ -12,19 +12,10 @@ from gainful.comparison.difference import Difference, Moved, Tested
 from gainful.comparison.paired import Paired
 from gainful.comparison.settings import Settings
 from gainful.comparison.verdict import Grounds, equivalence, verdict
-from gainful.statistics.corrections import (
-    MAX_T,
-    MAX_T_SINGLE,
-    TUKEY,
-    TUKEY_ANOVA,
-    adjusted,
-)
-from gainful.statistics.grid import on_grid
+from gainful.statistics.corrections import CORRECTIONS, adjusted
 from gainful.statistics.intervals import INTERVALS, Interval
-from gainful.statistics.max_t import max_t
 from gainful.statistics.moments import Moments, moments
-from gainful.statistics.paired import TESTS, Outcome, signs
-from gainful.statistics.tukey import anova_tukey, tukey
+from gainful.statistics.paired import TESTS, Outcome, lean_of_mean, signs
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -101,8 +92,13 @@ def differences(
         for at, part in enumerate(parts)
     ]
     flat = [one for each in found for one in each]
-    if settings.correction in (MAX_T, MAX_T_SINGLE):
-        _test_together(paired, flat, settings)
+    test_differences = CORRECTIONS[settings.correction].test_differences
+    if test_differences is not None:
+        columns = np.zeros((len(paired.queries), len(flat)))
+        for place, one in enumerate(flat):
+            columns[one.rows, place] = one.apart
+        for one, p in zip(flat, test_differences(columns, settings.draws).tolist(), strict=True):
+            one.joint = p
     corrected = {
         test: adjusted([one.outcomes[test].p for one in flat], settings.adjustment)
         for test in (flat[0].outcomes if flat else ())
@@ -135,16 +131,6 @@ def differences(
         ]
     )
     return [[next(finished) for _ in each] for each in found]
-
-
-def _test_together(paired: Paired, found: Sequence[_Found], settings: Settings) -> None:
-    """Give all comparisons their p by max-T: one family, of all runs and measures."""
-    columns = np.zeros((len(paired.queries), len(found)))
-    for place, one in enumerate(found):
-        columns[one.rows, place] = one.apart
-    steps = "down" if settings.correction == MAX_T else "single"
-    for one, p in zip(found, max_t(columns, settings.draws, steps=steps).tolist(), strict=True):
-        one.joint = p
 
 
 def _deciding(found: _Found, test: str) -> str:
@@ -192,18 +178,17 @@ def _of_group(
     outcomes = {
         name: test(columns, settings.draws, settings.tie)
         for name, test in TESTS.items()
-        if not test.asked or name == settings.test
+        if not test.on_request or name == settings.test
     }
     intervals = {
         name: method.build(columns, settings.draws, settings.level)
         for name, method in INTERVALS.items()
     }
     joint = effect = np.full((cube.shape[1], *cube.shape[1:]), math.nan)
-    if settings.correction == TUKEY:
-        joint = tukey(cube, settings.draws)
-    elif settings.correction == TUKEY_ANOVA:
-        analysed = anova_tukey(cube)
-        joint, effect = analysed.p, analysed.effect
+    test_scores = CORRECTIONS[settings.correction].test_scores
+    if test_scores is not None:
+        tested = test_scores(cube, settings.draws)
+        joint, effect = tested.p, effect if tested.effect is None else tested.effect
     # One family for each measure: for several, each level is divided among them.
     joint = np.minimum(joint * len(paired.measures), 1.0)
     found = {}
@@ -230,9 +215,11 @@ def _known(number: float) -> float | None:
 
 def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corrected) -> Difference:
     names = [paired.systems[place] for place in found.pair]
-    p, test = corrected.p, corrected.test
+    p, test, correction = corrected.p, corrected.test, settings.adjustment
+    leans = TESTS[test].leans
     if found.joint is not None:
-        p, test = found.joint, settings.correction
+        p, test, correction = found.joint, settings.correction, settings.correction
+        leans = lean_of_mean
     measure = paired.measures[found.measure]
     interval = found.intervals[settings.interval]
     sides = signs(found.apart, tie=settings.tie)
@@ -242,11 +229,11 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         names[1],
         found.moments,
         interval,
-        test,
         p,
+        correction,
         corrected.claim,
         corrected.comparisons,
-        contrary=_leaning(test, found.apart, sides) * found.moments.mean <= 0,
+        contrary=leans(found.apart, settings.tie) * found.moments.mean <= 0,
     )
     return Difference(
         measure=measure,
@@ -275,21 +262,6 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         moved=_moved(paired, found),
         verdict=verdict(grounds, settings),
     )
-
-
-def _leaning(test: str, apart: Floats, sides: Floats) -> float:
-    """Return a number with the sign of what a test is about: the mean, the ranks, the signs."""
-    units = on_grid(apart[:, None]).units[:, 0]
-    kept = units[units != 0]
-    match test:
-        case "wilcoxon" | "wilcoxon-continuity":
-            _, place, ties = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
-            ranks = 2 * np.cumsum(ties) - ties + 1  # doubled
-            return float((np.sign(kept) * ranks[place]).sum())
-        case "sign":
-            return float(sides.sum())
-        case _:
-            return float(kept.sum())
 
 
 def _mean(values: Floats) -> float:

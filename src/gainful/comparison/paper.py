@@ -86,21 +86,7 @@ def _against(found: Sequence["Difference"]) -> dict[str, str]:
 def _caption(
     comparison: "Comparison", columns: Sequence[dict[str, Marked]], *, lettered: bool
 ) -> str:
-    settings = comparison.settings
-    tested = " and ".join(
-        (TESTS.get(name) or CORRECTIONS[name]).title
-        for name in sorted({each.test for each in comparison.differences})
-    )
-    made = sum(each.p is not None for each in comparison.differences)
-    corrected = ""
-    correction = CORRECTIONS[settings.correction]
-    if made > 1 and settings.correction == "none":
-        corrected = f", {made} comparisons uncorrected"
-    elif made > 1 and correction.adjust:
-        corrected = f" with {correction.title} correction over {made} comparisons"
-    elif made > 1:
-        corrected = f", {made} comparisons"
-    test = f"{tested}{corrected}, p < {settings.alpha:g}"
+    test = f"{_tests(comparison)}, p < {comparison.settings.alpha:g}"
     parts = f"Means over {_queries(comparison)}, the best of each measure in bold."
     if lettered:
         kind = "Letters" if len(comparison.systems) <= len(string.ascii_lowercase) else "Numbers"
@@ -109,6 +95,26 @@ def _caption(
         used = {cell.marks for column in columns for cell in column.values()}
         told = _legend(comparison, used)
     return f"{parts} {told} ({test})."
+
+
+def _tests(comparison: "Comparison") -> str:
+    """Name the tests that decided, with the corrections that were made."""
+    names = sorted({each.test for each in comparison.differences})
+    joint = [CORRECTIONS[name].title for name in names if name in CORRECTIONS]
+    single = [TESTS[name].title for name in names if name not in CORRECTIONS]
+    made = sum(each.p is not None for each in comparison.differences)
+    adjustment = CORRECTIONS[comparison.settings.adjustment]
+    corrected = " and ".join(single)
+    if made > 1 and single and adjustment.changes:
+        corrected += f" with {adjustment.title} correction"
+    told = ", and ".join(
+        [*([" and ".join(joint)] if joint else []), *([corrected] if single else [])]
+    )
+    if made > 1 and single and adjustment.changes:
+        return f"{told} over {made} comparisons"
+    if made > 1:
+        return f"{told}, {made} comparisons{'' if joint else ' uncorrected'}"
+    return told
 
 
 def _legend(comparison: "Comparison", used: set[str]) -> str:

@@ -1,6 +1,6 @@
 """How a comparison is made: the test, the correction, the interval, and the resamples."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -10,17 +10,6 @@ from gainful.statistics.draws import Draws
 from gainful.statistics.intervals import INTERVALS
 from gainful.statistics.paired import TESTS
 from gainful.statistics.reading import read_margin
-
-CHOICES: Mapping[str, Mapping[str, str]] = {
-    "pairs": {
-        "baseline": "every run with the baseline",
-        "all": "every run with every other",
-    },
-    "test": {name: test.meaning for name, test in TESTS.items()},
-    "correction": {name: correction.meaning for name, correction in CORRECTIONS.items()},
-    "interval": {name: method.meaning for name, method in INTERVALS.items()},
-}
-"""What can be chosen, the default first, and what it means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +41,7 @@ class Settings:
     tie: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, choices in CHOICES.items():
+        for name, choices in comparison_choices().items():
             arguments.choice(getattr(self, name), name, choices, expected="one of its choices")
         expected = "a number above 0 and below 1"
         arguments.number(self.level, "level", expected, lambda level: 0 < level < 1)
@@ -74,7 +63,7 @@ class Settings:
 
     @property
     def adjustment(self) -> str:
-        """The correction of the tests that one of all systems together does not replace."""
+        """The correction of p-values that no joint test replaces."""
         return self.correction if CORRECTIONS[self.correction].adjust else "holm"
 
     def __str__(self) -> str:
@@ -92,4 +81,12 @@ def comparison_choices() -> dict[str, dict[str, str]]:
     >>> list(comparison_choices()["correction"])
     ['holm', 'bonferroni', 'benjamini-hochberg', 'tukey', 'tukey-anova', 'max-t', 'max-t-single', 'none']
     """
-    return {name: dict(choices) for name, choices in CHOICES.items()}
+    return {
+        "pairs": {
+            "baseline": "every run with the baseline",
+            "all": "every run with every other",
+        },
+        "test": {name: test.meaning for name, test in TESTS.items()},
+        "correction": {name: correction.meaning for name, correction in CORRECTIONS.items()},
+        "interval": {name: method.meaning for name, method in INTERVALS.items()},
+    }

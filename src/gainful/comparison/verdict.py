@@ -34,18 +34,31 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What a verdict is made from."""
+    """What a verdict is made from.
+
+    Attributes:
+        measure: its name.
+        base: the name of the one run.
+        run: the name of the other.
+        moments: of the differences.
+        interval: of their mean.
+        p: of the test that decides, corrected.
+        correction: the name of the correction that was made.
+        p_equivalent: of the claim of equivalence, corrected.
+        comparisons: how many the correction is over.
+        contrary: the test leans to the other side than the mean.
+    """
 
     measure: str
     base: str
     run: str
     moments: Moments
     interval: Interval
-    test: str
     p: float | None
+    correction: str
     p_equivalent: float | None
     comparisons: int
-    contrary: bool = False  # the test leans to the other side than the mean
+    contrary: bool = False
 
 
 def equivalence(found: Moments, margin: float) -> float | None:
@@ -80,13 +93,13 @@ def verdict(grounds: Grounds, settings: Settings) -> Verdict:
         return Verdict(
             word,
             f"{grounds.measure}: {grounds.run} is {word} than {grounds.base} "
-            f"({_evidence(grounds, settings.correction, grounds.p)}).",
+            f"({_evidence(grounds, grounds.correction, grounds.p)}).",
         )
     needed = _needed(grounds, settings)
     return Verdict(
         "no decision",
         f"{grounds.measure}: no decision between {pair} "
-        f"({_evidence(grounds, settings.correction, grounds.p)}){_more(grounds, settings, needed)}.",
+        f"({_evidence(grounds, grounds.correction, grounds.p)}){_more(grounds, settings, needed)}.",
         needed,
     )
 
@@ -115,7 +128,7 @@ def _evidence(grounds: Grounds, correction: str, p: float | None, what: str = "p
         told = "no p-value"
     else:
         told = f"{what} < {_TINY_P}" if p < _TINY_P else f"{what} = {p:.4f}"
-        if grounds.comparisons > 1 and correction != "none":
+        if grounds.comparisons > 1 and CORRECTIONS[correction].changes:
             told += f", {CORRECTIONS[correction].title} over {grounds.comparisons} comparisons"
     count = grounds.moments.count
     return f"{signed(grounds.moments.mean)}, {span}, {told}, {count} {_queries(count)}"
@@ -131,7 +144,8 @@ def _needed(grounds: Grounds, settings: Settings) -> int | None:
     aim = abs(found.mean) if settings.margin is None else settings.margin
     if not found.sd or aim < _SMALLEST * found.sd:
         return None
-    alpha = settings.alpha / (1 if settings.correction == "none" else grounds.comparisons)
+    corrected = CORRECTIONS[grounds.correction].changes
+    alpha = settings.alpha / (grounds.comparisons if corrected else 1)
     if alpha >= USUAL_POWER or _below(grounds.p, settings.alpha):
         return None  # so lax a level needs no difference; and a contrary test not more queries
     needed = queries_needed(found.sd, aim, USUAL_POWER, alpha)

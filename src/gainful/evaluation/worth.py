@@ -58,4 +58,4 @@ def _ask(gain: Gain, grade: float) -> float:
 
 def discounts_of(discount: Discount, base: float, depth: int) -> Floats:
     """Return the discounts (depth+1,) by rank; entry 0 is unused."""
-    return discounts.by_form(discount.form, depth, base=base, exponent=discount.exponent)
+    return discounts.discount_table(discount.formula, depth, base=base, exponent=discount.exponent)

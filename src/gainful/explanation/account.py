@@ -4,7 +4,6 @@ import html
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
-from gainful.measures.discount import FORMS as DISCOUNTS
 from gainful.measures.gain import FORMS as GAINS
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Table, as_html, as_markdown, as_text
@@ -78,8 +77,8 @@ def conventions_of(measure: Measure) -> str:
     said = [f"gain {gain}" + (f": {GAINS[gain.form]}" if gain.form in GAINS else "")]
     discount = parameters.get("discount")
     if discount is not None:
-        said.append(f"discount {discount}: {DISCOUNTS[discount.form]}")
-        if discount.form in ("log", "jarvelin"):
+        said.append(f"discount {discount}: {discount.meaning}")
+        if discount.has_base:
             base = measure.family.parameter("base").write(parameters["base"])
             said[-1] += f" with b = {base}"
     said += [

@@ -16,7 +16,7 @@ from gainful.explanation.ways import Way, variations
 from gainful.explanation.why import OURS, way_of
 from gainful.inputs.engine import Engine
 from gainful.measures.dialect import Dialect
-from gainful.measures.dialects import DIALECTS
+from gainful.measures.dialects import dialects
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
@@ -181,7 +181,7 @@ def which(
         () if found else tuple(nearest),
         len(tried),
         percent,
-        tuple(each.name for each in DIALECTS if each.name not in known),
+        tuple(each.name for each in dialects() if each.name not in known),
         ways[0][1].policy,
         coverage,
     )
@@ -224,7 +224,7 @@ def _ways(
 ) -> list[tuple[str, Way, Dialect | None]]:
     """Return the ways to try: each tool as it is, then with one choice changed; none twice."""
     starts: list[tuple[Way, Dialect | None]] = [(way_of(OURS, measure, policy, ids=ids), None)]
-    starts += [(way_of(each, measure, ids=ids), each) for each in DIALECTS]
+    starts += [(way_of(each, measure, ids=ids), each) for each in dialects()]
     ways = [("", way, tool) for way, tool in starts]
     ways += [(change, other, tool) for way, tool in starts for change, other in variations(way)]
     return ways

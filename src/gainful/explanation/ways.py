@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gainful.measures import discount, gain
 from gainful.measures.policy import CHOICES, Policy
 from gainful.measures.spec import Measure
 
@@ -72,7 +73,7 @@ def changes(start: Way, end: Way) -> Iterator[str]:
 
 def variations(way: Way) -> Iterator[tuple[str, Way]]:
     """Yield every way that differs in one choice, with what it changes."""
-    for parameter, answers in _ANSWERS.items():
+    for parameter, answers in _answers().items():
         for answer in answers:
             if way.answer(parameter) in (None, answer):
                 continue
@@ -93,11 +94,15 @@ def variations(way: Way) -> Iterator[tuple[str, Way]]:
             yield f"{choice.name}={answer}", dataclasses.replace(way, policy=policy)
 
 
-_ANSWERS = {
-    "gain": ("linear", "exp2", "binary"),
-    "discount": ("log", "jarvelin", "reciprocal", "none"),
-    "ideal": ("judged", "retrieved"),
-    "depth": ("cutoff", "all", "retrieved"),
-}
+def _answers() -> dict[str, tuple[str, ...]]:
+    """Return the parameters that are varied, with those of their values that are words."""
+    return {
+        "gain": tuple(gain.FORMS),
+        "discount": tuple(name for name, form in discount.FORMS.items() if not form.has_exponent),
+        "ideal": ("judged", "retrieved"),
+        "depth": ("cutoff", "all", "retrieved"),
+    }
+
+
 _CUTOFFS = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 _UNTRIED = frozenset(["fold", "extra", "duplicates"])  # need more than a word, or change nothing

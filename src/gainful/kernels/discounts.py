@@ -1,6 +1,9 @@
 """Discounts as tables by rank: entry i is the discount of rank i, entry 0 is 0 and unused."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,23 +11,38 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def by_form(form: str, depth: int, *, base: float, exponent: float | None) -> Floats:
-    """Return the table of a discount by the name of its form.
+@dataclass(frozen=True, slots=True)
+class NumpyArithmetic:
+    """What a formula of a discount may use besides operators."""
 
-    >>> by_form("reciprocal", 3, base=2.0, exponent=None).round(3).tolist()
+    base: float
+    exponent: float
+
+    def inverse_log(self, numbers: Floats) -> Floats:
+        """Return 1/log_b of numbers above 1."""
+        inverse: Floats = 1.0 / _logarithm(numbers, self.base)
+        return inverse
+
+    def where(self, condition: NDArray[np.bool_], yes: float, no: Floats | float) -> Floats:
+        """Return `yes` where the condition holds, else `no`."""
+        return np.where(condition, yes, no)
+
+
+def discount_table(
+    formula: Callable[[Any, Any], Any], depth: int, *, base: float, exponent: float | None
+) -> Floats:
+    """Return the table of a discount.
+
+    Args:
+        formula: takes ranks (depth,) from 1 and a `NumpyArithmetic`, returns what each is worth.
+        depth: the last rank.
+        base: of the logarithm.
+        exponent: of a discount that has one.
+
+    >>> discount_table(lambda rank, _: 1 / rank, 3, base=2.0, exponent=None).round(3).tolist()
     [0.0, 1.0, 0.5, 0.333]
     """
-    match form:
-        case "log":
-            return log(depth, base)
-        case "jarvelin":
-            return jarvelin(depth, base)
-        case "reciprocal":
-            return reciprocal(depth)
-        case "power":
-            return power(depth, exponent or 0.0)
-        case _:
-            return none(depth)
+    return _table(formula(_ranks(depth), NumpyArithmetic(base, exponent or 0.0)))
 
 
 def log(depth: int, base: float) -> Floats:
@@ -32,25 +50,9 @@ def log(depth: int, base: float) -> Floats:
     return _table(1.0 / _logarithm(_ranks(depth) + 1.0, base))
 
 
-def jarvelin(depth: int, base: float) -> Floats:
-    """Return 1 for i ≤ b and for i = 1, else 1/log_b(i)."""
-    # log_b(i) ≤ 1 exactly where i ≤ b; there it would raise the gain instead of discounting it.
-    return _table(1.0 / np.maximum(_logarithm(_ranks(depth), base), 1.0))
-
-
 def reciprocal(depth: int) -> Floats:
     """Return 1/i."""
     return _table(1.0 / _ranks(depth))
-
-
-def power(depth: int, exponent: float) -> Floats:
-    """Return i^−p."""
-    return _table(_ranks(depth) ** -exponent)
-
-
-def none(depth: int) -> Floats:
-    """Return 1."""
-    return _table(np.ones(depth))
 
 
 def _ranks(depth: int) -> Floats:

@@ -282,8 +282,6 @@ ALIASES = {
 }
 """Other names of the same."""
 
-_BY_NAME = {each.name: each for each in DIALECTS}
-
 
 def dialects() -> tuple[Dialect, ...]:
     """Return every dialect.
@@ -303,15 +301,16 @@ def dialect(name: str | Dialect) -> Dialect:
     if isinstance(name, Dialect):
         return name
     word = name.casefold() if isinstance(name, str) else ""
-    found = _BY_NAME.get(ALIASES.get(word, word))
+    known = {each.name: each for each in DIALECTS}
+    found = known.get(ALIASES.get(word, word))
     if found is None:
-        raise MeasureError("dialect", "the name of a tool", shown(name), _names(word))
+        hint = _suggestion(word, [*known, *ALIASES])
+        raise MeasureError("dialect", "the name of a tool", shown(name), hint)
     return found
 
 
-def _names(near: str) -> str:
-    """Suggest names, and list them all: those that are near first."""
-    names = [*_BY_NAME, *ALIASES]
+def _suggestion(near: str, names: list[str]) -> str:
+    """Suggest names, and list them all, the nearest first."""
     near = near if len(near) <= _LONGEST else ""
     close = difflib.get_close_matches(near.casefold(), names, n=_NEAREST, cutoff=0.5)
     told = " or ".join(f"'{name}'" for name in close)

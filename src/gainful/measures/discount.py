@@ -1,27 +1,85 @@
-"""The discount: what a rank is worth."""
+"""The discount: what a rank is worth.
+
+`FORMS` has one entry for each. The notation, the measures, the losses, the explanations and the help
+come from it.
+"""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.number import read_number, write_number
 
-FORMS = {
-    "log": "1/log_b(i+1)",
-    "jarvelin": "1 for i ≤ b (and i = 1 always), else 1/log_b(i)",
-    "reciprocal": "1/i",
-    "power": "i^−p, written power(p) with p > 0",
-    "none": "1",
-}
-"""The discounts, the default first, with their definitions at rank i and base b."""
-
-WITH_BASE = frozenset({"log", "jarvelin"})
-"""The discounts that have a base."""
-
 DEFAULT_BASE = 2.0
 
-_EXPECTED = "log, jarvelin, reciprocal, power(p) with p > 0, or none"
 _CALL = re.compile(r"(?P<form>\w+)\s*(?:\((?P<exponent>[^()]*)\))?")
+
+
+class Arithmetic(Protocol):
+    """What a formula may use besides operators, so that it holds for arrays of any library."""
+
+    @property
+    def base(self) -> float:
+        """The base b of the logarithm."""
+
+    @property
+    def exponent(self) -> float:
+        """The p of a form that has one, else 0."""
+
+    def inverse_log(self, numbers: Any) -> Any:
+        """Return 1/log_b of numbers above 1."""
+
+    def where(self, condition: Any, yes: Any, no: Any) -> Any:
+        """Return `yes` where the condition holds, else `no`; each an array or a number."""
+
+
+Formula = Callable[[Any, Arithmetic], Any]
+"""Takes ranks, real numbers from 1, and returns what each is worth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to discount: all that the library knows of it.
+
+    Attributes:
+        meaning: the definition at rank i, with base b and exponent p.
+        formula: the same, for arrays. Losses read it at fractions of ranks, too, and take its slope,
+            so it must be finite and smooth for every rank from 1.
+        has_base: whether the base matters.
+        has_exponent: whether it is written with a number above 0, as `power(p)`.
+    """
+
+    meaning: str
+    formula: Formula
+    has_base: bool = False
+    has_exponent: bool = False
+
+
+def _jarvelin(rank: Any, arithmetic: Arithmetic) -> Any:
+    early = rank <= arithmetic.base
+    # Logarithms are taken of late ranks alone: that of rank 1 would be divided by.
+    late = arithmetic.where(early, arithmetic.base, rank)
+    return arithmetic.where(early, 1.0, arithmetic.inverse_log(late))
+
+
+FORMS: dict[str, Form] = {
+    "log": Form(
+        "1/log_b(i+1)",
+        lambda rank, arithmetic: arithmetic.inverse_log(1 + rank),
+        has_base=True,
+    ),
+    "jarvelin": Form("1 for i ≤ b (and i = 1 always), else 1/log_b(i)", _jarvelin, has_base=True),
+    "reciprocal": Form("1/i", lambda rank, _: 1 / rank),
+    "power": Form(
+        "i^−p, written power(p) with p > 0",
+        lambda rank, arithmetic: rank**-arithmetic.exponent,
+        has_exponent=True,
+    ),
+    "none": Form("1", lambda rank, _: rank * 0 + 1),
+}
+"""The discounts by name, the default first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +91,21 @@ class Discount:
 
     form: str
     exponent: float | None = None
+
+    @property
+    def formula(self) -> Formula:
+        """What each rank is worth, for arrays."""
+        return FORMS[self.form].formula
+
+    @property
+    def meaning(self) -> str:
+        """The definition at rank i."""
+        return FORMS[self.form].meaning
+
+    @property
+    def has_base(self) -> bool:
+        """Whether the base of a logarithm matters."""
+        return FORMS[self.form].has_base
 
     def __str__(self) -> str:
         if self.exponent is None:
@@ -49,23 +122,42 @@ def discount(value: object) -> Discount:
     if isinstance(value, Discount):
         return value
     if not isinstance(value, str):
-        raise MeasureError("discount", _EXPECTED, shown(value))
+        raise MeasureError("discount", _expected(), shown(value))
     found = _CALL.fullmatch(value.strip())
     if found is None or found["form"] not in FORMS:
         name = found["form"] if found else value
-        raise MeasureError("discount", _EXPECTED, shown(value), did_you_mean(name, FORMS))
+        raise MeasureError("discount", _expected(), shown(value), did_you_mean(name, FORMS))
     form, exponent = found["form"], found["exponent"]
-    if form != "power":
+    if not FORMS[form].has_exponent:
         if exponent is not None:
             raise MeasureError("discount", f"{form} without an argument", shown(value))
         return Discount(form)
-    where, expected = "discount", "power(p) with p > 0"
+    where, expected = "discount", _written(form)
     if exponent is None:
-        raise MeasureError(where, expected, shown(value), "Write the exponent, e.g. power(0.5).")
+        raise MeasureError(where, expected, shown(value), f"Write the exponent, e.g. {form}(0.5).")
     number = read_number(exponent, where=where, expected=expected)
     if number <= 0:
         raise MeasureError(where, expected, shown(value))
     return Discount(form, number)
+
+
+def _written(form: str) -> str:
+    return f"{form}(p) with p > 0" if FORMS[form].has_exponent else form
+
+
+def _expected() -> str:
+    *others, last = map(_written, FORMS)
+    return f"{', '.join(others)}, or {last}"
+
+
+def forms_with_base() -> str:
+    """Return the names of the discounts that have a base, for a sentence.
+
+    >>> forms_with_base()
+    'log and jarvelin'
+    """
+    *others, last = [name for name, form in FORMS.items() if form.has_base]
+    return f"{', '.join(others)} and {last}"
 
 
 def base(value: object) -> float:
@@ -82,10 +174,10 @@ def base(value: object) -> float:
 
 def refuse_idle_base(beside: Discount, given: float) -> None:
     """Refuse a base beside a discount that has none: it would be ignored in silence."""
-    if beside.form not in WITH_BASE and given != DEFAULT_BASE:
+    if not beside.has_base and given != DEFAULT_BASE:
         raise MeasureError(
             "base",
             f"no base beside discount={beside}",
             write_number(given),
-            "Only the discounts log and jarvelin have a base.",
+            f"Only the discounts {forms_with_base()} have a base.",
         )

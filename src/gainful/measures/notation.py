@@ -15,7 +15,7 @@ from typing import Any
 
 from gainful import arguments
 from gainful.errors import MeasureError, did_you_mean, shown
-from gainful.measures.families import CATALOGUE, hint_of_subtopics
+from gainful.measures.families import catalogue, hint_of_subtopics
 from gainful.measures.family import NEVER, Family, Spelling
 from gainful.measures.foreign import written_out
 from gainful.measures.spec import Measure, read_cutoff
@@ -149,7 +149,7 @@ def family(name: str) -> Family:
 
 def _look_up(name: str) -> tuple[Family, Spelling]:
     spelled: dict[str, tuple[Family, Spelling]] = {}
-    for family in CATALOGUE:
+    for family in catalogue():
         if family.name == name:  # what is printed reads back as the same, whoever else writes it
             suffix = next((s.suffix for s in family.spellings if _same(s.name, name)), None)
             return family, Spelling(name, suffix=suffix)
@@ -157,7 +157,7 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
             spelled[spelling.name.casefold()] = family, spelling
     found = spelled.get(name.casefold())
     if found is None:
-        names = [family.name for family in CATALOGUE]
+        names = [family.name for family in catalogue()]
         hint = hint_of_subtopics(name) or did_you_mean(name, names)
         if hint.startswith("Choices"):
             others = [spelling.name for _, spelling in spelled.values()]

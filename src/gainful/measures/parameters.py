@@ -65,14 +65,14 @@ GAIN = Parameter(
 DISCOUNT = Parameter(
     "discount",
     discount.discount("log"),
-    "; ".join(f"`{name}` {meaning}" for name, meaning in discount.FORMS.items()),
+    "; ".join(f"`{name}` {form.meaning}" for name, form in discount.FORMS.items()),
     discount.discount,
     str,
 )
 BASE = Parameter(
     "base",
     discount.DEFAULT_BASE,
-    "any number above 1, or `e`: the base b of the discounts log and jarvelin",
+    f"any number above 1, or `e`: the base b of the discounts {discount.forms_with_base()}",
     discount.base,
     write_number,
 )

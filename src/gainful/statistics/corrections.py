@@ -1,7 +1,8 @@
 """p-values adjusted for how many comparisons there were.
 
-`CORRECTIONS` is the one table of them: the choices, the command line, the help and the captions
-follow. Some take p-values alone; others are tests of all systems together, and take their scores.
+`CORRECTIONS` has one entry for each way to adjust them. The choices, the command line, the help,
+the verdicts and the captions come from it. Some ways take p-values alone; others are joint tests,
+which take the scores or the differences of all systems and replace the p-values of the test.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, did_you_mean, shown
+from gainful.statistics.draws import Draws
+from gainful.statistics.max_t import max_t
+from gainful.statistics.tukey import anova_tukey, tukey
 
 Floats = NDArray[np.float64]
 
@@ -42,22 +46,59 @@ def _benjamini_hochberg(p: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
-    """A correction for many comparisons: what it is called, what it means, and how it is made.
+class JointTest:
+    """What a joint test of systems found.
 
     Attributes:
-        title: as a sentence has it.
-        meaning: in a line of help.
-        adjust: p (m,) → adjusted p (m,); None of a test of all systems together, whose p replace
-            those of the test.
+        p: (m, m, c) of all pairs of m systems under each of c measures; NaN where undefined.
+        effect: (m, m, c) the effect size of each pair, NaN where undefined; None if it has none.
+    """
+
+    p: Floats
+    effect: Floats | None = None
+
+
+def _tukey(scores: Floats, draws: Draws) -> JointTest:
+    return JointTest(tukey(scores, draws))
+
+
+def _tukey_anova(scores: Floats, _draws: Draws) -> JointTest:
+    found = anova_tukey(scores)
+    return JointTest(found.p, found.effect)
+
+
+def _max_t(differences: Floats, draws: Draws) -> Floats:
+    return max_t(differences, draws, steps="down")
+
+
+def _max_t_single(differences: Floats, draws: Draws) -> Floats:
+    return max_t(differences, draws, steps="single")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A correction for many comparisons: all that the library knows of it.
+
+    Exactly one of the three functions is given.
+
+    Attributes:
+        title: its name in a sentence.
+        meaning: what it does, in a line of help.
+        adjust: p-values (m,) → adjusted p-values (m,).
+        test_scores: a joint test: scores (query, system, measure) and draws → p of all pairs. Each
+            measure is a family of its own; over several, its level is divided among them.
+        test_differences: a joint test: differences (query, comparison) and draws → p (comparison,).
+            All runs and measures are one family.
+        changes: whether p-values change at all.
     """
 
     title: str
     meaning: str
     adjust: Callable[[Floats], Floats] | None = None
+    test_scores: Callable[[Floats, Draws], JointTest] | None = None
+    test_differences: Callable[[Floats, Draws], Floats] | None = None
+    changes: bool = True
 
-
-TUKEY, TUKEY_ANOVA, MAX_T, MAX_T_SINGLE = "tukey", "tukey-anova", "max-t", "max-t-single"
 
 _INSTEAD = "p is from it, whatever the test"
 CORRECTIONS: Mapping[str, Correction] = {
@@ -68,23 +109,30 @@ CORRECTIONS: Mapping[str, Correction] = {
         "the expected share of false findings is kept below alpha",
         _benjamini_hochberg,
     ),
-    TUKEY: Correction(
+    "tukey": Correction(
         "randomised Tukey HSD",
         f"randomised Tukey HSD over all runs, for many of them; {_INSTEAD}",
+        test_scores=_tukey,
     ),
-    TUKEY_ANOVA: Correction(
+    "tukey-anova": Correction(
         "Tukey HSD",
         f"Tukey HSD after an analysis of variance of all runs and queries; {_INSTEAD}",
+        test_scores=_tukey_anova,
     ),
-    MAX_T: Correction(
+    "max-t": Correction(
         "max-T",
         "signs flipped for all comparisons alike, each against the largest t of those not yet "
         f"found (Westfall and Young, step-down); {_INSTEAD}",
+        test_differences=_max_t,
     ),
-    MAX_T_SINGLE: Correction(
-        "single-step max-T", f"the same, each against the largest t of all; {_INSTEAD}"
+    "max-t-single": Correction(
+        "single-step max-T",
+        f"the same, each against the largest t of all; {_INSTEAD}",
+        test_differences=_max_t_single,
     ),
-    "none": Correction("no correction", "every comparison as if it were the only one", _none),
+    "none": Correction(
+        "no correction", "every comparison as if it were the only one", _none, changes=False
+    ),
 }
 """The corrections by name, the default first."""
 

@@ -1,6 +1,7 @@
 """Two-sided tests of paired differences: t, randomisation, bootstrap, Wilcoxon's ranks, signs.
 
-`TESTS` is the one table of them: the choices, the command line, the help and the captions follow.
+`TESTS` has one entry for each. The choices, the command line, the help, the verdicts and the
+captions come from it.
 Each asks how likely differences as far from 0 as these would be if neither system were better.
 t, randomisation and bootstrap ask about the mean. Differences are rounded to 40 bits of the largest
 (`grid.py`), so that those which are equal but for the rounding of scores count as equal.
@@ -191,9 +192,8 @@ def wilcoxon(differences: ArrayLike, *, continuity: float = 0.0) -> Outcome:
     kept = units[units != 0]
     if not kept.size:
         return Outcome(name, 1.0, 0.0, column.size)
-    _, place, ties = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
-    last = np.cumsum(ties)
-    twice = (2 * last - ties + 1)[place]  # the rank, doubled: whole even in a tie
+    place, ties = _tied_sizes(kept)
+    twice = _doubled_ranks(place, ties)
     above = int(twice[kept > 0].sum())
     smaller = min(above, int(twice.sum()) - above) / 2
     plain = kept.size == column.size == ties.size
@@ -245,6 +245,17 @@ def sign_test(differences: ArrayLike, *, tie: float = 0.0) -> Outcome:
     return Outcome("sign", p, float(above), column.size)
 
 
+def _tied_sizes(kept: Floats) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return the place of each difference among the different sizes, and how many share each."""
+    _, place, ties = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
+    return place, ties
+
+
+def _doubled_ranks(place: NDArray[np.intp], ties: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rank of each size, doubled: a whole number even in a tie."""
+    return (2 * np.cumsum(ties) - ties + 1)[place]
+
+
 def _exact_ranks(twice: NDArray[np.int64], smaller: int) -> float:
     """Return the share of all choices of ranks whose sum is as far from the middle as this."""
     ways = np.zeros(int(twice.sum()) + 1)  # by sum; counts up to 2^50 are exact
@@ -256,23 +267,46 @@ def _exact_ranks(twice: NDArray[np.int64], smaller: int) -> float:
 
 Tester = Callable[[ArrayLike, Draws | None, float], tuple[Outcome, ...]]
 """Takes differences (n, c), draws, and what counts as a tie; returns an outcome for each column."""
+Leaning = Callable[[Floats, float], float]
+"""Takes differences (n,) and what counts as a tie; returns a number whose sign is the test's."""
+
+
+def lean_of_mean(differences: Floats, _tie: float) -> float:
+    """Return a number with the sign of the mean, 0 where only rounding tells it from 0."""
+    return float(on_grid(differences[:, None]).units.sum())
+
+
+def _lean_of_ranks(differences: Floats, _tie: float) -> float:
+    """Return the signed ranks of the differences, summed and doubled."""
+    units = on_grid(differences[:, None]).units[:, 0]
+    kept = units[units != 0]
+    place, ties = _tied_sizes(kept)
+    return float((np.sign(kept) * _doubled_ranks(place, ties)).sum())
+
+
+def _lean_of_signs(differences: Floats, tie: float) -> float:
+    """Return how many more differences are above 0 than below."""
+    return float(signs(differences, tie=tie).sum())
 
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """A test: what papers call it, what it means, and how it is made.
+    """A test of a difference: all that the library knows of it.
 
     Attributes:
-        title: as a caption has it.
-        meaning: in a line of help.
+        title: its name in a caption.
+        meaning: what it does, in a line of help.
         run: the test itself.
-        asked: whether it is made only where it is asked for, since it takes long.
+        leans: which way the differences lean in what the test looks at: the mean, the ranks, the
+            signs. A verdict needs the test and the mean to lean the same way.
+        on_request: run it only where it is chosen, since it takes long.
     """
 
     title: str
     meaning: str
     run: Tester
-    asked: bool = False
+    leans: Leaning = lean_of_mean
+    on_request: bool = False
 
     def __call__(
         self, differences: ArrayLike, draws: Draws | None = None, tie: float = 0.0
@@ -281,7 +315,9 @@ class PairedTest:
         return self.run(differences, draws, tie)
 
 
-def _by_column(test: Callable[[ArrayLike, float], Outcome]) -> Tester:
+def by_column(test: Callable[[ArrayLike, float], Outcome]) -> Tester:
+    """Make a test of columns (n, c) from a test of one column (n,) and of what counts as a tie."""
+
     def run(differences: ArrayLike, _draws: Draws | None, tie: float) -> tuple[Outcome, ...]:
         table = read_values(differences, "differences", ("queries", "columns"))
         return tuple(test(column, tie) for column in table.T)
@@ -293,7 +329,7 @@ TESTS: Mapping[str, PairedTest] = {
     "t": PairedTest(
         "paired t test",
         "paired t; where it is not defined, randomisation",
-        _by_column(lambda column, _: paired_t(column)),
+        by_column(lambda column, _: paired_t(column)),
     ),
     "randomisation": PairedTest(
         "randomisation test",
@@ -304,23 +340,26 @@ TESTS: Mapping[str, PairedTest] = {
         "bootstrap test",
         "differences drawn with replacement after their mean was taken away",
         lambda differences, draws, _: bootstrap_test(differences, draws),
-        asked=True,
+        on_request=True,
     ),
     "wilcoxon": PairedTest(
         "Wilcoxon signed-rank test",
         "signed ranks",
-        _by_column(lambda column, _: wilcoxon(column)),
+        by_column(lambda column, _: wilcoxon(column)),
+        _lean_of_ranks,
     ),
     "wilcoxon-continuity": PairedTest(
         "Wilcoxon signed-rank test with continuity correction",
         "signed ranks, corrected for continuity where they are many",
-        _by_column(lambda column, _: wilcoxon(column, continuity=0.5)),
-        asked=True,
+        by_column(lambda column, _: wilcoxon(column, continuity=0.5)),
+        _lean_of_ranks,
+        on_request=True,
     ),
     "sign": PairedTest(
         "sign test",
         "how many differences are above 0, of those that are no ties",
-        _by_column(lambda column, tie: sign_test(column, tie=tie)),
+        by_column(lambda column, tie: sign_test(column, tie=tie)),
+        _lean_of_signs,
     ),
 }
 """The tests by name, the default first."""

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from gainful.arguments import choice
 from gainful.errors import MeasureError
-from gainful.measures.discount import WITH_BASE
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
 from gainful.tensors import metrics
@@ -183,7 +182,7 @@ def _measured(scores: Array, labels: Any, mask: Any, common: Common) -> tuple[Ar
     lists, _ = read_lists(scores, labels, mask, common)
     options: dict[str, Any] = {"k": lists.k, "gain": common.get("gain", "exp2")}
     options["discount"] = str(lists.discount)
-    if lists.discount.form in WITH_BASE:
+    if lists.discount.has_base:
         options["base"] = lists.base
     measure = metrics.ndcg if lists.normalized else metrics.dcg
     found = measure(lists.scores, lists.labels, lists.mask, **options)

@@ -25,20 +25,23 @@ def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
     return found
 
 
+class _TensorArithmetic:
+    """What a formula of a discount may use besides operators."""
+
+    def __init__(self, ops: Operations, base: float, exponent: float) -> None:
+        self.ops, self.base, self.exponent = ops, base, exponent
+
+    def inverse_log(self, numbers: Array) -> Array:
+        return math.log(self.base) / self.ops.log(numbers)
+
+    def where(self, condition: Array, yes: Array, no: Array) -> Array:
+        return self.ops.where(condition, yes, no)
+
+
 def discounts_of(ops: Operations, ranks: Array, discount: Discount, base: float) -> Array:
     """Return what each rank counts, a decreasing function of real ranks from 1.
 
     The discounts are those of the measures, read at fractions too: between whole ranks they are
     what makes an approximate rank differentiable.
     """
-    if discount.form == "log":
-        return math.log(base) / ops.log(1 + ranks)
-    if discount.form == "jarvelin":
-        early = ranks <= base
-        # Logarithms are taken of late ranks alone: that of rank 1 would be divided by.
-        return ops.where(early, 1.0, math.log(base) / ops.log(ops.where(early, base, ranks)))
-    if discount.form == "reciprocal":
-        return 1 / ranks
-    if discount.form == "power":
-        return ranks ** -float(discount.exponent or 0)
-    return ranks * 0 + 1
+    return discount.formula(ranks, _TensorArithmetic(ops, base, discount.exponent or 0.0))

@@ -42,7 +42,9 @@ def gains(lists: Lists, gain: Gain) -> Any:
 
 def discount_table(discount: Discount, base: float, depth: int) -> NDArray[np.float64]:
     """Return the discounts (depth,) of the ranks from 1 on."""
-    return discounts.by_form(discount.form, depth, base=base, exponent=discount.exponent)[1:]
+    return discounts.discount_table(discount.formula, depth, base=base, exponent=discount.exponent)[
+        1:
+    ]
 
 
 def weights(lists: Lists, ranking: Ranking, table: NDArray[np.float64]) -> Any:

@@ -1,0 +1,176 @@
+"""The recipes of docs/architecture.md, followed: each addition is the entry that the page names."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gainful as gf
+from gainful.evaluation import table
+from gainful.evaluation.computing.sets import hits
+from gainful.measures import dialects, families
+from gainful.measures.dialect import Dialect
+from gainful.measures.discount import FORMS, Form
+from gainful.measures.family import Example, Family
+from gainful.measures.parameters import REL
+from gainful.measures.policy import Policy
+from gainful.statistics.corrections import CORRECTIONS, Correction, JointTest
+from gainful.statistics.paired import TESTS, Outcome, PairedTest, by_column
+
+JUDGMENTS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 3}}
+RUN = {"q1": {"c": 3.0, "a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "a": 1.0}}
+PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
+
+
+def scores(count, *, better=0.0, seed=1):
+    values = np.random.default_rng(seed).random(count) + better
+    return {f"q{at}": value for at, value in enumerate(values.tolist())}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "`FAMILIES`",
+        "`KERNELS`",
+        "`FORMS` of `measures/discount.py`",
+        "`DIALECTS` of `measures/dialects.py`",
+        "`statistics/paired.py` and a `PairedTest` in its `TESTS`",
+        "`CORRECTIONS` of `statistics/corrections.py`",
+    ],
+)
+def test_the_page_names_the_places_that_are_used_here(place):
+    assert place in " ".join(PAGE.read_text().split())
+
+
+def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(monkeypatch):
+    added = Family(
+        name="SquaredHits",
+        title="Squared hits",
+        definition="SquaredHits@k = the square of the number of relevant documents down to k",
+        range="0 and up",
+        citation="none",
+        example=Example("SquaredHits@2", (1, 0, 1), "1²", "1"),
+        parameters=(REL,),
+    )
+    monkeypatch.setattr(families, "CATALOGUE", (*families.CATALOGUE, added))
+    monkeypatch.setitem(
+        table.KERNELS,
+        "SquaredHits",
+        lambda sheet, parameters, cutoffs: hits(sheet, parameters, cutoffs) ** 2,
+    )
+    found = gf.evaluate(JUDGMENTS, RUN, ["squaredhits@2,3", "SquaredHits(rel=2)"])
+    assert found.per_query.to_dict()["q1"] == {
+        "SquaredHits@2": 1.0,
+        "SquaredHits@3": 4.0,
+        "SquaredHits(rel=2)": 1.0,
+    }
+    assert gf.family("SquaredHits") in gf.catalogue()
+    with pytest.raises(gf.MeasureError, match="Did you mean 'SquaredHits'"):
+        gf.measure("SquaredHit")
+
+
+def test_a_discount_is_one_entry(monkeypatch):
+    import torch
+    halved = Form("2^(1 − i)", lambda rank, _: 2.0 ** (1 - rank))
+    monkeypatch.setitem(FORMS, "halved", halved)
+    assert gf.dcg([1, 1, 1], discount="halved") == 1.75
+    assert str(gf.measure("nDCG(discount=halved)@3")) == "nDCG(discount=halved)@3"
+    found = gf.evaluate(JUDGMENTS, RUN, "DCG(discount=halved)@3")
+    assert found.per_query.to_dict()["q1"]["DCG(discount=halved)@3"] == 1 / 2 + 2 / 4
+    told = str(gf.explain(JUDGMENTS, RUN, "nDCG(discount=halved)", query="q1"))
+    assert "discount halved: 2^(1 − i)" in told
+    with pytest.raises(gf.MeasureError, match=r"log, jarvelin, .* or halved"):
+        gf.dcg([1], discount="halve")
+    with pytest.raises(gf.MeasureError, match="Only the discounts log and jarvelin have a base"):
+        gf.dcg([1], discount="halved", base=3)
+    given = torch.tensor([[0.3, 0.1, 0.2]]), torch.tensor([[1.0, 2.0, 0.0]])
+    measured = gf.metrics.ndcg(*given, gain="linear", discount="halved")
+    assert float(measured[0]) == pytest.approx((1 + 2 / 4) / (2 + 1 / 2))
+    lost = gf.losses.approx_ndcg(*given, gain="linear", discount="halved", temperature=1e-3)
+    assert float(lost) == pytest.approx(1 - (1 + 2 / 4) / (2 + 1 / 2))
+    got = gf.dcg([0, 2, 1], discount="halved")
+    which = gf.which({"q": {"b": 2, "c": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, "DCG", got=got)
+    assert any("discount=halved" in each.change for each in which.found)
+
+
+def test_a_dialect_is_one_entry(monkeypatch):
+    added = Dialect(
+        "halver", "a tool that halves", policy=Policy(missing="skip"), settings={"gain": "exp2"}
+    )
+    monkeypatch.setattr(dialects, "DIALECTS", (*dialects.DIALECTS, added))
+    found = gf.evaluate(JUDGMENTS, {"q1": RUN["q1"]}, "nDCG@3", dialect="halver")
+    direct = gf.evaluate(
+        JUDGMENTS, {"q1": RUN["q1"]}, "nDCG(gain=exp2)@3", policy=Policy(missing="skip")
+    )
+    assert found["nDCG@3"] == direct["nDCG(gain=exp2)@3"]
+    assert gf.dialect("Halver") in gf.dialects()
+    why = gf.why(JUDGMENTS, RUN, "nDCG@3", dialects=["halver", "trec_eval"])
+    assert [cause.name for cause in why.causes] == ["gain"]
+
+
+def test_a_statistical_test_is_one_entry(monkeypatch):
+    def constant(column, _tie):
+        return Outcome("constant", 0.01, float(column[0]), column.size)
+
+    added = PairedTest("test that always finds", "p is always 0.01", by_column(constant))
+    monkeypatch.setitem(TESTS, "constant", added)
+    tables = {"old": scores(20), "new": scores(20, better=0.1)}
+    found = gf.compare_scores(tables, test="constant")
+    (one,) = found.differences
+    assert (one.test, one.p, one.verdict.word) == ("constant", 0.01, "better")
+    assert "p = 0.0100" in one.verdict.sentence
+    assert "(test that always finds, p < 0.05)" in found.systems_table().caption
+    assert gf.comparison_choices()["test"]["constant"] == "p is always 0.01"
+
+
+def test_a_statistical_test_may_lean_on_something_else_than_the_mean(monkeypatch):
+    def always(column, _tie):
+        return Outcome("always", 0.01, 0.0, column.size)
+
+    down = PairedTest("test that leans down", "", by_column(always), leans=lambda *_: -1.0)
+    monkeypatch.setitem(TESTS, "down", down)
+    tables = {"old": scores(20), "new": scores(20, better=0.1)}
+    (one,) = gf.compare_scores(tables, test="down").differences
+    assert one.verdict.word == "no decision"
+    assert "the test and the mean point in different directions" in one.verdict.sentence
+
+
+def one_third(p):
+    return np.minimum(3 * p, 1)
+
+
+def joint(scores, _draws):
+    systems, measures = scores.shape[1:]
+    return JointTest(np.full((systems, systems, measures), 0.03))
+
+
+@pytest.mark.parametrize(
+    ("correction", "p", "caption"),
+    [
+        (Correction("Thirds", "three times p", one_third), None, "with Thirds correction over 2"),
+        (Correction("Joint", "all at once", test_scores=joint), 0.03, "(Joint, 2 comparisons"),
+        (
+            Correction(
+                "Together",
+                "all at once",
+                test_differences=lambda differences, _: np.full(differences.shape[1], 0.04),
+            ),
+            0.04,
+            "(Together, 2 comparisons",
+        ),
+    ],
+)
+def test_a_correction_is_one_entry(monkeypatch, correction, p, caption):
+    monkeypatch.setitem(CORRECTIONS, "new", correction)
+    tables = {"old": scores(20), "one": scores(20, seed=2), "two": scores(20, seed=3, better=1)}
+    found = gf.compare_scores(tables, correction="new")
+    for one, plain in zip(
+        found.differences, gf.compare_scores(tables, correction="none").differences, strict=True
+    ):
+        expected = min(3 * plain.p, 1) if p is None else p
+        assert math.isclose(one.p, expected)
+        assert f", {correction.title} over 2 comparisons, " in one.verdict.sentence
+    assert caption in found.systems_table().caption
+    assert any("corrected over 2 comparisons (new)" in note for note in found.notes())
+    assert gf.comparison_choices()["correction"]["new"] == correction.meaning
