@@ -72,6 +72,7 @@ def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(monkeypat
 
 def test_a_discount_is_one_entry(monkeypatch):
     import torch
+
     halved = Form("2^(1 − i)", lambda rank, _: 2.0 ** (1 - rank))
     monkeypatch.setitem(FORMS, "halved", halved)
     assert gf.dcg([1, 1, 1], discount="halved") == 1.75

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats
 from gainful.comparison.difference import Difference, Moved, Tested
 from gainful.comparison.paired import Paired
 from gainful.comparison.settings import Settings
@@ -17,8 +18,6 @@ from gainful.statistics.intervals import INTERVALS, Interval
 from gainful.statistics.moments import Moments, moments
 from gainful.statistics.paired import TESTS, Outcome, lean_of_mean, signs
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Pair = tuple[int, int]
 """The places of a base and of a run."""
 

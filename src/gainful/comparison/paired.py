@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.inputs.identifiers import examples, in_order
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _FEWEST = 2  # systems that can be compared
 _LARGEST = 2.0**999  # twice as far apart are the largest differences that statistics take

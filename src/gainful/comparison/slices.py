@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gainful import arguments
+from gainful.array_types import Bools, Floats
 from gainful.comparison.difference import Difference
 from gainful.comparison.differences import Pair, differences
 from gainful.comparison.paired import Paired
@@ -16,9 +16,6 @@ from gainful.comparison.settings import Settings
 from gainful.errors import InputError
 from gainful.inputs.identifiers import examples
 from gainful.inputs.query_tables import QueryTable
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 AUTOMATIC = ("judged", "baseline")
 """Slices that need no metadata: how many documents are judged, and the baseline's score."""

@@ -9,9 +9,10 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gainful import arguments
+from gainful.array_types import Bools
 from gainful.errors import DisjointError, InputError, PolicyError, about, shown, warn
 from gainful.evaluation.batches import Measured, batches_for, measure_batches
 from gainful.evaluation.counting import (
@@ -40,8 +41,6 @@ from gainful.measures.dialect import Dialect
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
-
-Bools = NDArray[np.bool_]
 
 _DEEPEST = 100  # below, it is as fast to look at the whole run
 

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import measure_matched
 from gainful.evaluation.worth import gains_of
 from gainful.inputs.arrays import as_array, as_numbers
 from gainful.matching.arrays import match_ranked
-from gainful.matching.matched import Floats, Ints, Matched, offsets_of
+from gainful.matching.matched import Matched, offsets_of
 from gainful.measures.gain import Gain
 from gainful.measures.number import write_number
 from gainful.measures.policy import Policy

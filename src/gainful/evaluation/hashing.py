@@ -11,7 +11,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.matching.matched import Ints, Matched, cut
+from gainful.array_types import Ints
+from gainful.matching.matched import Matched, cut
 
 _SHOWN_BYTES = 6
 _DIGEST_BYTES = 16

@@ -3,17 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.computing import cumulated, ranks, sets, users
-from gainful.evaluation.computing.shared import Bools, Compute, relevant_total
+from gainful.evaluation.computing.shared import Compute, relevant_total
 from gainful.evaluation.worksheet import Worksheet
 from gainful.measures.family import OPTIONAL
 from gainful.measures.gain import Gain
 from gainful.measures.spec import Measure
-
-Floats = NDArray[np.float64]
 
 KERNELS: Mapping[str, Compute] = {
     **cumulated.KERNELS,

@@ -4,8 +4,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.worth import RISING, discounts_of, gains_of
 from gainful.kernels.cumulation import owners
@@ -14,10 +14,6 @@ from gainful.matching.matched import Matched, places_of
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
 from gainful.measures.policy import Policy
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class Ideal(NamedTuple):

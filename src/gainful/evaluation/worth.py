@@ -1,15 +1,13 @@
 """From the values of `measures` to the arrays of `kernels`: gains and discounts."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.kernels import discounts, gains
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
 from gainful.measures.number import read_number, write_number
-
-Floats = NDArray[np.float64]
 
 _FORMULAS = {"exp2": gains.exp2, "binary": gains.binary}
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet
 from gainful.explanation.sums import Sums
@@ -17,7 +17,6 @@ from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
 Worth = Callable[[float], float]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

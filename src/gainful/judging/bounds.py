@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
+from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError, shown
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import measure_matched, read_policy
@@ -24,8 +25,6 @@ from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
-
-Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-9
 _MOST_UNSEEN = 10**15  # documents that a float64 counts one by one

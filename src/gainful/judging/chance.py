@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.evaluate import measure_matched, read_policy
@@ -20,8 +21,6 @@ from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
-
-Floats = NDArray[np.float64]
 
 SUMS = ("CG", "DCG", "nDCG")
 """The families whose expectation over all orders is known in closed form."""

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gainful import arguments
+from gainful.array_types import Floats
 from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.cutoffs import at_cutoffs, without_cutoff
 from gainful.evaluation.evaluate import evaluate
@@ -21,8 +19,6 @@ from gainful.rendering.table import Cell, Table, as_html, as_text
 
 if TYPE_CHECKING:
     from gainful.plotting.charts import Chart
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The bounds of the difference of two runs, document by document."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet
 from gainful.judging.ratios import Lists, bounds_of
@@ -11,8 +11,6 @@ from gainful.judging.without_ideal import linear, relevance_ends
 from gainful.matching.dispatch import Reader
 from gainful.matching.mappings import judged_of, queries_of
 from gainful.measures.spec import Measure
-
-Floats = NDArray[np.float64]
 
 COMPARED = ("nDCG", "DCG", "CG", "P")
 """The families whose difference has exact bounds."""

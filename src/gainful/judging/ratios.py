@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gainful.arguments import MOST_RANKS
+from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet
 from gainful.judging.scale import Scale, possible_gains
@@ -13,9 +13,6 @@ from gainful.kernels.bounds import Unknown, highest
 from gainful.kernels.cumulation import owners
 from gainful.kernels.segments import sums
 from gainful.measures.spec import Measure
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ELEMENTS = 1 << 20  # of a matrix [query, rank] that is worked on at a time
 

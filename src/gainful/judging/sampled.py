@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.worth import discounts_of, gains_of
@@ -19,9 +19,6 @@ from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Table, as_html, as_text
-
-Floats = NDArray[np.float64]
-
 
 _EPSILON = 1e-5  # of xinfAP, which keeps its shares from 0/0
 _PARTS = 3  # of epsilon that the judged have more

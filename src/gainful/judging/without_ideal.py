@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.computing.shared import relevant_total
 from gainful.evaluation.worksheet import Worksheet
@@ -14,8 +15,6 @@ from gainful.kernels.relevance import ratio
 from gainful.kernels.segments import sums
 from gainful.measures.spec import Measure
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Ends = tuple[Floats, Floats]
 
 

@@ -7,11 +7,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from gainful.array_types import Bools, Floats, Ints
 
 
 def overlaps(met: Ints, longer: int) -> Ints:

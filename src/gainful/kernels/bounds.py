@@ -16,11 +16,8 @@ the negative of the highest of −N/I.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from gainful.array_types import Bools, Floats, Ints
 
 _MOST_STEPS = 100  # of Dinkelbach's iteration, which takes three or four
 

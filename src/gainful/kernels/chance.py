@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from gainful.array_types import Floats, Ints
 from gainful.kernels.relevance import ratio
-from gainful.kernels.segments import Floats, Ints, sums
+from gainful.kernels.segments import sums
 
 
 def mean_and_variance(

@@ -1,10 +1,8 @@
 """Cumulated gain: sums of gain times discount, at every cutoff of a request."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from gainful.array_types import Floats, Ints
 
 # From this share of tied rows on, working block by block is faster than picking them out.
 _MANY_TIED = 0.25

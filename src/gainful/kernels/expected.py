@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.kernels.segments import Floats, Ints, sums
+from gainful.array_types import Floats, Ints
+from gainful.kernels.segments import sums
 
 
 @dataclass(frozen=True, slots=True)

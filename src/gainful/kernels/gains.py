@@ -3,9 +3,8 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from gainful.array_types import Floats
 
 
 def exp2(grades: Floats) -> Floats:

@@ -7,17 +7,10 @@ Rows are the judged documents that were retrieved, by query and rank: `gains` (n
 
 import numpy as np
 
+from gainful.array_types import Floats, Ints
 from gainful.kernels.cumulation import owners
 from gainful.kernels.relevance import ratio
-from gainful.kernels.segments import (
-    Floats,
-    Ints,
-    at_rank,
-    running_counts,
-    running_sums,
-    steps,
-    sums,
-)
+from gainful.kernels.segments import at_rank, running_counts, running_sums, steps, sums
 
 _FEW_LEVELS = 64
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.kernels.segments import Floats, Ints, counts, sums
+from gainful.array_types import Floats, Ints
+from gainful.kernels.segments import counts, sums
 
 _EPSILON = 1e-5  # of infAP, which keeps its shares from 0/0
 

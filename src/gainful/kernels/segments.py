@@ -7,11 +7,8 @@ are computed together.
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from gainful.array_types import Bools, Floats, Ints
 
 
 def sums(values: Floats, owner: Ints, queries: int) -> Floats:

@@ -4,11 +4,8 @@ All is of one query. Documents are the rows of a matrix, subtopics its columns.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from gainful.array_types import Bools, Floats, Ints
 
 
 def novelty_gains(relevant: Bools, weights: Floats, alpha: float) -> Floats:

@@ -1,10 +1,8 @@
 """Orders of tied documents that depend on their gain."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from gainful.array_types import Floats, Ints
 
 
 def extreme_order(

@@ -1,12 +1,10 @@
 """Sums of queries drawn with replacement, as many as there are."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.statistics.draws import Draws, Purpose, draw_places
 from gainful.statistics.products import PIECE, in_pieces, weighted_sums
-
-Floats = NDArray[np.float64]
 
 _CELLS = 1 << 18  # counts of a block: two megabytes
 _DRAWN = 1 << 15  # draws at once: larger arrays are handed back to the system after each use

@@ -9,14 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.statistics.draws import Draws
 from gainful.statistics.max_t import max_t
 from gainful.statistics.tukey import anova_tukey, tukey
-
-Floats = NDArray[np.float64]
 
 
 def _none(p: Floats) -> Floats:

@@ -9,9 +9,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from gainful.array_types import Floats
 
 _NODES = 16  # of a panel
 _RANGE_NODES, _S_NODES = 160, 32  # of a studentised range

@@ -8,14 +8,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats, Ints
 from gainful.statistics.draws import Draws, Purpose
 from gainful.statistics.grid import Grid
 from gainful.statistics.products import PIECE, in_pieces, weighted_sums
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Reduced = TypeVar("Reduced")
 
 _BLOCK = 8 * PIECE  # resamples

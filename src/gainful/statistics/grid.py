@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from gainful.array_types import Bools, Floats
 
 _FINEST = 40  # bits of the largest value: fewer than a score has, so its rounding error goes
 _EXACT = 52  # bits of the largest sum; the difference of two sums needs one more

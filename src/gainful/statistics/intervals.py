@@ -8,16 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gainful.array_types import Floats
 from gainful.statistics.bootstrap import resampled_sums
 from gainful.statistics.distributions import normal_quantile, normal_share, t_quantile
 from gainful.statistics.draws import Draws
 from gainful.statistics.grid import Grid, on_grid
 from gainful.statistics.moments import moments
 from gainful.statistics.reading import read_share, read_values
-
-Floats = NDArray[np.float64]
 
 _ONE = "one query leaves no spread to measure by: no interval is too wide"
 _SAME = "all queries have the same value: the interval is that value, however few they are"

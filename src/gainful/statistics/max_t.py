@@ -6,16 +6,14 @@ of any one; comparisons that go together, such as measures of the same runs, cos
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gainful.array_types import Floats, Ints
 from gainful.errors import InputError, shown
 from gainful.statistics.draws import Draws
 from gainful.statistics.flips import all_signs, in_random_flips
 from gainful.statistics.grid import on_grid
 from gainful.statistics.reading import read_values
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ALL_FLIPS = 16  # queries with a difference: 65,536 flips
 _SAME = 1 - 1e-12  # of a statistic: what rounding may take from it

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gainful.array_types import Floats
 from gainful.statistics.bootstrap import resampled_sums
 from gainful.statistics.distributions import coin_two_sided, normal_two_sided, t_two_sided
 from gainful.statistics.draws import Draws
@@ -21,8 +22,6 @@ from gainful.statistics.flips import count_all, count_random
 from gainful.statistics.grid import Grid, on_grid
 from gainful.statistics.moments import moments
 from gainful.statistics.reading import read_margin, read_values
-
-Floats = NDArray[np.float64]
 
 _ALL_FLIPS = 1 << 16  # taken whole in less time than a random sample
 _MOST_FLIPS = 1 << 24  # the sums of all take 64 MB

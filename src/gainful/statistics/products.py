@@ -5,9 +5,8 @@ of its own, which wait for each other and for ours; so the product is cut into s
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from gainful.array_types import Floats
 
 PIECE = 64
 """Resamples, queries and columns of a piece, at most."""

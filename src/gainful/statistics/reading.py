@@ -1,13 +1,11 @@
 """What the statistics take, checked: arrays with the queries along their first axis, and shares."""
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gainful import arguments
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.arrays import as_array, as_numbers
-
-Floats = NDArray[np.float64]
 
 _LARGEST = 2.0**1000  # sums of squares and of queries stay far from overflow below it
 

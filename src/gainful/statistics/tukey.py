@@ -10,13 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.statistics.distributions import range_upper
 from gainful.statistics.draws import Draws, Purpose
 from gainful.statistics.grid import on_grid
 from gainful.statistics.reading import read_values
-
-Floats = NDArray[np.float64]
 
 _BLOCK = 500  # resamples
 _ROUNDED = 1e-12  # of the largest score

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.worth import gains_of
@@ -15,8 +15,6 @@ from gainful.measures.spec import Measure
 from gainful.subtopics.notation import SubtopicMeasure
 from gainful.subtopics.topics import Facets, Topic
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Discounts = Callable[[int], Floats]
 
 _SMALLEST = 1e-320  # what weighs less changes no sum

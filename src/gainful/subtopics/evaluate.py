@@ -6,8 +6,8 @@ from itertools import compress
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools
 from gainful.errors import InputError, PolicyError, shown
 from gainful.evaluation.counting import SKIPPED
 from gainful.evaluation.evaluate import measure_matched, read_policy
@@ -33,7 +33,6 @@ from gainful.subtopics.topics import Topic
 
 Measures = str | Measure | Sequence[str | Measure]
 Documents = Mapping[Any, Mapping[Any, float]]
-Bools = NDArray[np.bool_]
 
 # What has a meaning where documents belong to several subtopics.
 _ANSWERS = {

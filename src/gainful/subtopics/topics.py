@@ -5,14 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.kernels.subtopics import greedy_order, novelty_gains
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

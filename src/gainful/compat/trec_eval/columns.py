@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Floats, Ints
 from gainful.compat.trec_eval.c_library import ZERO_BY_ZERO
 from gainful.compat.trec_eval.entries import Settings
 from gainful.compat.trec_eval.gains import measured, persistence, weights
@@ -18,9 +19,6 @@ from gainful.matching.matched import Matched
 from gainful.measures.gain import gain
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LOWEST_MEAN = 1e-5  # what a value of 0 counts as in a geometric mean
 _CHARACTERS = {NOT_POOLED: "-", NOT_JUDGED: "."}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.compat.trec_eval.c_library import written
 from gainful.compat.trec_eval.columns import LOWEST_MEAN
 from gainful.compat.trec_eval.entries import GROUPS, PREFERENCES, QRELS
@@ -23,8 +23,6 @@ from gainful.compat.trec_eval.zscores import Deviations, read_deviations
 from gainful.errors import GainfulError
 from gainful.inputs.engine import Session
 from gainful.inputs.files import plain_file
-
-Floats = NDArray[np.float64]
 
 _LATEST = 10
 _UTILITY = 4  # how many coefficients it has

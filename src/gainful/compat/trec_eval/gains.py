@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.compat.trec_eval.c_library import ZERO_BY_ZERO, merge_sorted, truncated, whole
 from gainful.compat.trec_eval.files import bytes_of
 
-Floats = NDArray[np.float64]
 Pairs = Sequence[tuple[str, float]]
 
 _MOST_LEVELS = 10_000  # above, only grades that occur are levels

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.compat.trec_eval.c_library import truncated, whole
 from gainful.compat.trec_eval.columns import columns, strings
 from gainful.compat.trec_eval.files import (
@@ -40,8 +40,6 @@ from gainful.matching import lines
 from gainful.matching.dispatch import reading
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
-
-Floats = NDArray[np.float64]
 
 _LATEST, _WITHOUT_COMMENTS = 10, 9  # versions
 _NO_GRADE = "trec_eval: the first query has no grade from 0 up"

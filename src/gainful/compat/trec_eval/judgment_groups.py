@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.compat.trec_eval.c_library import whole
 from gainful.compat.trec_eval.columns import columns
 from gainful.compat.trec_eval.entries import BY_NAME
@@ -24,8 +25,6 @@ from gainful.compat.trec_eval.parameters import Asked
 from gainful.compat.trec_eval.stopped import BAD_INPUT, StoppedError
 from gainful.inputs.engine import Session
 from gainful.matching.matched import Matched
-
-Floats = NDArray[np.float64]
 
 _FIELDS = 4
 _ALONE = {"map_avgjg": "map", "P_avgjg": "P", "Rprec_mult_avgjg": "Rprec_mult"}  # of one judge

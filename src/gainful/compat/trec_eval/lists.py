@@ -7,9 +7,10 @@ from operator import itemgetter
 
 import numpy as np
 
+from gainful.array_types import Floats
 from gainful.compat.trec_eval.c_library import merge_sorted
 from gainful.compat.trec_eval.options import Options
-from gainful.matching.matched import Floats, Matched, cut, offsets_of, places_of
+from gainful.matching.matched import Matched, cut, offsets_of, places_of
 
 # The grades of documents that are not among the judgments, or have a negative grade there.
 NOT_POOLED, NOT_JUDGED = -1.0, -2.0

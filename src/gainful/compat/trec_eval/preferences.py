@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.compat.trec_eval.c_library import decimal
 from gainful.compat.trec_eval.files import Run, read_rows, read_run, text_of
 from gainful.compat.trec_eval.lists import ranked, repeated_within
@@ -28,8 +28,6 @@ from gainful.kernels.preferences import (
     ordered,
     simple,
 )
-
-Floats = NDArray[np.float64]
 
 _FORM = "trec_eval.form_prefs_counts"
 _BY_GRADE = "qrels_prefs"

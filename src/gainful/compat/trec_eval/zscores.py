@@ -6,13 +6,12 @@ from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.compat.trec_eval.c_library import decimal
 from gainful.compat.trec_eval.files import bytes_of, read_rows
 from gainful.compat.trec_eval.stopped import StoppedError
 
-Floats = NDArray[np.float64]
 Line = tuple[bytes, bytes, float, float]  # query, name, mean, standard deviation
 
 _UNKNOWN = -1_000_000.0  # what is printed where there is no mean

@@ -4,18 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.computing.shared import Compute, Cutoffs, depths, repeated, worth_of
-from gainful.evaluation.worksheet import Bools, Ideal, Worksheet
+from gainful.evaluation.worksheet import Ideal, Worksheet
 from gainful.kernels.cumulation import absent, cumulated, normalised, owners, without_rounding
 from gainful.kernels.graded import mean_at_changes, mean_at_relevant, normalised_gain
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Parameters = Mapping[str, Any]
 
 _UNDISCOUNTED, _LOG = Discount("none"), Discount("log")

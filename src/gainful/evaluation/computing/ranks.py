@@ -4,11 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gainful.array_types import Floats, Ints
 from gainful.evaluation.computing.shared import (
     Compute,
     Cutoffs,
-    Floats,
-    Ints,
     Parameters,
     deepest,
     relevant,

@@ -4,12 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gainful.array_types import Bools, Floats, Ints
 from gainful.evaluation.computing.shared import (
-    Bools,
     Compute,
     Cutoffs,
-    Floats,
-    Ints,
     Parameters,
     are_judged,
     deepest,

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet
 from gainful.kernels.cumulation import cumulated, owners
 from gainful.kernels.segments import counts, running_counts
 from gainful.measures.number import write_number
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Cutoffs = Sequence[int | None]
 Parameters = Mapping[str, Any]
 Compute = Callable[[Worksheet, Parameters, Cutoffs], Floats]
