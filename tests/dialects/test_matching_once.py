@@ -6,7 +6,7 @@ import random
 import pytest
 
 import gainful as gf
-from gainful.explanation.measuring import Measuring, before
+from gainful.explanation.way_measurer import WayMeasurer, before
 from gainful.matching.dispatch import Reader, reading
 from same_matched import assert_same
 
@@ -40,7 +40,7 @@ def case(seed, scores, *, itself):
 
 
 def measuring_of(judgments, run):
-    return Measuring(judgments, run, columns=None, chunks=None, engine=None, policy=gf.Policy())
+    return WayMeasurer(judgments, run, columns=None, chunks=None, engine=None, policy=gf.Policy())
 
 
 @pytest.mark.parametrize("itself", [False, True], ids=["others", "itself"])

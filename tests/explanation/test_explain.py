@@ -7,7 +7,7 @@ import re
 import pytest
 
 import gainful as gf
-from gainful.explanation.account import Account
+from gainful.explanation.worked_tables import Account
 from random_runs import random_case
 
 JUDGMENTS = {"q": {"a": 3, "b": 2, "c": 0, "x": 1}, "r": {"a": 1, "b": -2}}

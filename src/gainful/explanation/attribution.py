@@ -1,22 +1,410 @@
-"""`attribute`: which documents moved between two runs, and what each did to the value."""
+"""`attribute`: which documents make the difference between two runs of a query."""
 
-from collections.abc import Mapping
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
-from gainful.errors import InputError, MeasureError
+from gainful.errors import InputError, MeasureError, printable
+from gainful.evaluation.counting import SKIPPED
 from gainful.evaluation.evaluate import read_policy
-from gainful.explanation.listing import Listed, read_listed, sums_of
-from gainful.explanation.moved import Attribution
-from gainful.explanation.sides import SUMS, UNDEFINED, attribution_of, side_of
-from gainful.explanation.steps import is_empty
+from gainful.explanation.query_list import QueryList, read_query_list, sums_of
+from gainful.explanation.worked_steps import (
+    Sums,
+    discounts_to,
+    is_empty,
+    steps_of,
+    summed,
+    why_empty,
+)
+from gainful.explanation.worked_tables import Account, Step, grade_cell, plain_cell, rank_cell
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
+from gainful.kernels.cumulation import absent
 from gainful.matching.dispatch import reading
 from gainful.matching.negative import warn_of_marks
+from gainful.matching.ranking import Ranking
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.rendering.table import Cell, Table
+
+_DIGITS = 4
+_MOST_IDLE = 3  # documents without a part that are shown, so that one sees what they are
+SUMS: Mapping[str, str] = {"CG": "CG", "DCG": "DCG", "nDCG": "DCG"}
+"""The measures that are sums over documents, and the sum that they are of."""
+
+NO_VALUE = (*SKIPPED, "error")
+"""Answers of the policy `empty` that give an empty query no value."""
+
+UNDEFINED = (*NO_VALUE, "nan")
+"""The answers of the policy `empty` under which there is no difference."""
+
+_NOWHERE = None, None
+
+
+@dataclass(frozen=True, slots=True)
+class MovedDocument:
+    """A document: its ranks in both runs, its terms there, and its part of the difference.
+
+    Ranks are None where a run does not return it, and may be below the cutoff, where its term is
+    0; `base_rank_last` and `run_rank_last` are above the first where it shares a block of ranks
+    (ties averaged). A term is the gain times the discount. `grade` is None for an unjudged document.
+    """
+
+    doc: str
+    grade: float | None
+    gain: float
+    base_rank: int | None
+    base_rank_last: int | None
+    run_rank: int | None
+    run_rank_last: int | None
+    base_term: float
+    run_term: float
+    part: float
+
+    @property
+    def change(self) -> float:
+        """Its part of the difference of the sums (CG or DCG): the second term less the first."""
+        return self.run_term - self.base_term
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """What no document accounts for, and its part of the difference.
+
+    `absent`: what the policy `absent` puts at ranks that a list leaves open. `ideal`: that
+    the two runs have different ideals, as under the policy `unjudged` with a grade.
+    """
+
+    name: str
+    base_term: float
+    run_term: float
+    part: float
+
+    @property
+    def change(self) -> float:
+        """Its part of the difference of the sums."""
+        return self.run_term - self.base_term
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution(Account):
+    """The difference of two runs in one query, and the part that each document has in it.
+
+    The parts of `documents` and `others` sum to `difference`. Prints as text, shows as HTML in a
+    notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
+
+    Attributes:
+        measure: the measure.
+        query: the id of the query.
+        base_value: the value of the base.
+        run_value: the value of the run.
+        documents: those with the largest part, up or down, first; those without one last.
+        others: what no document accounts for; mostly nothing.
+        sums: the measure that the terms sum to: CG or DCG.
+        base_total: that sum of the base.
+        run_total: that sum of the run.
+        base_ideal: what the sum of the base is divided by; None if the measure does not divide.
+        run_ideal: what the sum of the run is divided by.
+        policy: the policy, ties decided.
+        remarks: what else there is to say of the values.
+    """
+
+    measure: Measure
+    query: str
+    base_value: float
+    run_value: float
+    documents: tuple[MovedDocument, ...]
+    others: tuple[Other, ...]
+    sums: Measure
+    base_total: float
+    run_total: float
+    base_ideal: float | None
+    run_ideal: float | None
+    policy: Policy
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def difference(self) -> float:
+        """The value of the run less the value of the base."""
+        return self.run_value - self.base_value
+
+    @property
+    def heading(self) -> str:
+        """What is attributed."""
+        return printable(f"{self.measure} of query {self.query}, run less base")
+
+    @property
+    def conclusion(self) -> str:
+        """The last line: the two values and their difference."""
+        base, run = f"{self.base_value:.{_DIGITS}f}", f"{self.run_value:.{_DIGITS}f}"
+        return f"{self.measure}: base {base}, run {run}, difference {self.difference:+.{_DIGITS}f}"
+
+    def table(self) -> Table:
+        """Return all documents as one table, and what no document accounts for."""
+        return self._table(self.documents)
+
+    def tables(self) -> list[Table]:
+        """Return what people are shown: most documents without a part are left out, and counted."""
+        moved = sum(document.part != 0 or document.change != 0 for document in self.documents)
+        table = self._table(self.documents[: moved + _MOST_IDLE])
+        left_out = self.documents[moved + _MOST_IDLE :]
+        total = self._row("sum", self.base_total, self.run_total, self.difference)
+        return [
+            Table(
+                table.columns,
+                [*table.rows, total],
+                digits=_DIGITS,
+                notes=self._notes(left_out),
+            )
+        ]
+
+    def _table(self, documents: Iterable[MovedDocument]) -> Table:
+        sides = ["base rank", "run rank", "base term", "run term"]
+        parts = dict.fromkeys([f"part of {self.sums}", f"part of {self.measure}"])
+        rows: list[list[Cell]] = [
+            [
+                document.doc,
+                grade_cell(document.grade),
+                plain_cell(document.gain),
+                rank_cell(document.base_rank, document.base_rank_last),
+                rank_cell(document.run_rank, document.run_rank_last),
+                *self._numbers(document.base_term, document.run_term, document.part),
+            ]
+            for document in documents
+        ]
+        rows += [
+            self._row(f"({other.name})", other.base_term, other.run_term, other.part)
+            for other in self.others
+        ]
+        return Table(["doc", "grade", "gain", *sides, *parts], rows, digits=_DIGITS)
+
+    def _row(self, name: str, base_term: float, run_term: float, part: float) -> list[Cell]:
+        """Return a row that is not of a document: it has no grade and no rank."""
+        return [name, None, None, None, None, *self._numbers(base_term, run_term, part)]
+
+    def _numbers(self, base_term: float, run_term: float, part: float) -> list[Cell]:
+        change = run_term - base_term
+        # Of a bare sum, the part is the change.
+        return [base_term, run_term, change, *([] if self.sums == self.measure else [part])]
+
+    def _notes(self, left_out: Sequence[MovedDocument]) -> list[str]:
+        notes = []
+        if left_out:
+            count = len(left_out)
+            more = "1 more document has" if count == 1 else f"{count} more documents have"
+            notes.append(f"{more} no part in the difference")
+            if any(document.base_term for document in left_out):  # the same in both
+                same = math.fsum(document.base_term for document in left_out)
+                notes[-1] += f"; {same:.{_DIGITS}f} of either sum"
+        if self.base_ideal is not None and self.run_ideal is not None:
+            name, ideal = summed(self.measure, "IDCG"), f"{self.base_ideal:.{_DIGITS}f}"
+            other = f" for the base, {self.run_ideal:.{_DIGITS}f} for the run"
+            notes.append(f"{name} = {ideal}{'' if self.base_ideal == self.run_ideal else other}")
+        return [*notes, *self.remarks, f"policy: {self.policy}"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "measure": str(self.measure),
+            "query": self.query,
+            "base_value": self.base_value,
+            "run_value": self.run_value,
+            "difference": self.difference,
+            "conclusion": self.conclusion,
+            "policy": self.policy.answers(),
+            "sums": str(self.sums),
+            "base_total": self.base_total,
+            "run_total": self.run_total,
+            "base_ideal": self.base_ideal,
+            "run_ideal": self.run_ideal,
+            "remarks": list(self.remarks),
+            "documents": [asdict(each) | {"change": each.change} for each in self.documents],
+            "others": [asdict(each) | {"change": each.change} for each in self.others],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two runs: where its documents stand, their terms, and the sums.
+
+    `sums` has the query at `place`. `weight` is what a term counts in the value, `constant` what
+    the value is besides the terms; `empty` is whether the policy, and no sum, says the value.
+    """
+
+    listed: QueryList
+    sums: Sums
+    place: int
+    ranking: Ranking
+    terms: Mapping[str, float]
+    absent: float
+    total: float
+    value: float
+    ideal: float | None
+    weight: float
+    constant: float
+    empty: bool
+
+    def ranks(self, doc: str) -> tuple[int, int] | tuple[None, None]:
+        """Return the first and the last rank that a document may stand at, if it stands at any."""
+        return self.ranking.ranks(doc) or _NOWHERE
+
+
+def side_of(
+    listed: QueryList,
+    sums: Sums,
+    place: int,
+    ranking: Ranking | None = None,
+    steps: Sequence[Step] | None = None,
+) -> Side:
+    """Return one of two runs.
+
+    Args:
+        listed: its documents.
+        sums: that have its query at a place.
+        place: the place.
+        ranking: of its documents, if it is there already.
+        steps: the lines of its sum down to the cutoff, if they are there already.
+    """
+    part = sums.part
+    ranking = listed.ranking(sums.worth) if ranking is None else ranking
+    if steps is None:
+        steps = steps_of(listed.entries(ranking, part.cutoff), sums.sheet, part, sums.worth)
+    value, empty = sums.values[place], sums.is_empty(place)
+    ideal = None if sums.ideals is None else sums.ideals[place]
+    return Side(
+        listed=listed,
+        sums=sums,
+        place=place,
+        ranking=ranking,
+        terms={
+            step.doc: step.contribution
+            for step in steps
+            if step.doc is not None and step.doc in ranking.scores
+        },
+        absent=_absent_sum(sums, part, place),
+        total=sums.totals[place],
+        value=value,
+        ideal=ideal,
+        weight=0.0 if empty or ideal == 0 else 1.0 if ideal is None else 1.0 / ideal,
+        constant=value if empty else 0.0,
+        empty=empty,
+    )
+
+
+def _absent_sum(sums: Sums, part: Measure, place: int) -> float:
+    """Return what stands at the ranks that the list leaves open (policy `absent`)."""
+    sheet = sums.sheet
+    if sheet.absent_grade is None:
+        return 0.0
+    gain = sheet.absent_gain(part.parameters["gain"])
+    if gain == 0 or part.cutoff is None or sheet.matched.missing[place]:
+        return 0.0  # a query that the run lacks is 0, whatever an open rank is worth
+    table = discounts_to(sheet, part, part.cutoff)
+    length = sheet.matched.retrieved[place : place + 1]
+    return gain * float(absent(length, np.array([part.cutoff]), table)[0, 0])
+
+
+def attribution_of(
+    base: Side, run: Side, remarks: tuple[str, ...] = (), *, idle: bool = True
+) -> Attribution:
+    """Return what each document has in the difference; without `idle`, of those that have a part."""
+    measure, policy = base.sums.measure, base.listed.policy
+    if base.sums.own_ideal and base.listed.missing:
+        # A run that lacks the query is 0 over any ideal, and may have none of its own.
+        base = _over_ideal_of(run, base)
+    elif base.sums.own_ideal and run.listed.missing:
+        run = _over_ideal_of(base, run)
+    elif _same_ideal(base, run):
+        # The sums of equal gains may be rounded differently beside lists of other lengths.
+        run = _over_ideal_of(base, run)
+    weight = (base.weight + run.weight) / 2
+    if base.empty or run.empty:
+        whose = "" if base.empty == run.empty else f" for the {'base' if base.empty else 'run'}"
+        remarks += (why_empty(policy, measure, whose),)
+    others = [
+        Other("absent", base.absent, run.absent, (run.absent - base.absent) * weight + 0.0),
+        Other("ideal", 0.0, 0.0, _ideal_part(base, run)),
+    ]
+    return Attribution(
+        measure=measure,
+        query=base.listed.query,
+        base_value=base.value,
+        run_value=run.value,
+        documents=_documents(base, run, weight, idle=idle),
+        others=tuple(each for each in others if each.base_term or each.run_term or each.part),
+        sums=base.sums.part,
+        base_total=base.total,
+        run_total=run.total,
+        base_ideal=base.ideal,
+        run_ideal=run.ideal,
+        policy=policy,
+        remarks=remarks,
+    )
+
+
+def _over_ideal_of(side: Side, other: Side) -> Side:
+    """Return the other side, divided by the ideal of this one."""
+    return dataclasses.replace(other, ideal=side.ideal, weight=side.weight)
+
+
+def _ideal_part(base: Side, run: Side) -> float:
+    """Return what the two ideals make differ: their weights, or that one of them is empty."""
+    weighted = (base.total + run.total) / 2 * (run.weight - base.weight)
+    return weighted + (run.constant - base.constant)
+
+
+def _same_ideal(base: Side, run: Side) -> bool:
+    """Return whether the ideals hold the same gains down to their depth."""
+    if base.ideal is None:
+        return True
+    return base.sums.best_gains(base.place) == run.sums.best_gains(run.place)
+
+
+def _documents(base: Side, run: Side, weight: float, *, idle: bool) -> tuple[MovedDocument, ...]:
+    """Return every document that a run returns down to the cutoff, or that is judged and returned.
+
+    Without `idle`, only those that have a part.
+    """
+    grades = {**base.listed.grades, **run.listed.grades}
+    moved = []
+    listed = [*base.terms, *run.terms]
+    if idle:
+        returned = (doc for side in (base, run) for doc in side.ranking.scores)
+        listed += [doc for doc in returned if doc in grades]
+    for doc in dict.fromkeys(listed):
+        before, after = base.terms.get(doc, 0.0), run.terms.get(doc, 0.0)
+        part = (after - before) * weight + 0.0  # + 0: there is no −0
+        if not part and not idle:
+            continue
+        grade = grades.get(doc)
+        base_rank, base_rank_last = base.ranks(doc)
+        run_rank, run_rank_last = run.ranks(doc)
+        moved.append(
+            MovedDocument(
+                doc=doc,
+                grade=grade,
+                gain=0.0 if grade is None else base.sums.worth(grade),
+                base_rank=base_rank,
+                base_rank_last=base_rank_last,
+                run_rank=run_rank,
+                run_rank_last=run_rank_last,
+                base_term=before,
+                run_term=after,
+                part=part,
+            )
+        )
+    return tuple(sorted(moved, key=_order))
+
+
+def _order(each: MovedDocument) -> tuple[float, float, float, int, str]:
+    """Order by what a document does, then by what it is worth, then by the better of its ranks."""
+    ranks = [rank for rank in (each.base_rank, each.run_rank) if rank is not None]
+    return -abs(each.part), -abs(each.change), -abs(each.base_term), min(ranks), each.doc
 
 
 def attribute(
@@ -67,7 +455,7 @@ def attribute(
     chosen = given.resolved(ids=True)
     name = id_text(query, where="query")
     with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
-        first, second = (read_listed(reader, each, name, chosen) for each in (base, run))
+        first, second = (read_query_list(reader, each, name, chosen) for each in (base, run))
     warn_of_marks(np.array([*first.judged.values()], np.float64), given)
     remarks = _missing(asked, name, first, second)
     sides = []
@@ -96,7 +484,7 @@ def read_attributed(measure: str | Measure) -> Measure:
     return asked
 
 
-def _missing(measure: Measure, query: str, base: Listed, run: Listed) -> tuple[str, ...]:
+def _missing(measure: Measure, query: str, base: QueryList, run: QueryList) -> tuple[str, ...]:
     """Say which run lacks the query, if that has a value."""
     lacking = [name for name, each in (("base", base), ("run", run)) if each.missing]
     if not lacking:

@@ -9,18 +9,21 @@ from gainful.errors import InputError
 from gainful.evaluation.counting import SKIPPED
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.grades import Grades, match_grades
-from gainful.explanation.listing import read_listed, sums_of
-from gainful.explanation.steps import Entry, is_empty, why_empty
-from gainful.explanation.sums import Sums, summed
-from gainful.explanation.worked import Explanation, Part, Step
-from gainful.explanation.working import (
+from gainful.explanation.query_list import read_query_list, sums_of
+from gainful.explanation.worked_steps import (
     IDEAL,
     PARTS,
+    Entry,
     Pool,
+    Sums,
     ideal_steps,
+    is_empty,
     list_steps,
     read_explained,
+    summed,
+    why_empty,
 )
+from gainful.explanation.worked_tables import Explanation, Part, Step
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
 from gainful.matching.dispatch import reading
@@ -66,7 +69,7 @@ def explain(
     chosen = given.resolved(ids=True)
     name = id_text(query, where="query")
     with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
-        listed = read_listed(reader, run, name, chosen)
+        listed = read_query_list(reader, run, name, chosen)
     warn_of_marks(np.array([*listed.judged.values()], np.float64), given)
     if listed.missing:
         raise InputError("query", "a query of the run", f"{name!r} missing from it")

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from gainful.explanation.account import conventions_of
-from gainful.explanation.steps import Entry
-from gainful.explanation.worked import Step
-from gainful.explanation.working import ABSENT, has_table
+from gainful.explanation.worked_steps import ABSENT, Entry, has_table
+from gainful.explanation.worked_tables import Step, conventions_of
 from gainful.inputs.captions import Caption
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure

@@ -6,14 +6,29 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gainful.explanation.attribution import has_parts
-from gainful.explanation.listing import Listed, list_query, with_lowest
-from gainful.explanation.moved import Attribution
-from gainful.explanation.sides import NO_VALUE, UNDEFINED, Side, attribution_of, side_of
-from gainful.explanation.steps import Entry, steps_of, why_empty
-from gainful.explanation.sums import Sums, summed
-from gainful.explanation.worked import Step, conclusion_of
-from gainful.explanation.working import IDEAL, PARTS, has_table, ideal_steps, list_steps
+from gainful.explanation.attribution import (
+    NO_VALUE,
+    UNDEFINED,
+    Attribution,
+    Side,
+    attribution_of,
+    has_parts,
+    side_of,
+)
+from gainful.explanation.query_list import QueryList, list_query, with_lowest
+from gainful.explanation.worked_steps import (
+    IDEAL,
+    PARTS,
+    Entry,
+    Sums,
+    has_table,
+    ideal_steps,
+    list_steps,
+    steps_of,
+    summed,
+    why_empty,
+)
+from gainful.explanation.worked_tables import Step, conclusion_of
 from gainful.matching.dispatch import Reader
 from gainful.matching.matched import Matched
 from gainful.matching.ranking import Ranking
@@ -41,7 +56,7 @@ class Ranked:
         side: for the parts of a difference; None where there is none.
     """
 
-    listed: Listed
+    listed: QueryList
     ranking: Ranking
     entries: Sequence[Entry]
     steps: Sequence[Step] = ()
@@ -111,7 +126,7 @@ class Lists:
 
     def _block(
         self, queries: Sequence[str], judged: Fetch, returned: Mapping[str, Fetch], policy: Policy
-    ) -> Iterator[tuple[str, dict[str, Listed]]]:
+    ) -> Iterator[tuple[str, dict[str, QueryList]]]:
         """Yield each query with its lists by the names of their runs."""
         grades = judged(queries)
         scores = {name: fetch(queries) for name, fetch in returned.items()}
@@ -139,7 +154,7 @@ class Lists:
         first = next(iter(self.matched.values()))
         return {query: place for place, query in enumerate(first.queries)}
 
-    def _ranked(self, listed: Listed, sums: Sums | None, place: int) -> Ranked:
+    def _ranked(self, listed: QueryList, sums: Sums | None, place: int) -> Ranked:
         ranking = listed.ranking(float if sums is None else sums.worth)
         entries = listed.entries(ranking, self._deepest)
         if sums is None:
@@ -165,7 +180,7 @@ class Lists:
         return list_steps(sums, sums.part, entries, length) if self._has_list else ()
 
     def _side(
-        self, listed: Listed, sums: Sums, place: int, ranking: Ranking, steps: Sequence[Step]
+        self, listed: QueryList, sums: Sums, place: int, ranking: Ranking, steps: Sequence[Step]
     ) -> Side:
         if self.measure.cutoff is None:
             # All ranks count, and only those that are shown have their lines.
@@ -197,7 +212,7 @@ class Lists:
         parts = [str(summed(self.measure, family)) for family in PARTS[self.measure.name]]
         return str(self.measure), parts
 
-    def _conclusion(self, listed: Listed, sums: Sums, place: int) -> str:
+    def _conclusion(self, listed: QueryList, sums: Sums, place: int) -> str:
         if sums.is_empty(place) and listed.policy.empty in NO_VALUE:
             return self._without_value(listed)
         remark = ""
@@ -210,7 +225,7 @@ class Lists:
         totals = dict(zip(parts, [sums.totals[place], *ideal], strict=True))
         return conclusion_of(name, totals, sums.values[place], remark)
 
-    def _without_value(self, listed: Listed) -> str:
+    def _without_value(self, listed: QueryList) -> str:
         if listed.missing:
             why = f"the run lacks the query: policy missing={listed.policy.missing}"
         else:

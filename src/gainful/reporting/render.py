@@ -16,8 +16,8 @@ from gainful.version import VERSION
 
 if TYPE_CHECKING:  # a command that has no such result imports none of them
     from gainful.evaluation.scores import Scores
-    from gainful.explanation.moved import Attribution
-    from gainful.explanation.worked import Explanation
+    from gainful.explanation.attribution import Attribution
+    from gainful.explanation.worked_tables import Explanation
     from gainful.linting.findings import Findings
 
 _MOST_DIGITS = 17  # more than a float64 has
@@ -97,8 +97,8 @@ def _result(
 
     if isinstance(result, Scores):
         return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
-    from gainful.explanation.moved import Attribution
-    from gainful.explanation.worked import Explanation
+    from gainful.explanation.attribution import Attribution
+    from gainful.explanation.worked_tables import Explanation
     from gainful.linting.findings import Findings
 
     if isinstance(result, Explanation | Attribution):

@@ -1,4 +1,4 @@
-"""`Measuring`: a run measured in many ways, matched anew only where a way needs it."""
+"""`WayMeasurer`: a run measured in many ways, matched anew only where a way needs it."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ _OFTEN_IDLE = ("precision", "drop_self", "negative")
 _KEPT = 24  # of what has been matched, the latest
 
 
-class Measuring:
+class WayMeasurer:
     """Judgments and a run, to be measured under one policy after another.
 
     What has been matched serves every policy that these data are matched alike under.

@@ -11,8 +11,8 @@ from gainful import arguments
 from gainful.errors import GainfulError, InputError, shown
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import read_policy
-from gainful.explanation.measuring import Measuring
-from gainful.explanation.ways import Way, variations
+from gainful.explanation.way_measurer import WayMeasurer
+from gainful.explanation.ways_to_measure import Way, variations
 from gainful.explanation.why import OURS, way_of
 from gainful.inputs.engine import Engine
 from gainful.measures.dialect import Dialect
@@ -163,7 +163,7 @@ def which(
     """
     written = _written(got)
     number, half = _read(written)
-    measuring = Measuring(
+    measuring = WayMeasurer(
         judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
     )
     ways = _ways(measure, policy, ids=measuring.ids)
@@ -230,7 +230,9 @@ def _ways(
     return ways
 
 
-def _coverage(ways: list[tuple[str, Way, Dialect | None]], measuring: Measuring) -> Coverage | None:
+def _coverage(
+    ways: list[tuple[str, Way, Dialect | None]], measuring: WayMeasurer
+) -> Coverage | None:
     """Return what is counted by the first tool that measures as it is; gainful is the first."""
     for change, way, _ in ways:
         try:
@@ -247,7 +249,7 @@ def _bounded(each: Candidate) -> bool:
 
 
 def _candidates(
-    ways: list[tuple[str, Way, Dialect | None]], measuring: Measuring
+    ways: list[tuple[str, Way, Dialect | None]], measuring: WayMeasurer
 ) -> list[Candidate]:
     """Measure every way; what cannot be measured so is none, unless nothing can."""
     by_policy: dict[Policy, dict[Measure, None]] = {}
@@ -273,7 +275,7 @@ def _candidates(
 def _measure(
     measures: list[Measure],
     policy: Policy,
-    measuring: Measuring,
+    measuring: WayMeasurer,
     found: dict[tuple[Measure, Policy], float],
     problems: list[GainfulError],
 ) -> None:
@@ -292,7 +294,7 @@ def _measure(
             found[measure, policy] = means[str(measure)]
 
 
-def _takes(tool: Dialect | None, way: Way, measuring: Measuring) -> bool:
+def _takes(tool: Dialect | None, way: Way, measuring: WayMeasurer) -> bool:
     try:
         if tool is not None:
             measuring.refuse(tool, [way.measure], way.policy)

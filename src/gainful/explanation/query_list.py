@@ -1,11 +1,10 @@
-"""`Listed`: a query of a run beside its judgments, document by document."""
+"""`QueryList`: a query of a run beside its judgments, document by document."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gainful.errors import InputError, did_you_mean, shown
-from gainful.explanation.steps import Entry, Worth
-from gainful.explanation.sums import Sums
+from gainful.explanation.worked_steps import Entry, Sums, Worth
 from gainful.matching.dispatch import Reader
 from gainful.matching.folding import Chunks
 from gainful.matching.mappings import (
@@ -21,7 +20,7 @@ from gainful.measures.spec import Measure
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class QueryList:
     """A query of a run beside its judgments, as the policy has both.
 
     Attributes:
@@ -65,7 +64,7 @@ class Listed:
         return [(doc, self.grades.get(doc)) for doc in sorted(docs)]
 
 
-def read_listed(reader: Reader, run: object, query: str, policy: Policy) -> Listed:
+def read_query_list(reader: Reader, run: object, query: str, policy: Policy) -> QueryList:
     """Read one query of a run and of its judgments, under a policy with ties decided."""
     some_judged, some_returned = reader.documents(run, query)
     all_judged = queries_of(some_judged, "judgments")
@@ -87,7 +86,7 @@ def list_query(
     scores: Mapping[str, float] | None,
     policy: Policy,
     chunks: Chunks | None,
-) -> Listed:
+) -> QueryList:
     """Return a query as the policy has it; `scores` is None where the run lacks it."""
     judged = judged_of(grades, query, policy)
     returned = {} if scores is None else returned_of(scores, query, policy, chunks)
@@ -99,10 +98,10 @@ def list_query(
         listed = {doc: score for doc, score in listed.items() if doc in counted}
     elif isinstance(policy.unjudged, float):
         counted = {**dict.fromkeys(listed, policy.unjudged), **counted}
-    return Listed(query, judged, returned, counted, listed, policy, scores is None)
+    return QueryList(query, judged, returned, counted, listed, policy, scores is None)
 
 
-def sums_of(listed: Sequence[Listed], measure: Measure, policy: Policy) -> Sums:
+def sums_of(listed: Sequence[QueryList], measure: Measure, policy: Policy) -> Sums:
     """Match queries alone, and return the sums of a measure; places are those of the list."""
     documents = [
         (each.query, each.judged, None if each.missing else each.returned) for each in listed

@@ -1,0 +1,288 @@
+"""The steps of a worked table: the documents of a list by rank, with gains and discounts.
+
+`Sums` computes a measure and its parts for all matched queries at once, for one table or many.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from gainful.array_types import Floats
+from gainful.errors import InputError, MeasureError
+from gainful.evaluation.computing.cumulated import floor_of, ideal_for
+from gainful.evaluation.evaluate import measure_matched
+from gainful.evaluation.table import empty_for
+from gainful.evaluation.worksheet import Ideal, Worksheet
+from gainful.explanation.worked_tables import Step
+from gainful.kernels.cumulation import mean_discount
+from gainful.matching.matched import Matched
+from gainful.matching.ranking import Placed
+from gainful.measures.discount import Discount
+from gainful.measures.notation import parse
+from gainful.measures.policy import Policy
+from gainful.measures.spec import Measure
+
+_NORMALISED = "nDCG"
+_SUMS = {_NORMALISED: "DCG"}
+Worth = Callable[[float], float]
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "CG": ("CG",),
+    "DCG": ("DCG",),
+    "IDCG": ("IDCG",),
+    "nDCG": ("DCG", "IDCG"),
+}
+"""The measures that have a worked table, and the sums that it shows."""
+
+IDEAL = "IDCG"
+ABSENT = "(absent)"
+"""What stands in the place of a document at a rank that a list leaves open."""
+
+Pool = Sequence[tuple[str | None, float | None]]
+
+
+class Sums:
+    """What the worked tables of one measure share: one query is explained as many are.
+
+    Attributes:
+        sheet: what was matched, under a policy by which every query of it has a row.
+        measure: what is worked out.
+
+    >>> from gainful.matching.mappings import match_queries
+    >>> from gainful.measures.notation import parse
+    >>> matched = match_queries([("q", {"a": 2, "b": 1}, {"a": 1.0})], Policy(ties="doc"))
+    >>> sums = Sums(matched, parse("nDCG"), Policy(ties="doc"))
+    >>> sums.value(parse("DCG"), 0), sums.worth(2.0)
+    (2.0, 2.0)
+    """
+
+    def __init__(self, matched: Matched, measure: Measure, policy: Policy) -> None:
+        self.sheet = Worksheet(matched, policy)
+        self.measure = measure
+        self._values: dict[Measure, list[float]] = {}
+        self._best: dict[int, list[float]] = {}
+        self._worth: dict[float, float] = {}
+
+    def worth(self, grade: float) -> float:
+        """Return the gain of a grade."""
+        if grade not in self._worth:
+            self._worth[grade] = self.sheet.gain_of(self.measure.parameters["gain"], grade)
+        return self._worth[grade]
+
+    def value(self, measure: Measure, place: int) -> float:
+        """Return the value of any measure for the query at a place."""
+        return self._all(measure)[place]
+
+    def _all(self, measure: Measure) -> list[float]:
+        if measure not in self._values:
+            matched, policy = self.sheet.matched, self.sheet.policy
+            found = measure_matched(matched, (measure,), policy).values[:, 0]
+            self._values[measure] = found.tolist()
+        return self._values[measure]
+
+    @cached_property
+    def values(self) -> list[float]:
+        """(q,) values of the measure."""
+        return self._all(self.measure)
+
+    @cached_property
+    def totals(self) -> list[float]:
+        """(q,) sums of the lists: CG or DCG."""
+        return self._all(self.part)
+
+    @cached_property
+    def ideals(self) -> list[float] | None:
+        """(q,) what the lists are divided by; None where the measure does not divide."""
+        if self.measure.name != _NORMALISED:
+            return None
+        return self._all(summed(self.measure, IDEAL))
+
+    @cached_property
+    def part(self) -> Measure:
+        """The sum over a list that the measure is made of, at its cutoff."""
+        return summed(self.measure, _SUMS.get(self.measure.name, self.measure.name))
+
+    @cached_property
+    def own_ideal(self) -> bool:
+        """Whether the ideal of a list is its own, and not that of the judgments."""
+        return self.measure.changes("ideal", "depth")
+
+    def is_empty(self, place: int) -> bool:
+        """Return whether the policy, and no sum, says the value of the query at a place."""
+        return self._empty[place]
+
+    @cached_property
+    def _empty(self) -> list[bool]:
+        if not self.measure.family.normalised:
+            return [False] * len(self.sheet.matched.queries)
+        found: list[bool] = empty_for(self.sheet, self.measure).tolist()
+        return found
+
+    def best_gains(self, place: int) -> list[float]:
+        """Return the gains of the ideal of the query at a place, down to its depth; no zeros last."""
+        if place not in self._best:
+            ideal = self._ideal
+            rows = slice(ideal.offsets[place], ideal.offsets[place + 1])
+            gains = np.zeros(ideal.rank[rows].max(initial=0))  # a rank may have no row
+            gains[ideal.rank[rows] - 1] = ideal.gains[rows]
+            depth = None if self.measure.parameters["depth"] == "all" else self.measure.cutoff
+            best: list[float] = gains[:depth].tolist()
+            while best and best[-1] == 0:
+                best.pop()
+            self._best[place] = best
+        return self._best[place]
+
+    @cached_property
+    def _ideal(self) -> Ideal:
+        return ideal_for(self.sheet, self.measure.parameters)
+
+
+@cache
+def summed(measure: Measure, family: str) -> Measure:
+    """Return another family at the cutoff of a measure, with the parameters that they share.
+
+    >>> from gainful.measures.notation import parse
+    >>> summed(parse("nDCG(gain=exp2)@5"), "DCG")
+    Measure('DCG(gain=exp2)@5')
+    """
+    known = {parameter.name for parameter in Measure(family).family.parameters}
+    shared = {name: value for name, value in measure.parameters.items() if name in known}
+    return Measure(family, cutoff=measure.cutoff, **shared)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a list before the arithmetic: where it stands, what it is, its grade."""
+
+    placed: Placed
+    doc: str | None
+    grade: float | None
+
+
+def is_empty(sums: Sums, place: int, query: str | None, undefined: Collection[str]) -> bool:
+    """Return whether the policy, and no sum, says the value of a normalised measure.
+
+    Refuse answers of the policy `empty` that are `undefined`: they say no value.
+    """
+    if not sums.is_empty(place):
+        return False
+    measure, policy = sums.measure, sums.sheet.policy
+    if policy.empty in undefined:
+        raise InputError(
+            str(measure) if query is None else f"{measure} of query {query!r}",
+            *(
+                ("an ideal above 0", "one that is not")
+                if policy.negative == "both"
+                else (f"a positive gain among the {_pool(measure)}", "none")
+            ),
+            f"It has no value under the policy empty={policy.empty}.",
+        )
+    return True
+
+
+def why_empty(policy: Policy, measure: Measure, whose: str = "") -> str:
+    """Say why the policy, and no sum, says the value of a normalised measure."""
+    said = "no judged document has a positive gain"
+    if measure.changes("ideal", "depth"):
+        said = "no document of the ideal has a positive gain"
+    if policy.negative == "both":
+        said = "the ideal is not above 0"
+    return f"{said}{whose}: policy empty={policy.empty}"
+
+
+def _pool(measure: Measure) -> str:
+    return "documents of the ideal" if measure.changes("ideal", "depth") else "judged documents"
+
+
+def discounts_to(sheet: Worksheet, part: Measure, depth: int) -> Floats:
+    """Return the discounts of a sum by rank, down to `depth`; those of CG are 1."""
+    discount = part.parameters.get("discount", Discount("none"))
+    return sheet.discounts(discount, part.parameters.get("base", 2.0), depth)
+
+
+def steps_of(entries: Sequence[Entry], sheet: Worksheet, part: Measure, worth: Worth) -> list[Step]:
+    """Work out the entries down to the cutoff of a sum."""
+    inside = [
+        entry for entry in entries if part.cutoff is None or entry.placed.rank_first <= part.cutoff
+    ]
+    if not inside:
+        return []
+    table = discounts_to(sheet, part, max(entry.placed.rank_last for entry in inside))
+    first = np.array([entry.placed.rank_first for entry in inside])
+    last = np.array([entry.placed.rank_last for entry in inside])
+    discounts, certain = table[first], first == last
+    if not certain.all():
+        shared = mean_discount(table, first, last, part.cutoff)
+        discounts = np.where(certain, discounts, shared)
+    gains = np.array([0.0 if entry.grade is None else worth(entry.grade) for entry in inside])
+    contributions = gains * discounts
+    columns = gains, discounts, contributions, np.cumsum(contributions)
+    return [
+        Step(entry.placed.rank_first, entry.placed.rank_last, entry.doc, entry.grade, *numbers)
+        for entry, *numbers in zip(inside, *(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def has_table(measure: Measure) -> bool:
+    """Return whether a measure has a worked table.
+
+    >>> has_table(Measure("nDCG")), has_table(Measure("AP"))
+    (True, False)
+    """
+    return measure.name in PARTS and not measure.changes("norm")
+
+
+def read_explained(measure: str | Measure) -> Measure:
+    """Read a measure that has a worked table."""
+    asked = measure if isinstance(measure, Measure) else parse(measure)
+    if not has_table(asked):
+        raise MeasureError(
+            "explain",
+            f"one of {', '.join(PARTS)}, which have a worked table (nDCG with norm=ideal)",
+            f"'{asked}'",
+            f"See `gainful measures {asked.name}` for its definition and an example.",
+        )
+    return asked
+
+
+def list_steps(sums: Sums, part: Measure, entries: Sequence[Entry], length: int) -> list[Step]:
+    """Work out a list of this length, or its first entries alone, down to the cutoff."""
+    lines = [*entries, *_absent_entries(sums.sheet, part, length)]
+    return steps_of(lines, sums.sheet, part, sums.worth)
+
+
+def ideal_steps(sums: Sums, place: int, part: Measure, pool: Pool) -> list[Step]:
+    """Work out the ideal of the query at a place, of documents with their grades."""
+    entries = _ideal_entries(sums, place, part, pool)
+    entries += _absent_entries(sums.sheet, part, len(entries))
+    whole = part.at(None) if part.parameters["depth"] == "all" else part
+    return steps_of(entries, sums.sheet, whole, sums.worth)
+
+
+def _ideal_entries(sums: Sums, place: int, part: Measure, pool: Pool) -> list[Entry]:
+    sheet = sums.sheet
+
+    def worth(grade: float | None) -> float:
+        return 0.0 if grade is None else sums.worth(grade)
+
+    floor = 0.0 if part.cutoff is None else floor_of(sheet, part.parameters)
+    better = sorted(pool, key=lambda item: worth(item[1]), reverse=True)
+    if floor or sheet.policy.negative != "both":
+        better = [(doc, grade) for doc, grade in better if worth(grade) > floor]
+    if part.parameters["depth"] == "retrieved":
+        better = better[: int(sheet.matched.retrieved[place])]
+    return [
+        Entry(Placed("", rank, rank), doc, grade) for rank, (doc, grade) in enumerate(better, 1)
+    ]
+
+
+def _absent_entries(sheet: Worksheet, part: Measure, length: int) -> list[Entry]:
+    grade = sheet.absent_grade
+    if grade is None or part.cutoff is None:
+        return []
+    if part.name == IDEAL and not floor_of(sheet, part.parameters):
+        return []
+    return [
+        Entry(Placed("", rank, rank), ABSENT, grade) for rank in range(length + 1, part.cutoff + 1)
+    ]
