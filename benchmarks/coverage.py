@@ -12,8 +12,8 @@ import numpy as np
 from scipy import special
 
 from gainful.rendering.table import Table, as_markdown
-from gainful.statistics.draws import Draws
 from gainful.statistics.intervals import INTERVALS
+from gainful.statistics.resampling import Draws
 
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 import gainful as gf
-from gainful.statistics.draws import Draws
 from gainful.statistics.intervals import bca_interval
-from gainful.statistics.paired import sign_flips
+from gainful.statistics.paired_tests import sign_flips
+from gainful.statistics.resampling import Draws
 from timing import Result, take_turns
 
 RESAMPLES, QUERIES = 10_000, 5_000

@@ -15,10 +15,10 @@ from gainful.version import VERSION
 # __init__.pyi, which is what type checkers and editors read.
 _NAMES = {
     "": "compat",
-    "comparison.asserting": "assert_not_worse",
+    "comparison.assert_not_worse": "assert_not_worse",
     "comparison.compare": "compare, compare_scores",
     "comparison.comparison": "Comparison",
-    "comparison.difference": "Difference",
+    "comparison.differences": "Difference",
     "comparison.gate": "Gate",
     "comparison.settings": "comparison_choices",
     "comparison.slices": "Slice",
@@ -59,8 +59,8 @@ _NAMES = {
     "rendering.table": "formats",
     "reporting.render": "render",
     "reporting.report": "Report, report",
-    "statistics.agreement": "kendall_tau, rbo, tau_ap",
     "statistics.power": "Power, power",
+    "statistics.ranking_agreement": "kendall_tau, rbo, tau_ap",
     "subtopics.evaluate": "evaluate_subtopics",
     "subtopics.families": "subtopic_catalogue, subtopic_family",
     "subtopics.judged": "read_subtopics",

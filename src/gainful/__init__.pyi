@@ -1,11 +1,11 @@
 # Written by `make docs` from the table in __init__.py.
 
 from gainful import compat
-from gainful.comparison.asserting import assert_not_worse
+from gainful.comparison.assert_not_worse import assert_not_worse
 from gainful.comparison.compare import compare
 from gainful.comparison.compare import compare_scores
 from gainful.comparison.comparison import Comparison
-from gainful.comparison.difference import Difference
+from gainful.comparison.differences import Difference
 from gainful.comparison.gate import Gate
 from gainful.comparison.settings import comparison_choices
 from gainful.comparison.slices import Slice
@@ -76,11 +76,11 @@ from gainful.rendering.table import formats
 from gainful.reporting.render import render
 from gainful.reporting.report import Report
 from gainful.reporting.report import report
-from gainful.statistics.agreement import kendall_tau
-from gainful.statistics.agreement import rbo
-from gainful.statistics.agreement import tau_ap
 from gainful.statistics.power import Power
 from gainful.statistics.power import power
+from gainful.statistics.ranking_agreement import kendall_tau
+from gainful.statistics.ranking_agreement import rbo
+from gainful.statistics.ranking_agreement import tau_ap
 from gainful.subtopics.evaluate import evaluate_subtopics
 from gainful.subtopics.families import subtopic_catalogue
 from gainful.subtopics.families import subtopic_family

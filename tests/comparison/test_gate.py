@@ -9,7 +9,7 @@ from generated_runs import collection, moved, normal, quick, without_nan
 from scipy import stats
 
 import gainful as gf
-from gainful.comparison.conditions import CHANGED, FACTS, SHARES, read_conditions
+from gainful.comparison.gate import CHANGED, FACTS, SHARES, read_conditions
 
 MEASURES = ("nDCG@10", "nDCG(gain=exp2)@10", "P@5", "my score")
 

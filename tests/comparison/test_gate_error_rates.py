@@ -6,7 +6,7 @@ from scipy import stats
 
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.gate import check_gate
-from gainful.comparison.paired import Paired
+from gainful.comparison.paired_scores import Paired
 from gainful.comparison.settings import Settings
 
 GATES = 2_000

@@ -13,10 +13,9 @@ import gainful as gf
 from gainful.comparison.verdict import equivalence
 from gainful.plotting.parts import VERDICTS
 from gainful.statistics.corrections import CORRECTIONS
-from gainful.statistics.max_t import max_t
+from gainful.statistics.joint_tests import anova_tukey, max_t
 from gainful.statistics.moments import moments
-from gainful.statistics.paired import TESTS
-from gainful.statistics.tukey import anova_tukey
+from gainful.statistics.paired_tests import TESTS
 
 CASES = {
     "better": (normal(0.5), {}),
@@ -322,7 +321,7 @@ def test_the_tail_says_on_which_side_the_truth_may_be():
 def test_of_few_queries_the_share_that_none_may_show_is_told():
     # All of 10 queries miss what 30.85% of queries have in 0.6915^10 = 2.5% of cases.
     said = quick(moved(normal(0.1, count=10))).cautions()
-    assert said[0].startswith("10 queries are few: what happens in up to 31% of queries")
+    assert said[0].startswith("10 queries are few: up to 31% of all queries")
 
 
 @pytest.mark.parametrize("test", gf.comparison_choices()["test"])

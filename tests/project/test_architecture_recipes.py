@@ -16,7 +16,7 @@ from gainful.measures.family import Example, Family
 from gainful.measures.parameters import REL
 from gainful.measures.policy import Policy
 from gainful.statistics.corrections import CORRECTIONS, Correction, JointTest
-from gainful.statistics.paired import TESTS, Outcome, PairedTest, by_column
+from gainful.statistics.paired_tests import TESTS, Outcome, PairedTest, by_column
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 3}}
 RUN = {"q1": {"c": 3.0, "a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "a": 1.0}}
@@ -35,7 +35,7 @@ def scores(count, *, better=0.0, seed=1):
         "`KERNELS`",
         "`FORMS` of `measures/discount.py`",
         "`DIALECTS` of `measures/dialects.py`",
-        "`statistics/paired.py` and a `PairedTest` in its `TESTS`",
+        "`statistics/paired_tests.py` and a `PairedTest` in its `TESTS`",
         "`CORRECTIONS` of `statistics/corrections.py`",
     ],
 )

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import gainful as gf
-from gainful.statistics import draws as draws_module
-from gainful.statistics.draws import Draws, Purpose, draw_places
-from gainful.statistics.grid import on_grid
+from gainful.statistics import resampling as draws_module
+from gainful.statistics.exact_sums import on_grid
 from gainful.statistics.intervals import bca_interval
-from gainful.statistics.paired import sign_flips
-from gainful.statistics.products import in_pieces, weighted_sums
-from gainful.statistics.tukey import _packed, tukey
+from gainful.statistics.joint_tests import _packed, tukey
+from gainful.statistics.paired_tests import sign_flips
+from gainful.statistics.resampling import Draws, Purpose, draw_places, in_pieces, weighted_sums
 
 DIFFERENCES = np.random.default_rng(5).normal(0.02, 0.2, (300, 6))
 SCORES = np.random.default_rng(6).random((60, 5, 2))
@@ -50,9 +49,9 @@ def test_another_seed_gives_other_numbers():
 
 PRINT = """
 import numpy as np
-from gainful.statistics.draws import Draws
+from gainful.statistics.resampling import Draws
 from gainful.statistics.intervals import bca_interval
-from gainful.statistics.paired import sign_flips
+from gainful.statistics.paired_tests import sign_flips
 values = np.random.default_rng(1).normal(0.01, 0.2, (700, 40))
 draws = Draws(resamples=3_000, seed=9)
 print([(found.low, found.high) for found in bca_interval(values, draws)])

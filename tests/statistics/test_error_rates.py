@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gainful.statistics.draws import Draws
 from gainful.statistics.intervals import bca_interval
-from gainful.statistics.paired import TESTS, paired_t, sign_flips
-from gainful.statistics.tukey import tukey
+from gainful.statistics.joint_tests import tukey
+from gainful.statistics.paired_tests import TESTS, paired_t, sign_flips
+from gainful.statistics.resampling import Draws
 
 PAIRS = 2_000
 LEVEL = 0.05

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import gainful as gf
-from gainful.statistics.bootstrap import resampled_sums
-from gainful.statistics.draws import Draws
-from gainful.statistics.grid import on_grid
+from gainful.statistics.exact_sums import on_grid
 from gainful.statistics.intervals import (
     INTERVALS,
     _bca,
@@ -21,6 +19,7 @@ from gainful.statistics.intervals import (
     hall_interval,
     t_interval,
 )
+from gainful.statistics.resampling import Draws, resampled_sums
 
 
 @given(

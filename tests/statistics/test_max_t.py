@@ -9,9 +9,9 @@ from scipy import stats
 
 import gainful as gf
 from gainful.statistics.corrections import adjusted
-from gainful.statistics.draws import Draws
-from gainful.statistics.max_t import max_t
-from gainful.statistics.paired import sign_flips
+from gainful.statistics.joint_tests import max_t
+from gainful.statistics.paired_tests import sign_flips
+from gainful.statistics.resampling import Draws
 
 
 def literal(columns, steps):

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import gainful as gf
-from gainful.statistics.draws import Draws
 from gainful.statistics.moments import moments
-from gainful.statistics.paired import (
+from gainful.statistics.paired_tests import (
     TESTS,
     bootstrap_test,
     paired_t,
@@ -24,6 +23,7 @@ from gainful.statistics.paired import (
     signs,
     wilcoxon,
 )
+from gainful.statistics.resampling import Draws
 
 TENTHS = st.lists(st.integers(-10, 10), min_size=1, max_size=9)
 REALS = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=60)

@@ -12,9 +12,9 @@ from statsmodels.stats.anova import anova_lm
 
 import gainful as gf
 from gainful.statistics.distributions import range_upper
-from gainful.statistics.draws import Draws
-from gainful.statistics.paired import sign_flips
-from gainful.statistics.tukey import _orders, _ranges, anova_tukey, tukey
+from gainful.statistics.joint_tests import _orders, _ranges, anova_tukey, tukey
+from gainful.statistics.paired_tests import sign_flips
+from gainful.statistics.resampling import Draws
 
 
 def all_assignments(whole):

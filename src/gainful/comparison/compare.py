@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 
 from gainful import arguments
-from gainful.comparison.comparison import Checks, Comparison
+from gainful.comparison.compared_systems import Checks
+from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import differences, pairs_of
-from gainful.comparison.paired import Paired, check_system, pair
-from gainful.comparison.settings import Settings
-from gainful.comparison.slices import slices_of
-from gainful.comparison.tables import (
+from gainful.comparison.paired_scores import Paired, check_system, pair
+from gainful.comparison.score_columns import (
     Columns,
     column_of_baseline,
     column_of_scores,
     columns_of_tables,
     measure_of,
 )
+from gainful.comparison.settings import Settings
+from gainful.comparison.slices import slices_of
 from gainful.errors import InputError, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.evaluate import evaluate_runs

@@ -1,209 +1,32 @@
-"""`Comparison`: the result of comparing systems, with its tables and its words."""
+"""`Comparison`: systems compared, with their gate, their charts and the table that papers show."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gainful import arguments
-from gainful.comparison.difference import Difference
-from gainful.comparison.paired import Paired
-from gainful.comparison.settings import Settings
-from gainful.comparison.tables import spelled
-from gainful.errors import InputError, did_you_mean, shown
-from gainful.measures.spec import Measure
-from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
-from gainful.statistics.corrections import CORRECTIONS
-from gainful.statistics.intervals import INTERVALS
-from gainful.version import VERSION
+from gainful.comparison.compared_systems import ComparedSystems
+from gainful.comparison.gate import Gate, check_gate
+from gainful.comparison.systems_table import systems_table
+from gainful.rendering.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gainful.comparison.gate import Gate
     from gainful.comparison.plot import ComparisonPlot
-    from gainful.comparison.slices import Slice
-    from gainful.evaluation.scores import Scores
-
-_SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
-_SENTENCES = 20  # verdicts under a table
-_CAUTIONS = 5  # under a table
-_ENOUGH = 50  # queries, from which on intervals were seen to hold
 
 
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """What a gate can ask of a run besides its scores.
-
-    Attributes:
-        judged: how many queries have judgments; None where that is not known.
-        missing: how many of them the run lacks.
-        unjudged: the share of the documents seen that have no judgment.
-    """
-
-    judged: int | None = None
-    missing: int | None = None
-    unjudged: float | None = None
-
-    def __str__(self) -> str:
-        if self.judged is None or self.missing is None:
-            return "coverage not known"
-        seen = f"{self.judged - self.missing} of {self.judged} queries, {self.missing} missing"
-        return (
-            seen if self.unjudged is None else f"{seen}; {self.unjudged:.1%} of documents unjudged"
-        )
-
-
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(ComparedSystems):
     """Systems compared: every difference, and what was decided about it.
 
-    Attributes:
-        baseline: the name of the run that others are compared with.
-        paired: the scores side by side.
-        settings: how they were compared.
-        differences: measure by measure, pair by pair.
-        slices: the same for parts of the queries, worst first.
-        policy: that the scores were computed under, as text; empty for scores from elsewhere.
-        checks: of each run, what a gate can ask.
-        changed: what is not as it was when a saved baseline was made; empty if nothing is, and None
-            where that is not known: without a saved baseline, and where unjudged documents get
-            a grade.
-        scores: of the runs that were evaluated for it, by name; not kept when it is pickled.
+    It has the attributes and tables of `ComparedSystems`: `differences`, `slices`, `verdicts`,
+    `table()` and others. Here are what else is made of them: charts, a gate, and the table of systems.
     """
-
-    baseline: str
-    paired: Paired
-    settings: Settings
-    differences: tuple[Difference, ...]
-    slices: "tuple[Slice, ...]" = ()
-    policy: str = ""
-    checks: Mapping[str, Checks] | None = None
-    changed: tuple[str, ...] | None = None
-    scores: "Mapping[str, Scores]" = field(default_factory=dict, repr=False, compare=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What a run was read from, such as a connection, need not survive in another process.
-        kept = {name: value for name, value in self.__dict__.items() if name != "plot"}
-        return kept | {"scores": {}}
 
     @cached_property
     def plot(self) -> "ComparisonPlot":
         """The charts: `intervals`, `differences`, `scatter`, `distribution` and `curve`."""
+        # Imported here because most comparisons are not drawn.
         from gainful.comparison.plot import ComparisonPlot
 
         return ComparisonPlot(self)
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The names of the runs."""
-        return self.paired.systems
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The names of the measures."""
-        return self.paired.measures
-
-    def __getitem__(
-        self, key: tuple[str, str | Measure] | tuple[str, str, str | Measure]
-    ) -> Difference:
-        """Return the difference of a run from the baseline, or from a base, under a measure.
-
-        The key is (run, measure) or (base, run, measure), the measure in any spelling.
-        """
-        if not isinstance(key, tuple) or len(key) not in (2, 3):
-            raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
-        base, run, written = key if len(key) == 3 else (self.baseline, *key)
-        if not all(isinstance(part, str | Measure) for part in key):
-            raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
-        measure = str(written) if str(written) in self.measures else spelled(str(written))
-        for known in self.differences:
-            if (known.base, known.run, known.measure) == (base, run, measure):
-                return known
-        names = [f"{known.base}, {known.run}, {known.measure}" for known in self.differences]
-        wanted = f"{base}, {run}, {measure}"
-        raise InputError(
-            "comparison",
-            "a base, a run and a measure that were compared",
-            wanted,
-            did_you_mean(wanted, names),
-        )
-
-    @property
-    def verdicts(self) -> tuple[str, ...]:
-        """A sentence for each comparison."""
-        return tuple(each.verdict.sentence for each in self.differences)
-
-    def table(self) -> Table:
-        """Return a row for each comparison, with the verdicts and how they came about as notes."""
-        level = f"{100 * self.settings.level:g}%"
-        columns = ["measure", "base", "run", "base mean", "run mean", "difference"]
-        columns += [f"{level} low", f"{level} high", "p", "effect", "wins", "ties", "losses"]
-        rows = [_row(each) for each in self.differences]
-        return Table([*columns, "queries", "verdict"], rows, notes=self.notes())
-
-    def notes(self) -> list[str]:
-        """Return the verdicts, and what they rest on."""
-        made = sum(each.p is not None for each in self.differences)
-        how = f"p by {' and '.join(sorted({each.test for each in self.differences}))}"
-        corrections = sorted(self._corrections)
-        if made > 1 and any(CORRECTIONS[name].changes for name in corrections):
-            how += f", corrected over {made} comparisons ({' and '.join(corrections)})"
-        interval = INTERVALS[self.settings.interval].title
-        sentences = list(self.verdicts[:_SENTENCES])
-        if len(self.verdicts) > _SENTENCES:
-            sentences.append(f"… and {len(self.verdicts) - _SENTENCES} more verdicts")
-        notes = [*sentences, "", f"{how}; interval by {interval}, of each difference alone"]
-        return [*notes, f"settings: {self.settings}", *self.cautions(), *self.basis]
-
-    def cautions(self, base: str | None = None) -> list[str]:
-        """Return what makes intervals less sure than their level says, of differences from a base.
-
-        Args:
-            base: the name of a run; None for all differences.
-        """
-        if base is not None:
-            arguments.text(base, "base", "the name of a run")
-        asked = [each for each in self.differences if base in (None, each.base)]
-        fewest = min((each.queries for each in asked), default=_ENOUGH)
-        lines = []
-        if 1 < fewest < _ENOUGH:
-            unseen = 1 - ((1 - self.settings.level) / 2) ** (1 / fewest)
-            lines.append(
-                f"{fewest} queries are few: what happens in up to {unseen:.0%} of queries may be in none "
-                "of them, and no interval knows of it"
-            )
-        found = [each.caution for each in asked if each.caution]
-        lines += found[:_CAUTIONS]
-        if len(found) > _CAUTIONS:
-            lines.append(f"… and {len(found) - _CAUTIONS} more differences that are skewed or rare")
-        return lines
-
-    @property
-    def basis(self) -> list[str]:
-        """What the scores rest on: the policy, what was missing, and the queries left out."""
-        notes = [f"policy: {self.policy}"] if self.policy else []
-        notes += [f"{name}: {checks}" for name, checks in (self.checks or {}).items()]
-        lost = {m: queries for m, queries in self.paired.left_out().items() if queries}
-        notes += [
-            f"{measure}: {len(queries)} {'query' if len(queries) == 1 else 'queries'} left out, "
-            "which some run has no value for"
-            for measure, queries in lost.items()
-        ]
-        return [*notes, *(self.changed or ())]
-
-    @property
-    def _corrections(self) -> frozenset[str]:
-        """The names of the corrections that were made.
-
-        A joint test, such as `tukey-anova`, is undefined for scores that differ by the same in every
-        query. Then another test decides, and `Settings.adjustment` corrects it.
-        """
-        return frozenset(
-            each.test if each.test in CORRECTIONS else self.settings.adjustment
-            for each in self.differences
-        )
 
     def systems_table(self) -> Table:
         """Return a row for each system and a column for each measure, as papers show them.
@@ -211,130 +34,10 @@ class Comparison:
         The best mean is in bold, and marks say which differences are significant; the caption names
         the test. `render(found.systems_table(), "latex")` writes it for booktabs.
         """
-        from gainful.comparison.paper import systems_table
-
         return systems_table(self)
 
-    def tests_table(self) -> Table:
-        """Return every test of every comparison, before and after correction."""
-        rows: list[list[Cell]] = [
-            [each.measure, each.base, each.run, name, tested.p, tested.adjusted,
-             "yes" if tested.outcome.exact else "no"]
-            for each in self.differences
-            for name, tested in each.tests.items()
-        ]  # fmt: skip
-        columns = ["measure", "base", "run", "test", "p", f"p, {self.settings.adjustment}", "exact"]
-        return Table(columns, rows, title="Tests", notes=self.basis)
-
-    def moved_table(self) -> Table:
-        """Return the queries that changed most."""
-        rows: list[list[Cell]] = [
-            [each.measure, each.base, each.run, moved.query, moved.base, moved.run, moved.difference]
-            for each in self.differences
-            for moved in each.moved
-        ]  # fmt: skip
-        columns = ["measure", "base", "run", "query", "base score", "run score", "difference"]
-        return Table(columns, rows, title="Queries that moved most")
-
-    def slices_table(self, most: int | None = None) -> Table:
-        """Return the slices, worst first; no more than `most`, all if None."""
-        if most is not None:
-            arguments.whole(most, "most", least=0)
-        shown = self.slices[:most]
-        level = f"{100 * self.settings.level:g}%"
-        rows: list[list[Cell]] = [
-            [s.column, s.value, s.difference.measure, s.difference.base, s.difference.run,
-             s.difference.queries, s.difference.difference, *_ends(s.difference), s.difference.p,
-             s.difference.verdict.word]
-            for s in shown
-        ]  # fmt: skip
-        columns = ["slice", "value", "measure", "base", "run", "queries", "difference"]
-        columns += [f"{level} low", f"{level} high", "p", "verdict"]
-        made = sum(s.difference.p is not None for s in self.slices)
-        notes = [f"p corrected over {made} comparisons of slices ({self.settings.adjustment})"]
-        if made < 2 or not CORRECTIONS[self.settings.adjustment].changes:
-            notes = []
-        if any(s.column == "baseline" for s in shown):
-            notes.append(
-                "slices by the baseline's score: what it did badly on by chance looks better in "
-                "any other run"
-            )
-        if len(shown) < len(self.slices):
-            notes.append(f"{len(self.slices) - len(shown)} more slices not shown")
-        return Table(columns, rows, title="Slices, worst first", notes=notes)
-
-    def tables(self) -> list[Table]:
-        """Return all that is shown to people."""
-        found = [self.table()]
-        if self.slices:
-            found.append(self.slices_table(_SHOWN))
-        if len(self.differences) <= _SHOWN and any(each.moved for each in self.differences):
-            found.append(self.moved_table())
-        return found
-
     def gate(
-        self, fail_if: "str | Sequence[str]" = (), fail_unless: "str | Sequence[str]" = ()
-    ) -> "Gate":
+        self, fail_if: str | Sequence[str] = (), fail_unless: str | Sequence[str] = ()
+    ) -> Gate:
         """Return whether conditions hold, such as `nDCG@10 < -0.01`; see the page on comparing."""
-        from gainful.comparison.gate import check_gate
-
         return check_gate(self, fail_if, fail_unless)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
-        return {
-            "gainful": VERSION,
-            "baseline": self.baseline,
-            "systems": list(self.systems),
-            "measures": list(self.measures),
-            "settings": str(self.settings),
-            "policy": self.policy,
-            "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
-            "changed": None if self.changed is None else list(self.changed),
-            "left_out": {m: list(queries) for m, queries in self.paired.left_out().items()},
-            "differences": [each.to_dict() for each in self.differences],
-            "slices": [each.to_dict() for each in self.slices],
-        }
-
-    def to_markdown(self) -> str:
-        """Return the tables as Markdown."""
-        return "\n\n".join(as_markdown(table) for table in self.tables())
-
-    def to_html(self) -> str:
-        """Return the tables as HTML."""
-        return "\n".join(as_html(table) for table in self.tables())
-
-    def to_json(self) -> str:
-        """Return all of it as JSON."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
-
-    def __str__(self) -> str:
-        return "\n\n".join(as_text(table) for table in self.tables())
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-
-def _row(found: Difference) -> list[Cell]:
-    return [
-        found.measure,
-        found.base,
-        found.run,
-        found.base_mean,
-        found.run_mean,
-        found.difference,
-        *_ends(found),
-        found.p,
-        found.effect,
-        found.wins,
-        found.ties,
-        found.losses,
-        found.queries,
-        found.verdict.word,
-    ]
-
-
-def _ends(found: Difference) -> list[Cell]:
-    """Return the ends of the interval; those of one query are infinite, and nothing to show."""
-    ends = (found.interval.low, found.interval.high)
-    return [None if abs(end) == float("inf") else end for end in ends]

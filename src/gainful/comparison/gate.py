@@ -7,23 +7,138 @@ bounds fails in about 2.5% of cases, or fewer. Of few queries, or differences th
 may be more: the page on comparing has what was measured, and the gate says where it applies.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.comparison.comparison import Comparison
-from gainful.comparison.conditions import CHANGED, Condition, read_conditions
-from gainful.comparison.verdict import signed
-from gainful.errors import InputError, printable
-from gainful.measures.notation import Measures, read_measures
-from gainful.rendering.table import Table, as_html, as_markdown, as_text
+from gainful import arguments
+from gainful.comparison.compared_systems import ComparedSystems
+from gainful.errors import GainfulError, InputError, did_you_mean, printable, shown
+from gainful.measures.notation import Measures, parse, read_measures
+from gainful.rendering.table import Table, as_html, as_markdown, as_text, signed
 from gainful.statistics.intervals import INTERVALS, Interval
 from gainful.statistics.moments import moments
 
+FACTS = {
+    "coverage": "the share of the judged queries that the run has",
+    "missing": "how many judged queries the run lacks",
+    "unjudged": "the share of the documents looked at that have no judgment",
+    "saturation": "the share of queries where both runs have reached 1, of the measure where it is "
+    "largest",
+}
+"""Facts that a condition may compare with a number, and what they are."""
+SHARES = frozenset(["coverage", "unjudged", "saturation"])
+"""Facts that are shares, from 0 to 1."""
+CHANGED = "changed"
+"""The judgments are not those that the saved baseline was measured with."""
+
+_WRITTEN = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[^<>=]+?)\s*")
 _ALL = "(all)"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition of a gate.
+
+    Attributes:
+        text: as it was written.
+        name: a measure, one of `FACTS`, or `changed`.
+        sign: `<`, `<=`, `>` or `>=`; empty for `changed`.
+        number: that the name is compared with.
+        unless: the gate fails unless it holds; else, if it holds.
+    """
+
+    text: str
+    name: str
+    sign: str = ""
+    number: float = 0.0
+    unless: bool = False
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether it is about the difference of a measure."""
+        return self.name != CHANGED and self.name not in FACTS
+
+    def holds(self, value: float) -> bool:
+        """Return whether a number meets the condition."""
+        match self.sign:
+            case "<":
+                return value < self.number
+            case "<=":
+                return value <= self.number
+            case ">":
+                return value > self.number
+            case _:
+                return value >= self.number
+
+
+def read_conditions(
+    given: str | Sequence[str], measures: Sequence[str], *, unless: bool
+) -> list[Condition]:
+    """Read conditions.
+
+    >>> read_conditions("nDCG@10 < -0.01", ["nDCG@10"], unless=False)[0].number
+    -0.01
+    """
+    where = "fail-unless" if unless else "fail-if"
+    expected = "a condition or a list of conditions, each as text"
+    remedy = "E.g. 'nDCG@10 < -0.01'."
+    if isinstance(given, bytes | Mapping):
+        raise InputError(where, expected, shown(given), remedy)
+    texts = arguments.listed(given, where, f"{expected}, such as 'nDCG@10 < -0.01'")
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputError(where, expected, f"{shown(text)} in the list", remedy)
+    return [_read(text, measures, unless=unless) for text in texts]
+
+
+def _read(text: str, measures: Sequence[str], *, unless: bool) -> Condition:
+    if text.strip() == CHANGED:
+        return Condition(text.strip(), CHANGED, unless=unless)
+    where = "fail-unless" if unless else "fail-if"
+    expected = "a condition such as 'nDCG@10 < -0.01', 'missing > 0' or 'changed'"
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        raise InputError(where, expected, shown(text))
+    try:
+        number = float(found["number"])
+    except ValueError:
+        remedy = f"{found['number']} is no number."
+        if found["number"].endswith("%"):
+            remedy += " Write a share, such as 0.95 for 95%."
+        raise InputError(where, expected, shown(text), remedy) from None
+    if not abs(number) < float("inf"):
+        raise InputError(where, expected, shown(text), "The number must be finite.")
+    if found["name"] == CHANGED:
+        raise InputError(where, "changed by itself, without a number", shown(text))
+    name = _name(found["name"], measures, where)
+    if name in SHARES and not 0 <= number <= 1:
+        raise InputError(
+            where,
+            f"a share from 0 to 1 beside {name}",
+            shown(text),
+            f"Write {number / 100:g} for {number:g}%." if 1 < number <= 100 else "",
+        )
+    return Condition(" ".join(text.split()), name, found["sign"], number, unless=unless)
+
+
+def _name(written: str, measures: Sequence[str], where: str) -> str:
+    if written in FACTS or written in measures:
+        return written
+    try:
+        name = str(parse(written))
+    except GainfulError:
+        name = written
+    if name not in measures:
+        choices = [*measures, *FACTS, CHANGED]
+        raise InputError(
+            where, "a measure that is compared, or a fact", f"'{written}'", did_you_mean(written, choices)
+        )  # fmt: skip
+    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +173,7 @@ class Gate:
     """
 
     checked: tuple[Checked, ...]
-    comparison: Comparison
+    comparison: ComparedSystems
 
     @property
     def failed(self) -> bool:
@@ -123,7 +238,7 @@ class Gate:
 
 
 def check_gate(
-    comparison: Comparison, fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
+    comparison: ComparedSystems, fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
 ) -> Gate:
     """Check conditions for every run but the baseline."""
     conditions = _conditions(comparison.measures, fail_if, fail_unless)
@@ -155,7 +270,7 @@ def _conditions(
     ]
 
 
-def _changed(comparison: Comparison, condition: Condition) -> Checked:
+def _changed(comparison: ComparedSystems, condition: Condition) -> Checked:
     if comparison.changed is None:
         raise InputError(
             "gate",
@@ -167,7 +282,9 @@ def _changed(comparison: Comparison, condition: Condition) -> Checked:
     return Checked(condition, _ALL, bool(comparison.changed) != condition.unless, found)
 
 
-def _difference(comparison: Comparison, condition: Condition, run: str, level: float) -> Checked:
+def _difference(
+    comparison: ComparedSystems, condition: Condition, run: str, level: float
+) -> Checked:
     paired = comparison.paired
     measure = paired.measures.index(condition.name)
     base, other = (paired.systems.index(name) for name in (comparison.baseline, run))
@@ -187,12 +304,14 @@ def _difference(comparison: Comparison, condition: Condition, run: str, level: f
     return Checked(condition, run, proved != condition.unless, found)
 
 
-def _interval(comparison: Comparison, differences: NDArray[np.float64], level: float) -> Interval:
+def _interval(
+    comparison: ComparedSystems, differences: NDArray[np.float64], level: float
+) -> Interval:
     settings = comparison.settings
     return INTERVALS[settings.interval].build(differences[:, None], settings.draws, level)[0]
 
 
-def _fact(comparison: Comparison, condition: Condition, run: str, _: float) -> Checked:
+def _fact(comparison: ComparedSystems, condition: Condition, run: str, _: float) -> Checked:
     checks = (comparison.checks or {}).get(run)
     value: float | None = None
     if condition.name == "saturation":
@@ -211,7 +330,7 @@ def _fact(comparison: Comparison, condition: Condition, run: str, _: float) -> C
     return Checked(condition, run, holds != condition.unless, f"{condition.name} is {value:.6g}")
 
 
-def _saturation(comparison: Comparison, run: str) -> float:
+def _saturation(comparison: ComparedSystems, run: str) -> float:
     """Return the share of queries where baseline and run are at 1, the most of any measure.
 
     Measures that exceed 1 have no such end.

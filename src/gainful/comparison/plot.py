@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from gainful import arguments
-from gainful.comparison.tables import spelled
+from gainful.comparison.compared_systems import ComparedSystems
+from gainful.comparison.paired_scores import Paired
+from gainful.comparison.score_columns import spelled
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.evaluation.cutoffs import curve_measure, drawn_cutoffs, without_cutoff
+from gainful.evaluation.scores import Scores
 from gainful.measures.spec import Measure
 from gainful.plotting import charts
 from gainful.plotting.charts import Look, SizedLook
 
 if TYPE_CHECKING:
-    from gainful.comparison.comparison import Comparison
-    from gainful.comparison.paired import Paired
-    from gainful.evaluation.scores import Scores
     from gainful.plotting.charts import Chart
 
 Row = dict[str, Any]
@@ -31,7 +31,7 @@ class ComparisonPlot:
     base is named the baseline, and where no run is named the first other one.
     """
 
-    def __init__(self, comparison: "Comparison") -> None:
+    def __init__(self, comparison: ComparedSystems) -> None:
         self._comparison = comparison
 
     def intervals(self, **look: Unpack[Look]) -> "Chart":
@@ -129,7 +129,7 @@ class ComparisonPlot:
         return name
 
 
-def interval_rows(comparison: "Comparison") -> list[Row]:
+def interval_rows(comparison: ComparedSystems) -> list[Row]:
     """Return a row for each comparison, in the order of the comparison."""
     return [
         {
@@ -145,7 +145,7 @@ def interval_rows(comparison: "Comparison") -> list[Row]:
     ]
 
 
-def query_rows(paired: "Paired", *, measure: str, base: str, run: str) -> list[Row]:
+def query_rows(paired: Paired, *, measure: str, base: str, run: str) -> list[Row]:
     """Return a row for each query that is compared, by its difference, the worst first."""
     column = paired.measures.index(measure)
     one, two = (paired.systems.index(name) for name in (base, run))
@@ -170,7 +170,7 @@ def query_rows(paired: "Paired", *, measure: str, base: str, run: str) -> list[R
 
 
 def curve_rows(
-    scores: Mapping[str, "Scores"], measures: Sequence[Measure], compared: "Paired"
+    scores: Mapping[str, Scores], measures: Sequence[Measure], compared: Paired
 ) -> list[Row]:
     """Return the mean of each run at each cutoff, over the compared queries that all runs have.
 
@@ -195,7 +195,7 @@ def curve_rows(
     return sorted(rows, key=lambda row: places[row["run"]])
 
 
-def _ranked(comparison: "Comparison", runs: Sequence[str] | None) -> dict[str, "Scores"]:
+def _ranked(comparison: ComparedSystems, runs: Sequence[str] | None) -> dict[str, Scores]:
     """Return the runs whose rankings are at hand."""
     if not comparison.scores:
         raise InputError(

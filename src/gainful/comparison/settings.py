@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from gainful import arguments
+from gainful.statistics.checked_input import read_margin
 from gainful.statistics.corrections import CORRECTIONS
-from gainful.statistics.draws import Draws
 from gainful.statistics.intervals import INTERVALS
-from gainful.statistics.paired import TESTS
-from gainful.statistics.reading import read_margin
+from gainful.statistics.paired_tests import TESTS
+from gainful.statistics.resampling import Draws
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ import numpy as np
 
 from gainful import arguments
 from gainful.array_types import Bools, Floats
-from gainful.comparison.difference import Difference
-from gainful.comparison.differences import Pair, differences
-from gainful.comparison.paired import Paired
+from gainful.comparison.differences import Difference, Pair, differences
+from gainful.comparison.paired_scores import Paired
 from gainful.comparison.settings import Settings
 from gainful.errors import InputError
 from gainful.inputs.identifiers import examples

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gainful.comparison.settings import Settings
+from gainful.rendering.table import signed
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.distributions import t_two_sided
 from gainful.statistics.intervals import Interval
@@ -11,7 +12,6 @@ from gainful.statistics.power import USUAL_POWER, queries_needed
 
 _SMALLEST = 1e-6  # of the standard deviation: smaller would take more queries than there are
 _TINY_P = 0.0001
-_SHOWN, _LONG = 0.0001, 1e9  # the last of four decimals; more digits are not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +106,6 @@ def verdict(grounds: Grounds, settings: Settings) -> Verdict:
 
 def _below(p: float | None, alpha: float) -> bool:
     return p is not None and p < alpha
-
-
-def signed(number: float) -> str:
-    """Write a difference for people: four decimals, or as many as show that it is not 0.
-
-    >>> signed(0.05), signed(-2.5e-7), signed(0.0), signed(1e20)
-    ('+0.0500', '-2.5e-07', '+0.0000', '+1e+20')
-    """
-    usual = not number or _SHOWN / 2 <= abs(number) < _LONG
-    return f"{number:+.4f}" if usual else f"{number:+.2g}"
 
 
 def _evidence(grounds: Grounds, correction: str, p: float | None, what: str = "p") -> str:

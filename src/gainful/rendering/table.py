@@ -56,6 +56,7 @@ _LATEX_SPECIAL = str.maketrans(
     }
 )
 _MARKDOWN_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_<>|[]&~$"})
+_LEAST_SHOWN, _TOO_LONG = 0.0001, 1e9  # the last of four decimals; more digits are not read
 # What ends a line, or stands for a blank in print: a row of a table is one line.
 _BREAK = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 
@@ -346,3 +347,13 @@ def _separated(table: Table, separator: str) -> str:
         cells = map(_plain, row)
         writer.writerow(["" if cell is None else cell for cell in cells])
     return out.getvalue().rstrip("\n")
+
+
+def signed(number: float) -> str:
+    """Write a difference for people: four decimals, or as many as show that it is not 0.
+
+    >>> signed(0.05), signed(-2.5e-7), signed(0.0), signed(1e20)
+    ('+0.0500', '-2.5e-07', '+0.0000', '+1e+20')
+    """
+    usual = not number or _LEAST_SHOWN / 2 <= abs(number) < _TOO_LONG
+    return f"{number:+.4f}" if usual else f"{number:+.2g}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gainful.comparison.comparison import Checks
+from gainful.comparison.compared_systems import Checks
 from gainful.errors import GainfulError
 from gainful.evaluation.baseline import Baseline
 from gainful.evaluation.scores import Scores

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.comparison.comparison import Comparison
-from gainful.comparison.difference import Difference
+from gainful.comparison.differences import Difference
 from gainful.evaluation.baseline import Baseline
 from gainful.evaluation.scores import Scores
 from gainful.measures.policy import Policy

@@ -12,9 +12,8 @@ import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError, did_you_mean, shown
-from gainful.statistics.draws import Draws
-from gainful.statistics.max_t import max_t
-from gainful.statistics.tukey import anova_tukey, tukey
+from gainful.statistics.joint_tests import anova_tukey, max_t, tukey
+from gainful.statistics.resampling import Draws
 
 
 def _none(p: Floats) -> Floats:

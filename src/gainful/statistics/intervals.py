@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gainful.array_types import Floats
-from gainful.statistics.bootstrap import resampled_sums
+from gainful.statistics.checked_input import read_share, read_values
 from gainful.statistics.distributions import normal_quantile, normal_share, t_quantile
-from gainful.statistics.draws import Draws
-from gainful.statistics.grid import Grid, on_grid
+from gainful.statistics.exact_sums import Grid, on_grid
 from gainful.statistics.moments import moments
-from gainful.statistics.reading import read_share, read_values
+from gainful.statistics.resampling import Draws, resampled_sums
 
 _ONE = "one query leaves no spread to measure by: no interval is too wide"
 _SAME = "all queries have the same value: the interval is that value, however few they are"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gainful.statistics.grid import on_grid
-from gainful.statistics.reading import read_values
+from gainful.statistics.checked_input import read_values
+from gainful.statistics.exact_sums import on_grid
 
 
 @dataclass(frozen=True, slots=True)

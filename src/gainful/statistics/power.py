@@ -13,8 +13,8 @@ import numpy as np
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.rendering.table import Table, as_html, as_text
+from gainful.statistics.checked_input import read_positive, read_share
 from gainful.statistics.distributions import normal_quantile, t_power
-from gainful.statistics.reading import read_positive, read_share
 
 USUAL_POWER = 0.8
 """What is aimed at where nothing else is said: four true differences of five are found."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from gainful import arguments
 from gainful.array_types import Floats
-from gainful.comparison.paired import Column
+from gainful.comparison.paired_scores import Column
 from gainful.errors import GainfulError, InputError, did_you_mean, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.per_query import PerQuery

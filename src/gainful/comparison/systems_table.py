@@ -1,17 +1,14 @@
-"""Systems and measures as papers show them: means, the best of them, and what is significant."""
+"""The table of systems that papers show: means, the best of them, and what is significant."""
 
 import math
 import string
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from gainful.comparison.compared_systems import ComparedSystems
+from gainful.comparison.differences import Difference
 from gainful.rendering.table import Cell, Marked, Table
 from gainful.statistics.corrections import CORRECTIONS
-from gainful.statistics.paired import TESTS
-
-if TYPE_CHECKING:
-    from gainful.comparison.comparison import Comparison
-    from gainful.comparison.difference import Difference
+from gainful.statistics.paired_tests import TESTS
 
 BETTER, WORSE, EQUIVALENT = "†", "‡", "≈"
 """What stands beside a mean that was compared with the baseline alone."""
@@ -19,7 +16,7 @@ BETTER, WORSE, EQUIVALENT = "†", "‡", "≈"
 _SAME = 1e-12  # relative: what the rounding of a mean may be
 
 
-def systems_table(comparison: "Comparison") -> Table:
+def systems_table(comparison: ComparedSystems) -> Table:
     """Return a row for each system and a column for each measure, with a caption that explains it.
 
     Where every system was compared with every other, each has a letter, and stands with the letters
@@ -47,7 +44,7 @@ def _letters(count: int) -> list[str]:
 
 
 def _column(
-    comparison: "Comparison", measure: str, names: dict[str, str], *, lettered: bool
+    comparison: ComparedSystems, measure: str, names: dict[str, str], *, lettered: bool
 ) -> dict[str, Marked]:
     """Return the cell of each system under a measure."""
     found = [each for each in comparison.differences if each.measure == measure]
@@ -63,7 +60,7 @@ def _column(
     }
 
 
-def _beaten(found: Sequence["Difference"], names: dict[str, str]) -> dict[str, str]:
+def _beaten(found: Sequence[Difference], names: dict[str, str]) -> dict[str, str]:
     """Return the names of those that each system is significantly better than."""
     beaten: dict[str, list[str]] = {}
     for each in found:
@@ -78,13 +75,13 @@ def _beaten(found: Sequence["Difference"], names: dict[str, str]) -> dict[str, s
     }
 
 
-def _against(found: Sequence["Difference"]) -> dict[str, str]:
+def _against(found: Sequence[Difference]) -> dict[str, str]:
     words = {"better": BETTER, "worse": WORSE, "equivalent": EQUIVALENT}
     return {each.run: words.get(each.verdict.word, "") for each in found}
 
 
 def _caption(
-    comparison: "Comparison", columns: Sequence[dict[str, Marked]], *, lettered: bool
+    comparison: ComparedSystems, columns: Sequence[dict[str, Marked]], *, lettered: bool
 ) -> str:
     test = f"{_tests(comparison)}, p < {comparison.settings.alpha:g}"
     parts = f"Means over {_queries(comparison)}, the best of each measure in bold."
@@ -97,7 +94,7 @@ def _caption(
     return f"{parts} {told} ({test})."
 
 
-def _tests(comparison: "Comparison") -> str:
+def _tests(comparison: ComparedSystems) -> str:
     """Name the tests that decided, with the corrections that were made."""
     names = sorted({each.test for each in comparison.differences})
     joint = [CORRECTIONS[name].title for name in names if name in CORRECTIONS]
@@ -117,7 +114,7 @@ def _tests(comparison: "Comparison") -> str:
     return told
 
 
-def _legend(comparison: "Comparison", used: set[str]) -> str:
+def _legend(comparison: ComparedSystems, used: set[str]) -> str:
     """Return what the marks mean that are used."""
     base = comparison.baseline
     meanings = {
@@ -129,7 +126,7 @@ def _legend(comparison: "Comparison", used: set[str]) -> str:
     return "; ".join(told) or f"No significant difference from {base}"
 
 
-def _queries(comparison: "Comparison") -> str:
+def _queries(comparison: ComparedSystems) -> str:
     """Return over how many queries the means are, by measure where that differs."""
     counts = {each.measure: each.queries for each in comparison.differences}
     if len(set(counts.values())) == 1:

@@ -2,9 +2,10 @@
 
 `TESTS` has one entry for each. The choices, the command line, the help, the verdicts and the
 captions come from it.
+
 Each asks how likely differences as far from 0 as these would be if neither system were better.
 t, randomisation and bootstrap ask about the mean. Differences are rounded to 40 bits of the largest
-(`grid.py`), so that those which are equal but for the rounding of scores count as equal.
+(`exact_sums.py`), so that those which are equal but for the rounding of scores count as equal.
 """
 
 import math
@@ -15,13 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gainful.array_types import Floats
-from gainful.statistics.bootstrap import resampled_sums
+from gainful.statistics.checked_input import read_margin, read_values
 from gainful.statistics.distributions import coin_two_sided, normal_two_sided, t_two_sided
-from gainful.statistics.draws import Draws
-from gainful.statistics.flips import count_all, count_random
-from gainful.statistics.grid import Grid, on_grid
+from gainful.statistics.exact_sums import Grid, on_grid
 from gainful.statistics.moments import moments
-from gainful.statistics.reading import read_margin, read_values
+from gainful.statistics.resampling import Draws, count_all, count_random, resampled_sums
 
 _ALL_FLIPS = 1 << 16  # taken whole in less time than a random sample
 _MOST_FLIPS = 1 << 24  # the sums of all take 64 MB
