@@ -14,11 +14,12 @@ from gainful.errors import InputError, PolicyError, shown
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import measure_matched, read_policy
 from gainful.evaluation.worksheet import Worksheet
+from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine
-from gainful.judging.differences import difference_of
-from gainful.judging.ratios import bounds_of, single_list
-from gainful.judging.scale import Scale, read_scale
-from gainful.judging.without_ideal import SIMPLE
+from gainful.judging.difference_bounds import COMPARED, difference_of
+from gainful.judging.grade_scale import Scale, read_scale
+from gainful.judging.measure_bounds import SIMPLE
+from gainful.judging.ndcg_bounds import bounds_of, single_list
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
 from gainful.measures.notation import Measures, read_measures
@@ -336,3 +337,95 @@ def _difference(
 
 def _mean(values: Floats) -> float:
     return math.fsum(values.tolist()) / values.size
+
+
+@dataclass(frozen=True)
+class RunBounds:
+    """The bounds of runs by their name, and of differences: `second − first`."""
+
+    runs: Mapping[str, Bounds]
+    differences: Mapping[str, Bounds]
+
+    def table(self, *, per_query: bool = False) -> Table:
+        """Return a row for each run and measure, and each query where asked, for rendering."""
+        rows: list[list[Cell]] = []
+        notes: list[str] = []
+        columns: list[str] = []
+        for name, each in {**self.runs, **self.differences}.items():
+            table = each.table(per_query=per_query)
+            columns = columns or ["run", *table.columns]
+            rows += [[name, *row] for row in table.rows]
+            named = [
+                note.replace("certain  ", f"certain   {name}:", 1).replace(
+                    "coverage  ", f"coverage  {name}: ", 1
+                )
+                for note in table.notes
+            ]
+            notes += [note for note in named if note not in notes]
+        return Table(columns, rows, notes=notes)
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table())
+
+
+def bounds_of_runs(
+    judgments: object,
+    runs: Mapping[str, object],
+    measures: Measures = "nDCG@10",
+    *,
+    grades: object,
+    unseen: float | None = 0,
+    policy: Policy | None = None,
+    columns: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> RunBounds:
+    """Return the bounds of several runs, and of the difference of each from the first.
+
+    The arguments are those of `bounds`; differences are of the measures that have them.
+
+    >>> runs = {"one": {"q": {"a": 2, "x": 1}}, "two": {"q": {"b": 2, "x": 1}}}
+    >>> found = bounds_of_runs({"q": {"a": 2, "b": 0}}, runs, "nDCG@2", grades=(0, 2))
+    >>> found.differences["two − one"]["nDCG@2"].sign
+    'below'
+    """
+    arguments.named(runs, "runs", "a dict {name: run} with at least one run")
+    asked, names = read_measures(measures), read_columns(columns)
+    found = {
+        name: bounds(
+            judgments,
+            run,
+            asked,
+            grades=grades,
+            unseen=unseen,
+            policy=policy,
+            columns=names,
+            engine=engine,
+        )
+        for name, run in runs.items()
+    }
+    compared = tuple(
+        measure
+        for measure in asked
+        if measure.name in COMPARED and not (measure.name == "P" and measure.cutoff is None)
+    )
+    first, *others = runs
+    differences = {
+        f"{name} − {first}": bounds(
+            judgments,
+            runs[name],
+            compared,
+            grades=grades,
+            unseen=unseen,
+            against=runs[first],
+            policy=policy,
+            columns=names,
+            engine=engine,
+        )
+        for name in others
+        if compared
+    }
+    names.refuse_unused()
+    return RunBounds(found, differences)

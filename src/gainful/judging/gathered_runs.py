@@ -1,4 +1,4 @@
-"""Runs and judgments of any kind, read once, as dicts of strings and numbers."""
+"""`Gathered`: runs and judgments of any kind, read once, as dicts of strings and numbers."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -20,14 +20,14 @@ from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
-Judged = dict[str, dict[str, float]]
-Scores = dict[str, Mapping[str, float]]
-Lists = dict[str, list[str]]
+GradesByQuery = dict[str, dict[str, float]]
+ScoresByQuery = dict[str, Mapping[str, float]]
+DocsByQuery = dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What was read.
+    """Runs and judgments as dicts.
 
     Attributes:
         scores: run → query → document → score, as deep as it was asked for at least.
@@ -36,9 +36,9 @@ class Gathered:
         lowest: the lowest grade; None without judgments.
     """
 
-    scores: dict[str, Scores]
-    tops: dict[str, Lists]
-    judged: Judged
+    scores: dict[str, ScoresByQuery]
+    tops: dict[str, DocsByQuery]
+    judged: GradesByQuery
     lowest: float | None
 
 
@@ -65,8 +65,8 @@ def gather(
         engine: what may be used of the machine.
     """
     reach = depth if measure is None else _reach(measure, policy, depth)
-    scores: dict[str, Scores] = {}
-    tops: dict[str, Lists] = {}
+    scores: dict[str, ScoresByQuery] = {}
+    tops: dict[str, DocsByQuery] = {}
     with reading(judgments, policy, columns=columns, engine=engine) as reader:
         judged = {} if judgments is None else _judged(reader)
         for name, run in runs.items():
@@ -77,8 +77,8 @@ def gather(
     return Gathered(scores, tops, judged, min(grades, default=None))
 
 
-def _judged(reader: Reader) -> Judged:
-    found: Judged = {}
+def _judged(reader: Reader) -> GradesByQuery:
+    found: GradesByQuery = {}
     for query, given in queries_of(reader.all_judged, "judgments").items():
         known = judged_of(given, query, reader.policy)
         sorted_numbers(known, "grade", "judgments", query)  # says what is no number
@@ -115,7 +115,7 @@ def warn_of_unmet(gathered: Gathered) -> None:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Let measures be computed of what is looked at on purpose, unjudged or not."""
+    """Silence warnings of unjudged documents, which are measured here on purpose."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GainfulWarning)
         yield

@@ -1,4 +1,4 @@
-"""The lowest and highest value of measures that need no ideal of unknown gains."""
+"""The lowest and highest value of every other measure than nDCG: no ideal of unknown gains."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,8 +9,8 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.computing.shared import relevant_total
 from gainful.evaluation.worksheet import Worksheet
-from gainful.judging.ratios import Lists, single_list
-from gainful.judging.scale import Scale, possible_gains
+from gainful.judging.grade_scale import Scale, possible_gains
+from gainful.judging.ndcg_bounds import PartlyJudgedLists, single_list
 from gainful.kernels.relevance import ratio
 from gainful.kernels.segments import sums
 from gainful.measures.spec import Measure
@@ -18,7 +18,7 @@ from gainful.measures.spec import Measure
 Ends = tuple[Floats, Floats]
 
 
-def linear(lists: Lists, low: float, high: float) -> Ends:
+def linear(lists: PartlyJudgedLists, low: float, high: float) -> Ends:
     """Return the ends (q,) of constant + Σ c·x with each x between two numbers."""
     positive = np.nansum(np.maximum(lists.coefficients, 0.0), axis=1)
     negative = np.nansum(np.minimum(lists.coefficients, 0.0), axis=1)
@@ -113,7 +113,7 @@ def _rank_biased(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> 
     constant = sums(worth[near] * weights[rank[near] - 1], sheet.owner[near], queries)
     free, _deeper = open_ranks(sheet, measure.cutoff)
     coefficients = np.where(free, weights, np.nan)
-    return linear(Lists(constant, coefficients, np.zeros(queries)), low, high)
+    return linear(PartlyJudgedLists(constant, coefficients, np.zeros(queries)), low, high)
 
 
 def _worth(grade: float, rel: float, scale: str | float) -> float:

@@ -5,9 +5,9 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet
-from gainful.judging.ratios import Lists, bounds_of
-from gainful.judging.scale import Scale, possible_gains
-from gainful.judging.without_ideal import linear, relevance_ends
+from gainful.judging.grade_scale import Scale, possible_gains
+from gainful.judging.measure_bounds import linear, relevance_ends
+from gainful.judging.ndcg_bounds import PartlyJudgedLists, bounds_of
 from gainful.matching.dispatch import Reader
 from gainful.matching.mappings import judged_of, queries_of
 from gainful.measures.spec import Measure
@@ -58,7 +58,7 @@ def difference_of(
     padded = np.full((len(rows), width), np.nan)
     for place, row in enumerate(rows):
         padded[place, : len(row)] = row
-    lists_of = Lists(np.array(constants), padded, np.array(free, np.float64))
+    lists_of = PartlyJudgedLists(np.array(constants), padded, np.array(free, np.float64))
     if measure.name == "nDCG":
         return bounds_of(lists_of, sheet, measure, scale)
     low, high = gains.ends(scale)

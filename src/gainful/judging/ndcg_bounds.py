@@ -8,7 +8,7 @@ from gainful.arguments import MOST_RANKS
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet
-from gainful.judging.scale import Scale, possible_gains
+from gainful.judging.grade_scale import Scale, possible_gains
 from gainful.kernels.bounds import Unknown, highest
 from gainful.kernels.cumulation import owners
 from gainful.kernels.segments import sums
@@ -18,8 +18,8 @@ _ELEMENTS = 1 << 20  # of a matrix [query, rank] that is worked on at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
-    """What is known of each list, or of the difference of two.
+class PartlyJudgedLists:
+    """What is known of lists with unjudged documents, or of the difference of two.
 
     Attributes:
         constant: (q,) what the judged documents contribute.
@@ -33,7 +33,7 @@ class Lists:
     free: Floats
 
 
-def single_list(sheet: Worksheet, measure: Measure, unseen: float) -> Lists:
+def single_list(sheet: Worksheet, measure: Measure, unseen: float) -> PartlyJudgedLists:
     """Return the unknown of a run: the ranks down to the cutoff that no judged document has."""
     gains, rank = sheet.certain_order(measure.parameters["gain"])
     matched, cutoff = sheet.matched, measure.cutoff
@@ -50,11 +50,11 @@ def single_list(sheet: Worksheet, measure: Measure, unseen: float) -> Lists:
     coefficients[sheet.owner[near], rank[near] - 1] = np.nan
     judged = np.diff(matched.offsets)
     deeper = matched.retrieved - judged - (~np.isnan(coefficients)).sum(axis=1)
-    return Lists(constant, coefficients, deeper + unseen)
+    return PartlyJudgedLists(constant, coefficients, deeper + unseen)
 
 
 def bounds_of(
-    lists: Lists, sheet: Worksheet, measure: Measure, scale: Scale
+    lists: PartlyJudgedLists, sheet: Worksheet, measure: Measure, scale: Scale
 ) -> tuple[Floats, Floats]:
     """Return the lowest and the highest value (q,)."""
     gain = measure.parameters["gain"]
@@ -84,7 +84,9 @@ def bounds_of(
     return low, high
 
 
-def _cumulated(lists: Lists, sheet: Worksheet, measure: Measure, counts: Ints) -> Floats:
+def _cumulated(
+    lists: PartlyJudgedLists, sheet: Worksheet, measure: Measure, counts: Ints
+) -> Floats:
     """Return the sums of the discounts down to each rank that the ideal can have."""
     cutoff = measure.cutoff
     if cutoff is None and np.isinf(lists.free).any():
@@ -110,7 +112,7 @@ def _cumulated(lists: Lists, sheet: Worksheet, measure: Measure, counts: Ints) -
 
 
 def _unknown(
-    lists: Lists,
+    lists: PartlyJudgedLists,
     rows: slice,
     sign: float,
     counts: Ints,
@@ -138,7 +140,9 @@ def _unknown(
     )
 
 
-def _unbounded(low: Floats, high: Floats, lists: Lists, counts: Ints, lowest: float) -> None:
+def _unbounded(
+    low: Floats, high: Floats, lists: PartlyJudgedLists, counts: Ints, lowest: float
+) -> None:
     """Where nothing is known to be good, an ideal may be as small as one likes.
 
     What the list has then is what its bad documents cost.

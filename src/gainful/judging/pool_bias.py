@@ -8,9 +8,9 @@ from typing import Any, overload
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate, evaluate_runs, read_policy
 from gainful.inputs.engine import Engine
-from gainful.judging.gathering import (
+from gainful.judging.gathered_runs import (
     Gathered,
-    Judged,
+    GradesByQuery,
     gather,
     read_measure,
     read_runs,
@@ -202,7 +202,7 @@ def pool_bias(
     return PoolBias(tuple(rows), str(asked), deep, _agreement(values, without))
 
 
-def _alone(gathered: Gathered, name: str) -> Judged:
+def _alone(gathered: Gathered, name: str) -> GradesByQuery:
     """Return the judged documents that only one run has in the pool."""
     others = [lists for other, lists in gathered.tops.items() if other != name]
     found = {}
@@ -214,7 +214,7 @@ def _alone(gathered: Gathered, name: str) -> Judged:
 
 
 def _measured_without(
-    gathered: Gathered, name: str, alone: Judged, measure: Measure, policy: Policy
+    gathered: Gathered, name: str, alone: GradesByQuery, measure: Measure, policy: Policy
 ) -> float:
     left = {
         query: {doc: grade for doc, grade in known.items() if doc not in alone.get(query, ())}
