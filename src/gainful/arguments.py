@@ -27,6 +27,12 @@ MOST_PIXELS = 100_000
 LARGEST_SEED = 2**128 - 1
 """The largest seed: more bits than any generator has."""
 
+SWAPPED = (
+    "labels, scores: the labels {oddity}, and all scores are whole numbers from 0 to 4, as grades "
+    "are. Check that labels= has the grades and scores= what the ranking goes by."
+)
+"""The warning of labels and scores that were probably passed in each other's place."""
+
 Kind = TypeVar("Kind")
 
 

@@ -172,7 +172,7 @@ def test_very_unequal_lists_are_sorted_in_buckets():
 
 def test_batches_change_nothing(monkeypatch):
     import gainful as gf
-    from gainful.evaluation import batches
+    from gainful.evaluation import measuring as batches
 
     rng = np.random.default_rng(3)
     labels, scores = rng.integers(-1, 4, (200, 15)), rng.integers(0, 9, (200, 15))

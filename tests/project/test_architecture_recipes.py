@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.evaluation import table
-from gainful.evaluation.computing.sets import hits
+from gainful.evaluation import measuring as table
+from gainful.evaluation.computing.precision_and_counts import hits
 from gainful.measures import dialects, families
 from gainful.measures.dialect import Dialect
 from gainful.measures.discount import FORMS, Form

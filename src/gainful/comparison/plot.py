@@ -11,7 +11,7 @@ from gainful.comparison.compared_systems import ComparedSystems
 from gainful.comparison.paired_scores import Paired
 from gainful.comparison.score_columns import spelled
 from gainful.errors import InputError, did_you_mean, shown
-from gainful.evaluation.cutoffs import curve_measure, drawn_cutoffs, without_cutoff
+from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.scores import Scores
 from gainful.measures.spec import Measure
 from gainful.plotting import charts
@@ -101,7 +101,7 @@ class ComparisonPlot:
         ranked = _ranked(found, runs)
         first = next(iter(ranked.values()))
         chosen = curve_measure(first.measures) if measure is None else measure
-        asked = drawn_cutoffs(ranked.values(), chosen, upto)
+        asked = drawn_cutoffs([each.whole for each in ranked.values()], chosen, upto)
         rows = curve_rows(ranked, asked, found.paired)
         return charts.curve(rows, measure=without_cutoff(asked[0]), **look)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.evaluation.batches import Measured
+from gainful.evaluation.measuring import Measured
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 
@@ -73,6 +73,10 @@ class Coverage:
             "extra_queries": [*self.extra],
         }
 
+    def notes(self, policy: Policy) -> list[str]:
+        """Return what stands under a table of one run: the policy, what was counted and missing."""
+        return [f"policy    {policy}", f"coverage  {self}"]
+
     def __str__(self) -> str:
         within = "" if self.depth is None else f" down to rank {self.depth}"
         return (
@@ -119,8 +123,3 @@ def in_documents(count: float) -> float:
 
 def _where(queries: tuple[str, ...], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
     return tuple(queries[place] for place in np.flatnonzero(chosen))
-
-
-def notes_of(policy: Policy, coverage: Coverage) -> list[str]:
-    """Return what stands under a table of one run: the policy, and what was there and missing."""
-    return [f"policy    {policy}", f"coverage  {coverage}"]

@@ -1,30 +1,19 @@
 """`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import compress
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from gainful import arguments
-from gainful.array_types import Bools
 from gainful.errors import DisjointError, InputError, PolicyError, about, shown, warn
-from gainful.evaluation.batches import Measured, batches_for, measure_batches
-from gainful.evaluation.counting import (
-    apply_policy,
-    refuse_empty,
-    refuse_extra,
-    refuse_missing,
-    refuse_nothing_counted,
-)
-from gainful.evaluation.coverage import coverage_of
 from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades, speaking
-from gainful.evaluation.scores import Scores
+from gainful.evaluation.measuring import batches_for, measure_batches
+from gainful.evaluation.scores import Scores, measure_matched, scores_of
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.files import are_one_file
@@ -32,7 +21,7 @@ from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.sources import lasting
 from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
-from gainful.kernels.swapped import swapped
+from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.matching import arrays
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
@@ -283,9 +272,9 @@ def evaluate_arrays(
     chosen = _for_marks(read_policy(policy) if tool is None else tool.for_arrays(), asked)
     resolved = chosen.resolved(ids=False)
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)
-    suspicion = swapped(lists.labels, lists.scores)
-    if suspicion is not None:
-        warn(suspicion)
+    oddity = swapped_arguments(lists.labels, lists.scores)
+    if oddity is not None:
+        warn(arguments.SWAPPED.format(oddity=oddity))
     warn_of_ranks_in_arrays(lists)
     refuse_grades(tool, lists.labels, lists.labels, asked)
     with speaking(tool):
@@ -295,7 +284,7 @@ def evaluate_arrays(
             asked,
             resolved,
         )
-        found = _scores(batches, measured, asked, resolved)
+        found = scores_of(batches, measured, asked, resolved)
     if chosen.negative == "auto" and tool is None:
         tell_marks(marks_among(batches), arrays=True)
     _settle(found, tool, None)
@@ -319,22 +308,6 @@ def _for_marks(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
     return policy
 
 
-def measure_matched_batches(
-    matched: Sequence[Matched], measures: tuple[Measure, ...], policy: Policy
-) -> Scores:
-    """Measure what has been matched whole, in one or several batches."""
-    batches, measured = measure_batches(matched, lambda part: part, measures, policy)
-    return _scores(batches, measured, measures, policy)
-
-
-def measure_matched(
-    matched: Matched, measures: tuple[Measure, ...], policy: Policy, depth: int | None = None
-) -> Scores:
-    """Measure what has been matched down to a depth, under a policy with ties decided."""
-    batches, measured = measure_batches([matched], lambda part: part, measures, policy, depth)
-    return _scores(batches, measured, measures, policy, depth)
-
-
 def _depth(measures: tuple[Measure, ...], policy: Policy) -> int | None:
     """Return the deepest rank that matters for any of the measures; None if all do.
 
@@ -344,38 +317,6 @@ def _depth(measures: tuple[Measure, ...], policy: Policy) -> int | None:
     if len(reaches) < len(measures) or policy.unjudged != "zero" or max(reaches) > _DEEPEST:
         return None
     return max(reaches)
-
-
-def _scores(
-    batches: Sequence[Matched],
-    measured: Measured,
-    measures: tuple[Measure, ...],
-    policy: Policy,
-    depth: int | None = None,
-) -> Scores:
-    """Apply the policy to the bare values."""
-    lost = (query for batch in batches for query in compress(batch.queries, batch.missing))
-    refuse_missing(int(measured.missing.sum()), lost, policy)
-    extra = (query for batch in batches for query in batch.extra)
-    refuse_extra(sum(len(batch.extra) for batch in batches), extra, policy)
-    lacking = measured.empty.sum(axis=0).tolist()
-    for column, measure in enumerate(measures):
-        empty = compress(measured.queries, measured.empty[:, column])
-        refuse_empty(measure, lacking[column], empty, policy)
-    values, counted = measured.values, apply_policy(measured, measures, policy)
-    for measure, count in zip(measures, counted.sum(axis=0).tolist(), strict=True):
-        refuse_nothing_counted(measure, count, policy)
-    kept: Bools = np.logical_or.reduce(counted, axis=1)
-    return Scores(
-        measures=measures,
-        policy=policy,
-        coverage=coverage_of(batches, measured, policy, depth),
-        queries=tuple(compress(measured.queries, kept)),
-        values=values[kept],
-        counted=counted[kept],
-        empty=tuple(lacking),
-        batches=tuple(batches),
-    )
 
 
 def read_policy(policy: Policy | None) -> Policy:

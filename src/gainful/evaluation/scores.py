@@ -1,23 +1,35 @@
-"""`Scores`: the result of an evaluation, with all that is needed to quote it."""
+"""`Scores`: the result of an evaluation, with all that is needed to quote it, and its charts.
+
+`measure_matched` makes them of what was matched; `Scores.ties` measures the same again.
+"""
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING
+from itertools import chain, compress
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.array_types import Bools
+from gainful.errors import InputError, did_you_mean, shown, warn
 from gainful.evaluation.aggregates import aggregate_of
-from gainful.evaluation.coverage import Coverage, notes_of
+from gainful.evaluation.counted_queries import (
+    apply_policy,
+    refuse_empty,
+    refuse_extra,
+    refuse_missing,
+    refuse_nothing_counted,
+)
+from gainful.evaluation.coverage import Coverage, coverage_of
+from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.dialect import find_measure
 from gainful.evaluation.hashing import digests, short_hash, total
-from gainful.evaluation.per_query import PerQuery
-from gainful.evaluation.rows import Rows
+from gainful.evaluation.measuring import Measured, measure_batches
+from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM
 from gainful.measures.notation import read_measures
@@ -28,8 +40,7 @@ from gainful.version import VERSION
 from gainful.writing.cells import write_table
 
 if TYPE_CHECKING:
-    from gainful.evaluation.plot import ScoresPlot
-    from gainful.evaluation.ties import TieRange
+    from gainful.plotting.charts import Chart, Look, SizedLook
 
 _DEEPEST = 10**9  # no list is longer
 
@@ -95,7 +106,7 @@ class Scores(Rows):
         Where all measures have cutoffs, the judgments and the run are read once more, whole.
         """
         # Imported here because it measures again, which is a step above.
-        from gainful.evaluation.ties import tie_ranges
+        from gainful.evaluation.scores import tie_ranges
 
         return tie_ranges(self.whole(), self.measures, self.policy)
 
@@ -118,8 +129,6 @@ class Scores(Rows):
     @cached_property
     def plot(self) -> "ScoresPlot":
         """The charts of these scores: `distribution` and `curve`."""
-        from gainful.evaluation.plot import ScoresPlot
-
         return ScoresPlot(self)
 
     def remeasured(self, measures: tuple[Measure, ...]) -> "Scores":
@@ -127,8 +136,6 @@ class Scores(Rows):
 
         Where the lists were cut above what a measure sees, judgments and run are read once more.
         """
-        from gainful.evaluation.evaluate import measure_matched_batches
-
         if not self._batches:
             raise InputError("scores", "rankings to measure again", "their values alone")
         measures = read_measures(measures)
@@ -141,7 +148,7 @@ class Scores(Rows):
 
     def warn_of_ties(self, amount: float) -> None:
         """Warn where ties move the mean of a measure with a cutoff by more than an amount."""
-        from gainful.evaluation.ties import warn_of_ties
+        from gainful.evaluation.scores import warn_of_ties
 
         least = arguments.number(amount, "tie_warning", "an amount from 0", lambda each: each >= 0)
         warn_of_ties(self, least)
@@ -286,7 +293,7 @@ class Scores(Rows):
     def table(self) -> Table:
         """Return the means, with policy and coverage as notes, for rendering."""
         rows = [[name, cell] for name, cell in zip(self.means, self.cells(), strict=True)]
-        notes = notes_of(self.policy, self.coverage)
+        notes = self.coverage.notes(self.policy)
         notes += [f"          {note}" for note in self.aggregates]
         return Table(["measure", "mean"], rows, notes=notes)
 
@@ -306,4 +313,155 @@ def _hashes_of(batches: Sequence[Matched], reach: int | None) -> tuple[str, str]
     judgments, run = zip(*(digests(batch, reach) for batch in batches), strict=True)
     return short_hash(total(chain.from_iterable(judgments))), short_hash(
         total(chain.from_iterable(run))
+    )
+
+
+class ScoresPlot:
+    """The charts of scores: altair charts, which show in a notebook and have a `save`.
+
+    Every one takes `name`, what the run is called in it; `width`, in pixels or "container"; and `theme`,
+    "light" or "dark". A curve has a `height`, too.
+    """
+
+    def __init__(self, scores: Scores) -> None:
+        self._scores = scores
+
+    def distribution(
+        self, measure: str | Measure | None = None, *, name: str = "run", **look: Unpack["Look"]
+    ) -> "Chart":
+        """Draw how many queries have which score, and their mean; of the first measure if None.
+
+        Queries that do not count for the measure are not drawn.
+        """
+        from gainful.plotting import charts
+
+        scores = self._scores
+        chosen = str(scores.measures[0] if measure is None else scores.known(measure))
+        shown = scores.per_query[chosen]
+        rows = [{"run": name, "score": score} for score in shown if score is not None]
+        return charts.distribution(rows, measure=chosen, **look)
+
+    def curve(
+        self,
+        measure: str | Measure | None = None,
+        *,
+        upto: int = 20,
+        name: str = "run",
+        **look: Unpack["SizedLook"],
+    ) -> "Chart":
+        """Draw the mean of a measure at the cutoffs from 1 on.
+
+        Args:
+            measure: any that has a cutoff, which is not looked at; the first evaluated that has one,
+                or nDCG, if None.
+            upto: the last cutoff. Past 100 the curve ends with the longest list or pool: deeper
+                cutoffs see nothing more.
+            name: what the run is called.
+            look: width, height and theme.
+        """
+        from gainful.plotting import charts
+
+        chosen = curve_measure(self._scores.measures) if measure is None else measure
+        asked = drawn_cutoffs([self._scores.whole], chosen, upto)
+        means = self._scores.remeasured(asked).means
+        rows = [{"run": name, "k": each.cutoff, "value": means[str(each)]} for each in asked]
+        return charts.curve(rows, measure=without_cutoff(asked[0]), **look)
+
+
+@dataclass(frozen=True, slots=True)
+class TieRange:
+    """What a mean is with tied documents in their worst and best order, and in expectation.
+
+    `expected` is None for a measure whose expectation has no closed form here.
+    """
+
+    worst: float
+    expected: float | None
+    best: float
+
+    @property
+    def spread(self) -> float:
+        """How far apart the worst and the best are."""
+        return self.best - self.worst
+
+
+def tie_ranges(
+    batches: Sequence[Matched], measures: Sequence[Measure], policy: Policy
+) -> dict[str, TieRange]:
+    """Measure whole lists again with ties ordered worst, averaged over, and ordered best."""
+
+    def mean(measure: Measure, ties: str) -> float:
+        chosen = replace(policy, ties=ties)
+        return measure_matched_batches(batches, (measure,), chosen)[measure]
+
+    found = {}
+    for measure in measures:
+        try:
+            expected = mean(measure, "average")
+        except InputError:
+            expected = None
+        # Of a measure that does not rise with the grades, these need not be the ends.
+        ends = [mean(measure, "worst"), mean(measure, "best")]
+        ends += [] if expected is None else [expected]
+        found[str(measure)] = TieRange(min(ends), expected, max(ends))
+    return found
+
+
+def warn_of_ties(scores: Scores, amount: float) -> None:
+    """Warn of measures with a cutoff that the order of tied documents moves by more than this."""
+    for measure in scores.measures:
+        found = scores.ties[str(measure)]
+        if measure.cutoff is not None and found.spread > amount:
+            warn(
+                f"ties: {measure} is {scores[measure]:.4f}, and would be from {found.worst:.4f} to "
+                f"{found.best:.4f} with documents of equal scores in another order. "
+                "Break the ties, or say how they were broken.",
+            )
+
+
+def measure_matched_batches(
+    matched: Sequence[Matched], measures: tuple[Measure, ...], policy: Policy
+) -> Scores:
+    """Measure what has been matched whole, in one or several batches."""
+    batches, measured = measure_batches(matched, lambda part: part, measures, policy)
+    return scores_of(batches, measured, measures, policy)
+
+
+def measure_matched(
+    matched: Matched, measures: tuple[Measure, ...], policy: Policy, depth: int | None = None
+) -> Scores:
+    """Measure what has been matched down to a depth, under a policy with ties decided."""
+    batches, measured = measure_batches([matched], lambda part: part, measures, policy, depth)
+    return scores_of(batches, measured, measures, policy, depth)
+
+
+def scores_of(
+    batches: Sequence[Matched],
+    measured: Measured,
+    measures: tuple[Measure, ...],
+    policy: Policy,
+    depth: int | None = None,
+) -> Scores:
+    """Return the scores of measured batches: the policy says what each value means and counts."""
+    lost = (query for batch in batches for query in compress(batch.queries, batch.missing))
+    refuse_missing(int(measured.missing.sum()), lost, policy)
+    extra = (query for batch in batches for query in batch.extra)
+    refuse_extra(sum(len(batch.extra) for batch in batches), extra, policy)
+    lacking = measured.empty.sum(axis=0).tolist()
+    for column, measure in enumerate(measures):
+        empty = compress(measured.queries, measured.empty[:, column])
+        refuse_empty(measure, lacking[column], empty, policy)
+    values, counted = measured.values, apply_policy(measured, measures, policy)
+    for measure, count in zip(measures, counted.sum(axis=0).tolist(), strict=True):
+        refuse_nothing_counted(measure, count, policy)
+    kept: Bools = np.logical_or.reduce(counted, axis=1)
+    return Scores(
+        measures=measures,
+        policy=policy,
+        coverage=coverage_of(batches, measured, policy, depth),
+        queries=tuple(compress(measured.queries, kept)),
+        values=values[kept],
+        counted=counted[kept],
+        empty=tuple(lacking),
+        batches=tuple(batches),
     )

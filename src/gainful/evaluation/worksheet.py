@@ -1,19 +1,80 @@
-"""What the measures of one evaluation share: gains, ideals and ranks under the policy."""
+"""`Worksheet`: what the measures of one evaluation share: gains, ideals and ranks under the policy."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
-from gainful.evaluation.worth import RISING, discounts_of, gains_of
-from gainful.kernels.cumulation import owners
-from gainful.kernels.ties import extreme_order
+from gainful.kernels.cumulation import cumulated, owners
+from gainful.kernels.gains_and_discounts import (
+    binary_gains,
+    discount_table,
+    exp2_gains,
+    mapped_gains,
+)
+from gainful.kernels.segments import counts, running_counts
+from gainful.kernels.tied_orders import extreme_order
 from gainful.matching.matched import Matched, places_of
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
+from gainful.measures.number import read_number, write_number
 from gainful.measures.policy import Policy
+
+_FORMULAS = {"exp2": exp2_gains, "binary": binary_gains}
+
+RISING = frozenset({"linear", *_FORMULAS})
+"""The gains that never fall as the grade rises."""
+Cutoffs = Sequence[int | None]
+Parameters = Mapping[str, Any]
+
+
+def gains_of(gain: Gain, grades: Floats, known: Floats) -> Floats:
+    """Return the gain (n,) of each grade (n,).
+
+    `known` holds the grades that may occur, ascending: a table or a function is asked once
+    for each of them.
+    """
+    if gain.form == "linear":
+        return grades  # finite already
+    if gain.form in _FORMULAS:
+        worth = _FORMULAS[gain.form](grades)
+    else:
+        asked = np.array([_ask(gain, grade) for grade in known.tolist()], np.float64)
+        worth = mapped_gains(grades, known, asked)
+    if not np.isfinite(worth).all():
+        grade = grades[~np.isfinite(worth)][0]
+        raise InputError(
+            f"gain {gain}",
+            "a finite gain for every grade",
+            f"none for grade {write_number(float(grade))}",
+            "Scale the grades down, or choose another gain.",
+        )
+    return worth
+
+
+def _ask(gain: Gain, grade: float) -> float:
+    if gain.function is not None:
+        found = gain.function(grade)
+        return read_number(found, where=f"gain {gain} of grade {write_number(grade)}")
+    table = dict(gain.table)
+    if grade not in table and grade != 0:
+        raise InputError(
+            f"gain {gain}",
+            "a gain for every grade that occurs",
+            f"none for grade {write_number(grade)}",
+            "Add it to the table.",
+        )
+    return table.get(grade, 0.0)
+
+
+def discounts_of(discount: Discount, base: float, depth: int) -> Floats:
+    """Return the discounts (depth+1,) by rank; entry 0 is unused."""
+    return discount_table(discount.formula, depth, base=base, exponent=discount.exponent)
 
 
 class Ideal(NamedTuple):
@@ -224,6 +285,121 @@ class Worksheet:
         return np.maximum(worth, 0.0)
 
 
+Compute = Callable[[Worksheet, Parameters, Cutoffs], Floats]
+"""Computes a family: its parameters and cutoffs → values [query, cutoff]."""
+
+
 def _without_losses(worth: Floats) -> Floats:
     """Return gains with the negative ones as 0."""
     return np.maximum(worth, 0.0) if (worth < 0).any() else worth
+
+
+def depths(cutoffs: Cutoffs, sheet: Worksheet) -> Ints:
+    """Return the cutoffs (c,), none being one at the deepest rank."""
+    return np.array(
+        [sheet.depth if cutoff is None else min(cutoff, sheet.depth) for cutoff in cutoffs],
+        np.int64,
+    )
+
+
+def deepest(cutoffs: Cutoffs, sheet: Worksheet) -> Ints:
+    """Return the cutoffs (c,) as they are, none being one at the deepest rank."""
+    return np.array([sheet.depth if k is None else k for k in cutoffs], np.int64)
+
+
+def repeated(values: NDArray[np.generic], cutoffs: Cutoffs) -> Floats:
+    """Return the values (q,) of a family without cutoffs as [query, cutoff]."""
+    return np.repeat(values.astype(np.float64)[:, None], len(cutoffs), axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant:
+    """The relevant documents that were retrieved, in one certain order.
+
+    `rank`, `owner` and `place` (n,) are of those documents: rank, query, the how manieth of
+    its query from 1; `total` (q,) counts the relevant documents, retrieved or not.
+    """
+
+    rank: Ints
+    owner: Ints
+    place: Ints
+    total: Ints
+
+
+def relevant(sheet: Worksheet, rel: float) -> Relevant:
+    """Return the relevant documents of a sheet whose order is certain."""
+    key = "relevant", rel
+    if key not in sheet.kept:
+        grades, rank = sheet.certain_grades()
+        chosen = grades >= rel
+        place = running_counts(chosen, sheet.matched.offsets)
+        sheet.kept[key] = Relevant(
+            rank[chosen], sheet.owner[chosen], place[chosen], relevant_total(sheet, rel)
+        )
+    found: Relevant = sheet.kept[key]
+    return found
+
+
+def relevant_total(sheet: Worksheet, rel: float) -> Ints:
+    """Return how many relevant documents (q,) there are, retrieved or not."""
+    key = "total", rel
+    if key not in sheet.kept:
+        matched = sheet.matched
+        owner = owners(matched.pool_offsets)
+        sheet.kept[key] = counts(matched.pool_grades >= rel, owner, len(matched.queries))
+    found: Ints = sheet.kept[key]
+    return found
+
+
+def are_judged(sheet: Worksheet) -> Bools:
+    """Return which (n,) rows are judgments, as `sheet.graded` has them.
+
+    All are, but for those that only mark a document, where there are such.
+    """
+    grades, _, _ = sheet.graded()
+    return grades >= 0 if sheet.marks else np.ones(grades.size, np.bool_)
+
+
+def expected_hits(sheet: Worksheet, chosen: Bools, cutoffs: Cutoffs) -> Floats:
+    """Return how many (q, c) of some rows stand down to each cutoff, ties averaged over.
+
+    `chosen` (n,) is of the rows as `sheet.graded` has them.
+    """
+    _, first, last = sheet.graded()
+    undiscounted = np.ones(sheet.depth + 1)
+    return cumulated(
+        chosen.astype(np.float64),
+        first,
+        last,
+        sheet.matched.offsets,
+        undiscounted,
+        depths(cutoffs, sheet),
+    )
+
+
+def worth_of(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Ints, Ints]:
+    """Return what the judged documents retrieved are worth (n,), from 0 to 1, and their ranks."""
+    grades, first, last = sheet.graded()
+    scale = parameters["max"]
+    if scale == "none":
+        return (grades >= parameters["rel"]).astype(np.float64), first, last
+    if scale == "query":
+        pool, starts = sheet.matched.pool_grades, sheet.matched.pool_offsets[:-1]
+        highest = np.ones(starts.size)
+        some = starts < sheet.matched.pool_offsets[1:]
+        highest[some] = np.maximum(pool[starts[some]], 1.0)
+        return np.maximum(grades, 0.0) / highest[sheet.owner], first, last
+    refuse_above(sheet, scale)
+    return np.maximum(grades, 0.0) / scale, first, last
+
+
+def refuse_above(sheet: Worksheet, highest: float) -> None:
+    """Refuse grades above the highest of the scale: a document cannot be worth more than 1."""
+    grades = sheet.matched.pool_grades
+    if grades.size and grades.max() > highest:
+        raise InputError(
+            f"judgments for {sheet.measuring}",
+            f"grades up to {write_number(highest)} (parameter max)",
+            f"a grade of {write_number(float(grades.max()))}",
+            f"Set the scale of the grades, e.g. max={write_number(float(grades.max()))}.",
+        )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError, MeasureError, printable
-from gainful.evaluation.counting import SKIPPED
+from gainful.evaluation.counted_queries import SKIPPED
 from gainful.evaluation.evaluate import read_policy
 from gainful.explanation.query_list import QueryList, read_query_list, sums_of
 from gainful.explanation.worked_steps import (

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.evaluation.counting import SKIPPED
+from gainful.evaluation.counted_queries import SKIPPED
+from gainful.evaluation.cumulated_gain import Grades, match_grades
 from gainful.evaluation.evaluate import read_policy
-from gainful.evaluation.grades import Grades, match_grades
 from gainful.explanation.query_list import read_query_list, sums_of
 from gainful.explanation.worked_steps import (
     IDEAL,

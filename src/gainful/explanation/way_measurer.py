@@ -9,8 +9,7 @@ import numpy as np
 
 from gainful.errors import GainfulError
 from gainful.evaluation.dialect import refuse_grades
-from gainful.evaluation.evaluate import measure_matched
-from gainful.evaluation.scores import Scores
+from gainful.evaluation.scores import Scores, measure_matched
 from gainful.inputs.engine import Engine
 from gainful.matching.dispatch import reading
 from gainful.matching.matched import Matched, by_rank

@@ -11,9 +11,9 @@ import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation.computing.cumulated import floor_of, ideal_for
-from gainful.evaluation.evaluate import measure_matched
-from gainful.evaluation.table import empty_for
+from gainful.evaluation.computing.cumulated_gain import floor_of, ideal_for
+from gainful.evaluation.measuring import empty_for
+from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Ideal, Worksheet
 from gainful.explanation.worked_tables import Step
 from gainful.kernels.cumulation import mean_discount

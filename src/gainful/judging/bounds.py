@@ -12,7 +12,8 @@ from gainful import arguments
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError, shown
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.evaluate import measure_matched, read_policy
+from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.errors import InputError, MeasureError, shown
-from gainful.evaluation.worksheet import Worksheet
-from gainful.evaluation.worth import RISING
+from gainful.evaluation.worksheet import RISING, Worksheet
 from gainful.measures.gain import Gain
 from gainful.measures.number import read_number
 

@@ -10,7 +10,7 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import read_policy
-from gainful.evaluation.worth import discounts_of, gains_of
+from gainful.evaluation.worksheet import discounts_of, gains_of
 from gainful.inputs.engine import Engine
 from gainful.inputs.samples import Sampled, read_samples
 from gainful.kernels.relevance import ratio

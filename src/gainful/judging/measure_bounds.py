@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
-from gainful.evaluation.computing.shared import relevant_total
-from gainful.evaluation.worksheet import Worksheet
+from gainful.evaluation.worksheet import Worksheet, relevant_total
 from gainful.judging.grade_scale import Scale, possible_gains
 from gainful.judging.ndcg_bounds import PartlyJudgedLists, single_list
 from gainful.kernels.relevance import ratio

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
-from gainful.evaluation.coverage import Coverage, notes_of
-from gainful.evaluation.evaluate import measure_matched, read_policy
-from gainful.evaluation.table import compute
+from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.measuring import compute
+from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.engine import Engine
-from gainful.kernels.chance import mean_and_variance
+from gainful.kernels.cumulation import mean_and_variance
 from gainful.kernels.relevance import ratio
 from gainful.matching.dispatch import reading
 from gainful.measures.notation import parse
@@ -73,7 +74,7 @@ class Chance:
         """Return the means for rendering."""
         means = self.means
         cells: list[Cell] = [str(self.measure), *means.values()]
-        return Table(["measure", *means], [cells], notes=notes_of(self.policy, self.coverage))
+        return Table(["measure", *means], [cells], notes=self.coverage.notes(self.policy))
 
     def __str__(self) -> str:
         return as_text(self.table())

@@ -3,6 +3,8 @@
 import numpy as np
 
 from gainful.array_types import Floats, Ints
+from gainful.kernels.relevance import ratio
+from gainful.kernels.segments import sums
 
 # From this share of tied rows on, working block by block is faster than picking them out.
 _MANY_TIED = 0.25
@@ -142,3 +144,25 @@ def _sum_rows(terms: Floats, starts: Ints, ends: Ints) -> Floats:
             bounds = bounds[:-1]  # the last sum runs to the end by itself
         sums[filled] = np.add.reduceat(terms, bounds)[::2]
     return sums
+
+
+def mean_and_variance(
+    gains: Floats, owner: Ints, lengths: Ints, discount: Floats
+) -> tuple[Floats, Floats]:
+    """Return mean and variance (q,) of Σ g·d when every order of a list is as likely.
+
+    Args:
+        gains: (n,) of the documents with a judgment; the others have 0.
+        owner: (n,) their query.
+        lengths: (q,) how many documents each list has.
+        discount: (depth+1,) by rank, 0 beyond a cutoff.
+    """
+    queries = lengths.size
+    upto, squares = np.cumsum(discount), np.cumsum(discount**2)
+    weight, square = upto[lengths], squares[lengths]
+    total, total_square = sums(gains, owner, queries), sums(gains**2, owner, queries)
+    mean = ratio(total * weight, lengths)
+    spread_gain = total_square - ratio(total**2, lengths)
+    spread_discount = square - ratio(weight**2, lengths)
+    variance = ratio(np.maximum(spread_gain, 0.0) * np.maximum(spread_discount, 0.0), lengths - 1)
+    return mean, variance

@@ -7,14 +7,19 @@ citations: the notation, the command line, the help and the documentation read i
 import re
 
 from gainful.errors import MeasureError, did_you_mean, shown
-from gainful.measures.catalogue import cumulated, ranks, sets, users
+from gainful.measures.catalogue import (
+    average_precision,
+    cumulated_gain,
+    precision_and_counts,
+    user_models,
+)
 from gainful.measures.family import Family
 
 CATALOGUE: tuple[Family, ...] = (
-    *cumulated.FAMILIES,
-    *sets.FAMILIES,
-    *ranks.FAMILIES,
-    *users.FAMILIES,
+    *cumulated_gain.FAMILIES,
+    *precision_and_counts.FAMILIES,
+    *average_precision.FAMILIES,
+    *user_models.FAMILIES,
 )
 
 # What another layer measures, of queries with subtopics; a test holds these to its catalogue.

@@ -9,9 +9,8 @@ from typing import Any
 from gainful.comparison.comparison import Comparison
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.baseline import Baseline
-from gainful.evaluation.cutoffs import at_cutoffs
-from gainful.evaluation.evaluate import measure_matched
-from gainful.evaluation.scores import Scores
+from gainful.evaluation.cutoff_curves import at_cutoffs
+from gainful.evaluation.scores import Scores, measure_matched
 from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy

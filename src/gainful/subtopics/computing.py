@@ -8,8 +8,9 @@ import numpy as np
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.evaluate import evaluate
-from gainful.evaluation.worth import gains_of
-from gainful.kernels import discounts, subtopics
+from gainful.evaluation.worksheet import gains_of
+from gainful.kernels import subtopics
+from gainful.kernels.gains_and_discounts import log_discounts, reciprocal_discounts
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.subtopics.notation import SubtopicMeasure
@@ -37,11 +38,11 @@ def values_of(
 
 
 def _logarithmic(depth: int) -> Floats:
-    return discounts.log(depth, 2.0)[1:]
+    return log_discounts(depth, 2.0)[1:]
 
 
 def _reciprocal(depth: int) -> Floats:
-    return discounts.reciprocal(depth)[1:]
+    return reciprocal_discounts(depth)[1:]
 
 
 def _ratio(facets: Facets, measure: SubtopicMeasure, discount: Discounts) -> float:

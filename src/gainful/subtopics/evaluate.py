@@ -9,8 +9,9 @@ import numpy as np
 
 from gainful.array_types import Bools
 from gainful.errors import InputError, PolicyError, shown
-from gainful.evaluation.counting import SKIPPED
-from gainful.evaluation.evaluate import measure_matched, read_policy
+from gainful.evaluation.counted_queries import SKIPPED
+from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.scores import measure_matched
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.identifiers import examples

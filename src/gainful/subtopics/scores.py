@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from gainful.errors import InputError, did_you_mean
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.per_query import PerQuery
-from gainful.evaluation.scores import Scores
-from gainful.evaluation.ties import TieRange
+from gainful.evaluation.scores import Scores, TieRange
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell

@@ -11,10 +11,9 @@ from gainful.compat.trec_eval.entries import Settings
 from gainful.compat.trec_eval.gains import measured, persistence, weights
 from gainful.compat.trec_eval.lists import NOT_JUDGED, NOT_POOLED, grades_in_order
 from gainful.compat.trec_eval.parameters import Asked
-from gainful.evaluation.computing.ranks import interpolated
-from gainful.evaluation.computing.shared import relevant_total
-from gainful.evaluation.table import compute
-from gainful.evaluation.worksheet import Worksheet
+from gainful.evaluation.computing.average_precision import interpolated
+from gainful.evaluation.measuring import compute
+from gainful.evaluation.worksheet import Worksheet, relevant_total
 from gainful.matching.matched import Matched
 from gainful.measures.gain import gain
 from gainful.measures.policy import Policy

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
-from gainful.evaluation.counting import (
+from gainful.evaluation.counted_queries import (
     refuse_empty,
     refuse_extra,
     refuse_missing,
@@ -13,8 +13,7 @@ from gainful.evaluation.counting import (
 )
 from gainful.evaluation.coverage import Coverage, in_documents
 from gainful.evaluation.spark.measuring import SCHEMA, Measuring, problem_of
-from gainful.evaluation.spark.names import Names
-from gainful.evaluation.spark.scores import SparkScores, is_measured
+from gainful.evaluation.spark.scores import Names, SparkScores, is_measured
 from gainful.evaluation.spark.summary import Summary, Summing, added, read_summary
 from gainful.inputs.kinds import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark

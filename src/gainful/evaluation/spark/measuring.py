@@ -10,10 +10,10 @@ import numpy as np
 
 from gainful import errors
 from gainful.errors import GainfulError
-from gainful.evaluation.batches import measure_batches
-from gainful.evaluation.counting import apply_policy
+from gainful.evaluation.counted_queries import apply_policy
 from gainful.evaluation.dialect import refuse_grades
 from gainful.evaluation.hashing import digests
+from gainful.evaluation.measuring import measure_batches
 from gainful.matching.matched import Matched
 from gainful.matching.spark.plan import Plan
 from gainful.matching.spark.stream import Bunch, bunches

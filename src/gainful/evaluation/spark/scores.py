@@ -1,9 +1,9 @@
 """`SparkScores`: the result of an evaluation whose queries stay on Spark until they are asked for."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,9 @@ from gainful.errors import InputError
 from gainful.evaluation.aggregates import aggregate_of, aggregate_of_sum
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.hashing import short_hash
-from gainful.evaluation.per_query import PerQuery
-from gainful.evaluation.rows import Held
-from gainful.evaluation.scores import Scores
+from gainful.evaluation.per_query import Held, PerQuery
+from gainful.evaluation.scores import Scores, TieRange
 from gainful.evaluation.spark.summary import Summary
-from gainful.evaluation.ties import TieRange
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.spark import errors_of_spark, functions, without_pandas
 from gainful.measures.policy import Policy
@@ -26,6 +24,48 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Again = Callable[[tuple[Measure, ...], Policy], Scores]
+
+
+class Names(Sequence[str]):
+    """So many ids, in order; they are fetched when one is looked at.
+
+    >>> names = Names(2, lambda most: ("q1", "q2")[:most])
+    >>> len(names), names[0], names == ("q1", "q2")
+    (2, 'q1', True)
+    """
+
+    def __init__(self, count: int, fetch: Callable[[int | None], tuple[str, ...]]) -> None:
+        self._count = count
+        self._fetch = fetch
+
+    @cached_property
+    def _all(self) -> tuple[str, ...]:
+        return self._fetch(None) if self._count else ()
+
+    def first(self, most: int) -> tuple[str, ...]:
+        """Return the first few, without the others."""
+        return self._fetch(most) if self._count else ()
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        return self._all[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and self._all == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._all)
+
+    def __repr__(self) -> str:
+        return repr(self._all)
 
 
 class SparkScores(Scores):

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.arguments import SWAPPED
 from gainful.errors import InputError, warn
-from gainful.kernels.swapped import swapped
+from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.tensors.metrics.libraries import device_of, is_jax, is_torch, namespace_of
 from gainful.tensors.types import FLOATS, check_dense, holds_numbers, type_of
 
@@ -103,9 +104,10 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
 def _warn_if_swapped(
     scores: NDArray[Any], labels: NDArray[Any], mask: NDArray[np.bool_] | None
 ) -> None:
-    suspicion = swapped(*((labels, scores) if mask is None else (labels[mask], scores[mask])))
-    if suspicion is not None:
-        warn(suspicion)
+    given = (labels, scores) if mask is None else (labels[mask], scores[mask])
+    oddity = swapped_arguments(*given)
+    if oddity is not None:
+        warn(SWAPPED.format(oddity=oddity))
 
 
 def _constant(xp: Any, array: Any) -> Any:

@@ -1,7 +1,7 @@
 """Precision, recall, average precision and reciprocal rank.
 
 A block of t documents with equal scores, r of them relevant, begins after b relevant documents; the
-means over all its orders are those of `kernels/expected.py`, at every rank of every list at once.
+means over all its orders are those of `kernels/tied_orders.py`, at every rank of every list at once.
 """
 
 import math

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.kernels import discounts
+from gainful.kernels import gains_and_discounts
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
 from gainful.tensors.asked import asked_gains
@@ -42,9 +42,9 @@ def gains(lists: Lists, gain: Gain) -> Any:
 
 def discount_table(discount: Discount, base: float, depth: int) -> NDArray[np.float64]:
     """Return the discounts (depth,) of the ranks from 1 on."""
-    return discounts.discount_table(discount.formula, depth, base=base, exponent=discount.exponent)[
-        1:
-    ]
+    return gains_and_discounts.discount_table(
+        discount.formula, depth, base=base, exponent=discount.exponent
+    )[1:]
 
 
 def weights(lists: Lists, ranking: Ranking, table: NDArray[np.float64]) -> Any:
@@ -70,7 +70,9 @@ def reciprocals(lists: Lists, ranking: Ranking, cutoff: int | None) -> Any:
     """Return 1/rank, 0 below the cutoff."""
     table = np.zeros(ranking.depth)
     depth = lists.depth(cutoff)
-    return lists.constant(np.concatenate((discounts.reciprocal(depth)[1:], table[depth:])))
+    return lists.constant(
+        np.concatenate((gains_and_discounts.reciprocal_discounts(depth)[1:], table[depth:]))
+    )
 
 
 def _running(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

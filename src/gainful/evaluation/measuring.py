@@ -1,12 +1,8 @@
-"""Matched runs in batches of queries, measured side by side.
-
-NumPy lets go of Python's lock while it works, so a batch for each core makes large inputs
-faster. The split changes no result: no arithmetic crosses a query.
-"""
+"""The table from family to kernel: every measure of the catalogue, and how it is computed."""
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
@@ -14,19 +10,80 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.evaluation.computing.shared import expected_hits
-from gainful.evaluation.table import compute, empty_for
-from gainful.evaluation.worksheet import Worksheet
+from gainful.array_types import Bools, Floats
+from gainful.errors import InputError
+from gainful.evaluation.computing import (
+    average_precision,
+    cumulated_gain,
+    precision_and_counts,
+    user_models,
+)
+from gainful.evaluation.worksheet import Compute, Worksheet, expected_hits, relevant_total
 from gainful.inputs.parallel import in_parallel
 from gainful.matching.matched import Matched
+from gainful.measures.family import OPTIONAL
+from gainful.measures.gain import Gain
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
+KERNELS: Mapping[str, Compute] = {
+    **cumulated_gain.KERNELS,
+    **precision_and_counts.KERNELS,
+    **average_precision.KERNELS,
+    **user_models.KERNELS,
+}
+
+_LINEAR = Gain("linear")
 # Documents: fewer are not worth a thread; the arrays of more are handed back to the system after
 # each use, and cost more to get anew than to compute with.
 _WORTH_A_THREAD, _LARGEST = 50_000, 260_000
 
 Part = TypeVar("Part")
+
+
+def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
+    """Return the value of each query and measure, [query, measure].
+
+    Measures that differ in their cutoff alone are computed together.
+    """
+    together: dict[tuple[object, ...], list[int]] = {}
+    for column, measure in enumerate(measures):
+        together.setdefault((measure.name, measure.settings), []).append(column)
+    values = np.empty((len(sheet.matched.queries), len(measures)))
+    for columns in together.values():
+        first = measures[columns[0]]
+        cutoffs = [measures[column].cutoff for column in columns]
+        sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
+        # A sum that is too large is refused below, with a name, instead of warned about here.
+        with np.errstate(over="ignore", invalid="ignore"):
+            values[:, columns] = KERNELS[first.name](sheet, first.parameters, cutoffs)
+    _refuse_overflow(values, sheet, measures)
+    return values
+
+
+def empty_for(sheet: Worksheet, measure: Measure) -> Bools:
+    """Return where (q,) a query has nothing that a measure could find."""
+    parameters = measure.parameters
+    if "rel" in parameters:
+        nothing: Bools = relevant_total(sheet, parameters["rel"]) == 0
+        return nothing
+    if measure.name == "nDCG":
+        return cumulated_gain.without_ideal(sheet, parameters, measure.cutoff)
+    if measure.name in ("CG", "DCG", "IDCG"):  # in which absent documents have a gain
+        return cumulated_gain.without_gain(sheet, parameters["gain"], measure.cutoff)
+    return sheet.empty(parameters.get("gain", _LINEAR))
+
+
+def _refuse_overflow(values: Floats, sheet: Worksheet, measures: Sequence[Measure]) -> None:
+    if np.isfinite(values).all():
+        return
+    row, column = np.argwhere(~np.isfinite(values))[0]
+    raise InputError(
+        f"{measures[column]} of query {sheet.matched.queries[row]!r}",
+        "a sum that a float64 can hold",
+        "one that is too large",
+        "Scale the grades down, or choose other parameters.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,18 @@ from numpy.typing import NDArray
 _HIGHEST = 4  # the highest grade of the usual scales
 _SAMPLE = 1024  # numbers that tell at once that most scores are no grades
 
-SWAPPED = (
-    "labels, scores: the labels {labels}, and all scores are whole numbers from 0 to 4, as grades "
-    "are. Check that labels= has the grades and scores= what the ranking goes by."
-)
 
+def swapped_arguments(labels: NDArray[Any], scores: NDArray[Any]) -> str | None:
+    """Return what is odd about labels that look like scores beside scores that look like labels.
 
-def swapped(labels: NDArray[Any], scores: NDArray[Any]) -> str | None:
-    """Return a sentence where labels look like scores and scores like labels, else None.
+    None where nothing is.
 
     Fractions may be grades, and whole numbers scores: only both together tell, and only where
     there are as many different labels as scores, or where no label is positive.
 
-    >>> swapped(np.array([0.7, -1.2, 0.1]), np.array([2.0, 0.0, 1.0]))[:41]
-    'labels, scores: the labels have fractions'
-    >>> swapped(np.array([2, 0, 1]), np.array([0.7, -1.2, 0.1])) is None
+    >>> swapped_arguments(np.array([0.7, -1.2, 0.1]), np.array([2.0, 0.0, 1.0]))
+    'have fractions'
+    >>> swapped_arguments(np.array([2, 0, 1]), np.array([0.7, -1.2, 0.1])) is None
     True
     """
     labels, scores = labels.ravel(), scores.ravel()
@@ -38,9 +35,9 @@ def swapped(labels: NDArray[Any], scores: NDArray[Any]) -> str | None:
     if (finite != np.floor(finite)).any():
         if np.unique(finite[:_SAMPLE]).size < different:
             return None
-        return SWAPPED.format(labels="have fractions")
+        return "have fractions"
     if finite.max() <= 0 and finite.min() < 0:
-        return SWAPPED.format(labels="are nowhere above 0")
+        return "are nowhere above 0"
     return None
 
 

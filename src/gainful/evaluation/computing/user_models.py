@@ -1,22 +1,22 @@
-"""Graded measures and models of users."""
+"""Graded measures and models of user_models."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.evaluation.computing.shared import (
+from gainful.evaluation.worksheet import (
     Compute,
     Cutoffs,
     Parameters,
+    Worksheet,
     are_judged,
     deepest,
     refuse_above,
     repeated,
     worth_of,
 )
-from gainful.evaluation.worksheet import Worksheet
-from gainful.kernels import graded, users
+from gainful.kernels import graded, user_models
 from gainful.kernels.cumulation import cumulated, normalised, owners
 from gainful.kernels.relevance import ratio
 from gainful.kernels.segments import counts
@@ -46,7 +46,7 @@ def _rank_biased(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> 
     worth, first, last = worth_of(sheet, parameters)
     matched, p = sheet.matched, parameters["p"]
     if not sheet.ties_matter:
-        return users.geometric(
+        return user_models.geometric(
             worth, first, sheet.owner, len(matched.queries), p, deepest(cutoffs, sheet)
         )
     discount = p ** (np.arange(sheet.depth + 1) - 1.0)
@@ -58,7 +58,7 @@ def _rank_biased(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> 
 def _residual(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     _, rank = sheet.certain_grades()
     judged = are_judged(sheet)
-    return users.geometric_residual(
+    return user_models.geometric_residual(
         rank[judged],
         sheet.owner[judged],
         sheet.matched.retrieved,
@@ -94,26 +94,30 @@ def _certain_worth(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, In
 
 def _adaptive(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     worth, rank = _certain_worth(sheet, parameters)
-    values = users.adaptive(worth, rank, sheet.matched.offsets, parameters["T"])
+    values = user_models.adaptive(worth, rank, sheet.matched.offsets, parameters["T"])
     return repeated(values, cutoffs)
 
 
 def _squared(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     worth, rank = _certain_worth(sheet, parameters)
     queries = len(sheet.matched.queries)
-    return repeated(users.squared(worth, rank, sheet.owner, queries, parameters["T"]), cutoffs)
+    return repeated(
+        user_models.squared(worth, rank, sheet.owner, queries, parameters["T"]), cutoffs
+    )
 
 
 def _player(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     worth, rank = _certain_worth(sheet, parameters)
-    values = users.player(worth, rank, sheet.matched.offsets, parameters["T"], int(parameters["K"]))
+    values = user_models.player(
+        worth, rank, sheet.matched.offsets, parameters["T"], int(parameters["K"])
+    )
     return repeated(values, cutoffs)
 
 
 def _compatible(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     grades, rank = sheet.certain_grades()
     matched = sheet.matched
-    values = users.compatible(
+    values = user_models.compatible(
         grades, rank, matched.offsets, matched.pool_grades, matched.pool_offsets, parameters["p"]
     )
     return repeated(values, cutoffs)

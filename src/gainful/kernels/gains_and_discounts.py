@@ -1,4 +1,8 @@
-"""Discounts as tables by rank: entry i is the discount of rank i, entry 0 is 0 and unused."""
+"""Gains and discounts.
+
+Gains are elementwise: grades (n,) float64 → gains (n,) float64. Discounts are tables by rank: entry i
+is the discount of rank i, entry 0 is 0 and unused.
+"""
 
 import math
 from collections.abc import Callable
@@ -9,6 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Floats
+
+
+def exp2_gains(grades: Floats) -> Floats:
+    """Return 2^g − 1; infinite where a float64 cannot hold it, for the caller to refuse."""
+    with np.errstate(over="ignore"):
+        exact = np.exp2(grades) - 1.0  # for whole grades
+        if (grades == np.rint(grades)).all():
+            return exact
+        return np.where(grades == np.rint(grades), exact, np.expm1(grades * math.log(2)))
+
+
+def binary_gains(grades: Floats) -> Floats:
+    """Return 1 where the grade is above 0, else 0."""
+    return (grades > 0).astype(np.float64)
+
+
+def mapped_gains(grades: Floats, known: Floats, values: Floats) -> Floats:
+    """Return `values` at the place of each grade in `known`, which is sorted and holds them all."""
+    return values[np.searchsorted(known, grades)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +68,12 @@ def discount_table(
     return _table(formula(_ranks(depth), NumpyArithmetic(base, exponent or 0.0)))
 
 
-def log(depth: int, base: float) -> Floats:
+def log_discounts(depth: int, base: float) -> Floats:
     """Return 1/log_b(i+1) for i = 1..depth."""
     return _table(1.0 / _logarithm(_ranks(depth) + 1.0, base))
 
 
-def reciprocal(depth: int) -> Floats:
+def reciprocal_discounts(depth: int) -> Floats:
     """Return 1/i."""
     return _table(1.0 / _ranks(depth))
 

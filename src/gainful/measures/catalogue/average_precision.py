@@ -1,6 +1,6 @@
 """Where the relevant documents stand: average precision and its kin."""
 
-from gainful.measures.catalogue.cumulated import TREC_EVAL_CUTOFFS
+from gainful.measures.catalogue.cumulated_gain import TREC_EVAL_CUTOFFS
 from gainful.measures.family import GEOMETRIC, NEVER, Example, Family, Spelling
 from gainful.measures.parameters import DENOMINATOR, FLOOR, MULT, RECALL, REL
 

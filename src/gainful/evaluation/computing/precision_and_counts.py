@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.evaluation.computing.shared import (
+from gainful.evaluation.worksheet import (
     Compute,
     Cutoffs,
     Parameters,
+    Worksheet,
     are_judged,
     deepest,
     depths,
@@ -16,10 +17,9 @@ from gainful.evaluation.computing.shared import (
     relevant_total,
     repeated,
 )
-from gainful.evaluation.worksheet import Worksheet
 from gainful.kernels.cumulation import cumulated
-from gainful.kernels.expected import blocks, first_relevant
 from gainful.kernels.relevance import ratio
+from gainful.kernels.tied_orders import blocks, first_relevant
 
 
 def hits(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:

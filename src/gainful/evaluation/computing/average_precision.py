@@ -5,17 +5,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.evaluation.computing.shared import (
+from gainful.evaluation.worksheet import (
     Compute,
     Cutoffs,
     Parameters,
+    Worksheet,
     deepest,
     relevant,
     relevant_total,
     repeated,
 )
-from gainful.evaluation.worksheet import Worksheet
-from gainful.kernels import expected, relevance
+from gainful.kernels import relevance, tied_orders
 from gainful.kernels.cumulation import owners
 from gainful.kernels.segments import counts, running_counts
 
@@ -23,16 +23,16 @@ _ELEVEN = tuple(tenth / 10 for tenth in range(11))
 _UP = 0.9  # rounds tenths up, as trec_eval does; float64 makes 0.7 · 3 + 0.9 a little less than 3
 
 
-def _blocks(sheet: Worksheet, rel: float) -> expected.Blocks:
+def _blocks(sheet: Worksheet, rel: float) -> tied_orders.Blocks:
     grades, first, last = sheet.graded()
     chosen = grades >= rel
-    return expected.blocks(first[chosen], last[chosen], sheet.owner[chosen])
+    return tied_orders.blocks(first[chosen], last[chosen], sheet.owner[chosen])
 
 
 def _precision_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     rel, queries = parameters["rel"], len(sheet.matched.queries)
     if sheet.ties_matter:
-        return expected.precision_sums(_blocks(sheet, rel), queries, deepest(cutoffs, sheet))
+        return tied_orders.precision_sums(_blocks(sheet, rel), queries, deepest(cutoffs, sheet))
     rows = relevant(sheet, rel)
     return relevance.precision_sums(
         rows.rank, rows.owner, rows.place, queries, deepest(cutoffs, sheet)
@@ -53,7 +53,7 @@ def _logarithmic(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> 
 def _reciprocal_rank(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     queries, deep = len(sheet.matched.queries), deepest(cutoffs, sheet)
     if sheet.ties_matter:
-        return expected.first_relevant(_blocks(sheet, parameters["rel"]), queries, deep)[0]
+        return tied_orders.first_relevant(_blocks(sheet, parameters["rel"]), queries, deep)[0]
     rows = relevant(sheet, parameters["rel"])
     return relevance.reciprocal_rank(rows.rank, rows.owner, rows.place, queries, deep)
 

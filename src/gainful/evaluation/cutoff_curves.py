@@ -1,18 +1,15 @@
-"""A measure at every cutoff from 1 on."""
+"""The cutoffs of a curve: a measure at every cutoff from 1 on."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from gainful import arguments
 from gainful.errors import MeasureError
+from gainful.matching.matched import Matched
 from gainful.measures.family import NEVER
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
-
-if TYPE_CHECKING:
-    from gainful.evaluation.scores import Scores
 
 _ALWAYS = 100  # cutoffs of a curve, however short the lists are
 
@@ -31,25 +28,28 @@ def at_cutoffs(measure: str | Measure, upto: int) -> tuple[Measure, ...]:
 
 
 def drawn_cutoffs(
-    scores: Iterable["Scores"], measure: str | Measure, upto: int
+    runs: Iterable[Callable[[], Sequence[Matched]]], measure: str | Measure, upto: int
 ) -> tuple[Measure, ...]:
     """Return a measure at the cutoffs of a curve.
 
-    Past 100 they end with the longest list or pool of the scores: deeper cutoffs see nothing more.
+    Past 100 they end with the longest list or pool of the runs: deeper cutoffs see nothing more.
+
+    Args:
+        runs: for each, what returns its whole lists; called only past 100.
+        measure: any that has a cutoff.
+        upto: the last cutoff.
     """
     last = arguments.whole(upto, "upto", least=1)
     first = at_cutoffs(measure, min(last, _ALWAYS))
     if last <= _ALWAYS:
         return first
-    depth = max((_depth(each) for each in scores), default=0)
+    depth = max((_depth(whole()) for whole in runs), default=0)
     return first if depth <= _ALWAYS else at_cutoffs(measure, min(last, depth))
 
 
-def _depth(scores: "Scores") -> int:
+def _depth(lists: Sequence[Matched]) -> int:
     """Return the length of the longest list or pool."""
-    lengths = (
-        np.concatenate((batch.retrieved, np.diff(batch.pool_offsets))) for batch in scores.whole()
-    )
+    lengths = (np.concatenate((batch.retrieved, np.diff(batch.pool_offsets))) for batch in lists)
     return max((int(each.max(initial=0)) for each in lengths), default=0)
 
 

@@ -7,8 +7,15 @@ import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, PolicyError
-from gainful.evaluation.computing.shared import Compute, Cutoffs, depths, repeated, worth_of
-from gainful.evaluation.worksheet import Ideal, Worksheet
+from gainful.evaluation.worksheet import (
+    Compute,
+    Cutoffs,
+    Ideal,
+    Worksheet,
+    depths,
+    repeated,
+    worth_of,
+)
 from gainful.kernels.cumulation import absent, cumulated, normalised, owners, without_rounding
 from gainful.kernels.graded import mean_at_changes, mean_at_relevant, normalised_gain
 from gainful.measures.discount import Discount

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
-from gainful.evaluation.evaluate import measure_matched
-from gainful.evaluation.worth import gains_of
+from gainful.evaluation.scores import measure_matched
+from gainful.evaluation.worksheet import gains_of
 from gainful.inputs.arrays import as_array, as_numbers
 from gainful.matching.arrays import match_ranked
 from gainful.matching.matched import Matched, offsets_of

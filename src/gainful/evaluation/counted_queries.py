@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError
-from gainful.evaluation.batches import Measured
+from gainful.evaluation.measuring import Measured
 from gainful.inputs.identifiers import examples
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
