@@ -177,13 +177,13 @@ def function(value: Any, name: str) -> Any:
     return value
 
 
-def named(value: Any, name: str, expected: str) -> None:
-    r"""Refuse what is no dict by names that are texts, or an empty one.
+def refuse_unnamed(value: Any, name: str, expected: str) -> None:
+    """Refuse anything but a dict that has at least one key, each of them a text.
 
-    A name may be that of a file, whose bytes need not be UTF-8: Python has lone surrogates for
-    them, which are written as those bytes.
+    Names of files are fine as keys even if they are no UTF-8: Python keeps such bytes as lone
+    surrogates, and writes them back as they were.
 
-    >>> named({1: "a run"}, "runs", "a dict {name: run}")
+    >>> refuse_unnamed({1: "a run"}, "runs", "a dict {name: run}")
     Traceback (most recent call last):
         ...
     gainful.errors.InputError: runs: expected a text as the name of each, found 1.

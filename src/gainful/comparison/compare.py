@@ -12,7 +12,7 @@ from gainful import arguments
 from gainful.comparison.compared_systems import Checks
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import differences, pairs_of
-from gainful.comparison.paired_scores import Paired, check_system, pair
+from gainful.comparison.paired_scores import Paired, pair, refuse_unknown_system
 from gainful.comparison.score_columns import (
     Columns,
     column_of_baseline,
@@ -271,9 +271,9 @@ def split_runs(
 
     The name of the baseline is checked, too, before anything is measured.
     """
-    arguments.named(runs, "runs", "a dict {name: run}")
+    arguments.refuse_unnamed(runs, "runs", "a dict {name: run}")
     if baseline is not None:
-        check_system(baseline, list(runs), "baseline")
+        refuse_unknown_system(baseline, list(runs), "baseline")
     saved: dict[str, Baseline] = {}
     fresh: dict[str, object] = {}
     for name, run in runs.items():

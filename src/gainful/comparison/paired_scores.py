@@ -67,7 +67,7 @@ class Paired:
 
     def system(self, name: object, what: str) -> int:
         """Return the place of a system."""
-        check_system(name, self.systems, what)
+        refuse_unknown_system(name, self.systems, what)
         return self.systems.index(str(name))
 
     def left_out(self) -> dict[str, tuple[str, ...]]:
@@ -79,7 +79,7 @@ class Paired:
         }
 
 
-def check_system(name: object, systems: Collection[str], what: str) -> None:
+def refuse_unknown_system(name: object, systems: Collection[str], what: str) -> None:
     """Refuse the name of a system that is not there."""
     if not isinstance(name, str) or name not in systems:
         raise InputError(

@@ -121,7 +121,7 @@ def evaluate_runs(
     >>> {name: each["nDCG@1"] for name, each in scores.items()}
     {'one': 1.0, 'two': 0.0}
     """
-    arguments.named(runs, "runs", "a dict {name: run} with at least one run")
+    arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
     arguments.function(progress, "progress")
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)

@@ -392,7 +392,7 @@ def bounds_of_runs(
     >>> found.differences["two − one"]["nDCG@2"].sign
     'below'
     """
-    arguments.named(runs, "runs", "a dict {name: run} with at least one run")
+    arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
     asked, names = read_measures(measures), read_columns(columns)
     found = {
         name: bounds(

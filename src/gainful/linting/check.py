@@ -121,7 +121,7 @@ def _for_labels(judgments: object, run: object, name: str) -> object:
 
 def _check_arguments(runs: object, cutoff: object) -> None:
     if runs is not None and not (isinstance(runs, Mapping) and not runs):
-        arguments.named(runs, "runs", "a dict {name: run}")
+        arguments.refuse_unnamed(runs, "runs", "a dict {name: run}")
     arguments.whole(cutoff, "cutoff", least=1, most=_DEEPEST)
 
 

@@ -40,7 +40,10 @@ def warn_of_marks(grades: NDArray[np.float64], policy: Policy) -> None:
 
 
 def marks_among(batches: Sequence[Matched]) -> int:
-    """Return the same of judgments that have been matched; the lowest grade tells fast of most."""
+    """Return how many documents of matched judgments have the grade −1, if it is the only negative one.
+
+    Most judgments have another lowest grade, which answers at once.
+    """
     if min((batch.lowest_grade for batch in batches), default=0.0) != MARK:
         return 0
     return marks_in(np.concatenate([batch.pool_grades for batch in batches]))

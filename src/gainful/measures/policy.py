@@ -29,7 +29,7 @@ class Choice:
     def __post_init__(self) -> None:
         for name in ("name", "question"):
             arguments.text(getattr(self, name), f"choice, {name}")
-        arguments.named(self.answers, "choice, answers", "a dict {answer: meaning}")
+        arguments.refuse_unnamed(self.answers, "choice, answers", "a dict {answer: meaning}")
         for meaning in self.answers.values():
             arguments.text(meaning, "choice, answers", "a text as the meaning of each")
         if self.grade is not None:
