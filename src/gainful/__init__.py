@@ -63,7 +63,7 @@ _NAMES = {
     "subtopics.judged": "read_subtopics",
     "subtopics.notation": "SubtopicMeasure",
     "subtopics.scores": "SubtopicScores",
-    "tensors.losses.measured": "loss",
+    "tensors.losses.measure_loss": "loss",
     "writing.documents": "write_judgments, write_run",
     "writing.naming": "endings",
     "writing.replacing": "write_text",

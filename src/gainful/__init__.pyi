@@ -89,7 +89,7 @@ from gainful.subtopics.notation import SubtopicMeasure
 from gainful.subtopics.scores import SubtopicScores
 from gainful.tensors import losses
 from gainful.tensors import metrics
-from gainful.tensors.losses.measured import loss
+from gainful.tensors.losses.measure_loss import loss
 from gainful.writing.documents import write_judgments
 from gainful.writing.documents import write_run
 from gainful.writing.naming import endings

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import gainful as gf
-from gainful.tensors.losses import flat
+from gainful.tensors.losses import flat_lists as flat
 from gainful.tensors.losses.jax_operations import JAX
 from gainful.tensors.losses.torch_operations import TORCH
 

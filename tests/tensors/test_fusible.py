@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from gainful.tensors import fusible as module
-from gainful.tensors.fusible import fusible
+from gainful.tensors import gpu_support as module
+from gainful.tensors.gpu_support import fusible
 
 
 class OnGpu(torch.Tensor):

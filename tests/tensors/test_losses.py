@@ -14,8 +14,8 @@ jax = pytest.importorskip("jax")
 jnp = jax.numpy
 
 import gainful as gf  # noqa: E402
-from gainful.tensors.losses import flat as flat_lists  # noqa: E402
-from gainful.tensors.losses import lists as loss_lists  # noqa: E402
+from gainful.tensors.losses import flat_lists  # noqa: E402
+from gainful.tensors.losses import training_lists as loss_lists  # noqa: E402
 from gainful.tensors.losses.operations import BLOCK  # noqa: E402
 
 L = gf.losses

@@ -49,8 +49,8 @@ def test_published_values():
 
 
 def test_published_relaxed_order():
-    from gainful.tensors.losses.lists import read_lists
-    from gainful.tensors.losses.sorting import sorted_gains
+    from gainful.tensors.losses.relaxed_sorting import sorted_gains
+    from gainful.tensors.losses.training_lists import read_lists
 
     s, y = tensor(0.5, 0.2, 0.1, 0.01, 0.65, 0.3), tensor(4, 2, 1, 0, 4, 3)
     lists, _ = read_lists(s, y, None, {"gain": "linear"})

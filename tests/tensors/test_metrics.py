@@ -14,7 +14,8 @@ import torch
 
 import gainful as gf
 from array_libraries import LIBRARIES
-from gainful.tensors.metrics import at_cutoff, ranking
+from gainful.tensors.metrics import cumulated_gain as at_cutoff
+from gainful.tensors.metrics import ranking
 
 FAMILIES = {
     "average_precision": "AP",

@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 
 from gainful.tensors.fused.arithmetic import SPAN, ends, inverse
-from gainful.tensors.once import once
+from gainful.tensors.no_second_derivative import without_second_derivative
 
 LOG2_E = 1.4426950408889634
 _ROWS, _COLUMNS, _WARPS = 32, 64, 1  # the fastest of those tried on an H200, by little
@@ -163,7 +163,7 @@ class _ApproxRanks(torch.autograd.Function):
             _gradient_kernel[_grid(scores)](scores, slope, found, width, scale, per, **_SHAPE)
             return found
 
-        return once(gradient, slopes[0], given), None
+        return without_second_derivative(gradient, slopes[0], given), None
 
 
 def _listed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

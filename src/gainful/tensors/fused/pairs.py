@@ -14,7 +14,7 @@ import triton.language as tl
 
 from gainful.tensors.fused.approx import LOG2_E
 from gainful.tensors.fused.arithmetic import SPAN, ends, inverse, logarithm
-from gainful.tensors.once import once
+from gainful.tensors.no_second_derivative import without_second_derivative
 
 _ROWS, _COLUMNS, _WARPS = 16, 32, 2  # the fastest of those tried on an H200, by little
 
@@ -185,7 +185,9 @@ class _LambdaLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: torch.Tensor) -> Any:
         gradient, scores = ctx.saved_tensors
-        slope = once(lambda factor, _: gradient * factor[:, None], upstream[0], scores)
+        slope = without_second_derivative(
+            lambda factor, _: gradient * factor[:, None], upstream[0], scores
+        )
         return slope, None, None, None, None
 
 

@@ -15,16 +15,16 @@ of whichever framework the scores belong to.
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import MissingDependencyError
-from gainful.tensors.losses.checks import Common
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
-from gainful.tensors.losses.measured import METHODS, Surrogate, gap, loss
+from gainful.tensors.losses.measure_loss import METHODS, Surrogate, gap, loss
+from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.pairwise import lambda_loss
-from gainful.tensors.losses.sampled import pl_rank
-from gainful.tensors.losses.smooth import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
-from gainful.tensors.losses.sorting import neural_ndcg, pirank_ndcg
+from gainful.tensors.losses.relaxed_sorting import neural_ndcg, pirank_ndcg
+from gainful.tensors.losses.sampled_rankings import pl_rank
+from gainful.tensors.losses.smooth_ranks import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
 
 if TYPE_CHECKING:
-    from gainful.tensors.losses.module import Loss
+    from gainful.tensors.losses.torch_module import Loss
 
 __all__ = [
     "METHODS",
@@ -58,7 +58,7 @@ def __getattr__(name: str) -> Any:
         raise MissingDependencyError(
             "Loss", "the package torch", "none", "Install it: pip install 'gainful[torch]'"
         ) from None
-    from gainful.tensors.losses.module import Loss
+    from gainful.tensors.losses.torch_module import Loss
 
     return Loss
 

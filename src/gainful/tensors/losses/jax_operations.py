@@ -168,12 +168,12 @@ class JaxOperations:
             raise NotImplementedError(message)
 
         # A derivative of the gradient would hold all pairs, and of an estimate it would be wrong.
-        once = jax.custom_vjp(pullback)
-        once.defvjp(lambda *given: (pullback(*given), None), refuse)
+        undifferentiable = jax.custom_vjp(pullback)
+        undifferentiable.defvjp(lambda *given: (pullback(*given), None), refuse)
         found = jax.custom_vjp(value)
         found.defvjp(
             lambda *given: (value(*given), given),
-            lambda given, slope: (once(slope, *given), *[None] * (len(given) - 1)),
+            lambda given, slope: (undifferentiable(slope, *given), *[None] * (len(given) - 1)),
         )
         return found(*arrays)
 

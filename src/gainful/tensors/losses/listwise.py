@@ -6,12 +6,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.tensors.losses.checks import Common, check_number, without_gain
-from gainful.tensors.losses.converting import numbers
-from gainful.tensors.losses.function import loss_function
-from gainful.tensors.losses.lists import Lists, below_highest, reduced
+from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.operations import Array
-from gainful.tensors.losses.running import running_highest, running_sums
+from gainful.tensors.losses.options import Common, refuse_wrong_number, without_gain
+from gainful.tensors.losses.running_sums import running_highest, running_sums
+from gainful.tensors.losses.training_lists import TrainingLists, below_highest, numbers, reduced
 
 
 @loss_function
@@ -42,7 +41,7 @@ def xe_ndcg(
     0.693...
     """
 
-    def formula(lists: Lists) -> Array:
+    def formula(lists: TrainingLists) -> Array:
         ops = lists.ops
         drawn = _drawn(lists, tuple(scores.shape), gamma, generator)
         mass = ops.where(lists.mask, lists.gains + 1 - drawn, 0.0)
@@ -92,7 +91,7 @@ def listnet(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Commo
     0.693...
     """
 
-    def formula(lists: Lists) -> Array:
+    def formula(lists: TrainingLists) -> Array:
         ops = lists.ops
         labels = below_highest(ops, lists.labels, lists.mask)
         logs = labels - lists.logsumexp(labels, lists.mask)
@@ -121,7 +120,7 @@ def list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Comm
     0.5981...
     """
 
-    def formula(lists: Lists) -> Array:
+    def formula(lists: TrainingLists) -> Array:
         return _likelihood(lists, 0 * lists.counts[:, None] + 1)
 
     return reduced(scores, labels, mask, without_gain(common), formula)
@@ -145,7 +144,7 @@ def p_list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Co
     0.5981...
     """
 
-    def formula(lists: Lists) -> Array:
+    def formula(lists: TrainingLists) -> Array:
         ops = lists.ops
         counts = lists.counts[:, None]
         places = ops.counting(lists.width, lists.scores)
@@ -160,7 +159,7 @@ def p_list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Co
     return reduced(scores, labels, mask, without_gain(common), formula)
 
 
-def _drawn(lists: Lists, shape: tuple[int, ...], gamma: Any, generator: Any) -> Array:
+def _drawn(lists: TrainingLists, shape: tuple[int, ...], gamma: Any, generator: Any) -> Array:
     """Return γ, [list, item] or a number: as given, or from (0, 1)."""
     ops = lists.ops
     if gamma is None:
@@ -168,7 +167,9 @@ def _drawn(lists: Lists, shape: tuple[int, ...], gamma: Any, generator: Any) -> 
     if isinstance(gamma, np.generic) or not (
         hasattr(gamma, "shape") or isinstance(gamma, list | tuple)
     ):
-        check_number("gamma", gamma, "a number from 0 to 1, or a tensor", lambda x: 0 <= x <= 1)
+        refuse_wrong_number(
+            "gamma", gamma, "a number from 0 to 1, or a tensor", lambda x: 0 <= x <= 1
+        )
     given = numbers(ops, "gamma", gamma, lists.scores)
     if tuple(given.shape) not in ((), shape):
         expected = f"a number, or the shape of the scores, {shape}"
@@ -176,14 +177,14 @@ def _drawn(lists: Lists, shape: tuple[int, ...], gamma: Any, generator: Any) -> 
     return lists.arrange(given) if given.ndim else given
 
 
-def _cross_entropy(lists: Lists, shares: Array) -> Array:
+def _cross_entropy(lists: TrainingLists, shares: Array) -> Array:
     ops = lists.ops
     scores = below_highest(ops, lists.scores, lists.mask)
     surprise = lists.logsumexp(scores, lists.mask) - scores
     return (shares * ops.where(lists.mask, surprise, 0.0)).sum(-1)
 
 
-def _likelihood(lists: Lists, weights: Array) -> Array:
+def _likelihood(lists: TrainingLists, weights: Array) -> Array:
     """Return the weighted sum of −ln of the chances of each choice in turn."""
     ops = lists.ops
     by_score = lists.order()

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, Unpack
 
 from gainful.errors import InputError
 from gainful.measures.discount import discount as read_discount
-from gainful.tensors.losses.checks import Common, without_gain
-from gainful.tensors.losses.function import loss_function
-from gainful.tensors.losses.fusing import fused_lambda
-from gainful.tensors.losses.lists import Lists, reduced, rows_of_pairs
+from gainful.tensors.gpu_support import fusible
+from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.operations import Array
+from gainful.tensors.losses.options import Common, without_gain
+from gainful.tensors.losses.training_lists import TrainingLists, reduced, rows_of_pairs
 
 DEFAULT_SCHEME = "lambdarank"
 
@@ -55,7 +55,7 @@ def lambda_loss(
     >>> lambda_loss(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]), scheme="ranknet").item()
     0.693...
     """
-    check_discount(scheme, common.get("discount", "log"))
+    refuse_idle_discount(scheme, common.get("discount", "log"))
     if scheme == "ranknet":
         common = without_gain(common)
     options: dict[str, Any] = {
@@ -64,13 +64,13 @@ def lambda_loss(
         "sigma": float(sigma),
         "mu": float(mu),
     }
-    fused = fused_lambda(scores, labels, mask, common, **options)
+    fused = _fused(scores, labels, mask, common, **options)
     if fused is not None:
         return fused
     return reduced(scores, labels, mask, common, lambda lists: _pairs(lists, options))
 
 
-def check_discount(scheme: str, given: Any) -> None:
+def refuse_idle_discount(scheme: str, given: Any) -> None:
     """Refuse a discount whose differences, which pairs are weighed by, are 0."""
     if given == "log" or scheme in ("ranknet", "ndcg1") or read_discount(given).form != "none":
         return
@@ -100,7 +100,7 @@ class Items(NamedTuple):
 class _Weights:
     """The weights of pairs, 0 for those that do not count."""
 
-    def __init__(self, lists: Lists, scheme: str, truncation: str, mu: float) -> None:
+    def __init__(self, lists: TrainingLists, scheme: str, truncation: str, mu: float) -> None:
         self._lists, self._scheme, self._truncation, self._mu = lists, scheme, truncation, mu
         self.of_first = scheme == "ndcg1"  # and not of the pair, whichever item comes first
 
@@ -131,7 +131,7 @@ class _Weights:
         return abs(spread * step)
 
 
-def _pairs(lists: Lists, options: Mapping[str, Any]) -> Array:
+def _pairs(lists: TrainingLists, options: Mapping[str, Any]) -> Array:
     """Return the loss [list], differentiable, some rows of pairs at a time."""
     ops, size, sigma = lists.ops, rows_of_pairs(lists.scores), options["sigma"]
     scheme, truncation = options["scheme"], options["truncation"]
@@ -176,7 +176,7 @@ def _pairs(lists: Lists, options: Mapping[str, Any]) -> Array:
     return ops.with_gradient(value, pullback, *items)
 
 
-def _ranked(lists: Lists, options: Mapping[str, Any]) -> tuple[Items, Array | None]:
+def _ranked(lists: TrainingLists, options: Mapping[str, Any]) -> tuple[Items, Array | None]:
     """Return the items in the order of ranks, and the sums over pairs if a fused kernel has them."""
     ops, order = lists.ops, lists.order()
     places = ops.counting(lists.width, lists.scores)
@@ -191,3 +191,12 @@ def _ranked(lists: Lists, options: Mapping[str, Any]) -> tuple[Items, Array | No
         **{**options, "truncation": "none" if lists.k is None else options["truncation"]},
     )
     return Items(scores, labels, shares, lists.worth(ranks), ranks, valid), fused
+
+
+def _fused(scores: Any, labels: Any, mask: Any, common: Common, **options: Any) -> Any | None:
+    """Return a lambda loss by one kernel on a GPU; None where plain code must compute it."""
+    if not fusible(scores, labels, mask, common.get("weight")):
+        return None
+    from gainful.tensors.losses.fused_losses import lambda_loss
+
+    return lambda_loss(scores, labels, mask, common, options)

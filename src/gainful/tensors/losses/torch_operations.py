@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from gainful.errors import InputError, shown
-from gainful.tensors.fusible import fusible
-from gainful.tensors.once import Once
+from gainful.tensors.gpu_support import fusible
+from gainful.tensors.no_second_derivative import FirstDerivativeOnly
 
 
 class _WithGradient(torch.autograd.Function):
@@ -29,7 +29,7 @@ class _WithGradient(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
         arrays = ctx.saved_tensors  # which torch.utils.checkpoint lets one ask for once
-        found = Once.apply(ctx.pullback, slopes[0], *arrays)  # type: ignore[no-untyped-call]
+        found = FirstDerivativeOnly.apply(ctx.pullback, slopes[0], *arrays)  # type: ignore[no-untyped-call]
         return (None, None, found, *[None] * (len(arrays) - 1))
 
 

@@ -6,9 +6,9 @@ raise an error: where a document has a score or a grade that is NaN, a grade tha
 lacks, or one above the scale of ERR, the value of its list is NaN.
 """
 
-from gainful.tensors.metrics.cascade import err
-from gainful.tensors.metrics.cumulated import cg, dcg, ndcg
-from gainful.tensors.metrics.relevance import (
+from gainful.tensors.metrics.cumulated_gain import cg, dcg, ndcg
+from gainful.tensors.metrics.expected_reciprocal_rank import err
+from gainful.tensors.metrics.precision_and_recall import (
     average_precision,
     precision,
     recall,

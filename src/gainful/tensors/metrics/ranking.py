@@ -7,8 +7,8 @@ from array_api_compat import is_numpy_namespace
 
 from gainful.arguments import choice
 from gainful.errors import MeasureError
-from gainful.tensors.metrics.libraries import is_jax, is_torch
-from gainful.tensors.metrics.lists import Lists
+from gainful.tensors.metrics.array_libraries import is_jax, is_torch
+from gainful.tensors.metrics.scored_lists import ScoredLists
 
 TIES = ("average", "order")
 
@@ -49,7 +49,7 @@ class Ranking:
         return above, take(self.xp, from_none, self.last + 1) - above
 
 
-def rank(lists: Lists, cutoff: int | None, ties: str) -> Ranking:
+def rank(lists: ScoredLists, cutoff: int | None, ties: str) -> Ranking:
     """Rank the documents of each list by score, down to the cutoff where ties allow."""
     xp, width = lists.xp, lists.width
     lowest = xp.finfo(lists.scores.dtype).min

@@ -3,12 +3,18 @@
 import math
 from typing import Any, Unpack
 
-from gainful.tensors.losses.checks import Common
-from gainful.tensors.losses.function import loss_function
-from gainful.tensors.losses.lists import Lists, around_middle, below_highest, reduced
-from gainful.tensors.losses.noise import gumbel_noise
+from gainful.errors import InputError
+from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.operations import Array
-from gainful.tensors.losses.running import running_highest, running_sums
+from gainful.tensors.losses.options import Common
+from gainful.tensors.losses.running_sums import running_highest, running_sums
+from gainful.tensors.losses.training_lists import (
+    TrainingLists,
+    around_middle,
+    below_highest,
+    numbers,
+    reduced,
+)
 
 
 @loss_function
@@ -52,14 +58,14 @@ def pl_rank(
     (0.2, [-0.1, 0.1])
     """
 
-    def formula(lists: Lists) -> Array:
+    def formula(lists: TrainingLists) -> Array:
         drawn = gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
         return lists.missed(_expected_dcg(lists, drawn))
 
     return reduced(scores, labels, mask, common, formula)
 
 
-def _expected_dcg(lists: Lists, drawn: Array) -> Array:
+def _expected_dcg(lists: TrainingLists, drawn: Array) -> Array:
     """Return the mean DCG [list] of the rankings by scores and noise, with PL-Rank's gradient."""
     ops = lists.ops
     # Only differences count, and next to 0 the noise is not lost in the digits of a score.
@@ -91,3 +97,18 @@ def _expected_dcg(lists: Lists, drawn: Array) -> Array:
         return slope[:, None] * found.sum(0) / placed.shape[0]
 
     return ops.with_gradient(value, pullback, lists.scores, gains, order, lists.mask)
+
+
+def gumbel_noise(
+    lists: TrainingLists, shape: tuple[int, ...], samples: int, generator: Any, noise: Any
+) -> Array:
+    """Return [sample, list, item]; `noise`, if given, is [sample, …] before the shape of scores."""
+    ops = lists.ops
+    if noise is None:
+        drawn = ops.uniform((samples, *lists.scores.shape), lists.scores, generator)
+        return -ops.log(-ops.log(drawn))
+    given = numbers(ops, "noise", noise, lists.scores)
+    if tuple(given.shape[1:]) != shape or given.ndim != len(shape) + 1 or not given.shape[0]:
+        expected = f"[sample, …] with the shape of the scores, {shape}, and at least 1 sample"
+        raise InputError("noise", expected, str(tuple(given.shape)))
+    return lists.arrange(given)

@@ -9,15 +9,15 @@ from gainful.errors import MeasureError
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
 from gainful.tensors import metrics
-from gainful.tensors.losses.checks import Common, check_options
-from gainful.tensors.losses.flat import of_each_list
-from gainful.tensors.losses.lists import read_lists, weights_of
+from gainful.tensors.losses.flat_lists import of_each_list
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
 from gainful.tensors.losses.operations import Array, operations_for
-from gainful.tensors.losses.pairwise import DEFAULT_SCHEME, check_discount, lambda_loss
-from gainful.tensors.losses.sampled import pl_rank
-from gainful.tensors.losses.smooth import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
-from gainful.tensors.losses.sorting import neural_ndcg, pirank_ndcg
+from gainful.tensors.losses.options import Common, refuse_wrong_options
+from gainful.tensors.losses.pairwise import DEFAULT_SCHEME, lambda_loss, refuse_idle_discount
+from gainful.tensors.losses.relaxed_sorting import neural_ndcg, pirank_ndcg
+from gainful.tensors.losses.sampled_rankings import pl_rank
+from gainful.tensors.losses.smooth_ranks import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
+from gainful.tensors.losses.training_lists import read_lists, weights_of
 
 METHODS: Mapping[str, Callable[..., Any]] = {
     "approx": approx_ndcg,
@@ -92,9 +92,9 @@ def loss(measure: str | Measure, *, method: str = "approx", **options: Any) -> S
         raise MeasureError("loss", expected, f"'{wanted}'")
     _check_method(method)
     _taken(wanted, options)
-    check_options(METHODS[method], options)
+    refuse_wrong_options(METHODS[method], options)
     if method == "lambda":
-        check_discount(options.get("scheme", DEFAULT_SCHEME), wanted.parameters["discount"])
+        refuse_idle_discount(options.get("scheme", DEFAULT_SCHEME), wanted.parameters["discount"])
     return Surrogate(wanted, method, options)
 
 
@@ -144,7 +144,7 @@ def gap(
     (0.369, 0.631, 0.0)
     """
     _check_method(method)
-    check_options(METHODS[method], options)
+    refuse_wrong_options(METHODS[method], options)
     common = cast("Common", {n: v for n, v in options.items() if n in Common.__annotations__})
     each = {**options, "reduction": "none", "weight": None}
     values = METHODS[method](scores, labels, mask, **each)

@@ -5,8 +5,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar, cast
 
-from gainful.tensors.losses.checks import check_known, options_of
-from gainful.tensors.losses.flat import flat_loss
+from gainful.tensors.losses.flat_lists import flat_loss
+from gainful.tensors.losses.options import options_of, refuse_unknown_options
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,7 +21,7 @@ def loss_function(function: Callable[P, T]) -> Callable[P, T]:
     @functools.wraps(function)
     def checked(*arguments: P.args, **options: P.kwargs) -> T:
         if options:
-            check_known(name, known, _named(options))
+            refuse_unknown_options(name, known, _named(options))
             if options.get("offsets") is not None:
                 given = signature.bind(*arguments, **options).arguments
                 tensors = given["scores"], given["labels"], given.get("mask")

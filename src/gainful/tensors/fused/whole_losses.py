@@ -13,9 +13,9 @@ import triton
 import triton.language as tl
 
 from gainful.tensors.fused.approx import LOG2_E, gradient_of, ranks_of, terms_of
-from gainful.tensors.fused.form import Form
+from gainful.tensors.fused.call_form import Form
 from gainful.tensors.fused.launching import Launcher
-from gainful.tensors.fused.lists import (
+from gainful.tensors.fused.list_steps import (
     WIDEST,
     counters_in,
     documents_in,
@@ -31,7 +31,7 @@ from gainful.tensors.fused.lists import (
 )
 from gainful.tensors.fused.pairs import Options, pairs_of
 from gainful.tensors.fused.tickets import next_ticket
-from gainful.tensors.once import once
+from gainful.tensors.no_second_derivative import without_second_derivative
 
 # Documents of a block, those they are paired with at once, and warps, for lists of so many
 # documents: the fastest of those tried on an H200.
@@ -266,4 +266,4 @@ class WholeLoss(torch.autograd.Function):
             slope: torch.Tensor = gradient * (factor[:, None] if factor.ndim else factor)
             return slope.to(scores.dtype)
 
-        return once(scaled, upstream[0], scores), None, None
+        return without_second_derivative(scaled, upstream[0], scores), None, None

@@ -22,14 +22,14 @@ def type_of(array: Any) -> str:
     return str(array.dtype).rpartition(".")[-1].lower()  # torch writes torch.float32
 
 
-def check_unmasked(name: str, array: Any) -> None:
+def refuse_masked(name: str, array: Any) -> None:
     """Refuse masked arrays of NumPy, whose mask would be lost."""
     if isinstance(array, np.ma.MaskedArray):
         remedy = "Give its data, and mask=~array.mask."
         raise InputError(name, "an array without a mask of its own", "a masked array", remedy)
 
 
-def check_dense(name: str, array: Any) -> None:
+def refuse_sparse(name: str, array: Any) -> None:
     """Refuse tensors of PyTorch that are nested or sparse, and have no number at every place."""
     layout = str(getattr(array, "layout", "torch.strided")).removeprefix("torch.")
     nested = getattr(array, "is_nested", False)

@@ -1,15 +1,15 @@
 """CG, DCG and nDCG."""
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 from gainful.measures.discount import Discount
 from gainful.measures.spec import Measure
-from gainful.tensors.fusible import compiling
-from gainful.tensors.metrics.at_cutoff import fused_at_cutoff
-from gainful.tensors.metrics.lists import read_lists
+from gainful.tensors.gpu_support import compiling, fusible
+from gainful.tensors.metrics.gains_and_discounts import discount_table, gains, weights
 from gainful.tensors.metrics.ranking import highest, rank, read_ties
-from gainful.tensors.metrics.worth import discount_table, gains, weights
+from gainful.tensors.metrics.scored_lists import read_lists, refuse_wrong_lists
 
 # A sum of n terms is off by some units in the last place; what differs from 1 by no more is 1.
 _ROUNDING = 32
@@ -153,3 +153,32 @@ def _cumulated(scores: Any, labels: Any, mask: Any, measure: Measure, ties: str)
     rounding = _ROUNDING * lists.xp.finfo(lists.scores.dtype).eps
     near = lists.xp.abs(quotient - 1) <= rounding
     return lists.result(lists.xp.where(near, 1, quotient), unknown)
+
+
+def fused_at_cutoff(
+    scores: Any,
+    labels: Any,
+    mask: Any,
+    cutoff: int | None,
+    settings: Mapping[str, Any],
+    ties: str,
+    normalised: bool,  # noqa: FBT001
+) -> Any:
+    """Return CG, DCG or nDCG `[...]` in the type of the scores; None where no kernel does it.
+
+    Args:
+        scores: `[..., list]`, of any library.
+        labels: `[..., list]`.
+        mask: `[..., list]` or None.
+        cutoff: of the measure.
+        settings: its gain, discount and base.
+        ties: `average` or `order`.
+        normalised: divide by the ideal.
+    """
+    # What is compiled is fused anyway, and plain code can be compiled together with what is around it.
+    if cutoff is None or not fusible(scores, labels, mask) or compiling():
+        return None
+    refuse_wrong_lists(scores, labels, mask)
+    from gainful.tensors.metrics.fused_measures import at_cutoff
+
+    return at_cutoff(scores, labels, mask, cutoff, settings, ties, normalised)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from gainful.measures.spec import Measure
-from gainful.tensors.metrics.lists import Lists, read_lists
+from gainful.tensors.metrics.gains_and_discounts import reciprocals, weights
 from gainful.tensors.metrics.ranking import Ranking, product_above, rank, read_ties
-from gainful.tensors.metrics.worth import reciprocals, weights
+from gainful.tensors.metrics.scored_lists import ScoredLists, read_lists
 
 
 def precision(
@@ -149,7 +149,7 @@ def reciprocal_rank(
     above, inside = ranking.blocks(ranking.ranked(_relevant(lists, measure)))
     size, step = _block_sizes(lists, ranking)
     # In the first block with relevant documents, the chance that the next one is relevant when none
-    # was yet is r over what is left of the block. Once it is 1, no further step is reached.
+    # was yet is r over what is left of the block. FirstDerivativeOnly it is 1, no further step is reached.
     left = size - step
     share = lists.xp.where((above == 0) & (inside > 0) & (inside <= left), inside / left, 0)
     chances = share * product_above(lists.xp, 1 - share)
@@ -157,14 +157,14 @@ def reciprocal_rank(
     return lists.result(lists.total(terms))
 
 
-def _hits(lists: Lists, measure: Measure, ties: str) -> Any:
+def _hits(lists: ScoredLists, measure: Measure, ties: str) -> Any:
     ranking = rank(lists, measure.cutoff, read_ties(ties))
     table = np.ones(lists.depth(measure.cutoff))
     found = ranking.ranked(_relevant(lists, measure))
     return lists.total(found * weights(lists, ranking, table))
 
 
-def _relevant(lists: Lists, measure: Measure) -> Any:
+def _relevant(lists: ScoredLists, measure: Measure) -> Any:
     rel = measure.parameters["rel"]
     if abs(rel) > float(
         lists.xp.finfo(lists.grades.dtype).max
@@ -173,7 +173,7 @@ def _relevant(lists: Lists, measure: Measure) -> Any:
     return lists.numbers(lists.valid & (lists.grades >= rel))
 
 
-def _block_sizes(lists: Lists, ranking: Ranking) -> tuple[Any, Any]:
+def _block_sizes(lists: ScoredLists, ranking: Ranking) -> tuple[Any, Any]:
     """Return the size of each rank's block, and how far into it the rank is, from 0."""
     if ranking.first is None:
         ones = lists.constant(np.ones(ranking.depth))

@@ -1,4 +1,7 @@
-"""What a whole loss is of, but for the contents of its tensors: calls alike are prepared once."""
+"""The form of a call of a whole loss: all but the numbers in its tensors.
+
+Calls of the same form are prepared once.
+"""
 
 from typing import Any, NamedTuple
 

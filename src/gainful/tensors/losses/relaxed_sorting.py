@@ -2,10 +2,10 @@
 
 from typing import Any, Unpack
 
-from gainful.tensors.losses.checks import Common
-from gainful.tensors.losses.function import loss_function
-from gainful.tensors.losses.lists import Lists, reduced
+from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.operations import Array
+from gainful.tensors.losses.options import Common
+from gainful.tensors.losses.training_lists import TrainingLists, reduced
 
 
 @loss_function
@@ -65,7 +65,7 @@ def pirank_ndcg(
 def _sorted_loss(
     scores: Array, labels: Any, mask: Any, common: Common, tau: float, iterations: int
 ) -> Any:
-    def formula(lists: Lists) -> Array:
+    def formula(lists: TrainingLists) -> Array:
         # Sinkhorn's steps need all rows, the sorted gains only those before the cutoff.
         deep = lists.width if lists.k is None or iterations else min(lists.k, lists.width)
         gains = sorted_gains(lists, tau, iterations, deep)
@@ -74,7 +74,7 @@ def _sorted_loss(
     return reduced(scores, labels, mask, common, formula)
 
 
-def sorted_gains(lists: Lists, tau: float, iterations: int, deep: int) -> Array:
+def sorted_gains(lists: TrainingLists, tau: float, iterations: int, deep: int) -> Array:
     """Return the gains in relaxed order, [list, rank], for the first `deep` ranks."""
     ops, order = lists.ops, lists.order()
     # In the order of the scores, in which the sums over a row do not see the items.
@@ -95,7 +95,7 @@ def sorted_gains(lists: Lists, tau: float, iterations: int, deep: int) -> Array:
     return (chances * gains[:, None, :]).sum(-1)
 
 
-def _fall(lists: Lists, s: Array, places: Array) -> Array:
+def _fall(lists: TrainingLists, s: Array, places: Array) -> Array:
     """Return how far (n + 1 − 2i)·s_j − Σ_k |s_j − s_k| is below its highest, [list, rank i, item j].
 
     Of items in the order of their scores, the highest is item i itself. From item m to the next it

@@ -11,11 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError
-from gainful.tensors.losses.converting import numbers
-from gainful.tensors.losses.lists import combined, read_labels, read_mask, read_scores
 from gainful.tensors.losses.operations import Array, Operations, operations_for
+from gainful.tensors.losses.training_lists import (
+    combined,
+    numbers,
+    read_labels,
+    read_mask,
+    read_scores,
+)
 
-# Lists of a group are at least so long beside the longest. Shorter ones join while all the pairs
+# TrainingLists of a group are at least so long beside the longest. Shorter ones join while all the pairs
 # of padding in the group are no more than take about as long as another group.
 _NEAR = 2 / 3
 _FEW = 2**18

@@ -1,4 +1,4 @@
-"""Sums and highest values of all places up to each, of numbers far apart."""
+"""Running sums and running maxima, of numbers that may be far apart."""
 
 from collections.abc import Iterator
 

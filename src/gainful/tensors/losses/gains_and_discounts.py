@@ -1,17 +1,17 @@
-"""Gains and discounts on tensors: what a label and a rank, also a fractional one, are worth."""
+"""Gains of labels and discounts of ranks, whole or not, on tensors."""
 
 import math
 
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
-from gainful.tensors.asked import asked_gains
+from gainful.tensors.gain_functions import gains_by_function
 from gainful.tensors.losses.operations import Array, Operations
 
 
 def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
     """Return the gain of each label; NaN where a table lacks it, since tensors raise no errors."""
     if gain.function is not None:
-        return ops.floats(asked_gains(gain, labels), labels)
+        return ops.floats(gains_by_function(gain, labels), labels)
     if gain.form == "exp2":
         # 2^y is exact for whole labels, and 2^y − 1 loses digits for small ones.
         return ops.where(labels % 1 == 0, 2.0**labels - 1, ops.expm1(labels * math.log(2)))

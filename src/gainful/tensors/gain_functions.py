@@ -1,4 +1,4 @@
-"""Gains that a function of the caller gives."""
+"""Gains by a function of the caller, which takes all grades in one array."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from gainful.errors import InputError, shortened
 from gainful.measures.gain import Gain
 
 
-def asked_gains(gain: Gain, grades: Any) -> Any:
+def gains_by_function(gain: Gain, grades: Any) -> Any:
     """Return what the function of a gain gives for an array of grades, of the same shape."""
     function: Any = gain.function
     shape = tuple(grades.shape)

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from gainful.measures.discount import Discount
-from gainful.tensors.fused.cutoff import DEEPEST, GAINS, WIDEST, Cumulated
-from gainful.tensors.metrics.worth import discount_table
+from gainful.tensors.fused.cutoff_measures import DEEPEST, GAINS, WIDEST, Cumulated
+from gainful.tensors.metrics.gains_and_discounts import discount_table
 
 
 def at_cutoff(

@@ -1,9 +1,11 @@
-"""Lists to learn from: scores, labels and masks of any layout, read once for every loss."""
+"""`TrainingLists`: scores, labels and masks of any layout, read alike for every loss."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from gainful.errors import InputError
 from gainful.measures.discount import DEFAULT_BASE, Discount
@@ -11,15 +13,66 @@ from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.spec import read_cutoff
-from gainful.tensors.losses.checks import Common
-from gainful.tensors.losses.converting import numbers, truths
+from gainful.tensors.losses.gains_and_discounts import discounts_of, gains_of
 from gainful.tensors.losses.operations import BLOCK, Array, Operations, operations_for
-from gainful.tensors.losses.worth import discounts_of, gains_of
-from gainful.tensors.types import FLOATS, check_dense, type_of
+from gainful.tensors.losses.options import Common
+from gainful.tensors.number_types import (
+    FLOATS,
+    holds_numbers,
+    refuse_masked,
+    refuse_sparse,
+    type_of,
+)
+
+
+def numbers(ops: Operations, name: str, values: Any, like: Array) -> Array:
+    """Return numbers in the floating type of `like`; anything but numbers is refused."""
+    kept = _array(name, "numbers", values)
+    if not holds_numbers(kept):
+        raise InputError(name, "numbers", _kind(kept, values))
+    refuse_sparse(name, kept)
+    return ops.floats(kept, like)
+
+
+def truths(ops: Operations, name: str, values: Any, like: Array) -> Array:
+    """Return booleans of the shape of `like`; numbers in their place are refused."""
+    expected = f"booleans of the shape of the scores, {tuple(like.shape)}"
+    kept = _array(name, expected, values)
+    refuse_sparse(name, kept)
+    if type_of(kept) != "bool" or tuple(kept.shape) != tuple(like.shape):
+        raise InputError(name, expected, f"{type_of(kept)} of {tuple(kept.shape)}")
+    return ops.booleans(kept, like)
+
+
+def _kind(kept: Any, values: Any) -> str:
+    if type_of(kept) == "object":
+        return type(values).__name__
+    return "text" if type_of(kept).lstrip("<>|").startswith("u") else f"type {type_of(kept)}"
+
+
+def _array(name: str, expected: str, values: Any) -> Any:
+    refuse_masked(name, values)
+    try:
+        # Whatever has a type is a tensor or an array already, and may be traced.
+        kept = values if hasattr(values, "dtype") else np.asarray(values)
+        return _own(kept) if isinstance(kept, np.ndarray) else kept
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(name, expected, f"a ragged {type(values).__name__}") from None
+
+
+def _own(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return an array as frameworks take it: of a type that they have, and in the usual layout."""
+    if array.dtype.kind == "f" and array.dtype.itemsize > np.dtype(np.float64).itemsize:
+        array = array.astype(np.float64)
+    if array.dtype.kind in "fiu":
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    # PyTorch has no negative strides, and warns of what may not be written to.
+    plain = array.flags.c_contiguous and array.flags.writeable
+    return array if plain else array.copy()
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
+class TrainingLists:
     """Lists in one batch, padded: arrays are [list, item], masked items have score and gain 0.
 
     `ideal` is the DCG of the best order, 1 where there is nothing to divide by; `gainful` says
@@ -98,7 +151,7 @@ def reduced(
     labels: Any,
     mask: Any,
     common: Common,
-    formula: Callable[[Lists], Array],
+    formula: Callable[[TrainingLists], Array],
 ) -> Any:
     """Return the loss of each list by a formula, reduced as asked."""
     ops = operations_for(scores)
@@ -173,7 +226,7 @@ def around_middle(ops: Operations, values: Array, mask: Array) -> Array:
 
 def read_lists(
     scores: Array, labels: Any, mask: Any, common: Common
-) -> tuple[Lists, tuple[int, ...]]:
+) -> tuple[TrainingLists, tuple[int, ...]]:
     """Return the lists of tensors in one batch, and the shape that lists had."""
     ops = operations_for(scores)
     given = read_scores(ops, scores)
@@ -195,7 +248,7 @@ def read_lists(
     worth = worth if k is None else ops.where(places <= k, worth, 0.0)
     ideal = (ops.where(best > 0, best, 0.0) * worth).sum(-1)
     positive = ideal > 0
-    lists = Lists(
+    lists = TrainingLists(
         ops=ops,
         scores=clean,
         labels=grades,
@@ -216,7 +269,7 @@ def read_lists(
 
 def read_scores(ops: Operations, scores: Array) -> Array:
     """Return scores in the type that is computed in."""
-    check_dense("scores", scores)
+    refuse_sparse("scores", scores)
     if type_of(scores) not in FLOATS:
         raise InputError("scores", f"{', '.join(FLOATS[:-1])} or {FLOATS[-1]}", type_of(scores))
     if not scores.ndim:

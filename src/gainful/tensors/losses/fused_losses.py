@@ -1,4 +1,4 @@
-"""Whole losses from one kernel on a GPU; calls of one form are prepared once.
+"""Whole losses, each from one kernel on a GPU; calls of one form are prepared once.
 
 Reading what a call says takes longer than the kernel. `torch.compile` does not look inside: the
 kernels are compiled already, and how they are launched is no matter of tensors.
@@ -15,13 +15,13 @@ from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.spec import read_cutoff
-from gainful.tensors.fused.form import Form
-from gainful.tensors.fused.lists import GAINS, WIDEST
+from gainful.tensors.fused.call_form import Form
+from gainful.tensors.fused.list_steps import GAINS, WIDEST
 from gainful.tensors.fused.pairs import Options, steps_of
-from gainful.tensors.fused.whole import Whole, WholeLoss, approx, pairs
-from gainful.tensors.losses.checks import Common
+from gainful.tensors.fused.whole_losses import Whole, WholeLoss, approx, pairs
+from gainful.tensors.losses.gains_and_discounts import discounts_of
+from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.torch_operations import TORCH
-from gainful.tensors.losses.worth import discounts_of
 
 Tensor = torch.Tensor
 

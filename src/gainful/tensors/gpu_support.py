@@ -1,4 +1,4 @@
-"""Whether the kernels for a GPU can take tensors: PyTorch's, on one GPU, with Triton installed."""
+"""Whether the kernels for a GPU can take tensors: of PyTorch, on one GPU, with Triton installed."""
 
 import importlib.util
 import sys

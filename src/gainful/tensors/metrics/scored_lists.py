@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from gainful.arguments import SWAPPED
 from gainful.errors import InputError, warn
 from gainful.kernels.swapped_arguments import swapped_arguments
-from gainful.tensors.metrics.libraries import device_of, is_jax, is_torch, namespace_of
-from gainful.tensors.types import FLOATS, check_dense, holds_numbers, type_of
+from gainful.tensors.metrics.array_libraries import device_of, is_jax, is_torch, namespace_of
+from gainful.tensors.number_types import FLOATS, holds_numbers, refuse_sparse, type_of
 
 
 @dataclass(frozen=True, slots=True)
-class Lists:
+class ScoredLists:
     """Documents `[..., list]`, scores and grades in the type that is computed in.
 
     `scores` and `grades` are 0 where `valid` is False, that is, where there is no document;
@@ -74,7 +74,7 @@ class Lists:
         return self.xp.astype(self.xp.where(lacking, float("nan"), values), self.dtype)[..., 0]
 
 
-def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
+def read_lists(scores: Any, labels: Any, mask: Any = None) -> ScoredLists:
     """Check arrays of one library and shape, and blank what is no document.
 
     >>> import numpy as np
@@ -83,7 +83,7 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
     array([[2., 0.]])
     """
     xp = namespace_of(scores=scores, labels=labels, mask=mask)
-    check_lists(scores, labels, mask)
+    refuse_wrong_lists(scores, labels, mask)
     if isinstance(scores, np.ndarray):  # which are on the host, and are never traced
         _warn_if_swapped(scores, labels, mask)
     dtype = xp.float64 if type_of(scores) == "float64" else xp.float32
@@ -91,7 +91,7 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> Lists:
     numbers, grades = (xp.astype(_constant(xp, array), dtype) for array in (scores, labels))
     valid = xp.ones_like(scores, dtype=xp.bool) if mask is None else mask
     nan = valid & (xp.isnan(numbers) | xp.isnan(grades))
-    return Lists(
+    return ScoredLists(
         xp=xp,
         scores=numbers if mask is None else xp.where(valid, numbers, 0),
         grades=grades if mask is None else xp.where(valid, grades, 0),
@@ -121,10 +121,10 @@ def _constant(xp: Any, array: Any) -> Any:
     return array
 
 
-def check_lists(scores: Any, labels: Any, mask: Any) -> None:
+def refuse_wrong_lists(scores: Any, labels: Any, mask: Any) -> None:
     """Refuse shapes and types that are no lists of documents."""
-    check_dense("scores", scores)
-    check_dense("labels", labels)
+    refuse_sparse("scores", scores)
+    refuse_sparse("labels", labels)
     shape = tuple(scores.shape)
     if not shape:
         raise InputError("scores", "[..., list]", "no dimension")

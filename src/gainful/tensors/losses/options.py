@@ -1,4 +1,4 @@
-"""What the losses take by keyword: its names, and what each value must be."""
+"""The options of the losses: their names, and what each value must be."""
 
 import inspect
 import math
@@ -51,12 +51,14 @@ def without_gain(common: Common) -> Common:
     return {**common, "gain": "linear"} if isinstance(gain, str) and gain == "exp2" else common
 
 
-def check_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+def refuse_wrong_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:
     """Refuse options that a loss does not have, and values that it cannot use."""
-    check_known(function.__name__, options_of(function), options)
+    refuse_unknown_options(function.__name__, options_of(function), options)
 
 
-def check_known(function: str, known: tuple[str, ...], options: Mapping[str, Any]) -> None:
+def refuse_unknown_options(
+    function: str, known: tuple[str, ...], options: Mapping[str, Any]
+) -> None:
     """Refuse options that are not known, and values that a loss cannot use."""
     for name, value in options.items():
         if name not in known:
@@ -76,7 +78,9 @@ def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return (*own, *Common.__annotations__)
 
 
-def check_number(name: str, value: object, expected: str, fits: Callable[[float], bool]) -> None:
+def refuse_wrong_number(
+    name: str, value: object, expected: str, fits: Callable[[float], bool]
+) -> None:
     """Refuse what is no finite number, or one that does not fit."""
     number = as_float(value) if isinstance(value, int | float | np.number) else math.nan
     if not math.isfinite(number) or abs(number) > _LARGEST or not fits(number):
@@ -87,11 +91,11 @@ def check_number(name: str, value: object, expected: str, fits: Callable[[float]
 
 
 def _positive(name: str, value: object) -> None:
-    check_number(name, value, "a finite number above 0", lambda number: number > 0)
+    refuse_wrong_number(name, value, "a finite number above 0", lambda number: number > 0)
 
 
 def _from_zero(name: str, value: object) -> None:
-    check_number(name, value, "a finite number from 0", lambda number: number >= 0)
+    refuse_wrong_number(name, value, "a finite number from 0", lambda number: number >= 0)
 
 
 def _whole(least: int) -> Callable[[str, object], None]:
@@ -105,7 +109,7 @@ def _truth(name: str, value: object) -> None:
     truth(value, name)
 
 
-def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+def refuse_wrong_choice(name: str, value: object, choices: Iterable[str]) -> None:
     """Refuse what is none of the choices."""
     listed = list(choices)
     if not isinstance(value, str) or value not in listed:
@@ -122,7 +126,7 @@ _CHECKS: Mapping[str, Callable[[str, object], None]] = {
     "samples": _whole(1),
     "iterations": _whole(0),
     "normalized": _truth,
-    "reduction": lambda name, value: check_choice(name, value, REDUCTIONS),
-    "scheme": lambda name, value: check_choice(name, value, SCHEMES),
-    "truncation": lambda name, value: check_choice(name, value, TRUNCATIONS),
+    "reduction": lambda name, value: refuse_wrong_choice(name, value, REDUCTIONS),
+    "scheme": lambda name, value: refuse_wrong_choice(name, value, SCHEMES),
+    "truncation": lambda name, value: refuse_wrong_choice(name, value, TRUNCATIONS),
 }

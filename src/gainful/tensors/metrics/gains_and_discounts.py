@@ -1,4 +1,4 @@
-"""What grades and ranks are worth: gains on the device, discounts from tables of the host."""
+"""Gains of grades, on the device, and discounts of ranks, from tables of the host."""
 
 import math
 from typing import Any
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from gainful.kernels import gains_and_discounts
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
-from gainful.tensors.asked import asked_gains
-from gainful.tensors.metrics.lists import Lists
+from gainful.tensors.gain_functions import gains_by_function
 from gainful.tensors.metrics.ranking import Ranking
+from gainful.tensors.metrics.scored_lists import ScoredLists
 
 
-def gains(lists: Lists, gain: Gain) -> Any:
+def gains(lists: ScoredLists, gain: Gain) -> Any:
     """Return the gain `[..., list]` of each document, 0 where there is none.
 
     A grade that a table does not have is worth NaN: only the device knows that it occurs.
@@ -36,7 +36,7 @@ def gains(lists: Lists, gain: Gain) -> Any:
             for grade, value in gain.table:
                 worth = xp.where(grades == lists.constant(grade), value, worth)
         case _:
-            worth = lists.numbers(asked_gains(gain, lists.grades))
+            worth = lists.numbers(gains_by_function(gain, lists.grades))
     return xp.where(lists.valid, worth, 0)
 
 
@@ -47,7 +47,7 @@ def discount_table(discount: Discount, base: float, depth: int) -> NDArray[np.fl
     )[1:]
 
 
-def weights(lists: Lists, ranking: Ranking, table: NDArray[np.float64]) -> Any:
+def weights(lists: ScoredLists, ranking: Ranking, table: NDArray[np.float64]) -> Any:
     """Return the discount of each rank: the mean of its block, where blocks are averaged over.
 
     Args:
@@ -66,7 +66,7 @@ def weights(lists: Lists, ranking: Ranking, table: NDArray[np.float64]) -> Any:
     return lists.xp.where(after - first == 1, lists.constant(padded), means)
 
 
-def reciprocals(lists: Lists, ranking: Ranking, cutoff: int | None) -> Any:
+def reciprocals(lists: ScoredLists, ranking: Ranking, cutoff: int | None) -> Any:
     """Return 1/rank, 0 below the cutoff."""
     table = np.zeros(ranking.depth)
     depth = lists.depth(cutoff)

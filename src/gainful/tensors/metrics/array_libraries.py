@@ -11,7 +11,7 @@ from array_api_compat import array_namespace, is_jax_namespace
 from array_api_compat import device as device_of_array
 
 from gainful.errors import InputError
-from gainful.tensors.types import check_unmasked
+from gainful.tensors.number_types import refuse_masked
 
 
 def namespace_of(**given: Any) -> Any:
@@ -59,7 +59,7 @@ def _is_tensor(array: Any) -> bool:
 
 
 def _check_array(name: str, array: Any) -> None:
-    check_unmasked(name, array)
+    refuse_masked(name, array)
     try:
         array_namespace(array)
     except TypeError:

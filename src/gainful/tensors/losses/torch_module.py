@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from gainful.measures.spec import Measure
-from gainful.tensors.losses.measured import loss
+from gainful.tensors.losses.measure_loss import loss
 
 
 class Loss(torch.nn.Module):

@@ -3,12 +3,17 @@
 import math
 from typing import Any, Unpack
 
-from gainful.tensors.losses.checks import Common
-from gainful.tensors.losses.function import loss_function
-from gainful.tensors.losses.fusing import fused_approx
-from gainful.tensors.losses.lists import Lists, around_middle, reduced, rows_of_pairs
-from gainful.tensors.losses.noise import gumbel_noise
+from gainful.tensors.gpu_support import fusible
+from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.operations import Array, Operations
+from gainful.tensors.losses.options import Common
+from gainful.tensors.losses.sampled_rankings import gumbel_noise
+from gainful.tensors.losses.training_lists import (
+    TrainingLists,
+    around_middle,
+    reduced,
+    rows_of_pairs,
+)
 
 
 @loss_function
@@ -37,7 +42,7 @@ def approx_ndcg(
     >>> approx_ndcg(torch.tensor([2.0, 1.0, 0.0]), torch.tensor([0, 0, 1])).item()
     0.46...
     """
-    fused = fused_approx(scores, labels, mask, common, temperature)
+    fused = _fused(scores, labels, mask, common, temperature)
     if fused is not None:
         return fused
     return reduced(
@@ -77,7 +82,7 @@ def gumbel_approx_ndcg(
     tensor(True)
     """
 
-    def formula(lists: Lists) -> Array:
+    def formula(lists: TrainingLists) -> Array:
         ops, valid = lists.ops, lists.mask
         drawn = gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
         # Only differences count, and next to 0 the noise is not lost in the digits of a score.
@@ -109,7 +114,7 @@ def soft_ndcg(
     0.184...
     """
 
-    def formula(lists: Lists) -> Array:
+    def formula(lists: TrainingLists) -> Array:
         ops = lists.ops
         s, mask = lists.scores, lists.mask
         # [v, list, j]: v leads, because items are added one after the other.
@@ -131,7 +136,7 @@ def soft_ndcg(
     return reduced(scores, labels, mask, common, formula)
 
 
-def _approx(lists: Lists, scores: Array, temperature: float) -> Array:
+def _approx(lists: TrainingLists, scores: Array, temperature: float) -> Array:
     """Return the loss [..., list] of lists with scores [..., list, item] in place of their own."""
     ops = lists.ops
     valid = lists.mask & ops.everywhere(scores)
@@ -178,3 +183,12 @@ def approximate_ranks(ops: Operations, scores: Array, mask: Array, temperature: 
         return ops.where(valid, ops.by_rows(rows, size, every, slopes) / temperature, 0.0)
 
     return ops.with_gradient(value, pullback, scores, mask)
+
+
+def _fused(scores: Any, labels: Any, mask: Any, common: Common, temperature: float) -> Any | None:
+    """Return ApproxNDCG by one kernel on a GPU; None where plain code must compute it."""
+    if not fusible(scores, labels, mask, common.get("weight")):
+        return None
+    from gainful.tensors.losses.fused_losses import approx_loss
+
+    return approx_loss(scores, labels, mask, common, temperature)
