@@ -1,6 +1,7 @@
 """The recipes of docs/architecture.md, followed: each addition is the entry that the page names."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -175,3 +176,11 @@ def test_a_correction_is_one_entry(monkeypatch, correction, p, caption):
     assert caption in found.systems_table().caption
     assert any("corrected over 2 comparisons (new)" in note for note in found.notes())
     assert gf.comparison_choices()["correction"]["new"] == correction.meaning
+
+
+def test_the_files_and_folders_that_the_page_names_exist():
+    root = PAGE.parents[1]
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", PAGE.read_text()))
+    assert len(named) > 20
+    places = (root, root / "src", root / "src" / "gainful")
+    assert [path for path in named if not any((place / path).exists() for place in places)] == []
