@@ -183,7 +183,7 @@ def compare_scores(
     by: str | Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare scores of queries that are there already, from gainful or from elsewhere.
+    """Compare scores of queries that exist already, from gainful or from elsewhere.
 
     Args:
         tables: name → scores: `{query: value}`, `{query: {measure: value}}`, a data frame, the
@@ -267,7 +267,7 @@ def _compare(
 def split_runs(
     runs: Mapping[str, object], baseline: str | None = None
 ) -> tuple[dict[str, Baseline], dict[str, object]]:
-    """Tell saved baselines, which are read, from runs that are to be measured.
+    """Separate saved baselines, which are read, from runs, which are to be measured.
 
     The name of the baseline is checked, too, before anything is measured.
     """
@@ -310,7 +310,7 @@ def _evaluated(
 
 
 def refuse_geometric(measures: Sequence[Measure]) -> None:
-    """Refuse measures whose means are not those of their differences."""
+    """Refuse geometric means, which are no means of the differences of queries."""
     for measure in measures:
         if measure.family.aggregate == GEOMETRIC:
             raise InputError(
@@ -344,7 +344,7 @@ def _changed(
     measures: tuple[Measure, ...],
     policy: Policy,
 ) -> tuple[str, ...] | None:
-    """Return what is not as it was when the baselines were saved; None where that is not known."""
+    """Return what has changed since the baselines were saved; None where that is not known."""
     # Unjudged documents that get a grade stand among the judged: every run has other judgments.
     if not saved or isinstance(policy.unjudged, float):
         return None

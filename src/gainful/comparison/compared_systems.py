@@ -144,7 +144,7 @@ class ComparedSystems:
         return [*notes, f"settings: {self.settings}", *self.cautions(), *self.basis]
 
     def cautions(self, base: str | None = None) -> list[str]:
-        """Return what makes intervals less sure than their level says, of differences from a base.
+        """Return why intervals may miss more often than their level says, for differences from a base.
 
         Args:
             base: the name of a run; None for all differences.
@@ -303,6 +303,6 @@ def _row(found: Difference) -> list[Cell]:
 
 
 def _ends(found: Difference) -> list[Cell]:
-    """Return the ends of the interval; those of one query are infinite, and nothing to show."""
+    """Return the ends of the interval; those of one query are infinite and not shown."""
     ends = (found.interval.low, found.interval.high)
     return [None if abs(end) == float("inf") else end for end in ends]

@@ -116,7 +116,7 @@ class Difference:
 
     @property
     def caution(self) -> str:
-        """Why the true difference may lie outside the interval more often than it says, or empty.
+        """Why the interval may miss the true difference more often than its level says, or empty.
 
         The share of misses on one side grows with skewness/√n; and differences that are nearly all
         0 say as little as the few that are not.

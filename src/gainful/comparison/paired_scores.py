@@ -117,7 +117,7 @@ def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
 
 
 def _refuse_too_large(paired: Paired) -> None:
-    """Refuse scores that no mean, or no spread, can be computed of."""
+    """Refuse scores too large for a mean or a spread."""
     for at, system, measure in np.argwhere(np.abs(paired.values) > _LARGEST)[:1].tolist():
         raise InputError(
             f"{paired.systems[system]}, query {paired.queries[at]!r}",

@@ -70,7 +70,7 @@ def _opened(table: object) -> object:
 
 
 def _warn_of_other_bases(tables: Mapping[str, object], names: Sequence[str]) -> None:
-    """Warn where scores that know it were computed under other policies or judgments."""
+    """Warn of scores that were computed under different policies or judgments."""
     known = {name: each for name, each in tables.items() if isinstance(each, Scores | Baseline)}
     if len(known) <= 1:
         return
@@ -123,7 +123,7 @@ def _read(table: object, name: str, asked: Sequence[str]) -> Column:
 
 
 def _of_table(table: QueryTable, name: str, asked: Sequence[str]) -> Column:
-    """Take the columns of numbers, and those that are asked for; others are no scores."""
+    """Take the columns of numbers, and those that were asked for; the others hold no scores."""
     values: dict[str, Floats] = {}
     for column in table.columns:
         measure = spelled(column)
@@ -142,7 +142,7 @@ def _of_table(table: QueryTable, name: str, asked: Sequence[str]) -> Column:
 
 
 def spelled(name: str) -> str:
-    """Return the notation of a measure in any spelling; what is no measure keeps its name."""
+    """Return the notation of a measure in any spelling; any other name stays as it is."""
     known = measure_of(name)
     return name if known is None else str(known)
 

@@ -53,7 +53,7 @@ def slices_of(
     metadata: QueryTable | None,
     judged: Mapping[str, int] | None,
 ) -> tuple[Slice, ...]:
-    """Compare within the parts that columns of metadata make of the queries that are compared."""
+    """Compare within slices: the parts into which columns of metadata cut the queries."""
     paired = paired.compared()
     parts: list[tuple[str, str, Bools]] = []
     for column in _wanted(by, metadata):

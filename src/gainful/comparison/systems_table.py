@@ -61,7 +61,7 @@ def _column(
 
 
 def _beaten(found: Sequence[Difference], names: dict[str, str]) -> dict[str, str]:
-    """Return the names of those that each system is significantly better than."""
+    """Return for each system the names of the systems that it is significantly better than."""
     beaten: dict[str, list[str]] = {}
     for each in found:
         pairs = {"better": (each.run, each.base), "worse": (each.base, each.run)}
@@ -115,7 +115,7 @@ def _tests(comparison: ComparedSystems) -> str:
 
 
 def _legend(comparison: ComparedSystems, used: set[str]) -> str:
-    """Return what the marks mean that are used."""
+    """Return what the used marks mean."""
     base = comparison.baseline
     meanings = {
         BETTER: f"significantly better than {base}",
@@ -127,7 +127,7 @@ def _legend(comparison: ComparedSystems, used: set[str]) -> str:
 
 
 def _queries(comparison: ComparedSystems) -> str:
-    """Return over how many queries the means are, by measure where that differs."""
+    """Say how many queries the means are over, for each measure where that differs."""
     counts = {each.measure: each.queries for each in comparison.differences}
     if len(set(counts.values())) == 1:
         count = next(iter(counts.values()))

@@ -295,7 +295,7 @@ def _without_losses(worth: Floats) -> Floats:
 
 
 def depths(cutoffs: Cutoffs, sheet: Worksheet) -> Ints:
-    """Return the cutoffs (c,), none being one at the deepest rank."""
+    """Return the cutoffs (c,), at most the deepest rank, which also stands for None."""
     return np.array(
         [sheet.depth if cutoff is None else min(cutoff, sheet.depth) for cutoff in cutoffs],
         np.int64,
@@ -303,7 +303,7 @@ def depths(cutoffs: Cutoffs, sheet: Worksheet) -> Ints:
 
 
 def deepest(cutoffs: Cutoffs, sheet: Worksheet) -> Ints:
-    """Return the cutoffs (c,) as they are, none being one at the deepest rank."""
+    """Return the cutoffs (c,) as they are; the deepest rank stands for None."""
     return np.array([sheet.depth if k is None else k for k in cutoffs], np.int64)
 
 

@@ -312,7 +312,7 @@ def _absent_sum(sums: Sums, part: Measure, place: int) -> float:
 def attribution_of(
     base: Side, run: Side, remarks: tuple[str, ...] = (), *, idle: bool = True
 ) -> Attribution:
-    """Return what each document has in the difference; without `idle`, of those that have a part."""
+    """Return the part of each document in the difference; without `idle`, of those that have one."""
     measure, policy = base.sums.measure, base.listed.policy
     if base.sums.own_ideal and base.listed.missing:
         # A run that lacks the query is 0 over any ideal, and may have none of its own.
@@ -353,7 +353,7 @@ def _over_ideal_of(side: Side, other: Side) -> Side:
 
 
 def _ideal_part(base: Side, run: Side) -> float:
-    """Return what the two ideals make differ: their weights, or that one of them is empty."""
+    """Return the part of the difference that comes from different ideals."""
     weighted = (base.total + run.total) / 2 * (run.weight - base.weight)
     return weighted + (run.constant - base.constant)
 
@@ -402,7 +402,7 @@ def _documents(base: Side, run: Side, weight: float, *, idle: bool) -> tuple[Mov
 
 
 def _order(each: MovedDocument) -> tuple[float, float, float, int, str]:
-    """Order by what a document does, then by what it is worth, then by the better of its ranks."""
+    """Order documents by their part, then by their gain, then by the better of their ranks."""
     ranks = [rank for rank in (each.base_rank, each.run_rank) if rank is not None]
     return -abs(each.part), -abs(each.change), -abs(each.base_term), min(ranks), each.doc
 
@@ -468,12 +468,12 @@ def attribute(
 
 
 def has_parts(measure: Measure) -> bool:
-    """Return whether a measure is a sum over documents, divided by what they do not change."""
+    """Return whether a measure is a sum over documents, divided by nothing that they change."""
     return measure.name in SUMS and not measure.changes("norm")
 
 
 def read_attributed(measure: str | Measure) -> Measure:
-    """Read a measure that is a sum over documents, divided by what they do not change."""
+    """Read a measure that is a sum over documents, divided by nothing that they change."""
     asked = measure if isinstance(measure, Measure) else parse(measure)
     if not has_parts(asked):
         raise MeasureError(

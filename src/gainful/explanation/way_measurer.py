@@ -30,7 +30,7 @@ _KEPT = 24  # of what has been matched, the latest
 
 
 class WayMeasurer:
-    """Judgments and a run, to be measured under one policy after another.
+    """Measures judgments and a run under one policy after another.
 
     What has been matched serves every policy that these data are matched alike under.
     """
@@ -78,7 +78,7 @@ class WayMeasurer:
         refuse_grades(tool, matched.grade, matched.pool_grades, measures)
 
     def alike(self, policy: Policy) -> Policy:
-        """Return the plainest policy, ties decided, that these data are matched alike under.
+        """Return the plainest policy, ties decided, under which these data are matched the same.
 
         A document that was dropped shows in the length of its list or pool. Rounding keeps the order
         of scores but for new ties, which show in the blocks of the judged documents. Where those
@@ -98,7 +98,7 @@ class WayMeasurer:
         return key
 
     def in_turn(self, policies: Iterable[Policy]) -> list[Policy]:
-        """Return policies in an order in which those of one match follow one another."""
+        """Return policies in an order that keeps those of one match together."""
 
         def turn(policy: Policy) -> tuple[bool, str]:
             source = self._source(self.alike(policy))

@@ -304,7 +304,7 @@ def _takes(tool: Dialect | None, way: Way, measuring: WayMeasurer) -> bool:
 
 
 def _plainest(found: list[Candidate]) -> list[Candidate]:
-    """Leave out what is a change of a tool that gives the number unchanged, and repetitions."""
+    """Leave out repetitions, and changes of a tool that gives the number without them."""
     plain = {each.way.name for each in found if not each.change}
     seen: set[tuple[str, Policy]] = set()
     kept = []

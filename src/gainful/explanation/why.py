@@ -119,7 +119,7 @@ class Why:
         return notes + self._said("coverage", self.first_coverage, self.second_coverage)
 
     def _said(self, what: str, first: object, second: object) -> list[str]:
-        """Say something of both, once where it is the same."""
+        """Say something of both tools, once where it is the same."""
         if str(first) == str(second):
             return [f"{what}: {first}"]
         return [f"{what} of {self.first.name}: {first}", f"{what} of {self.second.name}: {second}"]
@@ -331,7 +331,7 @@ def way_of(
 
 
 def _refuse_sums(measure: Measure) -> None:
-    """Refuse what is no mean over queries, of which they would not have parts."""
+    """Refuse what is no mean over queries: queries would have no parts in it."""
     if measure.family.aggregate != MEAN:
         raise MeasureError(
             "why",

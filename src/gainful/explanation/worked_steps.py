@@ -43,7 +43,7 @@ Pool = Sequence[tuple[str | None, float | None]]
 
 
 class Sums:
-    """What the worked tables of one measure share: one query is explained as many are.
+    """The sums of one measure over all matched queries, which its worked tables show.
 
     Attributes:
         sheet: what was matched, under a policy by which every query of it has a row.
@@ -109,7 +109,7 @@ class Sums:
         return self.measure.changes("ideal", "depth")
 
     def is_empty(self, place: int) -> bool:
-        """Return whether the policy, and no sum, says the value of the query at a place."""
+        """Return whether the policy decides the value of the query at a place, as no sum can."""
         return self._empty[place]
 
     @cached_property
@@ -161,7 +161,7 @@ class Entry:
 
 
 def is_empty(sums: Sums, place: int, query: str | None, undefined: Collection[str]) -> bool:
-    """Return whether the policy, and no sum, says the value of a normalised measure.
+    """Return whether the policy decides the value of a normalised measure, as no sum can.
 
     Refuse answers of the policy `empty` that are `undefined`: they say no value.
     """
@@ -182,7 +182,7 @@ def is_empty(sums: Sums, place: int, query: str | None, undefined: Collection[st
 
 
 def why_empty(policy: Policy, measure: Measure, whose: str = "") -> str:
-    """Say why the policy, and no sum, says the value of a normalised measure."""
+    """Say why the policy decides the value of a normalised measure, as no sum can."""
     said = "no judged document has a positive gain"
     if measure.changes("ideal", "depth"):
         said = "no document of the ideal has a positive gain"

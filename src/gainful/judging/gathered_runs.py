@@ -89,7 +89,7 @@ def _judged(reader: Reader) -> GradesByQuery:
 
 
 def _near(scores: Mapping[str, float], reach: int | None) -> Mapping[str, float]:
-    """Leave out what stands below a rank whatever becomes of ties."""
+    """Leave out documents that stay below a rank however ties are broken."""
     if reach is None or len(scores) <= reach:
         return scores
     edge = sorted(scores.values(), reverse=True)[reach - 1]

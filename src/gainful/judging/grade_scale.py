@@ -17,7 +17,7 @@ _ENDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The grades that are possible, ascending: these alone, or all between the first and last."""
+    """The possible grades, ascending: only these, or all from the first to the last."""
 
     grades: tuple[float, ...]
     between: bool
@@ -34,7 +34,7 @@ class Scale:
 
 
 def read_scale(grades: object) -> Scale:
-    """Read the possible grades: two are the ends of a range, more, or a set, are all there are.
+    """Read the possible grades: two numbers are the ends of a range; more, or a set, are the only ones.
 
     >>> read_scale((0, 3)), read_scale([0, 1, 3])
     (Scale(grades=(0.0, 3.0), between=True), Scale(grades=(0.0, 1.0, 3.0), between=False))
@@ -54,7 +54,7 @@ def read_scale(grades: object) -> Scale:
 
 
 def possible_gains(scale: Scale, gain: Gain, sheet: Worksheet) -> NDArray[np.float64]:
-    """Return the gains of the possible grades, ascending; the ends alone of a range."""
+    """Return the gains of the possible grades, ascending; of a range, only those of its ends."""
     if scale.between and gain.form not in RISING:
         raise InputError(
             "grades",

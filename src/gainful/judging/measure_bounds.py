@@ -18,7 +18,7 @@ Ends = tuple[Floats, Floats]
 
 
 def linear(lists: PartlyJudgedLists, low: float, high: float) -> Ends:
-    """Return the ends (q,) of constant + Σ c·x with each x between two numbers."""
+    """Return the lowest and highest (q,) constant + Σ c·x with each x between two numbers."""
     positive = np.nansum(np.maximum(lists.coefficients, 0.0), axis=1)
     negative = np.nansum(np.minimum(lists.coefficients, 0.0), axis=1)
     return (

@@ -34,7 +34,7 @@ class PartlyJudgedLists:
 
 
 def single_list(sheet: Worksheet, measure: Measure, unseen: float) -> PartlyJudgedLists:
-    """Return the unknown of a run: the ranks down to the cutoff that no judged document has."""
+    """Return what is unknown of a run: the ranks down to the cutoff without a judged document."""
     gains, rank = sheet.certain_order(measure.parameters["gain"])
     matched, cutoff = sheet.matched, measure.cutoff
     queries = len(matched.queries)

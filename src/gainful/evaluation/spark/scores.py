@@ -186,7 +186,7 @@ class SparkScores(Scores):
         return self._grades()
 
     def unpersist(self) -> None:
-        """Let Spark forget the values of the queries; who asks for them has them computed anew."""
+        """Let Spark drop the values of the queries; to ask for them computes them again."""
         self._frame.unpersist()
 
     def __repr__(self) -> str:
