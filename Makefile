@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := examples/cooking
 
-.PHONY: help demo test check docs fuzz gpu bench clean
+.PHONY: help demo test quick lint check docs fuzz gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,13 +29,19 @@ demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out
 	@$(BIN)/gainful explain $(DEMO)/judgments.qrels $(DEMO)/hybrid.run --query pad-thai -m nDCG@5
 
 # Two processes for two cores: threads of their own would only wait for one another.
-test: $(VENV)/stamp-test  ## run the tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope
+test: $(VENV)/stamp-test  ## run all tests, and name the ten slowest
+	$(PYTEST) --durations=10
 
-check: $(VENV)/stamp-check  ## lint, format, types, import law, public API, doctests, documentation
+quick: $(VENV)/stamp-test  ## run the tests that are quick: no Spark, browser, PyTorch or JAX
+	$(PYTEST) --quick
+
+lint: $(VENV)/stamp-check  ## lint, format, types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+check: lint  ## lint, format, types, import law, public API, doctests, documentation
 	$(BIN)/python -m pytest -q -m 'import_law or public_api or documentation'
 
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew

@@ -1,16 +1,70 @@
 """Shared settings: the tests run in the environment that `make test` sets up."""
 
+import gc
 import io
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
+from slow_tests import SLOW, shared_resource
 
 settings.register_profile("gainful", deadline=None, print_blob=True)
 settings.load_profile("gainful")
+
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="leave out the tests in slow_tests.py")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """With --quick, do not even import a file that is slow: what it imports is often slow too."""
+    if config.option.quick and collection_path.is_relative_to(ROOT):
+        path = collection_path.relative_to(ROOT).as_posix()
+        return True if path in SLOW or f"{path}/" in SLOW else None
+    return None
+
+
+def _place(item):
+    """Return the place of a test's first entry in the table, or None if the test is quick."""
+    return next((at for at, start in enumerate(SLOW) if item.nodeid.startswith(start)), None)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Put the slow tests first, so that no process is left alone with one at the end."""
+    places = {item: _place(item) for item in items}
+    if config.option.quick:
+        config.hook.pytest_deselected(items=[one for one in items if places[one] is not None])
+        items[:] = [item for item in items if places[item] is None]
+    items.sort(key=lambda item: len(SLOW) if places[item] is None else places[item])
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector the modules and tests, which stay until the end."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Run the tests of one file, or of one shared resource, in one process."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return shared_resource(nodeid) or nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False  # the order is that of the table, not of counts
+    return Scheduling(config, log)
 
 
 class Done(NamedTuple):

@@ -6,8 +6,6 @@ import importlib.util
 import pkgutil
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -63,17 +61,11 @@ def shown_calls():
 
 
 @pytest.mark.parametrize(("command", "printed"), list(shown_calls()))
-def test_commands_on_the_page(command, printed):
+def test_commands_on_the_page(command, printed, cli, monkeypatch):
     program, *arguments = shlex.split(command)
     assert program == "gainful"
-    done = subprocess.run(
-        [sys.executable, "-m", "gainful", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-        timeout=60,
-    )
+    monkeypatch.chdir(ROOT)
+    done = cli(*arguments)
     # A page may also show a check that fails; bad input and usage are never meant.
     assert done.returncode in ((0, 1) if arguments[0] == "check" else (0,)), done.stderr
     assert done.stdout.rstrip() == printed.rstrip()

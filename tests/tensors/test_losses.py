@@ -1,5 +1,6 @@
 """Every loss in one matrix: a loss without its row fails."""
 
+import functools
 import itertools
 import math
 
@@ -34,14 +35,30 @@ def in_torch(row, scores, labels=LABELS, mask=None, dtype=torch.float64, **optio
     return value.detach().numpy(), s.grad
 
 
-def in_jax(row, scores, labels=LABELS, dtype=jnp.float64, **options):
-    given = row.options | row.draw(np.shape(scores)) | options
+def in_jax(row, scores, labels=LABELS, mask=None, dtype=jnp.float64, **options):
+    """Return the value and the gradient, compiled in one piece.
 
-    def loss(s):
-        return row.function(s, labels, **given)
-
-    value, slope = jax.value_and_grad(loss)(jnp.asarray(scores, dtype=dtype))
+    Not compiled, JAX compiles each operation by itself, which takes seven times as long;
+    test_losses_transformed.py holds that both ways give the same.
+    """
+    constants = row.options | {
+        name: tuple(given) if isinstance(given, list) else given for name, given in options.items()
+    }
+    ways = loss_lists.BLOCK, flat_lists._FEW, flat_lists._NEAR  # which tests change
+    compiled = _compiled(row.function, tuple(constants.items()), ways)
+    items = row.draw(np.shape(scores))
+    value, slope = compiled(jnp.asarray(scores, dtype=dtype), labels, mask, items)
     return np.asarray(value), np.asarray(slope)
+
+
+@functools.cache
+def _compiled(function, constants, ways):
+    """Return a compiled loss and its gradient, which JAX compiles once for each shape and type."""
+
+    def loss(scores, labels, mask, items):
+        return function(scores, labels, mask, **dict(constants), **items)
+
+    return jax.jit(jax.value_and_grad(loss))
 
 
 def test_every_loss_has_its_row():

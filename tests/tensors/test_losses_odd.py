@@ -25,7 +25,12 @@ LABELS = [[2.0, 0.0, 1.0, 3.0], [0.0, 1.0, 2.0, 0.0], [0.0, 2.0, 1.0, 1.0]]
 def values(row, scores, labels, mask=None, make=torch.tensor, **options):
     items = {name: make(value) for name, value in row.draw(np.shape(scores)).items()}
     given = row.options | items | options
-    return row.function(make(scores), make(labels), mask, reduction="none", **given)
+
+    def loss(own):
+        return row.function(own, make(labels), mask, reduction="none", **given)
+
+    # Not compiled, JAX compiles each operation by itself, which takes seven times as long.
+    return (jax.jit(loss) if make is jnp.asarray else loss)(make(scores))
 
 
 @rows

@@ -1,0 +1,38 @@
+"""The slow tests: `make test` starts with them, `make quick` leaves them out.
+
+An entry is how the ids of tests begin: a folder, a file, or a test of a file. The slowest stand
+first. `python -m pytest --durations=10` shows which tests are slow.
+"""
+
+SLOW = (
+    # Spark: a Java machine.
+    "tests/spark/",
+    "tests/dialects/test_spark_mllib.py",
+    "tests/project/test_documentation.py::test_python_on_the_page[scale.md]",
+    # PyTorch and JAX: compilers.
+    "tests/tensors/",
+    # A browser.
+    "tests/browser/",
+    # Other tools, some of which compile themselves.
+    "tests/dialects/test_dialects_against_formulas.py",
+    "tests/dialects/test_dialects_against_tools.py",
+    "tests/dialects/test_golden_vector.py",
+    "tests/dialects/test_refusals.py",
+    "tests/dialects/test_matching_once.py",
+    "tests/cli/test_why_command.py",
+)
+
+# What is started once for all tests that use it: these run in one process, in the order of SLOW.
+RESOURCES = {
+    "Spark": (
+        "tests/spark/",
+        # It stops the session, so it comes last.
+        "tests/project/test_documentation.py::test_python_on_the_page[scale.md]",
+    ),
+    "browser": ("tests/browser/",),
+}
+
+
+def shared_resource(nodeid):
+    """Return the resource that a test shares with others, or None."""
+    return next((name for name, starts in RESOURCES.items() if nodeid.startswith(starts)), None)
