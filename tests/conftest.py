@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
+
 from slow_tests import SLOW, shared_resource
 
 settings.register_profile("gainful", deadline=None, print_blob=True)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from array_libraries import quickly_compiled
 from literal_losses import gradient
 from loss_rows import LABELS, ROWS, SCORES, VARIANTS
 
@@ -36,11 +37,7 @@ def in_torch(row, scores, labels=LABELS, mask=None, dtype=torch.float64, **optio
 
 
 def in_jax(row, scores, labels=LABELS, mask=None, dtype=jnp.float64, **options):
-    """Return the value and the gradient, compiled in one piece.
-
-    Not compiled, JAX compiles each operation by itself, which takes seven times as long;
-    test_losses_transformed.py holds that both ways give the same.
-    """
+    """Return the value and the gradient."""
     constants = row.options | {
         name: tuple(given) if isinstance(given, list) else given for name, given in options.items()
     }
@@ -58,7 +55,7 @@ def _compiled(function, constants, ways):
     def loss(scores, labels, mask, items):
         return function(scores, labels, mask, **dict(constants), **items)
 
-    return jax.jit(jax.value_and_grad(loss))
+    return quickly_compiled(jax.value_and_grad(loss))
 
 
 def test_every_loss_has_its_row():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import literal_losses as literal
+from array_libraries import quickly_compiled
 from loss_rows import ROWS
 
 torch = pytest.importorskip("torch")
@@ -29,8 +30,7 @@ def values(row, scores, labels, mask=None, make=torch.tensor, **options):
     def loss(own):
         return row.function(own, make(labels), mask, reduction="none", **given)
 
-    # Not compiled, JAX compiles each operation by itself, which takes seven times as long.
-    return (jax.jit(loss) if make is jnp.asarray else loss)(make(scores))
+    return (quickly_compiled(loss) if make is jnp.asarray else loss)(make(scores))
 
 
 @rows
