@@ -37,9 +37,9 @@ from gainful.explanation.which import which
 from gainful.explanation.why import Why
 from gainful.explanation.why import why
 from gainful.explanation.worked_tables import Explanation
-from gainful.inputs.chunk_maps import read_chunk_map
 from gainful.inputs.engine import Engine
 from gainful.inputs.spark_engine import Spark
+from gainful.inputs.tables import read_chunk_map
 from gainful.judging.bounds import Bound
 from gainful.judging.bounds import Bounds
 from gainful.judging.bounds import RunBounds

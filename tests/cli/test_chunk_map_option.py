@@ -60,8 +60,8 @@ def test_standard_input_is_read_once(cli, pair):
 def test_a_bad_map_is_one_paragraph(cli, pair, files):
     for content, told in (
         (b"", "expected a chunk and its document on each line, found an empty file"),
-        (b"c d\n\nc\n", ":3: expected a chunk and its document, found 'c'"),
-        (b"c d\nc e\n", ":2: expected one document for each chunk, found another for 'c'"),
+        (b"c d\n\nc\n", ":3: expected 2 fields (chunk document), found 1: 'c'"),
+        (b"c d\nc e\n", ":2: expected each chunk once, found 'c' again, with another document"),
         (b"c \xff\n", ":1: expected UTF-8 text"),
     ):
         path = files("bad.map", content)

@@ -38,10 +38,16 @@ def test_it_says_which_document_a_chunk_belongs_to(files):
     [
         (b"", "{}: expected a chunk and its document on each line, found an empty file."),
         (b" \n\n", "{}: expected a chunk and its document on each line, found an empty file."),
-        (b"a b\na b c\n", "{}:2: expected a chunk and its document, found 'a b c'. "),
-        (b"a b\n\na c\n", "{}:3: expected one document for each chunk, found another for 'a'. "),
+        (
+            b"a b\na b c\n",
+            "{}:2: expected 2 fields (chunk document), found 3: 'a b c'. Write these fields",
+        ),
+        (
+            b"a b\n\na c\n",
+            "{}:3: expected each chunk once, found 'a' again, with another document. Remove",
+        ),
         (b"a b\n\xe9 c\n", "{}:2: expected UTF-8 text, found "),
-        (b"\xff\xfea\0", "{}:1: expected UTF-8 text, found "),
+        (b"\xff\xfea\0", "{}: expected UTF-8 text, found UTF-16. Convert"),
     ],
 )
 def test_what_is_none(files, content, told):

@@ -19,14 +19,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import gainful as gf
-from gainful.inputs.captions import Wanted, read_captions
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.query_tables import read_query_table
-from gainful.inputs.samples import read_samples
+from gainful.inputs.roles import QUERIES, QUERY_TEXTS
 from gainful.inputs.sources import open_source
+from gainful.inputs.tables import read_table
 from gainful.inputs.texts import ready
+from gainful.judging.inferred_measures import read_samples
 from gainful.matching.records import stored
+from gainful.reporting.captions import read_captions
 from input_forms import NUMBERS, Bare, json_lines, separated, trec
 
 KINDS = {"judgments": JUDGMENTS, "run": RUN}
@@ -47,6 +48,10 @@ def read(session, given, kind, columns=None):
     if isinstance(source, dict):
         return [(query, doc, number) for query in source for doc, number in source[query].items()]
     return session.rows(f"FROM {stored(session, ready(source, session))}")
+
+
+def captions(given, query):
+    return read_captions(given, QUERY_TEXTS, "queries", {query}, 9)
 
 
 def refused(session, given, kind, told, columns=None):
@@ -74,8 +79,8 @@ def test_blank_lines_before_the_header(kind, delimiter, end, files, session):
     ):
         path = files(f"it.{ENDINGS[delimiter]}", blank + lines)
         assert read(session, path, kind) == ROWS, repr(blank)
-        table = read_query_table(files("it.csv", blank + f"query,value{end}q,1{end}"), "scores")
-        assert (table.queries, table.columns) == (("q",), {"value": ("1",)}), repr(blank)
+        table = read_table(files("it.csv", blank + f"query,value{end}q,1{end}"), QUERIES, "scores")
+        assert (table["query"], table.columns) == (("q",), {"value": ("1",)}), repr(blank)
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
@@ -87,12 +92,9 @@ def test_cells_of_any_length(kind, size, files, session):
         head = f'query,doc,{NUMBERS[kind]},text,"{long}"\n'
         rows = [f'{query},{doc},{number},"{odd}",{long}\n' for query, doc, number in ROWS]
         assert read(session, files("it.csv", head + "".join(rows)), kind) == ROWS
-    cells = read_query_table(files("it.csv", f"query,value\nq,{long}\n"), "scores").columns
+    cells = read_table(files("it.csv", f"query,value\nq,{long}\n"), QUERIES, "scores").columns
     assert cells == {"value": (long,)}
-    wanted = Wanted({"q"}, "query", "queries", 9)
-    assert (
-        read_captions(files("it.csv", f"query,text\nq,{long}\n"), wanted)["q"].text == "xxxxxxxx…"
-    )
+    assert captions(files("it.csv", f"query,text\nq,{long}\n"), "q")["q"].text == "xxxxxxxx…"
 
 
 MARKS = ("BZh", "BZh9", "BZh91AY", "PAR1", "PAR1PAR1", "PK", "PK\x03\x04", "7z", "{", "[")
@@ -114,10 +116,9 @@ def test_ids_that_begin_as_archives_do(kind, mark, files, session):
 
 def test_ids_that_begin_as_archives_do_in_other_tables(files):
     for mark in MARKS[:-2]:
-        table = read_query_table(files("it.csv", f"{mark},query\n1,q\n"), "scores")
+        table = read_table(files("it.csv", f"{mark},query\n1,q\n"), QUERIES, "scores")
         assert table.columns == {mark: ("1",)}
-        wanted = Wanted({mark}, "query", "queries", 9)
-        assert read_captions(files("it.tsv", f"{mark}\ttext\n"), wanted)[mark].text == "text"
+        assert captions(files("it.tsv", f"{mark}\ttext\n"), mark)[mark].text == "text"
 
 
 def parquet(table):
@@ -143,7 +144,7 @@ def test_archives_are_still_told(kind, files, session):
         with pytest.raises(gf.InputError, match="another kind of archive"):
             read(session, path, kind)
         with pytest.raises(gf.InputError, match="another kind of archive"):
-            read_query_table(path, name)
+            read_table(path, QUERIES, name)
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
@@ -239,10 +240,10 @@ def test_two_columns_of_one_name_in_other_tables(files):
         made = make(table)
         given = files("it.parquet" if form == "Parquet" else "it.csv", made) if isinstance(made, bytes | str) else made  # fmt: skip
         with pytest.raises(gf.InputError, match="each column once, found"):
-            read_query_table(given, "scores")
+            read_table(given, QUERIES, "scores")
     for made in (table, Bare(table), files("it.parquet", parquet(table))):
         with pytest.raises(gf.InputError, match="each column once, found 'v' again"):
-            read_captions(made, Wanted({"q"}, "query", "queries", 9))
+            captions(made, "q")
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
@@ -252,7 +253,7 @@ def test_integers_among_objects_are_not_rounded(kind, number, session):
         frame = pd.DataFrame({"query": ["q"] * 3, "doc": ["a", "b", "c"]})
         frame[NUMBERS[kind]] = np.array([*others, number], object)
         refused(session, frame, kind, "row 3, .* a float64 holds exactly")
-        table = read_query_table(pd.DataFrame({"query": ["a", "b", "c"], "n": frame[NUMBERS[kind]]}), "t")  # fmt: skip
+        table = read_table(pd.DataFrame({"query": ["a", "b", "c"], "n": frame[NUMBERS[kind]]}), QUERIES, "t")  # fmt: skip
         with pytest.raises(gf.InputError, match="holds exactly"):
             table.numbers("n")
 
@@ -314,7 +315,7 @@ def test_what_is_no_number_in_any_text(word, files, session):
         read_samples(files("it.samples", f"q 0 a 1 1\nq 0 b 1 {word}\n"))
     with pytest.raises(gf.InputError, match="a finite number as grade"):
         read_samples({"q": {"a": (1, word)}})
-    table = read_query_table(files("it.csv", f"query;n\nq;{word}\n"), "scores")
+    table = read_table(files("it.csv", f"query;n\nq;{word}\n"), QUERIES, "scores")
     if word != "nan":  # which is a missing value there
         with pytest.raises(gf.InputError, match=":2, query 'q': expected a finite number as 'n'"):
             table.numbers("n")

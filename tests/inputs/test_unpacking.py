@@ -12,7 +12,8 @@ import gainful as gf
 from gainful.inputs import files as reading
 from gainful.inputs.engine import Engine, Session, bytes_of
 from gainful.inputs.files import plain_file
-from gainful.inputs.query_tables import read_query_table
+from gainful.inputs.roles import QUERIES
+from gainful.inputs.tables import read_table
 from input_forms import zstd
 
 PACKINGS = {"gz": gzip.compress, "zst": zstd.compress}
@@ -49,7 +50,7 @@ def test_what_is_packed_too_well_is_refused(ending, files, tmp_path):
         lambda: unpacked(path, folder=folder),
         lambda: gf.evaluate({"q": {"a": 1}}, path, engine=gf.Engine(folder=folder)),
         lambda: gf.evaluate(path, {"q": {"a": 1}}, engine=gf.Engine(folder=folder)),
-        lambda: read_query_table(path, "scores"),
+        lambda: read_table(path, QUERIES, "scores"),
         lambda: gf.read_chunk_map(path),
     ):
         with pytest.raises(gf.InputError, match=told):

@@ -55,7 +55,7 @@ def test_files(files):
 @pytest.mark.parametrize(
     ("samples", "told"),
     [
-        ({}, "a dict"),
+        ({}, "samples: expected at least one sampled document"),
         ([1], "a dict"),
         ({"q": [1]}, "a dict {doc"),
         ({"q": {"a": 1}}, "stratum, grade"),
@@ -77,7 +77,10 @@ def test_a_byte_order_mark_and_the_policy(files):
 
 
 def test_bad_files(files):
-    for text, told in (("q 0 a 1\n", ":1: expected 5 fields"), ("", "at least one")):
+    for text, told in (
+        ("q 0 a 1\n", ":1: expected 5 fields"),
+        ("", "samples of pools, found an empty file"),
+    ):
         with pytest.raises(gf.InputError, match=told):
             gf.inferred_ndcg(files("bad", text), RUN)
     with pytest.raises(gf.InputError, match="again"):

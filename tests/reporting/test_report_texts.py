@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import gainful as gf
-from gainful.inputs.captions import Caption, Wanted, read_captions
+from gainful.inputs.roles import DOC_TEXTS
+from gainful.reporting.captions import Caption, read_captions
 
 JUDGMENTS = {"1": {"d1": 2, "d2": 0}, "2": {"d3": 1}}
 RUN = {"1": {"d2": 2, "d1": 1, "d9": 0}, "2": {"d3": 1}}
@@ -106,8 +107,8 @@ def test_texts_are_cut_and_on_one_line():
 
 
 def test_only_what_is_wanted_is_kept():
-    wanted = Wanted({"a"}, "doc", "docs", 10)
-    assert read_captions({"a": "one", "b": object()}, wanted) == {"a": Caption(None, "one")}
+    given = {"a": "one", "b": object()}
+    assert read_captions(given, DOC_TEXTS, "docs", {"a"}, 10) == {"a": Caption(None, "one")}
 
 
 def test_the_same_row_twice_is_one(tmp_path):
@@ -123,11 +124,15 @@ def test_the_same_row_twice_is_one(tmp_path):
         ("q.tsv", "", "an empty file"),
         ("q.csv", "qid,one,two\n3,a,b\n", "q.csv:1: expected a column for the text"),
         ("q.jsonl", '{"_id": "1", "text": "a"}\n[1]\n', "q.jsonl:2: expected a JSON object"),
-        ("q.jsonl", '{"_id": "1", "text": "a"}\n{"text": "b"}\n', "q.jsonl:2: expected a column"),
+        (
+            "q.jsonl",
+            '{"_id": "1", "text": "a"}\n{"text": "b"}\n',
+            "q.jsonl:2: expected the column '_id' for the id of each query",
+        ),
         (
             "q.jsonl",
             '{"title": "a", "text": "b"}\n',
-            "q.jsonl:1: expected a column .* found only 'title', 'text'. Read are _id, .*qid",
+            "q.jsonl:1: expected a column .* found only 'title', 'text'. Give it one of these names: _id, .*qid",
         ),
         ("q.jsonl", '{"text": "a"}\n', "q.jsonl:1: expected a column for the id"),
         (
@@ -136,9 +141,9 @@ def test_the_same_row_twice_is_one(tmp_path):
             "q.jsonl:1: expected a col",
         ),
         ("q.jsonl", '{"_id": "1", "text": ["a"]}\n', "q.jsonl:1: expected a text"),
-        ("q.json", '{"1": ', "q.json: expected JSON that can be read"),
+        ("q.json", '{"1": ', "q.json:1: expected JSON: {query: text}"),
         ("q.json", "[3]", "record 1: expected an object"),
-        ("q.json", '{"1": ["a"]}', "expected a title and a text"),
+        ("q.json", '{"1": ["a"]}', r"query '1': expected \(title, text\)"),
         ("q.json", '"text"', "q.json:1: expected the id of a query"),
         ("no/such", None, "expected a file, found none"),
     ],

@@ -27,8 +27,9 @@ from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Engine
-from gainful.inputs.query_tables import read_query_table
+from gainful.inputs.roles import QUERIES
 from gainful.inputs.spark_engine import Spark
+from gainful.inputs.tables import read_table
 from gainful.measures.family import GEOMETRIC
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import Policy
@@ -108,7 +109,7 @@ def compare(
     asked = read_measures(measures)
     refuse_geometric(asked)
     saved, fresh = split_runs(runs, baseline)
-    table = None if slices is None else read_query_table(slices, "slices")
+    table = None if slices is None else read_table(slices, QUERIES, "slices")
     scores = _evaluated(
         judgments, fresh, asked, progress, policy=policy, columns=columns, chunks=chunks, engine=engine
     )  # fmt: skip
@@ -240,7 +241,7 @@ def _compare(
 ) -> Comparison:
     base = paired.system(paired.systems[0] if baseline is None else baseline, "baseline")
     chosen = pairs_of(paired, base, settings.pairs)
-    metadata = None if slices is None else read_query_table(slices, "slices")
+    metadata = None if slices is None else read_table(slices, QUERIES, "slices")
     parts = slices_of(
         paired,
         chosen,

@@ -10,7 +10,8 @@ from gainful.errors import GainfulError, InputError, did_you_mean, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
-from gainful.inputs.query_tables import QueryTable, read_query_table
+from gainful.inputs.roles import QUERIES
+from gainful.inputs.tables import InputTable, read_table
 from gainful.measures.notation import parse, parse_all
 from gainful.measures.spec import Measure
 
@@ -116,13 +117,13 @@ def _read(table: object, name: str, asked: Sequence[str]) -> Column:
     if isinstance(table, Scores):
         return column_of_scores(table)
     if isinstance(table, PerQuery):
-        return _of_table(read_query_table(table.to_dict(), name), name, asked)
+        return _of_table(read_table(table.to_dict(), QUERIES, name), name, asked)
     if isinstance(table, Baseline):
         return column_of_baseline(table, None, name)
-    return _of_table(read_query_table(table, name), name, asked)
+    return _of_table(read_table(table, QUERIES, name), name, asked)
 
 
-def _of_table(table: QueryTable, name: str, asked: Sequence[str]) -> Column:
+def _of_table(table: InputTable, name: str, asked: Sequence[str]) -> Column:
     """Take the columns of numbers, and those that were asked for; the others hold no scores."""
     values: dict[str, Floats] = {}
     for column in table.columns:
@@ -138,7 +139,7 @@ def _of_table(table: QueryTable, name: str, asked: Sequence[str]) -> Column:
         if len(table.columns) == 1:
             table.numbers(*table.columns)  # says which cell is no number
         raise InputError(name, "a column of numbers", ", ".join(table.columns))
-    return Column(table.queries, values)
+    return Column(table["query"], values)
 
 
 def spelled(name: str) -> str:

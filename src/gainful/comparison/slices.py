@@ -14,7 +14,7 @@ from gainful.comparison.paired_scores import Paired
 from gainful.comparison.settings import Settings
 from gainful.errors import InputError
 from gainful.inputs.identifiers import examples
-from gainful.inputs.query_tables import QueryTable
+from gainful.inputs.tables import InputTable
 
 AUTOMATIC = ("judged", "baseline")
 """Slices that need no metadata: how many documents are judged, and the baseline's score."""
@@ -50,7 +50,7 @@ def slices_of(
     *,
     base: int,
     by: Sequence[str],
-    metadata: QueryTable | None,
+    metadata: InputTable | None,
     judged: Mapping[str, int] | None,
 ) -> tuple[Slice, ...]:
     """Compare within slices: the parts into which columns of metadata cut the queries."""
@@ -74,7 +74,7 @@ def slices_of(
     return tuple(sorted(slices, key=lambda one: one.difference.difference))
 
 
-def _wanted(by: Sequence[str], metadata: QueryTable | None) -> list[str]:
+def _wanted(by: Sequence[str], metadata: InputTable | None) -> list[str]:
     known = [*(metadata.columns if metadata is not None else ()), *AUTOMATIC]
     if not by:
         return list(metadata.columns) if metadata is not None else []
@@ -87,7 +87,7 @@ def _parts(
     column: str,
     paired: Paired,
     base: int,
-    metadata: QueryTable | None,
+    metadata: InputTable | None,
     judged: Mapping[str, int] | None,
 ) -> list[tuple[str, Bools]]:
     if metadata is not None and column in metadata.columns:
@@ -104,15 +104,15 @@ def _parts(
 
 
 def _by_metadata(
-    column: str, queries: Sequence[str], metadata: QueryTable
+    column: str, queries: Sequence[str], metadata: InputTable
 ) -> list[tuple[str, Bools]]:
-    place = {query: at for at, query in enumerate(metadata.queries)}
+    place = {query: at for at, query in enumerate(metadata["query"])}
     at = [place.get(query) for query in queries]
     if all(one is None for one in at):
         raise InputError(
             f"slices {metadata.name}",
             "queries that are compared",
-            f"none of them; it has {examples(metadata.queries)}",
+            f"none of them; it has {examples(metadata['query'])}",
             f"Compared are {examples(queries)}.",
         )
     if metadata.is_numeric(column):

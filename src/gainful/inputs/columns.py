@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError, did_you_mean, shown
-from gainful.inputs.kinds import FOUND_RANKS, JUDGMENTS, RANKS, RUN, SUBTOPICS, Kind, mistaken
+from gainful.inputs.kinds import FOUND_RANKS, JUDGMENTS, RANKS, RUN, Kind, mistaken
 
 # The names in use, the surest first: a table may have the text of a query beside its id.
 # They are compared in lower case, with _ for blanks and hyphens.
@@ -25,7 +25,7 @@ _KEYS = ("query", "doc", "grade", "score", "rank", *(
     f"{name}.{role}" for name, numbers in _NUMBERS.items() for role in ("query", "doc", *numbers)
 ))  # fmt: skip
 _LONGEST_NUMBER = 10  # digits, which no file has so many columns for
-_PARTS = (f"{SUBTOPICS.part}", f"{SUBTOPICS.name}.{SUBTOPICS.part}")
+_SUBTOPIC = "subtopic"
 
 
 class Columns(dict[str, str]):
@@ -58,8 +58,8 @@ class Columns(dict[str, str]):
                 )
 
 
-def read_columns(columns: object, *, parts: bool = False) -> Columns:
-    """Check the names of columns that a caller gives; with `parts`, of subtopics too.
+def read_columns(columns: object, *, subtopics: bool = False) -> Columns:
+    """Check the names of columns that a caller gives; with `subtopics`, of these too.
 
     Names that were checked before are returned as they are.
 
@@ -72,7 +72,7 @@ def read_columns(columns: object, *, parts: bool = False) -> Columns:
         return columns
     if not isinstance(columns, Mapping):
         raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
-    keys = (*_KEYS, *_PARTS) if parts else _KEYS
+    keys = (*_KEYS, _SUBTOPIC, f"{JUDGMENTS.name}.{_SUBTOPIC}") if subtopics else _KEYS
     for key, name in columns.items():
         if key not in keys:
             raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, keys))
@@ -89,13 +89,15 @@ def read_columns(columns: object, *, parts: bool = False) -> Columns:
     return Columns({key: str(name) for key, name in columns.items()})
 
 
-def asked_columns(kind: Kind, given: Mapping[str, str]) -> dict[str, str]:
+def asked_columns(
+    kind: Kind, given: Mapping[str, str], *, subtopics: bool = False
+) -> dict[str, str]:
     """Return the names of columns that are given for a kind, by what they hold.
 
     >>> asked_columns(RUN, {"query": "user", "grade": "stars", "run.rank": "place"})
     {'query': 'user', 'rank': 'place'}
     """
-    roles = ("query", "doc", *_NUMBERS[kind.name], *([] if kind.part is None else [kind.part]))
+    roles = ("query", "doc", *_NUMBERS[kind.name], *([_SUBTOPIC] if subtopics else []))
     found = {role: _given(role, kind, given) for role in roles}
     return {role: name for role, name in found.items() if name is not None}
 
@@ -210,20 +212,6 @@ def find_columns(
     return query, doc, number
 
 
-def find_part(names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str) -> int | None:
-    """Return the place, from 0, of the part of a query that a row belongs to, if rows do.
-
-    >>> find_part(["query", "intent", "doc", "grade"], SUBTOPICS, {}, "qrels.tsv")
-    1
-    """
-    if kind.part is None:
-        return None
-    place = _place(kind.part, names, kind, given, where)
-    if place in find_columns(names, kind, given, where):
-        raise InputError(where, "four columns", f"{names[place]!r} given for two of them")
-    return place
-
-
 def _place(
     role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
 ) -> int:
@@ -242,7 +230,7 @@ def _place(
     alike = [
         name
         for name in names
-        if name == names[place] or (not asked and _plain(name) == _plain(names[place]))
+        if name == names[place] or (not asked and plain_name(name) == plain_name(names[place]))
     ]
     if len(alike) > 1:
         raise InputError(
@@ -274,11 +262,11 @@ def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
 
 
 def _remedy(role: str, names: Sequence[str]) -> str:
-    plain = [_plain(name) for name in names]
+    plain = [plain_name(name) for name in names]
     if role == RUN.number and any(alias in plain for alias in ALIASES[JUDGMENTS.number]):
         return mistaken(JUDGMENTS, given=RUN)
     ranks = ", or rank=… where it has ranks" if role == RUN.number else ""
-    return f"Read are {', '.join(ALIASES[role])}; or name it: columns {role}=…{ranks}."
+    return f"Give it one of these names: {', '.join(ALIASES[role])}; or say which it is: columns {role}=…{ranks}."
 
 
 def refuse_repeated(names: Sequence[str], where: str) -> None:
@@ -300,12 +288,12 @@ def is_name_of_ranks(name: str) -> bool:
     >>> is_name_of_ranks("Position"), is_name_of_ranks("score")
     (True, False)
     """
-    return _plain(name) in ALIASES[RANKS.number]
+    return plain_name(name) in ALIASES[RANKS.number]
 
 
 def find_rank(names: Sequence[str]) -> int | None:
     """Return the place of a column of ranks, if there is one."""
-    plain = [_plain(name) for name in names]
+    plain = [plain_name(name) for name in names]
     return plain.index("rank") if "rank" in plain else None
 
 
@@ -322,9 +310,14 @@ def _find(role: str, names: Sequence[str], kind: Kind, given: Mapping[str, str])
     asked = _given(role, kind, given)
     if asked is not None:
         return names.index(asked) if asked in names else None
-    plain = [_plain(name) for name in names]
+    plain = [plain_name(name) for name in names]
     return next((plain.index(alias) for alias in ALIASES[role] if alias in plain), None)
 
 
-def _plain(name: Any) -> str:
+def plain_name(name: Any) -> str:
+    """Return the name of a column as names are compared: in lower case, with _ for blanks and hyphens.
+
+    >>> plain_name(" Query-ID")
+    'query_id'
+    """
     return str(name).strip().casefold().replace("-", "_").replace(" ", "_")

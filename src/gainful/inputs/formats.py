@@ -11,7 +11,6 @@ from gainful.errors import InputError, did_you_mean, shortened
 from gainful.inputs.columns import (
     asked_columns,
     find_columns,
-    find_part,
     find_rank,
     for_other_side,
     is_number,
@@ -41,7 +40,6 @@ class Layout:
         header: whether the first line names the columns.
         skip: how many blank lines stand before it.
         rank: the place of a column of ranks.
-        part: the place of a column of subtopics, where rows belong to one.
         numbered: whether the caller named columns by number, so that there is no header.
     """
 
@@ -52,7 +50,6 @@ class Layout:
     header: bool = False
     skip: int = 0
     rank: int | None = None
-    part: int | None = None
     numbered: bool = False
 
 
@@ -92,23 +89,21 @@ def recognise_head(head: bytes, name: str, kind: Kind, given: Mapping[str, str])
 def trec(kind: Kind, delimiter: str, given: Mapping[str, str], where: str) -> Layout:
     """Return the layout of a TREC file; columns may be named by its fields."""
     kind = kind_of(kind.fields, kind, given)
-    places, part = _places(kind.fields, kind, given, where)
+    places = _places(kind.fields, kind, given, where)
     rank = kind.fields.index("rank") if kind is RUN else None
-    return Layout("trec", delimiter, kind.fields, places, rank=rank, part=part)
+    return Layout("trec", delimiter, kind.fields, places, rank=rank)
 
 
 def _places(
     names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
-) -> tuple[tuple[int, int, int], int | None]:
-    kind = kind_of(names, kind, given)
-    return find_columns(names, kind, given, where), find_part(names, kind, given, where)
+) -> tuple[int, int, int]:
+    return find_columns(names, kind_of(names, kind, given), given, where)
 
 
 def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
     """Tell which keys of the objects on the lines of a file are read, from the first of them."""
     names = tuple(json.loads(first))
-    places, part = _places(names, kind, given, f"{name}:1")
-    return Layout("jsonl", "", names, places, part=part)
+    return Layout("jsonl", "", names, _places(names, kind, given, f"{name}:1"))
 
 
 def _delimited(name: str, first: bytes, kind: Kind, given: Mapping[str, str]) -> Layout:
@@ -128,11 +123,9 @@ def _delimited(name: str, first: bytes, kind: Kind, given: Mapping[str, str]) ->
     for delimiter in delimiters:
         names = first_fields(line, delimiter) if delimiter in line else []
         if len(names) > 1 and looks_like_header(names, kind, given):
-            places, part = _places(names, kind, given, where)
+            places = _places(names, kind, given, where)
             rank = find_rank(names) if kind_of(names, kind, given) is RUN else None
-            return Layout(
-                "table", delimiter, tuple(names), places, header=True, rank=rank, part=part
-            )
+            return Layout("table", delimiter, tuple(names), places, header=True, rank=rank)
     delimiter = next((mark for mark in delimiters if mark in line), "")
     fields = first.split()  # as bytes: only the white space of ASCII separates
     if len(fields) == len(kind.fields) or (delimiter in ("", "\t") and by_name != "\t"):
@@ -205,9 +198,9 @@ def _without_header(
             f"{len(fields)}, from 1: {shortened(', '.join(map(repr, fields)))}",
             f"Columns named by number are those of a file without a header.{for_other_side(kind, given)}",
         )
-    places, part = _places(names, kind, given, where)
+    places = _places(names, kind, given, where)
     if delimiter:
-        return Layout("table", delimiter, names, places, part=part, numbered=True)
+        return Layout("table", delimiter, names, places, numbered=True)
     if "\r" in line.rstrip("\r\n"):  # or all rows would be one, and the first of them alone be read
         raise InputError(
             where,
@@ -215,13 +208,13 @@ def _without_header(
             "carriage returns alone",
             "Write its line ends anew: tr '\\r' '\\n'.",
         )
-    return Layout("trec", " ", names, places, part=part, numbered=True)
+    return Layout("trec", " ", names, places, numbered=True)
 
 
 def _refuse_partly_numbered(where: str, kind: Kind, given: Mapping[str, str]) -> None:
     """Refuse columns of which only some are named by number."""
     asked = asked_columns(kind, given)
-    roles = ["query", "doc", kind.number, *([] if kind.part is None else [kind.part])]
+    roles = ["query", "doc", kind.number]
     if not all(role in asked and is_number(asked[role]) for role in roles):
         raise InputError(
             where,

@@ -111,10 +111,10 @@ def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
 
     Args:
         given: the data frame; anything else is passed over.
-        columns: the names of query, doc, number and, where there is one, part.
+        columns: the names of query, doc and number.
         kind: what it holds.
     """
-    refuse_odd_ids(given, (*columns[:2], *columns[3:]), kind)
+    refuse_odd_ids(given, columns[:2], kind.name)
     for name, values in objects_in(given, columns[2:3]):
         for row, value in enumerate(values, 1):
             if isinstance(value, int | np.integer) and not is_exact(int(value)):
@@ -126,23 +126,29 @@ def refuse_odd_objects(given: Any, columns: Sequence[str], kind: Kind) -> None:
                 )
 
 
-def refuse_odd_ids(given: Any, columns: Sequence[str], kind: Kind) -> None:
-    """Refuse ids in some columns of a data frame that are neither strings nor integers."""
+def refuse_odd_ids(given: Any, columns: Sequence[str], table: str) -> None:
+    """Refuse ids in some columns of a data frame that are neither strings nor integers.
+
+    Args:
+        given: the data frame; anything else is passed over.
+        columns: the names of those that hold ids.
+        table: what messages call it.
+    """
     for name, values in objects_in(given, columns):
         if {*map(type, values)} <= {str, int}:  # much faster than a look at each
             texts = [value for value in values if isinstance(value, str)]
-            refuse_halves(texts, where=f"{kind.name}, column {name!r}")
+            refuse_halves(texts, where=f"{table}, column {name!r}")
             continue
         for value in values:
             odd = not isinstance(value, _IDS) or isinstance(value, bool)
             if odd and not is_missing(value):
                 raise InputError(
-                    f"{kind.name}, column {name!r}",
+                    f"{table}, column {name!r}",
                     "strings (or integers) as ids",
                     shown(value),
                 )
             if isinstance(value, str):
-                id_text(value, where=f"{kind.name}, column {name!r}")
+                id_text(value, where=f"{table}, column {name!r}")
 
 
 def objects_in(given: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any]]:

@@ -1,4 +1,4 @@
-"""The kinds of input: judgments, runs, and judgments of the subtopics of queries."""
+"""The kinds of input: judgments, and runs by score or by rank."""
 
 from dataclasses import dataclass, replace
 
@@ -16,7 +16,6 @@ class Kind:
         name: how messages call it.
         number: what its numbers are.
         fields: those of a line of a TREC file.
-        part: what a row belongs to within its query, where rows do.
         ascending: whether the lowest number is the best.
         whole: whether its numbers must be whole, from 0, since no more than the name of their
             column tells what they are.
@@ -25,7 +24,6 @@ class Kind:
     name: str
     number: str
     fields: tuple[str, ...]
-    part: str | None = None
     ascending: bool = False
     whole: bool = False
 
@@ -63,7 +61,6 @@ RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))
 # A run whose rows have ranks: what reads them turns their signs, and they are scores.
 RANKS = Kind("run", "rank", RUN.fields, ascending=True)
 FOUND_RANKS = replace(RANKS, whole=True)
-SUBTOPICS = Kind("judgments", "grade", ("query", "subtopic", "doc", "grade"), part="subtopic")
 
 
 def mistaken(found: Kind, given: Kind) -> str:

@@ -1,7 +1,7 @@
 """JSON in one piece: a dict of dicts, as pytrec_eval, ranx and BEIR write it, or a list of records."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError, shown
-from gainful.inputs.columns import find_columns, find_part
+from gainful.inputs.columns import find_columns
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.kinds import Kind
@@ -39,13 +39,12 @@ class Records:
     records: list[dict[str, Any]]
 
     def arrays(self, columns: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-        """Return the columns query, doc and number, and part where rows belong to one."""
+        """Return the columns query, doc and number."""
         names = list(self.records[0])
         places = find_columns(names, self.kind, columns, self.file.name)
-        part = find_part(names, self.kind, columns, self.file.name)
         value = names[places[2]]
-        keys = [names[place] for place in (*places[:2], *([] if part is None else [part]))]
-        ids: dict[str, list[str]] = {name: [] for name in ("query", "doc", "part")[: len(keys)]}
+        keys = [names[place] for place in places[:2]]
+        ids: dict[str, list[str]] = {"query": [], "doc": []}
         numbers: list[float] = []
         for number, record in enumerate(self.records, 1):
             where = f"{self.file.name}, record {number}"
@@ -54,8 +53,7 @@ class Records:
             for (role, column), key in zip(ids.items(), keys, strict=True):
                 column.append(id_text(record[key], where=where))
                 if not column[-1]:
-                    what = self.kind.part if role == "part" else role
-                    raise InputError(where, f"an id as {what}", "an empty text")
+                    raise InputError(where, f"an id as {role}", "an empty text")
             given = record[value]
             # NaN and the infinities are found in the table, as in one of another format.
             read = given if type(given) is float else _number(given, self.kind, where)
@@ -71,11 +69,9 @@ def read_nested(
 
     Where it is not `checked`, {query: {doc: number}} may hold what is no finite number.
     """
-    value = _parsed(file, kind)
+    value = _parsed(file)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         return Records(file, kind, value)
-    if isinstance(value, dict) and kind.part is not None:
-        return value  # what is in it is checked as in any dict
     if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
         raise InputError(
             file.name,
@@ -92,7 +88,7 @@ def read_nested(
     return value
 
 
-def _parsed(file: Plain, kind: Kind) -> Any:
+def _parsed(file: Plain) -> Any:
     with opened(str(file.path)) as content:
         text = content.read().removeprefix(BYTE_ORDER_MARK)
     try:
@@ -106,7 +102,8 @@ def _parsed(file: Plain, kind: Kind) -> Any:
     except UnicodeDecodeError:
         raise InputError(file.name, "UTF-8 text", "bytes that are none") from None
     except RepeatedError as problem:
-        raise _repeated(text, file, kind, problem) from None
+        levels = ("query", "document")
+        raise repeated_key(text, file.name, levels, problem, _NO_ROWS) from None
     except (ValueError, RecursionError) as problem:
         raise InputError(file.name, "JSON that can be read", str(problem)) from None
 
@@ -147,10 +144,19 @@ def _again(pairs: list[tuple[str, Any]]) -> _Again | None:
     )
 
 
-def _repeated(text: bytes, file: Plain, kind: Kind, problem: RepeatedError) -> InputError:
+def repeated_key(
+    text: str | bytes, name: str, levels: Sequence[str], problem: RepeatedError, remedy: str
+) -> InputError:
     """Return an error that says where a key stands twice, for which the text is read once more.
 
     An inner object is read before the query that it belongs to is known.
+
+    Args:
+        text: JSON.
+        name: what messages call the file.
+        levels: what the keys of dicts in dicts are, from outside.
+        problem: what the first reading met.
+        remedy: what to do about a key of a level.
     """
     try:
         found = json.loads(text, object_pairs_hook=_again)
@@ -158,16 +164,15 @@ def _repeated(text: bytes, file: Plain, kind: Kind, problem: RepeatedError) -> I
         found = None
     if isinstance(found, _Again):
         *outer, key = found.keys
-        levels = ("query", *([] if kind.part is None else [kind.part]), "document")
         what = levels[len(outer)] if len(outer) < len(levels) else "key"
-        places = [f"{level} {name!r}" for level, name in zip(levels, outer, strict=False)]
-        where = ", ".join([file.name, *places])
-        return InputError(where, f"each {what} once", f"{key!r} again", _NO_ROWS)
+        places = [f"{level} {one!r}" for level, one in zip(levels, outer, strict=False)]
+        where = ", ".join([name, *places])
+        return InputError(where, f"each {what} once", f"{key!r} again", remedy)
     for number, record in enumerate(found if isinstance(found, list) else [], 1):
         if isinstance(record, _Again):
-            where, key = f"{file.name}, record {number}", record.keys[-1]
+            where, key = f"{name}, record {number}", record.keys[-1]
             return InputError(where, "each key once", f"{key!r} again", KEY_ONCE)
-    return InputError(file.name, "each key once", f"{problem} again", KEY_ONCE)
+    return InputError(name, "each key once", f"{problem} again", KEY_ONCE)
 
 
 def _number(value: object, kind: Kind, where: str) -> float:

@@ -22,10 +22,11 @@ from gainful.inputs.precision import INEXACT, is_exact
 
 _LONGEST = 60
 _FINITE = "a finite number as"
-_NO_HEADER = (
+NO_HEADER = (
     "Columns named by number are those of a file without a header: where its first line names "
     "them, use the names."
 )
+"""What to do where a column that is named by number holds no number in the first row."""
 _TABLE = "Columns of a table without a header are named by their numbers: query=1, doc=2 …."
 
 
@@ -38,7 +39,6 @@ class Row:
     doc: str
     number: float
     rank: str | None = None
-    part: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def rows(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
 def _advice(first: Fault, layout: Layout) -> str:
     """Say how columns are named, where the first row suggests that they were named wrongly."""
     if layout.numbered and first.expected.startswith(_FINITE):
-        return _NO_HEADER
+        return NO_HEADER
     if layout.names == RUN.fields or layout.names == JUDGMENTS.fields:
         return _TABLE if first.expected.startswith(f"{len(layout.names)} fields") else ""
     return ""
@@ -87,14 +87,15 @@ def line_of(nth: int, wanted: Callable[[Row], bool], found: Iterator[Row | Fault
     return next(islice(lines, nth - 1, None), None)
 
 
-def _lines(file: Plain) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(file: Plain) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their numbers, without a byte order mark."""
     with opened(str(file.path)) as content:
         for number, line in enumerate(content, 1):
             yield number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
 
 
 def _trec(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
-    for number, line in _lines(file):
+    for number, line in numbered_lines(file):
         if row := trec_row(number, line, layout, kind):
             yield row
 
@@ -117,17 +118,20 @@ def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     except UnicodeDecodeError:
         return Fault(number, "UTF-8 text", _quoted(line), "Convert the file to UTF-8.")
     rank = None if layout.rank is None else text[layout.rank]
-    part = None if layout.part is None else text[layout.part]
-    return _row(number, text[query], text[doc], text[value], kind, rank, part)
+    return _row(number, text[query], text[doc], text[value], kind, rank)
 
 
-def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+def delimited_rows(file: Plain, delimiter: str) -> Iterator[tuple[int, list[str]] | Fault]:
+    """Yield the line on which each row of a delimited file begins, and its fields.
+
+    A blank line has none. Bytes that are not UTF-8 come as lone surrogates. The last row is a
+    fault where its quotes are not closed.
+    """
     with (
         opened(str(file.path)) as content,
         io.TextIOWrapper(content, "utf-8-sig", errors="surrogateescape", newline="") as text,
     ):
-        reader = csv_fields(text, layout.delimiter, strict=True)
-        names = layout.header
+        reader = csv_fields(text, delimiter, strict=True)
         while True:
             line = reader.line_num + 1
             try:
@@ -137,10 +141,20 @@ def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
             except csv.Error as problem:
                 yield Fault(line, "fields in quotes that are closed", str(problem))
                 return
-            if names:  # blank lines may stand before the header
-                names = not any(field.strip() for field in fields)
-            elif fields:
-                yield table_row(line, fields, layout, kind)
+            yield line, fields
+
+
+def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+    names = layout.header
+    for row in delimited_rows(file, layout.delimiter):
+        if isinstance(row, Fault):
+            yield row
+            return
+        line, fields = row
+        if names:  # blank lines may stand before the header
+            names = not any(field.strip() for field in fields)
+        elif fields:
+            yield table_row(line, fields, layout, kind)
 
 
 def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row | Fault:
@@ -153,12 +167,11 @@ def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row |
             f"{len(fields)}: {_shown(layout.delimiter.join(fields))}",
         )
     rank = None if layout.rank is None else fields[layout.rank]
-    part = None if layout.part is None else fields[layout.part]
-    return _row(line, fields[query], fields[doc], fields[value], kind, rank, part)
+    return _row(line, fields[query], fields[doc], fields[value], kind, rank)
 
 
 def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
-    for number, line in _lines(file):
+    for number, line in numbered_lines(file):
         if row := json_row(number, line, layout, kind):
             yield row
 
@@ -166,7 +179,6 @@ def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
 def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Fault | None:
     """Read a line that is a JSON object; None where it is blank."""
     query, doc, value = (layout.names[place] for place in layout.places)
-    keys = [query, doc, *([] if layout.part is None else [layout.names[layout.part]])]
     if not line.strip():
         return None
     try:
@@ -175,10 +187,10 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
         return Fault(number, "each key once", f"{problem} again", KEY_ONCE)
     except (ValueError, RecursionError) as problem:
         return Fault(number, "a JSON object", f"{_quoted(line)} ({problem})")
-    if not isinstance(record, dict) or not {*keys, value} <= record.keys():
+    if not isinstance(record, dict) or not {query, doc, value} <= record.keys():
         names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
-        return Fault(number, f"the keys {', '.join(keys)} and {value}", names)
-    ids = [record[key] for key in keys]
+        return Fault(number, f"the keys {query}, {doc} and {value}", names)
+    ids = [record[query], record[doc]]
     wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
     if wrong:
         return Fault(number, "a string (or an integer) as id", shown(wrong[0]))
@@ -188,22 +200,13 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     if isinstance(record[value], str):  # a number in quotes is none, as in a dict
         found, advice = _shown(record[value]), kind.advice(record[value])
         return Fault(number, f"{_FINITE} {kind.number}", found, advice)
-    part = None if layout.part is None else str(ids[2])
-    return _row(number, str(ids[0]), str(ids[1]), record[value], kind, part=part)
+    return _row(number, str(ids[0]), str(ids[1]), record[value], kind)
 
 
 def _row(
-    line: int,
-    query: str,
-    doc: str,
-    value: object,
-    kind: Kind,
-    rank: str | None = None,
-    part: str | None = None,
+    line: int, query: str, doc: str, value: object, kind: Kind, rank: str | None = None
 ) -> Row | Fault:
-    for role, text in (("query", query), ("doc", doc), (kind.part, part)):
-        if text is None:
-            continue
+    for role, text in (("query", query), ("doc", doc)):
         if not text:
             return Fault(line, f"an id as {role}", "an empty field")
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
@@ -220,7 +223,7 @@ def _row(
         found = _shown(value) if isinstance(value, str) else shown(value)
         found = found if value != "" else "nothing"
         return Fault(line, f"{_FINITE} {kind.number}", found, kind.advice(value))
-    return Row(line, query, doc, kind.turned(number), rank, part)
+    return Row(line, query, doc, kind.turned(number), rank)
 
 
 def _number(value: object) -> float:

@@ -16,7 +16,7 @@ class Source:
     Attributes:
         kind: which of the two.
         name: what messages call it.
-        select: SQL with the columns query, doc and number, and rank and part where there is one.
+        select: SQL with the columns query, doc and number, and rank where there is one.
         rescans: whether it costs little to read it several times.
         strict: whether no value can be missing: none is, or reading fails; else they are NULL.
         file: where its text stands, if it does.

@@ -1,13 +1,12 @@
 """Tables whose columns have types: Parquet, data frames, Arrow objects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from gainful.errors import InputError
 from gainful.inputs.columns import (
     find_columns,
-    find_part,
     find_rank,
     kind_of,
     refuse_ids,
@@ -50,7 +49,9 @@ def parquet(
     written = written_columns(files, session, name)
     relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
     source = typed(relation, kind, columns, session, name, [column for column, _ in written[0]])
-    _refuse_mixed(written, kind, columns, name)
+    for known in {tuple(column for column, _ in part) for part in written}:
+        places = find_columns(known, kind_of(known, kind, columns), columns, name)
+        refuse_mixed(written, [known[place] for place in places], name)
     return replace(source, rescans=True, strict=_is_complete(files, source, session))
 
 
@@ -100,12 +101,8 @@ def typed(
     kind = kind_of(written, kind, columns)
     places = find_columns(written, kind, columns, name)
     query, doc, number = (name_quoted(names[place]) for place in places)
-    ids = dict(zip(("query", "doc"), places, strict=False))
-    belongs = find_part(written, kind, columns, name)
-    if belongs is not None:
-        ids[f"{kind.part}"] = belongs
     described = [(row[0], row[1]) for row in described]
-    refuse_ids(name, described, ids, _IDS | {"ENUM"})
+    refuse_ids(name, described, {"query": places[0], "doc": places[1]}, _IDS | {"ENUM"})
     refuse_numbers(name, described[places[2]], kind, _NUMBERS)
     value = f"CAST({number} AS DOUBLE)"
     full_type = described[places[2]][1]
@@ -129,14 +126,11 @@ def typed(
     ranks, rank = None if kind.ascending else find_rank(written), ""
     if ranks is not None:  # by way of text, which every type can be
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
-    part = ""
-    if belongs is not None:
-        part = f", CAST({name_quoted(names[belongs])} AS VARCHAR) AS part"
     select = (
         f"SELECT CAST({query} AS VARCHAR) AS query, CAST({doc} AS VARCHAR) AS doc, "
-        f"{value} AS number{rank}{part} {relation}"
+        f"{value} AS number{rank} {relation}"
     )
-    chosen = tuple(names[place] for place in (*places, *([] if belongs is None else [belongs])))
+    chosen = tuple(names[place] for place in places)
     return Source(kind, name, select, layout=Layout("typed", names=chosen))
 
 
@@ -168,20 +162,19 @@ def written_columns(files: str, session: Session, name: str) -> list[list[tuple[
     return list(columns.values())
 
 
-def _refuse_mixed(
-    written: Sequence[Sequence[tuple[str, str]]], kind: Kind, columns: Given, name: str
+def refuse_mixed(
+    written: Sequence[Sequence[tuple[str, str]]], read: Collection[str], name: str
 ) -> None:
-    """Refuse parts that have another type for a column: one's would be forced on the others."""
+    """Refuse parts that have another type for a column that is read: one's would be forced on all."""
     types: dict[str, set[str]] = {}
     for part in written:
         for column, type_ in part:
             types.setdefault(column, set()).add(type_)
-    for known in {tuple(column for column, _ in part) for part in written}:
-        for place in find_columns(known, kind_of(known, kind, columns), columns, name):
-            if len(types[known[place]]) > 1:
-                raise InputError(
-                    f"{name}, column {known[place]!r}",
-                    "the same type in every part",
-                    " and ".join(sorted(types[known[place]])),
-                    "Write the parts with the same types.",
-                )
+    for column in read:
+        if len(types[column]) > 1:
+            raise InputError(
+                f"{name}, column {column!r}",
+                "the same type in every part",
+                " and ".join(sorted(types[column])),
+                "Write the parts with the same types.",
+            )

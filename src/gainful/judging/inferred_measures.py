@@ -12,7 +12,8 @@ from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.worksheet import discounts_of, gains_of
 from gainful.inputs.engine import Engine
-from gainful.inputs.samples import Sampled, read_samples
+from gainful.inputs.roles import SAMPLES
+from gainful.inputs.tables import read_table
 from gainful.kernels.relevance import ratio
 from gainful.matching.dispatch import reading
 from gainful.measures.notation import parse
@@ -22,6 +23,28 @@ from gainful.rendering.table import Table, as_html, as_text
 
 _EPSILON = 1e-5  # of xinfAP, which keeps its shares from 0/0
 _PARTS = 3  # of epsilon that the judged have more
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A document of a pool: its stratum, and its grade, negative where it was not judged."""
+
+    stratum: object
+    grade: float
+
+
+def read_samples(given: object) -> dict[str, dict[str, Sampled]]:
+    """Read the pools of queries, `{query: {doc: (stratum, grade)}}` or a table of any format.
+
+    >>> read_samples({"q": {"a": (1, 2)}})
+    {'q': {'a': Sampled(stratum=1, grade=2.0)}}
+    """
+    table = read_table(given, SAMPLES, "samples")
+    pools: dict[str, dict[str, Sampled]] = {query: {} for (query,) in table.groups}
+    columns = (table[name] for name in ("query", "doc", "stratum", "grade"))
+    for query, doc, stratum, grade in zip(*columns, strict=True):
+        pools.setdefault(query, {})[doc] = Sampled(stratum, grade)
+    return pools
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.plotting import charts, theme
+from gainful.reporting.captions import captions_of_docs, texts_of_queries
 from gainful.reporting.choosing import (
     LEAST_DETAIL,
     PAYLOAD,
@@ -41,7 +42,6 @@ from gainful.reporting.payload import (
     slices_section,
     verdicts_section,
 )
-from gainful.reporting.texts import captions_of_docs, texts_of_queries
 
 _USUAL_DEPTH = 20
 _DEEPEST = 100  # of a list or a curve that nobody asked for

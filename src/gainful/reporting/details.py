@@ -7,9 +7,9 @@ from typing import Any
 
 from gainful.explanation.worked_steps import ABSENT, Entry, has_table
 from gainful.explanation.worked_tables import Step, conventions_of
-from gainful.inputs.captions import Caption
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.reporting.captions import Caption
 from gainful.reporting.lists import Query, Ranked
 
 Number = float | int | None

@@ -16,10 +16,11 @@ from gainful.evaluation.evaluate import evaluate_runs, read_policy
 from gainful.evaluation.scores import Scores
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
-from gainful.inputs.query_tables import read_query_table
+from gainful.inputs.roles import QUERIES
 from gainful.inputs.sources import lasting
 from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
+from gainful.inputs.tables import read_table
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import Policy
 from gainful.reporting.assembling import Given, of_comparison, of_evaluated
@@ -197,7 +198,7 @@ def report(
     date = _date(created)
     _refuse_bare(runs)
     saved, fresh = split_runs(runs, baseline)
-    table = None if slices is None else read_query_table(slices, "slices")
+    table = None if slices is None else read_table(slices, QUERIES, "slices")
     _refuse_spark(engine, judgments, *fresh.values())
     if len(runs) > 1:
         refuse_geometric(asked)

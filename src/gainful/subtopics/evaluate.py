@@ -83,7 +83,7 @@ def evaluate_subtopics(
     asked, chosen = read_measures(measures), read_policy(policy)
     _refuse_policy(chosen)
     decided = chosen.resolved(ids=True)
-    names = read_columns(columns, parts=True)
+    names = read_columns(columns, subtopics=True)
     with Session(engine) as session:
         judged = read_judged(judgments, names, chosen, session)
         returned = _read_run(run, names, chosen, session)

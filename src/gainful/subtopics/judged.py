@@ -1,22 +1,19 @@
 """Judgments of subtopics, from any kind of input, as dicts: query → subtopic → document → grade."""
 
 import math
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gainful.errors import InputError, shown
 from gainful.evaluation.evaluate import read_policy
-from gainful.inputs.columns import read_columns
+from gainful.inputs.columns import Columns, asked_columns, read_columns
 from gainful.inputs.engine import Engine, Session
-from gainful.inputs.files import path_of
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.kinds import SUBTOPICS
-from gainful.inputs.parts import read_parts
-from gainful.inputs.source import Source
-from gainful.inputs.sources import open_source
+from gainful.inputs.kinds import JUDGMENTS
+from gainful.inputs.roles import SUBTOPICS
+from gainful.inputs.spark import refuse_spark
+from gainful.inputs.tables import read_table
 from gainful.matching.folding import without_self
-from gainful.matching.mappings import documents_of, sorted_numbers
 from gainful.matching.negative import without_negative
 from gainful.measures.policy import Policy
 
@@ -48,7 +45,7 @@ def read_subtopics(
     >>> read_subtopics({"jaguar": {"cat": {"d1": 1}, "car": {"d2": 1, 3: 0}}})["jaguar"]["car"]
     {'d2': 1.0, '3': 0.0}
     """
-    names = read_columns(columns, parts=True)
+    names = read_columns(columns, subtopics=True)
     with Session(engine) as session:
         judged = read_judged(judgments, names, read_policy(policy), session)
     if names is not columns:  # else they are checked where they were read
@@ -56,20 +53,31 @@ def read_subtopics(
     return judged
 
 
-def read_judged(
-    given: object, columns: Mapping[str, str], policy: Policy, session: Session
-) -> Judged:
+def read_judged(given: object, columns: Columns, policy: Policy, session: Session) -> Judged:
     """Read what a caller gives as judgments."""
-    opened = open_source(given, SUBTOPICS, columns, session)
-    where = path_of(given) if isinstance(given, str | os.PathLike) else SUBTOPICS.name
-    if isinstance(opened, Mapping):
-        judged = _from_dicts(opened, where, policy)
-    elif isinstance(opened, Source):
-        judged = _from_rows(opened, policy, session)
-    else:
-        raise InputError(where, "judgments with subtopics", "documents without ids", _REMEDY)
-    if not any(docs for subtopics in judged.values() for docs in subtopics.values()):
-        raise InputError(where, SUBTOPICS.least, "none")
+    refuse_spark(given, JUDGMENTS.name)
+    asked = asked_columns(JUDGMENTS, columns, subtopics=True)
+    table = read_table(given, SUBTOPICS, JUDGMENTS.name, columns=asked, session=session)
+    if table.has_columns:
+        for role in asked:
+            columns.use(role, JUDGMENTS)
+    judged: Judged = {}
+    for query, *subtopics in table.groups:  # of dicts, some may be empty
+        judged.setdefault(query, {}).update({subtopic: {} for subtopic in subtopics})
+    rows = zip(*(table[name] for name in ("query", "subtopic", "doc", "grade")), strict=True)
+    for row, (query, subtopic, doc, grade) in enumerate(rows):
+        docs = judged.setdefault(query, {}).setdefault(subtopic, {})
+        if doc not in docs:
+            docs[doc] = grade
+        elif policy.duplicates == "best":
+            docs[doc] = max(docs[doc], grade)
+        elif policy.duplicates == "error":
+            raise InputError(
+                table.where(row),
+                "each document once for a subtopic of a query",
+                f"document {doc!r} of query {query!r}, subtopic {subtopic!r} again",
+                "Remove one, or set the policy duplicates to first or best.",
+            )
     return {
         query: {name: _counting(docs, query, policy) for name, docs in subtopics.items()}
         for query, subtopics in judged.items()
@@ -81,22 +89,6 @@ def _counting(docs: Mapping[str, float], query: str, policy: Policy) -> dict[str
     if policy.drop_self == "yes":
         docs = without_self(docs, query)
     return dict(without_negative(docs) if policy.negative == "unjudged" else docs)
-
-
-def _from_dicts(given: Mapping[Any, Any], where: str, policy: Policy) -> Judged:
-    judged: Judged = {}
-    for query, subtopics in _by_id(given, where, "query", "{subtopic: {doc: grade}}"):
-        judged[query] = {}
-        inside = f"{where}, query {query!r}"
-        for subtopic, docs in _by_id(subtopics, inside, "subtopic", "{doc: grade}"):
-            try:
-                known = documents_of(docs, where, query, policy)
-                sorted_numbers(known, SUBTOPICS.number, where, query)
-            except InputError as problem:  # what raises it knows of no subtopics
-                place = f"{inside}, subtopic {subtopic!r}" + problem.where.removeprefix(inside)
-                raise InputError(place, problem.expected, problem.found, problem.remedy) from None
-            judged[query][subtopic] = {doc: float(grade) for doc, grade in known.items()}
-    return judged
 
 
 def _by_id(
@@ -117,24 +109,6 @@ def _by_id(
                 _REMEDY,
             )
         yield text, found
-
-
-def _from_rows(source: Source, policy: Policy, session: Session) -> Judged:
-    judged: Judged = {}
-    for where, query, subtopic, doc, grade in read_parts(source, session):
-        docs = judged.setdefault(query, {}).setdefault(subtopic, {})
-        if doc not in docs:
-            docs[doc] = grade
-        elif policy.duplicates == "best":
-            docs[doc] = max(docs[doc], grade)
-        elif policy.duplicates == "error":
-            raise InputError(
-                where,
-                "each document once for a subtopic of a query",
-                f"document {doc!r} of query {query!r}, subtopic {subtopic!r} again",
-                "Remove one, or set the policy duplicates to first or best.",
-            )
-    return judged
 
 
 def read_weights(given: object, judged: Judged) -> dict[str, dict[str, float]] | None:

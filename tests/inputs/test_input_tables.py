@@ -1,4 +1,4 @@
-"""Tables with one row for each query, in every form that they come in."""
+"""Tables of every kind, in every form that they come in."""
 
 import gzip
 import io
@@ -13,12 +13,19 @@ import pyarrow.parquet as pq
 import pytest
 
 from gainful.errors import InputError
-from gainful.inputs.query_tables import QueryTable, read_query_table
+from gainful.inputs import text_formats
+from gainful.inputs.roles import CHUNKS, DOC_TEXTS, QUERIES, SAMPLES, SUBTOPICS
+from gainful.inputs.tables import InputTable, read_table
 
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
+
+
+def read_queries(given, name, query=None):
+    return read_table(given, QUERIES, name, columns=None if query is None else {"query": query})
+
 
 ROWS = [
     {"query_id": "007", "ndcg": 0.1, "locale": "de"},
@@ -73,53 +80,53 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_same(form, files):
-    table = read_query_table(FORMS[form](files), "scores")
-    assert table.queries == ("007", "7", "the, 'odd' \"one\"")
+    table = read_queries(FORMS[form](files), "scores")
+    assert table["query"] == ("007", "7", "the, 'odd' \"one\"")
     assert list(table.columns) == ["ndcg", "locale"]
     np.testing.assert_array_equal(table.numbers("ndcg"), [0.1, 1 / 3, np.nan])
     assert table.numbers("ndcg").dtype == np.float64
     assert table.texts("locale") == ["de", None, "日本"]
     assert table.is_numeric("ndcg")
     assert not table.is_numeric("locale")
-    assert read_query_table(table, "again") is table
+    assert read_queries(table, "again") is table
 
 
 def test_standard_input(files, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
-    table = read_query_table("-", "scores")
-    assert (table.name, len(table.queries)) == ("standard input", 3)
+    table = read_queries("-", "scores")
+    assert (table.name, len(table["query"])) == ("standard input", 3)
 
 
 def test_one_value_for_each_query(files):
     for given in ({"q1": 0.5, 2: 1}, files("t.json", '{"q1": 0.5, "2": 1}')):
-        table = read_query_table(given, "scores")
-        assert (table.queries, table.columns) == (("q1", "2"), {"value": (0.5, 1)})
+        table = read_queries(given, "scores")
+        assert (table["query"], table.columns) == (("q1", "2"), {"value": (0.5, 1)})
 
 
 def test_json_on_one_line_is_a_record_where_it_names_its_query(files):
-    assert read_query_table(files("t.json", '{"qid": "a", "n": 1}'), "t").queries == ("a",)
-    nested = read_query_table(files("t.json", '{"qid": {"n": 1}}'), "t")
-    assert (nested.queries, nested.columns) == (("qid",), {"n": (1,)})
-    chosen = read_query_table(files("t.json", '{"session": "a", "n": 1}'), "t", query="session")
-    assert chosen.queries == ("a",)
+    assert read_queries(files("t.json", '{"qid": "a", "n": 1}'), "t")["query"] == ("a",)
+    nested = read_queries(files("t.json", '{"qid": {"n": 1}}'), "t")
+    assert (nested["query"], nested.columns) == (("qid",), {"n": (1,)})
+    chosen = read_queries(files("t.json", '{"session": "a", "n": 1}'), "t", query="session")
+    assert chosen["query"] == ("a",)
 
 
 def test_the_column_of_the_query(files):
     text = files("t.csv", "topic,Query ID,session\nx,q1,s1\n")
-    assert read_query_table(text, "t").queries == ("q1",)
-    assert read_query_table(text, "t", query="session").queries == ("s1",)
-    assert read_query_table([{"session": 5, "n": 1}], "t", query="session").queries == ("5",)
+    assert read_queries(text, "t")["query"] == ("q1",)
+    assert read_queries(text, "t", query="session")["query"] == ("s1",)
+    assert read_queries([{"session": 5, "n": 1}], "t", query="session")["query"] == ("5",)
     bare = files("t.csv", "q1,0.5\nq2,1\n")
-    table = read_query_table(bare, "t", query="1")
-    assert (table.queries, table.columns) == (("q1", "q2"), {"2": ("0.5", "1")})
+    table = read_queries(bare, "t", query="1")
+    assert (table["query"], table.columns) == (("q1", "q2"), {"2": ("0.5", "1")})
 
 
 def test_nothing_passed_in_is_modified():
     rows = [dict(row) for row in ROWS]
-    read_query_table(rows, "t")
+    read_queries(rows, "t")
     assert rows == ROWS
     frame = pd.DataFrame(ROWS)
-    read_query_table(frame, "t")
+    read_queries(frame, "t")
     pd.testing.assert_frame_equal(frame, pd.DataFrame(ROWS))
 
 
@@ -137,8 +144,8 @@ def test_columns_of_many_types():
             "none": pl.Series([None, None], dtype=pl.String),
         }
     )
-    table = read_query_table(frame, "t")
-    assert table.queries == ("7", "8")
+    table = read_queries(frame, "t")
+    assert table["query"] == ("7", "8")
     np.testing.assert_array_equal(table.numbers("whole"), [1, np.nan])
     np.testing.assert_array_equal(table.numbers("price"), [1.5, 2.25])
     np.testing.assert_array_equal(table.numbers("long"), [1, 0])
@@ -154,14 +161,14 @@ def test_columns_of_many_types():
 
 def test_columns_that_some_records_lack_and_values_of_numpy():
     rows = [{"qid": np.int64(3), "a": np.float64(0.1)}, {"qid": "x", "b": np.True_}]
-    table = read_query_table(rows, "t")
-    assert table.queries == ("3", "x")
+    table = read_queries(rows, "t")
+    assert table["query"] == ("3", "x")
     assert table.columns == {"a": (0.1, None), "b": (None, True)}
 
 
 @pytest.mark.parametrize("text", ["nan", "NaN", "", " "])
 def test_what_is_not_a_number_is_missing(text):
-    table = read_query_table({"q": {"a": text}, "p": {"a": float("nan")}}, "t")
+    table = read_queries({"q": {"a": text}, "p": {"a": float("nan")}}, "t")
     assert np.isnan(table.numbers("a")).all()
     assert table.texts("a")[1] is None
 
@@ -179,12 +186,12 @@ map                   \tall\t0.5
 
 def test_what_trec_eval_prints(files):
     for text in (TREC_EVAL, TREC_EVAL.replace("\n", "\r\n"), TREC_EVAL.replace("\t", " ")):
-        table = read_query_table(files("t.txt", text), "t")
-        assert table.queries == ("301", "0302")
+        table = read_queries(files("t.txt", text), "t")
+        assert table["query"] == ("301", "0302")
         assert table.columns == {"ndcg_cut_10": (0.5, 1.0), "map": (0.25, 0.75)}
-    one = read_query_table(files("t.txt", "map\t301\t0.5\nP_5\t301\t0.2\n"), "t")
-    assert (one.queries, one.columns) == (("301",), {"map": (0.5,), "P_5": (0.2,)})
-    part = read_query_table(files("t.txt", "map 1 0.5\nmap 2 0.2\nP_5 2 1\n"), "t")
+    one = read_queries(files("t.txt", "map\t301\t0.5\nP_5\t301\t0.2\n"), "t")
+    assert (one["query"], one.columns) == (("301",), {"map": (0.5,), "P_5": (0.2,)})
+    part = read_queries(files("t.txt", "map 1 0.5\nmap 2 0.2\nP_5 2 1\n"), "t")
     assert part.columns == {"map": (0.5, 0.2), "P_5": (None, 1.0)}
 
 
@@ -192,7 +199,7 @@ def test_what_trec_eval_prints(files):
     ("text", "told"),
     [
         ("", "{}: expected a table of queries, found an empty file"),
-        ('{"gainful": "baseline"}', "{}: expected {{query: {{column: value}}}}, {{query: value}}, or obj"),
+        ('{"gainful": "baseline"}', "{}: expected scores of queries, found a saved baseline"),
         ('{"gainful": "1.0", "runs": []}', "{}: expected scores of one run, found those of 0"),
         ("qid,a\n", "{}: expected at least one query, found none"),
         ("qid\nq1\n", "{}: expected a column beside the query, found none"),
@@ -213,16 +220,16 @@ def test_what_trec_eval_prints(files):
         (b"\xff\xfeq\0", "{}: expected UTF-8 text, found UTF-16"),
         (b"\x00\x01\x02\xff", "{}: expected text or Parquet, found a binary file"),
         (b"PAR1\x15 not so", "{}: expected a table that can be read"),
-        ('{"q": 1', "{}:1: expected JSON: {{query: {{column: value}}}}"),
-        ('{"q": 1, "q": 2}', "{}: expected each key once, found 'q' again"),
+        ('{"q": 1', "{}:1: expected JSON: {{query: value}} or {{query: {{column: value}}}}"),
+        ('{"q": 1, "q": 2}', "{}: expected each query once, found 'q' again"),
         ('{"q": 1, "p": {"a": 1}}', "{}, query 'q': expected a dict {{column: value}}"),
         ("[1, 2]", "{}, record 1: expected an object with a value for each column, found 1"),
         ("[]", "{}: expected at least one query, found none"),
         ("{}", "{}: expected at least one query, found none"),
         ('[{"a": 1}]', "{}, record 1: expected a column for query, found only 'a'"),
-        ('[{"qid": 1.5, "a": 1}]', "{}, row 1: expected a string (or an integer) as id"),
+        ('[{"qid": 1.5, "a": 1}]', "{}, record 1: expected a string (or an integer) as id"),
         ('[{"qid": "q", "a": [1]}]', "{}, column 'a', query 'q': expected text, a number"),
-        ('{"qid": "q", "a": 1}\n{"a": 1}\n', "{}:2: expected an id as 'qid', found nothing"),
+        ('{"qid": "q", "a": 1}\n{"a": 1}\n', "{}:2: expected the column 'qid' for query, found only 'a'"),
         ('{"qid": "q", "a": 1}\n\n{"qid": \n', "{}:3: expected a JSON object"),
         ('{"qid": "q", "a": 1}\n{"qid": "q", "a": 1}', "{}:2: expected each query once"),
         ('{"qid": "q", "a": 1, "a": 2}\n{}\n', "{}:1: expected each key once, found 'a' again"),
@@ -231,7 +238,7 @@ def test_what_trec_eval_prints(files):
 def test_files_that_cannot_be_read(text, told, files):
     path = files("t.txt", text)
     with pytest.raises(InputError) as problem:
-        read_query_table(path, "scores")
+        read_queries(path, "scores")
     assert str(problem.value).startswith(told.format(path))
 
 
@@ -241,8 +248,8 @@ def test_files_that_cannot_be_read(text, told, files):
         (5, None, "scores: expected a dict {query: value}"),
         ({}, None, "scores: expected at least one query"),
         ([], None, "scores: expected at least one query"),
-        ({1: 0.5, "1": 0.5}, None, "scores, row 2: expected each query once, found '1' again"),
-        ({1.5: 0.5}, None, "scores, row 1: expected a string (or an integer) as id, found 1.5"),
+        ({1: 0.5, "1": 0.5}, None, "scores: expected each query once, found '1' as a string and as an integer"),
+        ({1.5: 0.5}, None, "scores, query ids: expected a string (or an integer) as id, found 1.5"),
         ({"q": {}}, None, "scores: expected a column beside the query"),
         ({"q": {3: 1}}, None, "scores: expected texts as names of columns, found 3"),
         ({"q": object}, None, "scores, column 'value', query 'q': expected text"),
@@ -260,14 +267,14 @@ def test_files_that_cannot_be_read(text, told, files):
 )  # fmt: skip
 def test_tables_that_cannot_be_read(given, query, told):
     with pytest.raises(InputError) as problem:
-        read_query_table(given, "scores", query=query)
+        read_queries(given, "scores", query=query)
     assert str(problem.value).startswith(told)
 
 
 @pytest.mark.parametrize("cell", ["high", "inf", "-Infinity", "1e999", "1_000", "１", "0x1", "1,5"])
 def test_text_that_is_no_finite_number(cell, files):
     path = files("t.csv", f'qid,a\nq1,1\n\nq2,"{cell}"\n')
-    table = read_query_table(path, "t")
+    table = read_queries(path, "t")
     with pytest.raises(InputError) as problem:
         table.numbers("a")
     assert str(problem.value).startswith(f"{path}:4, query 'q2': expected a finite number as 'a'")
@@ -276,17 +283,17 @@ def test_text_that_is_no_finite_number(cell, files):
 
 def test_other_cells_that_are_no_finite_number():
     for cell, told in ((float("inf"), "a finite number"), (2**53 + 1, "holds exactly")):
-        table = read_query_table({"q": cell}, "scores")
+        table = read_queries({"q": cell}, "scores")
         with pytest.raises(InputError, match=f"scores, query 'q': .*{told}"):
             table.numbers("value")
     with pytest.raises(InputError, match="a huge integer"):
-        read_query_table({"q": 10**400}, "scores").numbers("value")
-    assert read_query_table({"q": 2**70}, "scores").numbers("value")[0] == 2.0**70
+        read_queries({"q": 10**400}, "scores").numbers("value")
+    assert read_queries({"q": 2**70}, "scores").numbers("value")[0] == 2.0**70
 
 
 def test_a_column_that_is_not_there():
-    table = read_query_table(ROWS, "scores")
-    assert isinstance(table, QueryTable)
+    table = read_queries(ROWS, "scores")
+    assert isinstance(table, InputTable)
     for look in (table.numbers, table.texts, table.is_numeric):
         with pytest.raises(InputError, match=r"scores: .*found 'ndgc'\. Did you mean 'ndcg'"):
             look("ndgc")
@@ -297,6 +304,140 @@ def test_many_rows_keep_every_digit(files):
     text = "qid,a\n" + "".join(
         f"{place:06d},{value!r}\n" for place, value in enumerate(values.tolist())
     )
-    table = read_query_table(files("t.csv", text), "t")
-    assert table.queries[-1] == "019999"
+    table = read_queries(files("t.csv", text), "t")
+    assert table["query"][-1] == "019999"
     np.testing.assert_array_equal(table.numbers("a"), values)
+
+
+# What each kind of table has: rows by role, and the same as a dict and as lines without names.
+KINDS = {
+    "chunks": (
+        CHUNKS,
+        {"chunk": ["c1", "c2"], "document": ["d7", "d7"]},
+        {"c1": "d7", "c2": "d7"},
+        "c1 d7\n\nc2\td7\n",
+    ),
+    "samples": (
+        SAMPLES,
+        {"query": ["q", "q"], "doc": ["a", "b"], "stratum": ["1", "2"], "grade": [2.0, -1.0]},
+        {"q": {"a": ("1", 2), "b": ("2", -1)}},
+        "q 0 a 1 2\nq 0 b 2 -1\n",
+    ),
+    "subtopics": (
+        SUBTOPICS,
+        {"query": ["q", "p"], "subtopic": ["1", "x"], "doc": ["a", "a"], "grade": [0.5, 1.0]},
+        {"q": {"1": {"a": 0.5}}, "p": {"x": {"a": 1}}},
+        "q 1 a 0.5\np x a 1\n",
+    ),
+    "texts": (
+        DOC_TEXTS,
+        {"doc": ["d1", "d2"], "title": ["One", "Two"], "text": ["a, b", "c"]},
+        {"d1": ("One", "a, b"), "d2": ["Two", "c"]},
+        "d1\tOne\ta, b\nd2\tTwo\tc\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_table_in_every_form(kind, files):
+    roles, columns, nested, lines = KINDS[kind]
+    frame = pl.DataFrame(columns)
+    records = frame.to_dicts()
+    forms = {
+        "dict": nested,
+        "records": records,
+        "JSON": files("t.json", json.dumps(nested)),
+        "JSON list": files("list.json", json.dumps(records)),
+        "JSON lines": files("t.jsonl", "".join(json.dumps(row) + "\n" for row in records)),
+        "CSV": files("t.csv", frame.write_csv()),
+        "TSV": files("t.tsv", frame.write_csv(separator="\t")),
+        "packed": files("t.csv.zst", zstd.compress(frame.write_csv().encode())),
+        "without names": files("t.txt", lines),
+        "Parquet": files("t.parquet", parquet_of(frame)),
+        "polars": frame,
+        "pandas": frame.to_pandas(),
+        "Arrow": frame.to_arrow().to_reader(),
+    }
+    for form, given in forms.items():
+        table = read_table(given, roles, "it")
+        assert {role: [*table[role]] for role in columns} == columns, form
+        assert table.has_columns == (form not in ("dict", "JSON")), form
+    renamed = frame.rename({name: f"its {name}" for name in columns})
+    asked = {name: f"its {name}" for name in columns}
+    for given in (renamed, files("named.csv", renamed.write_csv())):
+        table = read_table(given, roles, "it", columns=asked)
+        assert {role: [*table[role]] for role in columns} == columns
+
+
+def parquet_of(frame):
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["chunks", "samples", "subtopics"])
+def test_columns_by_their_numbers(kind, files):
+    roles, columns, _, _ = KINDS[kind]
+    text = pl.DataFrame(columns).write_csv(include_header=False, separator=";")
+    asked = {name: str(place) for place, name in enumerate(columns, 1)}
+    table = read_table(files("t.txt", text), roles, "it", columns=asked)
+    assert {role: [*table[role]] for role in columns} == columns
+    del asked["document" if kind == "chunks" else "query"]
+    with pytest.raises(InputError, match=r"t.txt:1: expected a number for each of"):
+        read_table(files("t.txt", text), roles, "it", columns=asked)
+
+
+def test_rows_that_carriage_returns_end_are_not_read_as_one(files):
+    asked = {"query": "1", "subtopic": "2", "doc": "3", "grade": "4"}
+    path = files("t.txt", "q s a 1\rq s b 2\r")
+    with pytest.raises(InputError, match="expected lines that end with a line feed"):
+        read_table(path, SUBTOPICS, "it", columns=asked)
+    with pytest.raises(InputError, match=r"t.txt:1: expected 4 fields .*, found 8"):
+        read_table(path, SUBTOPICS, "it")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_wrong_in_any_kind_of_table(kind, files):
+    roles, columns, _, _ = KINDS[kind]
+    frame = pl.DataFrame(columns)
+    key = roles.keys[0].name
+    hole = frame.with_columns(pl.Series(key, [columns[key][0], ""]))
+    with pytest.raises(InputError, match=rf"t.csv:3: expected an id as {key}, found nothing"):
+        read_table(files("t.csv", hole.write_csv().replace('""', "")), roles, "it")
+    with pytest.raises(InputError, match=r"t.jsonl:2: expected an id as .*, found an empty text"):
+        read_table(
+            files("t.jsonl", "".join(json.dumps(row) + "\n" for row in hole.to_dicts())),
+            roles,
+            "it",
+        )
+    with pytest.raises(InputError, match=r"t.csv:3: expected fields in quotes that are closed"):
+        read_table(files("t.csv", frame.write_csv()[:-1] + ',"'), roles, "it")
+    twice = frame.write_csv().splitlines()
+    with pytest.raises(InputError, match=rf"t.csv:1: expected .*{key}"):
+        read_table(files("t.csv", f"{twice[0]},{key}\n{twice[1]},x\n"), roles, "it")
+    with pytest.raises(InputError, match=r"it, column .*: expected strings .or integers. as ids"):
+        read_table(frame.with_columns(pl.Series(key, [0.5, 1.5])), roles, "it")
+    with pytest.raises(InputError, match=r"it: expected a dict .*, a list of dicts, the path"):
+        read_table(7, roles, "it")
+
+
+def test_a_new_format_is_one_entry(files, monkeypatch):
+    """Here, lines such as `query=q1 length=3`."""
+
+    def rows(head, reading):
+        def records():
+            for line, text in enumerate(head.file.path.read_text().splitlines(), 1):
+                yield line, dict(field.split("=") for field in text.split())
+
+        return text_formats.record_rows(records(), reading, "fields such as query=q1")
+
+    path = files("t.fields", "query=q1 length=3\nlength=5 query=q2\n")
+    with pytest.raises(InputError):
+        read_queries(path, "slices")
+    entry = text_formats.TextFormat(
+        "fields with names", "text", lambda head, _: "=" in head.first, rows
+    )
+    monkeypatch.setattr(text_formats, "FORMATS", [entry, *text_formats.FORMATS])
+    table = read_queries(path, "slices")
+    assert (table["query"], table.columns) == (("q1", "q2"), {"length": ("3", "5")})
+    assert table.where(1) == f"{path}:2"
