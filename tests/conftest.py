@@ -2,6 +2,7 @@
 
 import gc
 import io
+import os
 import subprocess
 import sys
 import warnings
@@ -126,3 +127,24 @@ def files(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """Start Spark once, on two cores; a task may fail three times."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2,4]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.memory", "2g")
+        .config("spark.log.level", "OFF")
+        # A virtual machine that is quick to start and slow in the long run.
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .getOrCreate()
+    )
+    yield session
+    session.stop()

@@ -26,6 +26,7 @@ SLOW = (
 RESOURCES = {
     "Spark": (
         "tests/spark/",
+        "tests/dialects/test_spark_mllib.py",
         # It stops the session, so it comes last.
         "tests/project/test_documentation.py::test_python_on_the_page[scale.md]",
     ),

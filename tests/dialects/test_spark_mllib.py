@@ -1,17 +1,14 @@
-"""The dialect of Spark gives the numbers of Spark itself, started once for all cases.
+"""The dialect of Spark gives the numbers of Spark itself.
 
 It has no values of single queries, so each query is also measured alone.
 """
 
-import json
-import os
 import random
-import subprocess
-import sys
-from pathlib import Path
+import warnings
 
 import peers
 import pytest
+from spark_peer import values
 
 import gainful as gf
 
@@ -76,66 +73,57 @@ def cases():
 
 
 @pytest.fixture(scope="module")
-def spark():
-    """The values of every case, in order."""
-    environment = {key: value for key, value in os.environ.items() if "SPARK" not in key}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(Path(__file__).with_name("spark_peer.py"))],
-        input=json.dumps([*cases()]),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = iter(json.loads(done.stdout))
-    values = {
+def by_spark(spark):
+    """The values of every case."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = iter([values(spark.sparkContext, case) for case in cases()])
+    answers = {
         "lists": [next(found) for _ in LISTS],
         "alone": [next(found)[0] for _ in ALONE[2]],
         "relevances": [next(found)[0] for _ in RELEVANCES[2]],
         "golden": [next(found)[0] for _ in range(2 * len(ORDERS))],
     }
     assert next(found, None) is None
-    return values
+    return answers
 
 
 @pytest.mark.parametrize("number", range(len(LISTS)))
-def test_means(spark, number):
+def test_means(by_spark, number):
     """Of all that it measures, under the names that it has for them."""
-    for (name, *k), theirs in zip(ASKED, spark["lists"][number], strict=True):
+    for (name, *k), theirs in zip(ASKED, by_spark["lists"][number], strict=True):
         written = f"{name}({k[0]})" if k else name
         (mean,) = gf.evaluate(*LISTS[number], written, dialect="spark-mllib").means.values()
         assert mean == pytest.approx(theirs, abs=1e-12), written
 
 
-def test_every_query_by_itself(spark):
+def test_every_query_by_itself(by_spark):
     judgments, run, cutoffs = ALONE
-    compared(judgments, run, cutoffs, spark["alone"], "nDCG")
+    compared(judgments, run, cutoffs, by_spark["alone"], "nDCG")
 
 
-def test_relevances_of_labels_that_come_best_first(spark):
+def test_relevances_of_labels_that_come_best_first(by_spark):
     judgments, run, cutoffs = RELEVANCES
-    compared(judgments, run, cutoffs, spark["relevances"], "nDCG(gain=exp2)")
+    compared(judgments, run, cutoffs, by_spark["relevances"], "nDCG(gain=exp2)")
 
 
 def compared(judgments, run, cutoffs, theirs, name):
     found = gf.evaluate(judgments, run, [f"{name}@{k}" for k in CUTOFFS], dialect="spark-mllib")
-    values = dict(zip(found.queries, found.values.tolist(), strict=True))
-    assert set(values) == set(cutoffs)  # none is missing, and no other is there
-    ours = [values[query][CUTOFFS.index(k)] for query, k in cutoffs.items()]
+    ours_of = dict(zip(found.queries, found.values.tolist(), strict=True))
+    assert set(ours_of) == set(cutoffs)  # none is missing, and no other is there
+    ours = [ours_of[query][CUTOFFS.index(k)] for query, k in cutoffs.items()]
     assert ours == pytest.approx(theirs, abs=1e-12)
     assert len(ours) > 80
     assert sum(value == 0 for value in ours) > 5
     assert len({round(value, 6) for value in ours}) > 30
 
 
-def test_relevances_and_the_order_of_the_labels(spark):
+def test_relevances_and_the_order_of_the_labels(by_spark):
     """By hand: DCG 1 + 3/log2(3) = 2.8928, over that of 3, 2, 1, 0, or of 1, 2, 3 in this order.
 
     PySpark hands no relevances on: 3 of the 4 labels, or 2 of the 3, in the first places.
     """
-    best_first, as_they_come, *by_python = spark["golden"]
+    best_first, as_they_come, *by_python = by_spark["golden"]
     assert best_first == pytest.approx(0.30797979, abs=1e-8)
     assert as_they_come == pytest.approx(2.8928 / (1 + 1.8928 + 3.5), abs=1e-4)
     assert by_python == pytest.approx([2.1309 / 2.5616, 1.6309 / 2.1309], abs=1e-4)
