@@ -12,10 +12,7 @@ import pyarrow as pa
 
 from gainful.inputs.columns import read_columns
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.source import Source
-from gainful.inputs.sources import open_source
-from gainful.inputs.texts import ready
-from gainful.matching.records import documents_in
+from gainful.matching.opening import open_input
 from gainful.measures.policy import Policy
 
 KINDS = {"run": RUN, "judgments": JUDGMENTS}
@@ -67,7 +64,4 @@ def dicts(rows):
 
 def read_in(session, given, kind, columns):
     """Return judgments or a run as they are read, as a dict of dicts."""
-    opened = open_source(given, KINDS[kind], read_columns(columns), session)
-    if isinstance(opened, Source):
-        return documents_in(session, ready(opened, session), Policy())
-    return opened
+    return open_input(given, KINDS[kind], read_columns(columns), session).documents(Policy())

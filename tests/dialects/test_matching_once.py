@@ -7,7 +7,7 @@ import pytest
 
 import gainful as gf
 from gainful.explanation.way_measurer import WayMeasurer, before
-from gainful.matching.dispatch import Reader, reading
+from gainful.matching.reader import Reader, reading
 from same_matched import assert_same
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")

@@ -18,14 +18,14 @@ from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.letor import Labels, Predictions
 from gainful.inputs.rows import Fault, rows
-from gainful.inputs.source import Source
-from gainful.inputs.sources import open_source
 from gainful.inputs.spark_text import Parsing
-from gainful.inputs.texts import ready
-from gainful.matching.dispatch import Reader
-from gainful.matching.records import columns_of, documents_in
+from gainful.matching.dict_input import DictInput
+from gainful.matching.list_input import LabelInput, PredictionInput
+from gainful.matching.opening import open_input
+from gainful.matching.reader import Reader
+from gainful.matching.records import columns_of
+from gainful.matching.table_input import TableInput
 from gainful.measures.policy import Policy
 from input_forms import as_dicts, trec
 from same_matched import assert_same
@@ -152,8 +152,8 @@ class Readers:
         """Read a file whole, as every command does that needs all rows."""
         session, kind = self.session, KINDS[seed.kind]
         try:
-            opened = open_source(path, kind, given(seed), session)
-            found = _content(opened, kind, session)
+            opened = open_input(path, kind, given(seed), session)
+            found = _content(opened)
         except gf.GainfulError:
             found = REFUSED
         return _unlike(found, expected)
@@ -161,26 +161,28 @@ class Readers:
     def by_rows(self, path, seed, expected):
         """Read a file row by row, as messages and the lint do."""
         try:
-            opened = open_source(path, KINDS[seed.kind], given(seed), self.session)
+            opened = open_input(path, KINDS[seed.kind], given(seed), self.session)
         except gf.GainfulError:
             return _unlike(REFUSED, expected)
-        if not isinstance(opened, Source) or not opened.lines:
+        source = _text_of(opened)
+        if source is None:
             return None
         if opened.kind.ascending and expected == REFUSED:
             return None  # whether ranks repeat is not asked of single rows
-        return _unlike(_rows_content(opened), expected)
+        return _unlike(_rows_content(source), expected)
 
     def by_lines(self, path, seed, expected):
         """Read the lines of a file as the machines of Spark do, a few at a time."""
         try:
-            opened = open_source(path, KINDS[seed.kind], given(seed), self.session)
+            opened = open_input(path, KINDS[seed.kind], given(seed), self.session)
         except gf.GainfulError:
             return _unlike(REFUSED, expected)
-        if not isinstance(opened, Source) or not opened.lines or seed.content[:2] in PACKED:
+        source = _text_of(opened)
+        if source is None or seed.content[:2] in PACKED:
             return None
         if opened.kind.ascending and expected == REFUSED:
             return None  # whether ranks repeat is not asked of single rows
-        found = _lines_content(seed, opened)
+        found = _lines_content(seed, source)
         return None if found is None else _unlike(_unsigned(found), _unsigned(expected))
 
     def by_matching(self, path, seed, expected):
@@ -240,19 +242,28 @@ def _said(check, path, seed, expected):
         return traceback.format_exc(limit=-4)
 
 
-def _content(opened, kind, session):
+def _content(opened):
     """Return what was opened as the reference returns it."""
-    if isinstance(opened, Labels):
-        return list(zip(opened.queries, opened.labels.tolist(), strict=True))
-    if isinstance(opened, Predictions):
-        return opened.scores.tolist()
-    if isinstance(opened, Source):
-        return documents_in(session, ready(opened, session), POLICY)
-    queries, docs, numbers = columns_of(opened, kind, POLICY)
-    found = {query: {} for query in opened}
+    if isinstance(opened, LabelInput):
+        return list(zip(opened.labels.queries, opened.labels.labels.tolist(), strict=True))
+    if isinstance(opened, PredictionInput):
+        return opened.predictions.scores.tolist()
+    documents = opened.documents(POLICY)
+    if not isinstance(opened, DictInput):
+        return documents
+    queries, docs, numbers = columns_of(documents, opened.kind, POLICY)
+    found = {query: {} for query in documents}
     for query, doc, number in zip(queries, docs, numbers.tolist(), strict=True):
         found[query][doc] = number
     return found
+
+
+def _text_of(opened):
+    """Return the text of rows that was opened; None where it is something else."""
+    if not isinstance(opened, TableInput):
+        return None
+    source = opened.table_to_check()
+    return source if source.lines else None
 
 
 def _rows_content(source):

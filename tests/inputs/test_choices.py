@@ -6,8 +6,8 @@ import pytest
 
 import gainful as gf
 from gainful.matching import mappings
-from gainful.matching.dispatch import reading
 from gainful.matching.folding import read_chunks
+from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, as_dicts
 from same_matched import assert_same

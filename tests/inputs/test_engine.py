@@ -11,7 +11,7 @@ import pytest
 
 import gainful as gf
 from gainful.inputs.engine import Session
-from gainful.matching.dispatch import reading
+from gainful.matching.reader import reading
 from same_matched import assert_same
 
 

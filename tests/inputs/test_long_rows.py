@@ -13,7 +13,8 @@ import gainful as gf
 from gainful.inputs import cleaning, texts
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.sources import open_source, read_into
+from gainful.inputs.sources import read_into
+from gainful.matching.opening import open_input
 from input_forms import NUMBERS, as_dicts
 
 KINDS = {"judgments": JUDGMENTS, "run": RUN}
@@ -84,7 +85,7 @@ def session():
 
 def read(session, path, kind):
     """The rows of a file, as the matchers of tables and all other commands get them."""
-    source = texts.ready(open_source(path, KINDS[kind], {}, session), session)
+    source = open_input(path, KINDS[kind], {}, session).table(None)
     table = session.name("read")
     read_into(session, source, table, "SELECT query, doc, number FROM {rows}")
     return session.rows(f"FROM {table}")

@@ -22,11 +22,12 @@ import gainful as gf
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.inputs.roles import QUERIES, QUERY_TEXTS
-from gainful.inputs.sources import open_source
 from gainful.inputs.tables import read_table
-from gainful.inputs.texts import ready
 from gainful.judging.inferred_measures import read_samples
+from gainful.matching.dict_input import DictInput
+from gainful.matching.opening import open_input
 from gainful.matching.records import stored
+from gainful.measures.policy import Policy
 from gainful.reporting.captions import read_captions
 from input_forms import NUMBERS, Bare, json_lines, separated, trec
 
@@ -44,10 +45,11 @@ def session():
 
 def read(session, given, kind, columns=None):
     """The rows of an input, in its order."""
-    source = open_source(given, KINDS[kind], columns or {}, session)
-    if isinstance(source, dict):
-        return [(query, doc, number) for query in source for doc, number in source[query].items()]
-    return session.rows(f"FROM {stored(session, ready(source, session))}")
+    opened = open_input(given, KINDS[kind], columns or {}, session)
+    if isinstance(opened, DictInput):
+        found = opened.documents(Policy())
+        return [(query, doc, number) for query in found for doc, number in found[query].items()]
+    return session.rows(f"FROM {stored(session, opened.table(None))}")
 
 
 def captions(given, query):

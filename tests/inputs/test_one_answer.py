@@ -9,7 +9,7 @@ from gainful.inputs.formats import json_lines_layout, recognise_head
 from gainful.inputs.kinds import RUN
 from gainful.inputs.rows import Row, rows
 from gainful.inputs.spark_text import Parsing
-from gainful.matching.dispatch import reading
+from gainful.matching.reader import reading
 from odd_files import FILES, LINES_JOINED, REFUSED
 
 

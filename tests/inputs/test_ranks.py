@@ -15,8 +15,7 @@ from column_tables import NAMED, TEXTS, dicts, read_in, written
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import RUN
-from gainful.inputs.mistaken_ranks import warn_of_ranks
-from gainful.inputs.sources import open_source
+from gainful.matching.opening import open_input
 
 # By hand: the one relevant document of each query stands at rank 2 and at rank 3.
 JUDGMENTS = {"q": {"b": 1}, "r": {"c": 1}}
@@ -230,8 +229,8 @@ def test_scores_that_look_like_ranks(case, form, session, tmp_path):
     if form in ("dict", "nested") and case == "from 0":
         expected = False  # 0, 1, 2, which a dict of an example may have
     given, columns = as_given(form, rows, tmp_path)
-    opened = open_source(given, RUN, read_columns(columns), session)
-    assert warned(warn_of_ranks, opened, session) == expected
+    opened = open_input(given, RUN, read_columns(columns), session)
+    assert warned(opened.warn_of_ranks) == expected
 
 
 @pytest.mark.parametrize("form", ["csv", "polars", "run", "dict"])
@@ -273,8 +272,8 @@ def test_a_long_run_is_looked_at_to_its_end(form, session, tmp_path):
         ([("s", "d300", 299) if row == rows[-1] else row for row in shuffled], False),
     ):
         written = table(form, given, tmp_path, "score")
-        opened = open_source(written, RUN, read_columns(None), session)
-        assert warned(warn_of_ranks, opened, session) == expected
+        opened = open_input(written, RUN, read_columns(None), session)
+        assert warned(opened.warn_of_ranks) == expected
 
 
 @pytest.mark.parametrize("form", [*NAMED, "json"])
@@ -289,8 +288,8 @@ def test_a_column_of_ranks_that_is_named_as_scores(name, form, session, tmp_path
             given.write_text(json.dumps([dict(zip(keys, row, strict=True)) for row in rows]))
         else:
             given = table(form, rows, tmp_path, name)
-        opened = open_source(given, RUN, read_columns({"score": name}), session)
-        assert warned(warn_of_ranks, opened, session) == expected
+        opened = open_input(given, RUN, read_columns({"score": name}), session)
+        assert warned(opened.warn_of_ranks) == expected
 
 
 def test_clean_lines_are_looked_at_without_the_engine(tmp_path):

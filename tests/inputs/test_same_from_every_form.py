@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gainful as gf
 from gainful.matching import mappings
-from gainful.matching.dispatch import reading
+from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, STRICTEST_FIRST, WORDS, as_dicts
 from odd_cases import cases, choices

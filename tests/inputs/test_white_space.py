@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gainful as gf
 from gainful.inputs import cleaning
 from gainful.matching import mappings
-from gainful.matching.dispatch import reading
+from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import WORDS, as_dicts, fields_of, trec
 from odd_cases import cases

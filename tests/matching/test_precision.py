@@ -16,8 +16,8 @@ import gainful as gf
 from gainful.inputs import lines as reading_lines
 from gainful.inputs.arrays import read_lists
 from gainful.matching import arrays, lines, mappings
-from gainful.matching.dispatch import reading
 from gainful.matching.folding import read_chunks
+from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, as_dicts
 from same_matched import assert_same

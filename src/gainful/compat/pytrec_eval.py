@@ -19,7 +19,7 @@ from gainful.compat.trec_eval.lists import chosen_queries, judged_documents
 from gainful.compat.trec_eval.parameters import Asked, mark, read_parameters
 from gainful.compat.trec_eval.stopped import StoppedError
 from gainful.errors import DisjointError, InputError, MeasureError, did_you_mean, shown
-from gainful.matching.dispatch import reading
+from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 
 _TEXTS = frozenset({"runid", "relstring"})

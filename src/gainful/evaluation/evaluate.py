@@ -19,13 +19,12 @@ from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.files import are_one_file
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.sources import lasting
-from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
 from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.matching import arrays
-from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
 from gainful.matching.negative import marks_among, tell_marks
+from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
@@ -216,11 +215,12 @@ def _measure_run(
 ) -> Scores:
     if are_one_file(judgments, run):
         warn("judgments and run are the same file.")
-    if is_spark(judgments) or is_spark(run):
+    on_spark = reader.on_spark(run, depth)
+    if on_spark is not None:
         # Imported here because it measures again for ties, with what is above.
         from gainful.evaluation.spark.evaluate import measure_on_spark
 
-        sides, decided = reader.on_spark(run, depth)
+        sides, decided = on_spark
         return measure_on_spark(sides, measures, decided, tool)
     matched, decided = reader.match(run, depth)
     refuse_grades(tool, matched.grade, matched.pool_grades, measures)

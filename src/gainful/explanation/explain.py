@@ -26,9 +26,9 @@ from gainful.explanation.worked_steps import (
 from gainful.explanation.worked_tables import Explanation, Part, Step
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
-from gainful.matching.dispatch import reading
 from gainful.matching.negative import warn_of_marks
 from gainful.matching.ranking import Placed
+from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from gainful.errors import InputError, did_you_mean, shown
 from gainful.explanation.worked_steps import Entry, Sums, Worth
-from gainful.matching.dispatch import Reader
 from gainful.matching.folding import Chunks
 from gainful.matching.mappings import (
     judged_of,
@@ -15,6 +14,7 @@ from gainful.matching.mappings import (
     sorted_numbers,
 )
 from gainful.matching.ranking import Ranking
+from gainful.matching.reader import Reader
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
@@ -77,7 +77,7 @@ def read_query_list(reader: Reader, run: object, query: str, policy: Policy) -> 
 
 def with_lowest(reader: Reader, policy: Policy) -> Policy:
     """Return the policy with the lowest grade, where it asks for that of all judgments."""
-    return policy.knowing(reader.lowest_grade) if policy.absent == "lowest" else policy
+    return policy.knowing(reader.judgments.lowest_grade) if policy.absent == "lowest" else policy
 
 
 def list_query(

@@ -11,9 +11,9 @@ from gainful.errors import GainfulError
 from gainful.evaluation.dialect import refuse_grades
 from gainful.evaluation.scores import Scores, measure_matched
 from gainful.inputs.engine import Engine
-from gainful.matching.dispatch import reading
 from gainful.matching.matched import Matched, by_rank
 from gainful.matching.negative import marks_among, tell_marks
+from gainful.matching.reader import reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure

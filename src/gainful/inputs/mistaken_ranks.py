@@ -45,21 +45,25 @@ _OF_TABLE = "name their column: columns rank=…"
 _OF_OTHERS = "give their negatives"
 
 
-def warn_of_ranks(run: object, session: Session) -> None:
-    """Warn of a run, a table or a dict of dicts, whose scores are probably ranks."""
-    if isinstance(run, Mapping):
-        first = _first(_documents(run), _ELSEWHERE)
-        if first is not None:
-            _warn(first, _OF_OTHERS)
-    elif isinstance(run, Source) and not run.kind.ascending:
-        first = _first_in_table(run, session)
-        if first is not None:
-            _warn(first, _OF_TABLE)
-        elif (name := _named_as_rank(run)) and _may_be_ranks(_head(run, session)):
-            warn(
-                f"scores: they come from the column {name!r}, which is a name of ranks; the highest "
-                f"is taken for the best. If they are ranks, name their column: columns rank={name}."
-            )
+def warn_of_ranks_in_dicts(run: Mapping[Any, Any]) -> None:
+    """Warn of a dict of dicts whose scores are probably ranks."""
+    first = _first(_documents(run), _ELSEWHERE)
+    if first is not None:
+        _warn(first, _OF_OTHERS)
+
+
+def warn_of_ranks_in_table(source: Source, session: Session) -> None:
+    """Warn of a table whose scores are probably ranks, or come from a column of that name."""
+    if source.kind.ascending:
+        return
+    first = _first_in_table(source, session)
+    if first is not None:
+        _warn(first, _OF_TABLE)
+    elif (name := _named_as_rank(source)) and _may_be_ranks(_head(source, session)):
+        warn(
+            f"scores: they come from the column {name!r}, which is a name of ranks; the highest "
+            f"is taken for the best. If they are ranks, name their column: columns rank={name}."
+        )
 
 
 def warn_of_ranks_in_arrays(lists: Lists) -> None:

@@ -6,59 +6,25 @@ fails on what is no row; then the place is looked for, and the error says it.
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.columns import find_columns, kind_of, no_rank, rank_again
+from gainful.inputs.columns import no_rank, rank_again
 from gainful.inputs.engine import Columns, Session, said
-from gainful.inputs.files import Plain, parts_of, path_of, plain_file
-from gainful.inputs.formats import Layout, recognise
+from gainful.inputs.files import path_of, plain_file
 from gainful.inputs.frames import is_lasting, readable, refuse_odd_objects, written_names
 from gainful.inputs.kinds import JUDGMENTS, Kind
-from gainful.inputs.letor import Labels, Predictions, read_labels, read_predictions
-from gainful.inputs.nested import read_nested
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.rows import Row, first_fault, line_of, rows
 from gainful.inputs.source import Source
-from gainful.inputs.spark import refuse_spark
-from gainful.inputs.texts import cleaned, is_read_by_engine, json_lines, row_by_row
-from gainful.inputs.typed import parquet, typed
+from gainful.inputs.texts import cleaned, is_read_by_engine, row_by_row
+from gainful.inputs.typed import typed
 
 _SUBTOPICS = " Judgments of subtopics go with --subtopics, or evaluate_subtopics."
 
 Given = Mapping[str, str]
 Documents = Mapping[Any, Mapping[Any, float]]
-
-
-def open_source(
-    given: object, kind: Kind, columns: Given, session: Session, *, checked: bool = True
-) -> Source | Documents | Labels | Predictions:
-    """Return what a caller passed as judgments or run, as a table, a dict of dicts, or lists.
-
-    What is no number in JSON is refused, with its place; where it is not `checked`, it is in the
-    dict, for a lint to find.
-    """
-    if isinstance(given, Mapping):
-        return given
-    if isinstance(given, Plain):
-        return _open_plain(given, kind, columns, session, checked=checked)
-    if isinstance(given, str | os.PathLike):
-        return _open_file(path_of(given), kind, columns, session, checked=checked)
-    refuse_spark(given, kind.name)
-    table = readable(given)
-    if table is not None:
-        name = _registered(session, given, table, kind)
-        written = written_names(table)
-        source = typed(f"FROM {name}", kind, columns, session, kind.name, written)
-        refuse_odd_objects(given, source.layout.names, kind)
-        return source
-    raise InputError(
-        kind.name,
-        f"a dict {{query: {{doc: {kind.number}}}}}, the path of a file, or a data frame",
-        type(given).__name__,
-    )
 
 
 def lasting(given: object, session: Session) -> object:
@@ -76,6 +42,19 @@ def lasting(given: object, session: Session) -> object:
     return given
 
 
+def open_frame(
+    given: object, kind: Kind, columns: Mapping[str, str], session: Session
+) -> Source | None:
+    """Open a data frame, an Arrow object or a stream of batches; None if it is none of them."""
+    table = readable(given)
+    if table is None:
+        return None
+    name = _registered(session, given, table, kind)
+    source = typed(f"FROM {name}", kind, columns, session, kind.name, written_names(table))
+    refuse_odd_objects(given, source.layout.names, kind)
+    return source
+
+
 def _registered(session: Session, given: object, table: object, kind: Kind) -> str:
     """Have a frame or a stream as a table; what can be read only once is kept."""
     import duckdb
@@ -89,45 +68,6 @@ def _registered(session: Session, given: object, table: object, kind: Kind) -> s
     except duckdb.Error as problem:
         raise InputError(kind.name, "a table that can be read", said(problem)) from None
     return stored
-
-
-def _open_file(
-    name: str, kind: Kind, columns: Given, session: Session, *, checked: bool
-) -> Source | Documents | Labels | Predictions:
-    parts = parts_of(name)
-    if parts is not None:
-        return parquet(parts, kind, columns, session, name)
-    return _open_plain(plain_file(name, session), kind, columns, session, checked=checked)
-
-
-def _open_plain(
-    file: Plain, kind: Kind, columns: Given, session: Session, *, checked: bool
-) -> Source | Documents | Labels | Predictions:
-    layout = recognise(file, kind, columns)
-    match layout.format:
-        case "parquet":
-            return parquet([file.path], kind, columns, session, file.name)
-        case "letor":
-            return read_labels(file)
-        case "predictions":
-            return read_predictions(file)
-        case "json":
-            found = read_nested(file, kind, checked=checked)
-            if isinstance(found, Mapping):
-                return found
-            names = (*found.records[0],)
-            found = replace(found, kind=kind_of(names, kind, columns))
-            table = session.register(kind.name, found.arrays(columns))
-            # No number is missing; but the engine takes NaN in an array for nothing.
-            number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
-            select = f"SELECT * REPLACE ({number}) FROM {table}"
-            places = find_columns(names, found.kind, columns, file.name)
-            layout = Layout("json", names=names, places=places)
-            return Source(found.kind, file.name, select, strict=True, layout=layout)
-        case "jsonl":
-            return json_lines(file, kind, columns, session)
-    kind = kind_of(layout.names, kind, columns)
-    return Source(kind, file.name, "", strict=True, file=file, layout=layout)
 
 
 def read_into(

@@ -184,13 +184,18 @@ def first_line(problem: Exception) -> str:
 def refuse_spark(given: object, what: str) -> None:
     """Refuse a Spark data frame where all rows would have to come to this machine."""
     if is_spark(given):
-        raise InputError(
-            what,
-            "rows that are on this machine",
-            "a Spark data frame",
-            "Spark data frames go to evaluate, evaluate_runs, compare and explain. Here, choose some "
-            "queries in Spark and hand over .toPandas().",
-        )
+        raise not_on_this_machine(what)
+
+
+def not_on_this_machine(what: str) -> InputError:
+    """Return the error of a Spark data frame where all rows would have to come to this machine."""
+    return InputError(
+        what,
+        "rows that are on this machine",
+        "a Spark data frame",
+        "Spark data frames go to evaluate, evaluate_runs, compare and explain. Here, choose some "
+        "queries in Spark and hand over .toPandas().",
+    )
 
 
 def in_shape(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]) -> "DataFrame":

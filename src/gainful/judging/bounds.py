@@ -21,8 +21,8 @@ from gainful.judging.difference_bounds import COMPARED, difference_of
 from gainful.judging.grade_scale import Scale, read_scale
 from gainful.judging.measure_bounds import SIMPLE
 from gainful.judging.ndcg_bounds import bounds_of, single_list
-from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
+from gainful.matching.reader import Reader, reading
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure

@@ -8,8 +8,8 @@ from gainful.evaluation.worksheet import Worksheet
 from gainful.judging.grade_scale import Scale, possible_gains
 from gainful.judging.measure_bounds import linear, relevance_ends
 from gainful.judging.ndcg_bounds import PartlyJudgedLists, bounds_of
-from gainful.matching.dispatch import Reader
 from gainful.matching.mappings import judged_of, queries_of
+from gainful.matching.reader import Reader
 from gainful.measures.spec import Measure
 
 COMPARED = ("nDCG", "DCG", "CG", "P")
@@ -33,7 +33,7 @@ def difference_of(
         raise InputError("bounds of a difference", f"one of {', '.join(COMPARED)}", f"'{measure}'")
     judged = {
         query: judged_of(docs, query, reader.policy)
-        for query, docs in queries_of(reader.all_judged, "judgments").items()
+        for query, docs in queries_of(reader.judgments.documents, "judgments").items()
     }
     pools = [len(docs) for docs in judged.values()]
     # Deep enough to know of as many documents without a judgment as an ideal can hold.

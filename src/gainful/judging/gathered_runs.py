@@ -10,11 +10,11 @@ import numpy as np
 from gainful import arguments
 from gainful.errors import GainfulWarning, InputError, MeasureError, shown
 from gainful.inputs.engine import Engine
-from gainful.matching.dispatch import Reader, reading
 from gainful.matching.mappings import judged_of, queries_of, sorted_numbers
 from gainful.matching.negative import warn_of_marks
 from gainful.matching.overlap import warn_of_disjoint_documents
 from gainful.matching.ranking import by_score
+from gainful.matching.reader import Reader, reading
 from gainful.measures.family import GEOMETRIC
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
@@ -79,7 +79,7 @@ def gather(
 
 def _judged(reader: Reader) -> GradesByQuery:
     found: GradesByQuery = {}
-    for query, given in queries_of(reader.all_judged, "judgments").items():
+    for query, given in queries_of(reader.judgments.documents, "judgments").items():
         known = judged_of(given, query, reader.policy)
         sorted_numbers(known, "grade", "judgments", query)  # says what is no number
         found[query] = {doc: float(grade) + 0.0 for doc, grade in known.items()}  # no −0

@@ -15,7 +15,7 @@ from gainful.inputs.engine import Engine
 from gainful.inputs.roles import SAMPLES
 from gainful.inputs.tables import read_table
 from gainful.kernels.relevance import ratio
-from gainful.matching.dispatch import reading
+from gainful.matching.reader import reading
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure

@@ -17,7 +17,7 @@ from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.engine import Engine
 from gainful.kernels.cumulation import mean_and_variance
 from gainful.kernels.relevance import ratio
-from gainful.matching.dispatch import reading
+from gainful.matching.reader import reading
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure

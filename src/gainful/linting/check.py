@@ -2,23 +2,21 @@
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any
 
 from gainful import arguments
 from gainful.errors import InputError, shown
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
-from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.inputs.letor import Labels, Predictions, refuse_other_length
-from gainful.inputs.source import Source
-from gainful.inputs.sources import open_source
+from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.linting.drafts import Draft, settled
 from gainful.linting.findings import Findings
 from gainful.linting.grades import Scale, look_at_grades
-from gainful.linting.listed import Listed, list_labels, list_mapping, list_source
+from gainful.linting.listed import Listed, list_input
 from gainful.linting.lists import look_at_list
 from gainful.linting.meeting import look_at_pair
 from gainful.linting.scores import look_at_scores
+from gainful.matching.input import Input
+from gainful.matching.opening import open_input
 
 _DEEPEST = 100_000  # the engine keeps so many scores of each query at once
 
@@ -62,18 +60,14 @@ def check(
     given = {} if runs is None else runs
     with Session(engine) as session:
         names = read_columns(columns)
-        opened = open_source(judgments, JUDGMENTS, names, session, checked=False)
-        if isinstance(opened, Predictions):
-            raise InputError(
-                opened.name, "judgments", "predictions", "Judgments come first, then the run."
-            )
-        judged, drafts = _listed(session, opened, JUDGMENTS, JUDGMENTS.name, cutoff)
+        opened = open_input(judgments, JUDGMENTS, names, session, checked=False)
+        judged, drafts = list_input(session, opened, JUDGMENTS.name, cutoff)
         if judged.size:
             drafts += look_at_list(session, judged)
             drafts += look_at_grades(session, judged, expected)
         for name, run in given.items():
-            found = open_source(run, RUN, names, session, checked=False)
-            listable = _for_labels(opened, found, name)
+            found = open_input(run, RUN, names, session, checked=False)
+            listable = found.beside(opened, f"run {name!r}")
             drafts += _look_at_run(session, judged, listable, name, cutoff)
         findings = settled(drafts)
     names.refuse_unused()
@@ -81,9 +75,9 @@ def check(
 
 
 def _look_at_run(
-    session: Session, judged: Listed, opened: Any, name: str, cutoff: int
+    session: Session, judged: Listed, opened: Input, name: str, cutoff: int
 ) -> list[Draft]:
-    run, drafts = _listed(session, opened, RUN, name, cutoff)
+    run, drafts = list_input(session, opened, name, cutoff)
     if run.size:
         drafts += look_at_list(session, run)
         drafts += look_at_scores(session, run, cutoff)
@@ -92,31 +86,6 @@ def _look_at_run(
     for table in run.stored:
         session.drop(table)
     return drafts
-
-
-def _listed(
-    session: Session, opened: Any, kind: Kind, name: str, cutoff: int
-) -> tuple[Listed, list[Draft]]:
-    if isinstance(opened, Source):
-        return list_source(session, opened, name, cutoff)
-    if isinstance(opened, Labels):
-        return list_labels(session, opened, kind, name, cutoff), []
-    return list_mapping(session, opened, kind, name, cutoff)
-
-
-def _for_labels(judgments: object, run: object, name: str) -> object:
-    """Give predictions the queries of the labels that they belong to."""
-    if not isinstance(judgments, Labels) and not isinstance(run, Labels | Predictions):
-        return run
-    if not isinstance(judgments, Labels) or not isinstance(run, Predictions):
-        raise InputError(
-            f"judgments and run {name!r}",
-            "labels with qid: and a file of predictions, or neither",
-            "one of them" if not isinstance(run, Labels) else "labels as a run",
-            "Documents in labels have no ids: line by line, predictions belong to them.",
-        )
-    refuse_other_length(judgments, run)
-    return Labels(run.name, run.scores, judgments.queries)
 
 
 def _check_arguments(runs: object, cutoff: object) -> None:

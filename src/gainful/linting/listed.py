@@ -1,8 +1,6 @@
 """Judgments and runs as tables on the engine: all that can be read of them, and what cannot."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,17 +9,17 @@ from gainful.inputs.engine import Session
 from gainful.inputs.files import Plain
 from gainful.inputs.formats import Layout
 from gainful.inputs.kinds import RUN, Kind
-from gainful.inputs.letor import Labels
 from gainful.inputs.rows import Row
 from gainful.inputs.source import Source
 from gainful.inputs.sources import guarded, is_whole, read_into
 from gainful.inputs.texts import ready
 from gainful.linting.drafts import Draft, counted
-from gainful.linting.entries import Problem, entries_of_file, entries_of_mapping
+from gainful.matching.input import BadRow, Input
 
 _BATCH = 1 << 17
 _KNOWN = "query IS NOT NULL AND doc IS NOT NULL"
 _FINITE = "coalesce(isfinite(number), false)"
+_UNREADABLE, _NOT_FINITE = "unreadable-row", "not-finite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +54,22 @@ class Listed:
     by_line: bool = False
 
 
-def list_source(
-    session: Session, source: Source, name: str, cutoff: int
+def list_input(
+    session: Session, opened: Input, name: str, cutoff: int
 ) -> tuple[Listed, list[Draft]]:
-    """Read a file or a table; what the engine cannot read is read row by row."""
+    """Read judgments or a run; what the engine cannot read is read row by row."""
+    source = opened.table_to_check()
+    if source is not None:
+        return _list_table(session, opened, source, name, cutoff)
+    listed, drafts = _by_row(session, opened, name, cutoff)
+    if not listed.size and not drafts:
+        raise InputError(name, opened.kind.least, "none")
+    return listed, drafts
+
+
+def _list_table(
+    session: Session, opened: Input, source: Source, name: str, cutoff: int
+) -> tuple[Listed, list[Draft]]:
     import duckdb
 
     if not source.lines:
@@ -73,47 +83,11 @@ def list_source(
         if not is_whole(source, count):
             raise InputError(source.name, f"{source.rows} rows", f"{count}")
     except (duckdb.Error, UnicodeError, InputError):
-        assert source.file is not None  # noqa: S101 - it is text
-        entries = entries_of_file(source.file, source.layout, source.kind)
-        listed, drafts = _by_row(session, entries, source.kind, name, cutoff, source=source)
+        listed, drafts = _by_row(session, opened, name, cutoff, source=source)
         if drafts:
             return listed, drafts
         raw = None  # it is not the content; the engine is asked once more, and says what it is
     return _by_engine(session, ready(source, session), name, cutoff, raw)
-
-
-def list_mapping(
-    session: Session, documents: Any, kind: Kind, name: str, cutoff: int
-) -> tuple[Listed, list[Draft]]:
-    """Read a dict of dicts."""
-    entries = entries_of_mapping(documents, kind, name)
-    listed, drafts = _by_row(session, entries, kind, name, cutoff)
-    if not listed.size and not drafts:
-        raise InputError(name, kind.least, "none")
-    return listed, drafts
-
-
-def list_labels(session: Session, labels: Labels, kind: Kind, name: str, cutoff: int) -> Listed:
-    """Take labels, or predictions in their place; the documents are called by their rows."""
-    table = session.register(
-        "listed",
-        {
-            "query": np.array(labels.queries, object),
-            "doc": np.array([f"row {row}" for row in range(1, labels.labels.size + 1)], object),
-            "number": labels.labels,
-            "row": np.arange(1, labels.labels.size + 1),
-        },
-    )
-    view = session.name("rows")
-    session.execute(
-        f"CREATE TEMP VIEW {view} AS SELECT query, doc, number + 0.0 AS number, "
-        f"CAST(NULL AS DOUBLE) AS rank, row FROM {table}"
-    )
-    groups = _grouped(session, view, cutoff)
-    size = int(labels.labels.size)
-    return Listed(
-        name, kind, view, groups, size, ranked=False, stored=(groups,), source=labels.name
-    )
 
 
 def _has_ranks(session: Session, source: Source) -> bool:
@@ -176,8 +150,8 @@ def _bad_rows(session: Session, listed: Listed, numbered: str) -> list[Draft]:
     """Describe the rows of a table that have no id, or no finite number."""
     drafts = []
     for bad, rule in (
-        (f"NOT ({_KNOWN})", "unreadable-row"),
-        (f"{_KNOWN} AND NOT {_FINITE}", "not-finite"),
+        (f"NOT ({_KNOWN})", _UNREADABLE),
+        (f"{_KNOWN} AND NOT {_FINITE}", _NOT_FINITE),
     ):
         found = session.rows(
             f"SELECT count(*) OVER (), row, query, doc, number FROM ({numbered}) WHERE {bad} "
@@ -190,31 +164,26 @@ def _bad_rows(session: Session, listed: Listed, numbered: str) -> list[Draft]:
                 if known
                 else f"no id as {'query' if query is None else 'doc'}"
             )
-            drafts.append(_unread(listed, rule, count, Problem(rule, row, query, doc, example)))
+            drafts.append(_unread(listed, rule, count, BadRow(row, query, doc, example)))
     return drafts
 
 
 def _by_row(
-    session: Session,
-    entries: Iterable[Row | Problem],
-    kind: Kind,
-    name: str,
-    cutoff: int,
-    *,
-    source: Source | None = None,
+    session: Session, opened: Input, name: str, cutoff: int, *, source: Source | None = None
 ) -> tuple[Listed, list[Draft]]:
     """Have what can be read as a table, and tell the rest."""
+    kind = opened.kind
     table = session.name("rows")
     session.execute(
         f"CREATE TEMP TABLE {table} "
         "(query VARCHAR, doc VARCHAR, number DOUBLE, rank DOUBLE, row BIGINT)"
     )
-    first: dict[str, Problem] = {}
+    first: dict[str, BadRow] = {}
     counts: dict[str, int] = {}
     batch: list[Row] = []
     remedies: dict[str, str] = {}
     size = 0
-    for entry in entries:
+    for entry in opened.rows_to_check(name):
         if isinstance(entry, Row):
             batch.append(entry)
             size += 1
@@ -222,10 +191,11 @@ def _by_row(
                 _insert(session, table, batch)
                 batch.clear()
         else:
-            first.setdefault(entry.rule, entry)
-            counts[entry.rule] = counts.get(entry.rule, 0) + 1
+            rule = _NOT_FINITE if entry.is_number else _UNREADABLE
+            first.setdefault(rule, entry)
+            counts[rule] = counts.get(rule, 0) + 1
             if entry.remedy:
-                remedies.setdefault(entry.rule, entry.remedy)
+                remedies.setdefault(rule, entry.remedy)
     if batch:
         _insert(session, table, batch)
     ranked = kind is RUN and source is not None and source.layout.rank is not None
@@ -280,12 +250,12 @@ def _grouped(session: Session, table: str, cutoff: int) -> str:
     return groups
 
 
-def _unread(listed: Listed, rule: str, count: int, entry: Problem, remedy: str = "") -> Draft:
+def _unread(listed: Listed, rule: str, count: int, entry: BadRow, remedy: str = "") -> Draft:
     rows = counted(count, "row")
     message = (
         f"{rows} cannot be read"
-        if rule == "unreadable-row"
+        if rule == _UNREADABLE
         else f"{rows} without a finite {listed.kind.number}"
     )
     place = entry.query, entry.doc, entry.row
-    return Draft(rule, listed, count, message, entry.example, *place, remedy)
+    return Draft(rule, listed, count, message, entry.found, *place, remedy)

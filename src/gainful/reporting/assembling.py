@@ -11,8 +11,8 @@ from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.baseline import Baseline
 from gainful.evaluation.cutoff_curves import at_cutoffs
 from gainful.evaluation.scores import Scores, measure_matched
-from gainful.matching.dispatch import Reader, reading
 from gainful.matching.matched import Matched
+from gainful.matching.reader import Reader, reading
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.plotting import charts, theme

@@ -29,9 +29,9 @@ from gainful.explanation.worked_steps import (
     why_empty,
 )
 from gainful.explanation.worked_tables import Step, conclusion_of
-from gainful.matching.dispatch import Reader
 from gainful.matching.matched import Matched
 from gainful.matching.ranking import Ranking
+from gainful.matching.reader import Reader
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
@@ -113,8 +113,8 @@ class Lists:
 
     def of(self, queries: Sequence[str]) -> Iterator[Query]:
         """Yield some queries in their order; judgments and runs are read once."""
-        judged = self.reader.selected(None, queries)
-        returned = {name: self.reader.selected(run, queries) for name, run in self.runs.items()}
+        judged = self.reader.judged_of(queries)
+        returned = {name: self.reader.returned_of(run, queries) for name, run in self.runs.items()}
         policy = with_lowest(self.reader, self.policy)
         sums = {name: self._sums(matched, policy) for name, matched in self.matched.items()}
         for start in range(0, len(queries), _BLOCK):

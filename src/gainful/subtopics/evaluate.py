@@ -16,14 +16,10 @@ from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.identifiers import examples
 from gainful.inputs.kinds import RUN
-from gainful.inputs.mistaken_ranks import warn_of_ranks
-from gainful.inputs.source import Source
-from gainful.inputs.sources import open_source
-from gainful.inputs.texts import ready
 from gainful.matching import mappings
 from gainful.matching.matched import Matched
 from gainful.matching.negative import warn_of_marks
-from gainful.matching.records import documents_in
+from gainful.matching.opening import open_input
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.subtopics.computing import values_of
@@ -120,14 +116,10 @@ def _refuse_policy(policy: Policy) -> None:
 def _read_run(
     run: object, columns: Mapping[str, str], policy: Policy, session: Session
 ) -> Documents:
-    opened = open_source(run, RUN, columns, session)
-    found = opened
-    if isinstance(opened, Source):
-        found = documents_in(session, ready(opened, session), policy)
-    if isinstance(found, Mapping):
-        warn_of_ranks(opened, session)
-        return found
-    raise InputError("run", "documents with ids", "labels or predictions without")
+    opened = open_input(run, RUN, columns, session)
+    found = opened.documents(policy)
+    opened.warn_of_ranks()
+    return found
 
 
 def _union(judged: Judged) -> dict[object, dict[object, float]]:

@@ -1,21 +1,17 @@
 """The rows of a run or of judgments on the engine, in the order in which they are written."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.errors import InputError, warn
+from gainful.errors import warn
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.kinds import RUN, Kind
-from gainful.inputs.letor import Labels, Predictions
-from gainful.inputs.mistaken_ranks import warn_of_ranks
-from gainful.inputs.source import Source
-from gainful.inputs.sources import Documents, open_source
-from gainful.inputs.texts import ready
 from gainful.matching.judged import unique
-from gainful.matching.records import stored, table_of
+from gainful.matching.opening import open_input
+from gainful.matching.records import stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +39,13 @@ def read_rows(given: object, kind: Kind, columns: Mapping[str, str], session: Se
     Queries stand by id. The documents of a run stand by score, the best first, those with equal
     scores by id, descending; those of judgments stand as they came.
     """
-    opened = open_source(given, kind, columns, session)
-    source = _source(opened, kind, session)
+    opened = open_input(given, kind, columns, session)
+    source = opened.table(None)
+    _warn_of_lost_queries(opened.bare_queries(), kind)
     copy = stored(session, source)
     placed, _ = unique(session, source, copy, "number", None)
     if kind is RUN:
-        warn_of_ranks(opened, session)  # when nothing is wrong with it
+        opened.warn_of_ranks()  # when nothing is wrong with it
     found = session.columns(f"SELECT query, count(*) AS n FROM {placed} GROUP BY query")
     sizes = dict(zip(found["query"].tolist(), found["n"].tolist(), strict=True))
     queries = in_order(sizes)
@@ -76,24 +73,8 @@ def read_rows(given: object, kind: Kind, columns: Mapping[str, str], session: Se
     return Rows(session, kind, source.name, table, tuple(queries))
 
 
-def _source(
-    opened: Source | Documents | Labels | Predictions, kind: Kind, session: Session
-) -> Source:
-    if isinstance(opened, Source):
-        return ready(opened, session)
-    if not isinstance(opened, Mapping):
-        raise InputError(
-            opened.name, "documents with ids", "labels or predictions, which have none"
-        )
-    source = table_of(opened, kind, None, session)
-    _warn_of_lost_queries(opened, kind)
-    return source
-
-
-def _warn_of_lost_queries(documents: Mapping[object, Mapping[object, float]], kind: Kind) -> None:
-    """Say which queries are not in the file, because none of their documents are."""
-    lost = in_order(str(query) for query, found in documents.items() if not found)
+def _warn_of_lost_queries(queries: Iterable[str], kind: Kind) -> None:
+    """Say which queries are not in the file, because they have no documents."""
+    lost = in_order(queries)
     if lost:
-        warn(
-            f"{kind.name}: queries without documents are not in the file: {examples(lost)}.",
-        )
+        warn(f"{kind.name}: queries without documents are not in the file: {examples(lost)}.")

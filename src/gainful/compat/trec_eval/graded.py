@@ -37,8 +37,8 @@ from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.lines import LARGEST, Lines, read_lines
 from gainful.matching import lines
-from gainful.matching.dispatch import reading
 from gainful.matching.matched import Matched
+from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 
 _LATEST, _WITHOUT_COMMENTS = 10, 9  # versions

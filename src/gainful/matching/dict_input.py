@@ -1,0 +1,113 @@
+"""Dicts of dicts as input: `{query: {doc: number}}`, also as JSON of that shape."""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf, isfinite
+from typing import Any, NoReturn
+
+from gainful.errors import InputError, shown
+from gainful.inputs.engine import Session
+from gainful.inputs.identifiers import id_text
+from gainful.inputs.kinds import Kind
+from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
+from gainful.inputs.rows import Row
+from gainful.inputs.source import Source
+from gainful.matching import mappings
+from gainful.matching.folding import Chunks
+from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
+from gainful.matching.matched import Matched
+from gainful.matching.records import table_of
+from gainful.measures.policy import Policy
+
+_NUMBER = struct.Struct("d")  # converts what the matching of dicts does, and refuses the same
+
+
+class DictInput(Input):
+    """A dict of dicts, which is never modified."""
+
+    def __init__(self, given: Mapping[Any, Any], kind: Kind, name: str, session: Session) -> None:
+        super().__init__(kind, name, session)
+        self._given = given
+
+    def refuse(self, remedy: str = "") -> NoReturn:
+        """Say what it has."""
+        raise InputError(self.name, self.kind.contents, "a dict of dicts", remedy)
+
+    def match(
+        self, judgments: Judgments, policy: Policy, depth: int | None, chunks: Chunks | None
+    ) -> Matched:
+        """Match query by query in Python and NumPy."""
+        return mappings.match(judgments.documents, self._given, policy, depth, chunks)
+
+    def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
+        """Return the dict itself."""
+        del policy, depth
+        return self._given
+
+    def documents_of(self, query: str, policy: Policy) -> Documents:
+        """Return the dict itself."""
+        del query, policy
+        return self._given
+
+    def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
+        """Look queries up when they are asked for."""
+        del queries, policy
+        known = mappings.queries_of(self._given, self.kind.name)
+        return lambda some: {query: known[query] for query in some if query in known}
+
+    def table(self, policy: Policy | None) -> Source:
+        """Hand the numbers to the engine as columns."""
+        return table_of(self._given, self.kind, policy, self.session)
+
+    def lowest_grade(self, judgments: Judgments) -> float:
+        """Return the lowest grade of what counts under the policy."""
+        pools = (
+            mappings.sorted_numbers(
+                mappings.judged_of(found, query, judgments.policy), "grade", "judgments", query
+            )
+            for query, found in mappings.queries_of(self._given, "judgments").items()
+        )
+        return min((float(pool[0]) for pool in pools if pool.size), default=inf)
+
+    def warn_of_ranks(self) -> None:
+        """Warn where the scores of every query are 1, 2, 3 …."""
+        warn_of_ranks_in_dicts(self._given)
+
+    def bare_queries(self) -> list[str]:
+        """Return the queries whose dict is empty."""
+        return [str(query) for query, found in self._given.items() if not found]
+
+    def table_to_check(self) -> None:
+        """Return None: a dict may hold anything, so that a check looks at each row."""
+
+    def rows_to_check(self, name: str) -> Iterator[Row | BadRow]:
+        """Go through the documents of all queries."""
+        row = 0
+        for query, found in mappings.queries_of(self._given, name).items():
+            for given, value in found.items():
+                row += 1
+                try:
+                    doc = id_text(given, where=name)
+                    (query + doc).encode()
+                except (InputError, UnicodeEncodeError):
+                    yield BadRow(None, query, None, f"{shown(given)} as id")
+                    continue
+                number = _number(value)
+                if number is None:
+                    yield BadRow(None, query, doc, f"{shown(value)} as {self.kind.number}")
+                elif not isfinite(number):
+                    found_number = f"{number} as {self.kind.number}"
+                    yield BadRow(None, query, doc, found_number, is_number=True)
+                else:
+                    yield Row(row, query, doc, number)
+
+
+def _number(value: object) -> float | None:
+    """Return a float64; None for what is no number, or an integer that it does not hold."""
+    try:
+        number: float = _NUMBER.unpack(_NUMBER.pack(value))[0]
+    except (struct.error, OverflowError, TypeError, ValueError):
+        return None
+    if isinstance(value, int) and isfinite(number) and int(number) != value:
+        return None
+    return number

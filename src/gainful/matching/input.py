@@ -1,0 +1,241 @@
+"""`Input` and `Judgments`: what a caller gave, opened once, and the questions that it answers.
+
+A kind of input is a subclass of `Input`, in a file of its own; `opening` chooses it. Nobody else
+asks which kind it is.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from gainful.errors import InputError
+from gainful.inputs.engine import Session
+from gainful.inputs.kinds import Kind
+from gainful.inputs.letor import Labels
+from gainful.inputs.lines import Lines
+from gainful.inputs.rows import Row
+from gainful.inputs.source import Source
+from gainful.matching.folding import Chunks
+from gainful.matching.judged import Judged, prepare
+from gainful.matching.matched import Matched
+from gainful.matching.negative import marks_among, tell_marks
+from gainful.matching.spark.judged import SparkJudged, frame_of, judged_from
+from gainful.measures.policy import Policy
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Documents = Mapping[Any, Mapping[Any, float]]
+Fetch = Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that a check cannot use.
+
+    Attributes:
+        row: its line, or its place from 1; None where rows have neither.
+        query: its query, if that can be read.
+        doc: its document, if that can be read.
+        found: what is there.
+        is_number: whether it has a number, which is NaN or infinite.
+        remedy: what to do, where more is known than a rule says.
+    """
+
+    row: int | None
+    query: str | None
+    doc: str | None
+    found: str
+    is_number: bool = False
+    remedy: str = ""
+
+
+class Input(ABC):
+    """Judgments or a run, opened.
+
+    Each kind answers the questions that it can, and refuses the others.
+
+    Attributes:
+        kind: judgments or run, and what its numbers are.
+        name: what messages call it.
+        session: of the engine.
+        holds: what it has, in a message.
+        has_ids: whether its documents have ids.
+        labels: labels with `qid:`, where it is a file of these.
+        spark: the Spark session in which its rows are, where they are on Spark.
+    """
+
+    holds: ClassVar[str] = "documents with ids"
+    has_ids: ClassVar[bool] = True
+    labels: Labels | None = None
+    spark: "SparkSession | None" = None
+
+    def __init__(self, kind: Kind, name: str, session: Session) -> None:
+        self.kind, self.name, self.session = kind, name, session
+
+    @abstractmethod
+    def refuse(self, remedy: str = "") -> NoReturn:
+        """Say why a question has no answer here."""
+
+    def match(
+        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
+    ) -> Matched:
+        """Match it, a run, with judgments.
+
+        Args:
+            judgments: that it was seen to go with.
+            policy: with `ties` decided.
+            depth: the deepest rank that matters; None for all.
+            chunks: how to fold chunks to documents.
+        """
+        del judgments, policy, depth, chunks
+        self.refuse()
+
+    def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
+        """Return the documents of every query with their numbers.
+
+        With a depth, those with a lower number than the one there may be left out.
+        """
+        del policy, depth
+        self.refuse()
+
+    def documents_of(self, query: str, policy: Policy) -> Documents:
+        """Return the documents of one query; the others may stand without theirs."""
+        del query, policy
+        self.refuse("Explain the grades instead.")
+
+    def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
+        """Read some queries, and return a function that hands out the documents of some of them.
+
+        It leaves out what is not there.
+        """
+        del queries, policy
+        self.refuse()
+
+    def table(self, policy: Policy | None) -> Source:
+        """Return a table that the engine reads.
+
+        The policy says which of two equal documents counts; None where none can be set.
+        """
+        del policy
+        self.refuse()
+
+    def lowest_grade(self, judgments: "Judgments") -> float:
+        """Return the lowest grade of the judgments that were made of it."""
+        del judgments
+        self.refuse()
+
+    def lines(self, depth: int | None = None, *, single: bool = False) -> Lines | None:
+        """Return its rows as arrays, where it is a clean TREC file; else None."""
+        del depth, single
+        return None
+
+    def bare_queries(self) -> list[str]:
+        """Return the queries without documents, which only a dict can have."""
+        return []
+
+    @abstractmethod
+    def warn_of_ranks(self) -> None:
+        """Warn where the scores of a run are probably ranks."""
+
+    def table_to_check(self) -> Source | None:
+        """Return a table for a check; None where only a look at each row tells what is wrong."""
+        self.refuse()
+
+    def rows_to_check(self, name: str) -> Iterator[Row | BadRow]:
+        """Go through all rows, those that cannot be read among them; messages say the name."""
+        del name
+        self.refuse()
+
+    def beside(self, judgments: "Input", called: str = "run") -> "Input":
+        """Return it, a run, as a check reads it beside judgments; refuse it where they do not fit."""
+        if not (self.has_ids and judgments.has_ids):
+            self.refuse_beside(judgments, called)
+        return self
+
+    def refuse_beside(self, judgments: "Input", called: str) -> NoReturn:
+        """Refuse a run and judgments of which one has ids and the other has not."""
+        raise InputError(
+            f"judgments and {called}",
+            "labels with qid: and a file of predictions, or neither",
+            f"{judgments.holds} and {self.holds}",
+            "Labels come first, then the predictions, line by line: documents have no ids.",
+        )
+
+    def judged_on_spark(self, session: "SparkSession", policy: Policy) -> SparkJudged:
+        """Bring judgments to Spark."""
+        return judged_from(self.documents(policy), session, policy)
+
+    def returned_on_spark(self, session: "SparkSession", policy: Policy) -> "DataFrame":
+        """Bring a run to Spark, with the columns query, doc, number and given."""
+        rows = frame_of(self.documents(policy), self.kind, session, policy)
+        self.warn_of_ranks()
+        return rows.withColumn("given", rows["number"].cast("string"))
+
+
+class Judgments:
+    """Judgments under a policy: read once, whatever the kinds of the runs beside them.
+
+    Attributes:
+        given: the judgments, opened.
+        policy: as the caller gives it.
+    """
+
+    def __init__(self, given: Input, policy: Policy) -> None:
+        self.given, self.policy = given, policy
+        self._on_spark: SparkJudged | None = None
+        self._marks: int | None = None
+
+    @cached_property
+    def documents(self) -> Documents:
+        """The judgments as a dict of dicts."""
+        return self.given.documents(self.policy)
+
+    @cached_property
+    def table(self) -> Judged:
+        """The judgments as a table on the engine."""
+        return prepare(self.given.session, self.given.table(self.policy), self.policy)
+
+    @cached_property
+    def lines(self) -> Lines | None:
+        """The judgments as arrays, where they are a clean TREC file."""
+        return self.given.lines()
+
+    @cached_property
+    def has_bare_queries(self) -> bool:
+        """Whether queries stand without documents, which no table can hold."""
+        return bool(self.given.bare_queries())
+
+    @cached_property
+    def lowest_grade(self) -> float:
+        """The lowest of all grades; infinite where there is none."""
+        return self.given.lowest_grade(self)
+
+    def on_spark(self, session: "SparkSession") -> SparkJudged:
+        """Return the judgments on Spark."""
+        if self._on_spark is None:
+            self._on_spark = self.given.judged_on_spark(session, self.policy)
+            self._marks = self._on_spark.marks
+        return self._on_spark
+
+    def match(
+        self, run: Input, depth: int | None = None, chunks: Chunks | None = None
+    ) -> tuple[Matched, Policy]:
+        """Match a run down to a depth; also return the policy with the rule for ties decided."""
+        run.beside(self.given)
+        decided = self.policy.resolved(ids=run.has_ids)
+        matched = run.match(self, decided, depth, chunks)
+        if self._marks is None:
+            self._marks = marks_among([matched])
+        run.warn_of_ranks()  # when nothing is wrong with it
+        return matched, decided
+
+    def warn_of_marks(self) -> None:
+        """Warn where −1 is the only negative grade, and the policy does not say what it means.
+
+        A run was matched before.
+        """
+        if self.policy.negative == "auto" and self._marks is not None:
+            tell_marks(self._marks)

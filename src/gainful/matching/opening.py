@@ -1,0 +1,93 @@
+"""`open_input`: choose the kind of input for what a caller gave as judgments or as a run."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gainful.errors import InputError
+from gainful.inputs.columns import find_columns, kind_of
+from gainful.inputs.engine import Session
+from gainful.inputs.files import Plain, parts_of, path_of, plain_file
+from gainful.inputs.formats import Layout, recognise
+from gainful.inputs.kinds import Kind
+from gainful.inputs.letor import read_labels, read_predictions
+from gainful.inputs.nested import Records, read_nested
+from gainful.inputs.source import Source
+from gainful.inputs.sources import open_frame
+from gainful.inputs.spark import is_spark
+from gainful.inputs.texts import json_lines
+from gainful.inputs.typed import parquet
+from gainful.matching.dict_input import DictInput
+from gainful.matching.input import Input
+from gainful.matching.list_input import LabelInput, PredictionInput
+from gainful.matching.spark_input import SparkInput
+from gainful.matching.table_input import TableInput
+
+Given = Mapping[str, str]
+
+
+def open_input(
+    given: object, kind: Kind, columns: Given, session: Session, *, checked: bool = True
+) -> Input:
+    """Open what a caller gave.
+
+    What is no number in JSON is refused, with its place; where it is not `checked`, it is in the
+    dict, for a check to find.
+    """
+    if isinstance(given, Mapping):
+        return DictInput(given, kind, kind.name, session)
+    if isinstance(given, Plain):
+        return _open_file(given, kind, columns, session, checked=checked)
+    if isinstance(given, str | os.PathLike):
+        name = path_of(given)
+        parts = parts_of(name)
+        if parts is not None:
+            return TableInput(parquet(parts, kind, columns, session, name), session)
+        return _open_file(plain_file(name, session), kind, columns, session, checked=checked)
+    if is_spark(given):
+        return SparkInput(given, kind, columns, session)
+    source = open_frame(given, kind, columns, session)
+    if source is not None:
+        return TableInput(source, session)
+    raise InputError(
+        kind.name,
+        f"a dict {{query: {{doc: {kind.number}}}}}, the path of a file, or a data frame",
+        type(given).__name__,
+    )
+
+
+def _open_file(
+    file: Plain, kind: Kind, columns: Given, session: Session, *, checked: bool
+) -> Input:
+    layout = recognise(file, kind, columns)
+    match layout.format:
+        case "letor":
+            return LabelInput(read_labels(file), kind, session)
+        case "predictions":
+            return PredictionInput(read_predictions(file), kind, session)
+        case "json":
+            found = read_nested(file, kind, checked=checked)
+            if isinstance(found, Mapping):
+                return DictInput(found, kind, file.name, session)
+            source = _records(found, columns, session)
+        case "parquet":
+            source = parquet([file.path], kind, columns, session, file.name)
+        case "jsonl":
+            source = json_lines(file, kind, columns, session)
+        case _:
+            kind = kind_of(layout.names, kind, columns)
+            source = Source(kind, file.name, "", strict=True, file=file, layout=layout)
+    return TableInput(source, session)
+
+
+def _records(found: Records, columns: Given, session: Session) -> Source:
+    """Have a list of JSON objects as a table."""
+    names, where = (*found.records[0],), found.file.name
+    found = replace(found, kind=kind_of(names, found.kind, columns))
+    table = session.register(found.kind.name, found.arrays(columns))
+    # No number is missing; but the engine takes NaN in an array for nothing.
+    number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
+    places = find_columns(names, found.kind, columns, where)
+    layout = Layout("json", names=names, places=places)
+    select = f"SELECT * REPLACE ({number}) FROM {table}"
+    return Source(found.kind, where, select, strict=True, layout=layout)

@@ -1,0 +1,158 @@
+"""`Reader`: judgments and runs of any kind, each opened once, under one policy."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from gainful.inputs.columns import read_columns
+from gainful.inputs.engine import Engine, Progress, Session
+from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.spark import errors_of_spark, functions
+from gainful.matching import mappings
+from gainful.matching.folding import Chunks, read_chunks
+from gainful.matching.input import Documents, Fetch, Input, Judgments
+from gainful.matching.matched import Matched
+from gainful.matching.opening import open_input
+from gainful.matching.ranking import by_score
+from gainful.matching.spark.plan import Plan, refuse_orders
+from gainful.matching.spark.sides import Sides
+from gainful.measures.policy import Policy
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Opens judgments and runs, and asks them what is needed.
+
+    Attributes:
+        given: what the caller gave as judgments.
+        policy: as the caller gives it.
+        session: of the engine.
+        columns: names of columns, by what they hold.
+        chunks: how to fold chunks to documents.
+    """
+
+    given: object
+    policy: Policy
+    session: Session
+    columns: Mapping[str, str]
+    chunks: Chunks | None
+    _runs: dict[int, tuple[object, Input]] = field(default_factory=dict)
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The judgments, opened."""
+        return Judgments(open_input(self.given, JUDGMENTS, self.columns, self.session), self.policy)
+
+    def run(self, given: object) -> Input:
+        """Open a run, or return it where it was opened before."""
+        if id(given) not in self._runs:
+            # What was given is kept with it, so that nothing else gets its id.
+            opened = open_input(given, RUN, self.columns, self.session)
+            self._runs[id(given)] = given, opened
+        return self._runs[id(given)][1]
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether documents have ids, which labels with qid: have not."""
+        return self.judgments.given.has_ids
+
+    def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
+        """Match a run down to a depth; also return the policy with the rule for ties decided."""
+        opened = self.run(run)
+        return self.judgments.match(opened, depth, self.chunks)
+
+    def warn_of_marks(self) -> None:
+        """Warn where −1 is the only negative grade, and the policy does not say what it means.
+
+        A run was matched before.
+        """
+        self.judgments.warn_of_marks()
+
+    @errors_of_spark()
+    def on_spark(self, run: object, depth: int | None = None) -> tuple[Sides, Policy] | None:
+        """Bring judgments and a run to Spark, where one of them is; None where neither is.
+
+        The other is on this machine, and so small beside it. Also returns the policy with the rule
+        for ties decided.
+        """
+        opened, judgments = self.run(run), self.judgments
+        session = judgments.given.spark or opened.spark
+        if session is None:
+            return None
+        functions()  # says how to get Spark
+        refuse_orders(self.policy)
+        decided = self.policy.resolved(ids=True)
+        judged = judgments.on_spark(session)
+        rows = opened.returned_on_spark(session, self.policy)
+        return Sides(judged, rows, Plan(decided, depth, self.chunks, judged.lowest)), decided
+
+    def documents(self, run: object, query: str) -> tuple[Documents, Documents]:
+        """Return the judgments and the run of one query as dicts, with the ids of all queries.
+
+        Queries other than the one asked for may stand without documents.
+        """
+        judged = self.judgments.given.documents_of(query, self.policy)
+        opened = self.run(run)
+        returned = opened.documents_of(query, self.policy)
+        opened.warn_of_ranks()
+        return judged, returned
+
+    def returned(self, run: object, depth: int | None = None) -> dict[str, Mapping[str, float]]:
+        """Return the scores of every query's documents, as the policy has them.
+
+        With a depth, those that stand below it may be left out.
+        """
+        opened = self.run(run)
+        cut = None if self._changes_scores else depth
+        documents = opened.documents(self.policy, depth=cut)
+        decided = self.policy.resolved(ids=True)
+        scores = {}
+        for query, found in mappings.queries_of(documents, "run").items():
+            scores[query] = mappings.returned_of(found, query, decided, self.chunks)
+            mappings.sorted_numbers(scores[query], "score", "run", query)  # says what is no number
+        opened.warn_of_ranks()
+        return scores
+
+    @property
+    def _changes_scores(self) -> bool:
+        """Whether who stands above a depth is known only when all documents were read."""
+        policy = self.policy
+        usual = (policy.duplicates, policy.drop_self, policy.precision) == ("error", "no", "double")
+        # The engine hands over what it has cut in any order.
+        return not usual or policy.ties == "order" or self.chunks is not None
+
+    def lists(self, run: object, depth: int | None = None) -> dict[str, list[str]]:
+        """Return the documents of every query of a run in rank order, down to a depth.
+
+        Documents with equal scores stand by id, descending.
+        """
+        return {
+            query: by_score(scores, depth) for query, scores in self.returned(run, depth).items()
+        }
+
+    def judged_of(self, queries: Sequence[str]) -> Fetch:
+        """Read some queries of the judgments; the function returned hands out some of them."""
+        return self.judgments.given.choose(queries, self.policy)
+
+    def returned_of(self, run: object, queries: Sequence[str]) -> Fetch:
+        """Read some queries of a run; the function returned hands out some of them."""
+        return self.run(run).choose(queries, self.policy)
+
+
+@contextmanager
+def reading(
+    judgments: object,
+    policy: Policy,
+    *,
+    columns: object = None,
+    chunks: object = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Reader]:
+    """Open judgments for as long as runs are matched with them."""
+    names, folding = read_columns(columns), read_chunks(chunks, policy)
+    with Session(engine, progress) as session:
+        yield Reader(judgments, policy, session, names, folding)
+    if names is not columns:  # else they are checked where they were read
+        names.refuse_unused()

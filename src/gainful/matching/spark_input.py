@@ -1,0 +1,54 @@
+"""Spark data frames as input: their rows stay where they are."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NoReturn
+
+from gainful.inputs.engine import Session
+from gainful.inputs.kinds import Kind
+from gainful.inputs.spark import Unread, as_they_are, library, not_on_this_machine
+from gainful.matching.input import Documents, Input, Judgments
+from gainful.matching.spark.judged import SparkJudged, documents_on_spark, judged_in
+from gainful.matching.spark.plan import refuse_orders
+from gainful.measures.policy import Policy
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class SparkInput(Input):
+    """A Spark data frame, or a file that Spark reads."""
+
+    def __init__(
+        self, given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str], session: Session
+    ) -> None:
+        super().__init__(kind, kind.name, session)
+        self._given, self._columns = given, columns
+        library()  # says how to get Spark
+        self.spark: SparkSession = given.sparkSession
+
+    def refuse(self, remedy: str = "") -> NoReturn:
+        """Refuse a question for which all rows would have to come to this machine."""
+        del remedy
+        raise not_on_this_machine(self.kind.name)
+
+    def documents_of(self, query: str, policy: Policy) -> Documents:
+        """Fetch one query."""
+        refuse_orders(policy)
+        return documents_on_spark(self._given, self.kind, self._columns, policy, query)
+
+    def lowest_grade(self, judgments: Judgments) -> float:
+        """Return the lowest grade, which is found when the judgments are checked."""
+        return judgments.on_spark(self.spark).lowest
+
+    def warn_of_ranks(self) -> None:
+        """Do nothing: the scores are looked at where they are measured."""
+
+    def judged_on_spark(self, session: "SparkSession", policy: Policy) -> SparkJudged:
+        """Check the judgments where they are."""
+        del session
+        return judged_in(self._given, self._columns, policy)
+
+    def returned_on_spark(self, session: "SparkSession", policy: Policy) -> "DataFrame":
+        """Return the run as it is."""
+        del session, policy
+        return as_they_are(self._given, self.kind, self._columns)

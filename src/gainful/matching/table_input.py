@@ -1,0 +1,128 @@
+"""Files of rows, Parquet, data frames and Arrow objects as input: tables that the engine reads."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from math import isfinite
+from typing import NoReturn
+
+from gainful.errors import InputError
+from gainful.inputs.engine import Session
+from gainful.inputs.lines import Lines, read_lines
+from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
+from gainful.inputs.rows import Fault, Row, rows
+from gainful.inputs.source import Source
+from gainful.inputs.texts import ready
+from gainful.matching import lines as clean_lines
+from gainful.matching import mappings, tables
+from gainful.matching.folding import Chunks
+from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
+from gainful.matching.matched import Matched
+from gainful.matching.records import Selection, documents_in
+from gainful.measures.policy import Policy
+
+
+class TableInput(Input):
+    """A table of query, doc and number."""
+
+    def __init__(self, source: Source, session: Session) -> None:
+        super().__init__(source.kind, source.name, session)
+        self._source = source
+
+    def refuse(self, remedy: str = "") -> NoReturn:
+        """Say what it has."""
+        raise InputError(self.name, self.kind.contents, "a table", remedy)
+
+    @cached_property
+    def _ready(self) -> Source:
+        return ready(self._source, self.session)
+
+    def match(
+        self, judgments: Judgments, policy: Policy, depth: int | None, chunks: Chunks | None
+    ) -> Matched:
+        """Match on the engine; clean TREC files as arrays, and dicts with bare queries as dicts."""
+        if judgments.has_bare_queries:
+            documents = self.documents(judgments.policy)
+            return mappings.match(judgments.documents, documents, policy, depth, chunks)
+        matched = self._match_lines(judgments, policy, depth) if chunks is None else None
+        if matched is None:
+            table = judgments.table
+            matched = tables.match(self.session, table, self._ready, policy, depth, chunks)
+        return matched
+
+    def _match_lines(
+        self, judgments: Judgments, policy: Policy, depth: int | None
+    ) -> Matched | None:
+        """Match clean TREC files without the engine; None where it has to."""
+        usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
+        if not usual or policy.negative == "unjudged" or not self._is_trec:
+            return None
+        if judgments.lines is None:
+            return None
+        found = self.lines(depth, single=policy.precision == "single")
+        return None if found is None else clean_lines.match(judgments.lines, found, policy, depth)
+
+    @property
+    def _is_trec(self) -> bool:
+        return self._source.file is not None and self._source.layout.format == "trec"
+
+    def lines(self, depth: int | None = None, *, single: bool = False) -> Lines | None:
+        """Read a clean TREC file that fits arrays."""
+        file, layout, kind = self._source.file, self._source.layout, self.kind
+        if file is None or not self._is_trec:
+            return None
+        if kind.ascending or (layout.names, layout.places) != (kind.fields, kind.places):
+            return None  # columns were named, by which the engine reads
+        return read_lines(file.path, kind, layout.delimiter, depth, single=single)
+
+    def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
+        """Read all rows."""
+        return documents_in(self.session, self._ready, policy, depth=depth)
+
+    def documents_of(self, query: str, policy: Policy) -> Documents:
+        """Read all rows, and keep those of one query."""
+        return documents_in(self.session, self._ready, policy, query)
+
+    def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
+        """Keep the rows of some queries on the engine."""
+        return Selection(self.session, self._ready, policy, queries).documents
+
+    def table(self, policy: Policy | None) -> Source:
+        """Return the table itself."""
+        del policy
+        return self._ready
+
+    def lowest_grade(self, judgments: Judgments) -> float:
+        """Return the lowest grade, which the table of the judgments knows."""
+        return judgments.table.lowest
+
+    def warn_of_ranks(self) -> None:
+        """Warn where the scores of every query are 1, 2, 3 …, or their column is named so."""
+        warn_of_ranks_in_table(self._source, self.session)
+
+    def table_to_check(self) -> Source:
+        """Return the table as it was opened: a text may be one that the engine does not read."""
+        return self._source
+
+    def rows_to_check(self, name: str) -> Iterator[Row | BadRow]:
+        """Go through the rows of a text."""
+        del name
+        if self._source.file is None:
+            self.refuse()
+        for row in rows(self._source.file, self._source.layout, self.kind):
+            yield row if isinstance(row, Row) else _bad_row(row)
+
+
+def _bad_row(fault: Fault) -> BadRow:
+    found = f"expected {fault.expected}, found {fault.found}"
+    is_number = _is_number(fault)
+    return BadRow(fault.line, None, None, found, is_number=is_number, remedy=fault.remedy)
+
+
+def _is_number(fault: Fault) -> bool:
+    """Return whether a fault is a number that is NaN or infinite, rather than none."""
+    if not fault.expected.startswith("a finite number"):
+        return False
+    try:
+        return not isfinite(float(fault.found.strip("'")))
+    except ValueError:
+        return False
