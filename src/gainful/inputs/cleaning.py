@@ -9,7 +9,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.inputs.files import BYTE_ORDER_MARK
+from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.parallel import in_parallel
 
 _CHUNK = 1 << 24
@@ -50,14 +50,14 @@ def see_lines(path: Path, delimiter: str) -> Seen:
         edges = file.read(1)
         file.seek(-1, os.SEEK_END)
         last = file.read(1)
-        # A delimiter at the very end leaves the last field empty.
-        if edges[0] <= _SPACE or last == delimiter.encode():
-            return Seen(usual=False)
+    # A delimiter at the very end leaves the last field empty.
+    if edges[0] <= _SPACE or last == delimiter.encode():
+        return Seen(usual=False)
 
-        def look(start: int) -> list[int] | None:
-            return _clean_ends(file.fileno(), start, min(start + _CHUNK, size), ord(delimiter))
+    def look(start: int) -> list[int] | None:
+        return _clean_ends(path, start, min(start + _CHUNK, size), ord(delimiter))
 
-        parts = in_parallel(look, range(0, size, _CHUNK))
+    parts = in_parallel(look, range(0, size, _CHUNK))
     ends: list[int] = []
     for part in parts:
         if part is None:
@@ -66,14 +66,14 @@ def see_lines(path: Path, delimiter: str) -> Seen:
     return Seen(usual=True, rows=sum(ends) + (last != b"\n"), long=_are_far(ends))
 
 
-def _clean_ends(file: int, start: int, end: int, delimiter: int) -> list[int] | None:
+def _clean_ends(path: Path, start: int, end: int, delimiter: int) -> list[int] | None:
     """Return how many lines end in each glance at a part; None if it is not clean."""
     buffer = np.empty(_GLANCE + 1, np.uint8)
     ends = []
     for place in range(start, end, _GLANCE):
         # One byte more than the part, to see a pair that lies across its end.
         own = min(_GLANCE, end - place)
-        chunk = buffer[: os.preadv(file, [buffer[: own + 1]], place)]
+        chunk = buffer[: read_at(path, place, buffer[: own + 1])]
         blank = chunk <= _SPACE
         if (blank[1:] & blank[:-1]).any():
             return None

@@ -9,6 +9,7 @@ import io
 import os
 import queue
 import re
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -430,6 +431,9 @@ def file_quoted(path: Path, session: Session) -> str:
     """Write the name of a file as SQL; the engine would expand characters of patterns."""
     if _GLOB & set(str(path)) or "://" in str(path) or not is_text(str(path)):
         link = session.folder / session.name("link")
-        link.symlink_to(path.resolve())
+        try:
+            link.symlink_to(path.resolve())
+        except OSError:  # not every system lets everybody make one
+            shutil.copyfile(path, link)
         path = link
     return quoted(str(path))

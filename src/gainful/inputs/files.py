@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gainful.errors import InputError, shown
 from gainful.inputs.engine import Session, bytes_of
 from gainful.inputs.temporary import no_room
@@ -109,6 +112,16 @@ def opened(name: str) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as problem:  # ValueError: a path that no system has
         reason = problem.strerror if isinstance(problem, OSError) else problem
         raise InputError(name or "''", "a readable file", str(reason)) from None
+
+
+def read_at(path: Path, place: int, room: NDArray[np.uint8]) -> int:
+    """Read the bytes of a file from a place on; return how many, fewer than the room at its end.
+
+    Threads do it at once, each with the file open for itself: not every system reads at a place.
+    """
+    with path.open("rb", buffering=0) as file:
+        file.seek(place)
+        return file.readinto(room)
 
 
 def is_parquet(path: Path) -> bool:

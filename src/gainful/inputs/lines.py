@@ -7,7 +7,6 @@ is for the engine, which gives the same result, and for the rows, which say what
 """
 
 import mmap
-import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.inputs.decimals import WORD, Bytes, Floats, Ints, Words, read_decimals
-from gainful.inputs.files import BYTE_ORDER_MARK
+from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.kinds import Kind
 from gainful.inputs.parallel import in_parallel
 from gainful.inputs.precision import in_single
@@ -89,15 +88,14 @@ def read_lines(
     with path.open("rb", buffering=0) as file:
         if file.read(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
             return None
+    # Where few rows are kept of each chunk, larger ones cost less.
+    chunk = _CHUNK if depth is None else 2 * _CHUNK
 
-        # Where few rows are kept of each chunk, larger ones cost less.
-        chunk = _CHUNK if depth is None else 2 * _CHUNK
+    def work(start: int) -> _Part | None:
+        span = start, min(start + chunk, size)
+        return _part(path, span, size, kind, ord(delimiter), depth, single=single)
 
-        def work(start: int) -> _Part | None:
-            span = start, min(start + chunk, size)
-            return _part(file.fileno(), span, size, kind, ord(delimiter), depth, single=single)
-
-        parts = in_parallel(work, range(0, size, chunk))
+    parts = in_parallel(work, range(0, size, chunk))
     found = [part for part in parts if part is not None and part.queries]
     if None in parts or not found:
         return None
@@ -141,7 +139,7 @@ def _joined(path: Path, parts: list[_Part]) -> Lines | None:
 
 
 def _part(
-    file: int,
+    path: Path,
     span: tuple[int, int],
     size: int,
     kind: Kind,
@@ -156,7 +154,7 @@ def _part(
     first = max(start - 1, 0)
     text = np.zeros(last - first + _LONGEST_LINE + 2 * _MARGIN, np.uint8)
     room = text[_MARGIN : text.size - _MARGIN]
-    got = os.preadv(file, [room[: min(size, last + _LONGEST_LINE) - first]], first)
+    got = read_at(path, first, room[: min(size, last + _LONGEST_LINE) - first])
     text = text[: got + 2 * _MARGIN]
     if first + got == size and text[_MARGIN + got - 1] != _LINE_FEED:
         text[_MARGIN + got] = _LINE_FEED  # the last line may lack its end
