@@ -224,7 +224,7 @@ def test_what_cannot_be_saved(tmp_path):
 
 def test_it_says_what_it_is():
     baseline = Baseline.of(gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["nDCG@5", "CG"]))
-    assert repr(baseline) == "Baseline(nDCG@5, CG; 1 queries)"
+    assert repr(baseline) == "Baseline(nDCG@5, CG; 1 query)"
     assert (baseline.name, baseline.version) == ("baseline", gf.__version__)
     with pytest.raises(AttributeError):
         baseline.version = "2"

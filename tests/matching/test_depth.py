@@ -43,5 +43,5 @@ def test_documents_below_the_depth_count_as_shared():
     scores = gf.evaluate({"q": {"a": 1}}, {"q": {"x": 2, "a": 1}}, "nDCG@1")
     assert scores["nDCG@1"] == 0.0
     assert str(scores.coverage).startswith(
-        "1 of 1 queries, 0 missing, 0 empty, 0 extra; 100.0% of 1 "
+        "1 of 1 query, 0 missing, 0 empty, 0 extra; 100.0% of 1 "
     )

@@ -10,6 +10,10 @@ import pytest
 import gainful as gf
 from gainful.evaluation import measuring as table
 from gainful.evaluation.computing.precision_and_counts import hits
+from gainful.inputs import text_formats
+from gainful.inputs.roles import find_header
+from gainful.inputs.table_rows import TableRow
+from gainful.inputs.text_formats import TextFormat
 from gainful.measures import dialects, families
 from gainful.measures.dialect import Dialect
 from gainful.measures.discount import FORMS, Form
@@ -38,6 +42,7 @@ def scores(count, *, better=0.0, seed=1):
         "`DIALECTS` of `measures/dialects.py`",
         "`statistics/paired_tests.py` and a `PairedTest` in its `TESTS`",
         "`CORRECTIONS` of `statistics/corrections.py`",
+        "`FORMATS` of `inputs/text_formats.py`",
     ],
 )
 def test_the_page_names_the_places_that_are_used_here(place):
@@ -176,6 +181,25 @@ def test_a_correction_is_one_entry(monkeypatch, correction, p, caption):
     assert caption in found.systems_table().caption
     assert any("corrected over 2 comparisons (new)" in note for note in found.notes())
     assert gf.comparison_choices()["correction"]["new"] == correction.meaning
+
+
+def test_a_text_format_is_one_entry(monkeypatch, tmp_path):
+    def fits(head, _reading):
+        return head.first.startswith("%% scores")
+
+    def rows(head, reading):
+        header = find_header(("query", "nDCG"), reading.roles, reading.asked, head.where)
+        for number, line in enumerate(head.file.path.read_text().splitlines()[1:], 2):
+            yield TableRow(number, header, line.split(" is "))
+
+    added = TextFormat("scores in sentences", "text", fits, rows)
+    monkeypatch.setattr(text_formats, "FORMATS", [added, *text_formats.FORMATS])
+    for name, values in (("old", (0.25, 0.5)), ("new", (0.5, 0.75))):
+        lines = ["%% scores", *(f"q{at} is {value}" for at, value in enumerate(values))]
+        (tmp_path / name).write_text("\n".join(lines))
+    found = gf.compare_scores({name: tmp_path / name for name in ("old", "new")})
+    (one,) = found.differences
+    assert (one.measure, one.base_mean, one.run_mean) == ("nDCG", 0.375, 0.625)
 
 
 def test_the_files_and_folders_that_the_page_names_exist():

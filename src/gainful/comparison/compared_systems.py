@@ -12,6 +12,7 @@ from gainful.comparison.score_columns import spelled
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import Slice
 from gainful.errors import InputError, did_you_mean, shown
+from gainful.evaluation.coverage import count_queries
 from gainful.evaluation.scores import Scores
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
@@ -42,7 +43,9 @@ class Checks:
     def __str__(self) -> str:
         if self.judged is None or self.missing is None:
             return "coverage not known"
-        seen = f"{self.judged - self.missing} of {self.judged} queries, {self.missing} missing"
+        seen = (
+            f"{self.judged - self.missing} of {count_queries(self.judged)}, {self.missing} missing"
+        )
         return (
             seen if self.unjudged is None else f"{seen}; {self.unjudged:.1%} of documents unjudged"
         )

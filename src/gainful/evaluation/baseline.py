@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import GainfulError, InputError, MeasureError, shown
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.scores import Scores
 from gainful.inputs.beginnings import beginning
 from gainful.inputs.engine import Session
@@ -152,7 +152,7 @@ class Baseline:
 
     def __repr__(self) -> str:
         names = ", ".join(str(measure) for measure in self.measures)
-        return f"Baseline({names}; {len(self.queries)} queries)"
+        return f"Baseline({names}; {count_queries(len(self.queries))})"
 
 
 def save_baseline(scores: Scores, path: str | os.PathLike[str]) -> None:

@@ -79,11 +79,13 @@ class Coverage:
 
     def __str__(self) -> str:
         within = "" if self.depth is None else f" down to rank {self.depth}"
+        documents = "document" if self.seen == 1 else "documents"
+        tied = "1 judged document" if self.tied == 1 else f"{self.tied} judged documents"
         return (
-            f"{self.evaluated} of {self.judged} queries, "
+            f"{self.evaluated} of {count_queries(self.judged)}, "
             f"{len(self.missing)} missing, {len(self.empty)} empty, {len(self.extra)} extra; "
-            f"{self.unjudged_share:.1%} of {self.seen} documents{within} unjudged; "
-            f"{self.tied} judged documents tied in {self.tied_queries} queries"
+            f"{self.unjudged_share:.1%} of {self.seen} {documents}{within} unjudged; "
+            f"{tied} tied in {count_queries(self.tied_queries)}"
         )
 
 
@@ -123,3 +125,12 @@ def in_documents(count: float) -> float:
 
 def _where(queries: tuple[str, ...], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
     return tuple(queries[place] for place in np.flatnonzero(chosen))
+
+
+def count_queries(count: int) -> str:
+    """Write a number of queries.
+
+    >>> count_queries(1), count_queries(24)
+    ('1 query', '24 queries')
+    """
+    return "1 query" if count == 1 else f"{count} queries"

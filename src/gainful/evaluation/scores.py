@@ -24,7 +24,7 @@ from gainful.evaluation.counted_queries import (
     refuse_missing,
     refuse_nothing_counted,
 )
-from gainful.evaluation.coverage import Coverage, coverage_of
+from gainful.evaluation.coverage import Coverage, count_queries, coverage_of
 from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.dialect import find_measure
 from gainful.evaluation.hashing import digests, short_hash, total
@@ -302,7 +302,7 @@ class Scores(Rows):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
-        return f"Scores({means}; {len(self.queries)} queries)"
+        return f"Scores({means}; {count_queries(len(self.queries))})"
 
     def _repr_html_(self) -> str:
         return as_html(self.table())

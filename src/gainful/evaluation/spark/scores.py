@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.evaluation.aggregates import aggregate_of, aggregate_of_sum
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.hashing import short_hash
 from gainful.evaluation.per_query import Held, PerQuery
 from gainful.evaluation.scores import Scores, TieRange
@@ -191,7 +191,7 @@ class SparkScores(Scores):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
-        return f"Scores({means}; {self._summary.kept} queries)"
+        return f"Scores({means}; {count_queries(self._summary.kept)})"
 
 
 class SparkPerQuery(PerQuery):
