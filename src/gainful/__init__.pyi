@@ -62,10 +62,10 @@ from gainful.linting.check import check
 from gainful.linting.findings import Finding
 from gainful.linting.findings import Findings
 from gainful.measures.dialect import Dialect
-from gainful.measures.dialects import dialect
-from gainful.measures.dialects import dialects
-from gainful.measures.families import catalogue
+from gainful.measures.dialect_catalogue import dialect
+from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.family import Family
+from gainful.measures.family_catalogue import catalogue
 from gainful.measures.notation import family
 from gainful.measures.notation import parse as measure
 from gainful.measures.policy import Choice

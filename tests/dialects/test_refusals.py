@@ -7,7 +7,7 @@ import pytest
 
 import gainful as gf
 from gainful.evaluation.dialect import speaking
-from gainful.measures.dialects import ALIASES
+from gainful.measures.dialect_catalogue import ALIASES
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
 

@@ -6,7 +6,7 @@ import random
 import pytest
 
 import gainful as gf
-from gainful.measures.families import family as look_up
+from gainful.measures.family_catalogue import family as look_up
 from oracles import ORACLES, PERMUTATIONS, vouched
 from random_measures import expected, per_query, random_parameters
 

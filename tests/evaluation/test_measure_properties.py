@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import gainful as gf
-from gainful.measures.families import family as look_up
+from gainful.measures.family_catalogue import family as look_up
 from random_measures import as_dicts, per_query, random_list
 
 INFINITE = math.inf

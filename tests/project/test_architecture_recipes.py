@@ -14,7 +14,7 @@ from gainful.inputs import text_formats
 from gainful.inputs.roles import find_header
 from gainful.inputs.table_rows import TableRow
 from gainful.inputs.text_formats import TextFormat
-from gainful.measures import dialects, families
+from gainful.measures import dialect_catalogue, family_catalogue
 from gainful.measures.dialect import Dialect
 from gainful.measures.discount import FORMS, Form
 from gainful.measures.family import Example, Family
@@ -39,7 +39,7 @@ def scores(count, *, better=0.0, seed=1):
         "`FAMILIES`",
         "`KERNELS`",
         "`FORMS` of `measures/discount.py`",
-        "`DIALECTS` of `measures/dialects.py`",
+        "`DIALECTS` of `measures/dialect_catalogue.py`",
         "`statistics/paired_tests.py` and a `PairedTest` in its `TESTS`",
         "`CORRECTIONS` of `statistics/corrections.py`",
         "`FORMATS` of `inputs/text_formats.py`",
@@ -59,7 +59,7 @@ def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(monkeypat
         example=Example("SquaredHits@2", (1, 0, 1), "1²", "1"),
         parameters=(REL,),
     )
-    monkeypatch.setattr(families, "CATALOGUE", (*families.CATALOGUE, added))
+    monkeypatch.setattr(family_catalogue, "CATALOGUE", (*family_catalogue.CATALOGUE, added))
     monkeypatch.setitem(
         table.KERNELS,
         "SquaredHits",
@@ -105,7 +105,7 @@ def test_a_dialect_is_one_entry(monkeypatch):
     added = Dialect(
         "halver", "a tool that halves", policy=Policy(missing="skip"), settings={"gain": "exp2"}
     )
-    monkeypatch.setattr(dialects, "DIALECTS", (*dialects.DIALECTS, added))
+    monkeypatch.setattr(dialect_catalogue, "DIALECTS", (*dialect_catalogue.DIALECTS, added))
     found = gf.evaluate(JUDGMENTS, {"q1": RUN["q1"]}, "nDCG@3", dialect="halver")
     direct = gf.evaluate(
         JUDGMENTS, {"q1": RUN["q1"]}, "nDCG(gain=exp2)@3", policy=Policy(missing="skip")

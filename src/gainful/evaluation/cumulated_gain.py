@@ -13,9 +13,9 @@ from gainful.inputs.arrays import as_array, as_numbers
 from gainful.matching.arrays import match_ranked
 from gainful.matching.matched import Matched, offsets_of
 from gainful.measures.gain import Gain
-from gainful.measures.number import write_number
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.measures.written_numbers import write_number
 
 Grades = ArrayLike | Sequence[ArrayLike]
 Value = float | NDArray[np.float64]

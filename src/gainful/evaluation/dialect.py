@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gainful.errors import GainfulError, InputError, MeasureError, shown
 from gainful.measures.dialect import Dialect
-from gainful.measures.dialects import dialect as find_dialect
-from gainful.measures.dialects import dialects
+from gainful.measures.dialect_catalogue import dialect as find_dialect
+from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.notation import Measures, parse, read_measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure

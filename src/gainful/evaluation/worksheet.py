@@ -22,8 +22,8 @@ from gainful.kernels.tied_orders import extreme_order
 from gainful.matching.matched import Matched, places_of
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
-from gainful.measures.number import read_number, write_number
 from gainful.measures.policy import Policy
+from gainful.measures.written_numbers import read_number, write_number
 
 _FORMULAS = {"exp2": exp2_gains, "binary": binary_gains}
 

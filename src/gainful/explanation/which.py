@@ -16,7 +16,7 @@ from gainful.explanation.ways_to_measure import Way, variations
 from gainful.explanation.why import OURS, way_of
 from gainful.inputs.engine import Engine
 from gainful.measures.dialect import Dialect
-from gainful.measures.dialects import dialects
+from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text

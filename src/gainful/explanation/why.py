@@ -17,7 +17,7 @@ from gainful.explanation.way_measurer import WayMeasurer
 from gainful.explanation.ways_to_measure import Way, changes
 from gainful.inputs.engine import Engine
 from gainful.measures.dialect import Dialect
-from gainful.measures.dialects import dialect
+from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.family import MEAN
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy

@@ -10,7 +10,7 @@ from gainful import arguments
 from gainful.errors import InputError, MeasureError, shown
 from gainful.evaluation.worksheet import RISING, Worksheet
 from gainful.measures.gain import Gain
-from gainful.measures.number import read_number
+from gainful.measures.written_numbers import read_number
 
 _ENDS = 2
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from gainful import arguments
 from gainful.errors import InputError, MeasureError, shown
-from gainful.measures.families import family
-from gainful.measures.foreign import without_call, written_out
+from gainful.measures.family_catalogue import family
+from gainful.measures.foreign_spellings import without_call, written_out
 from gainful.measures.notation import read_measures, read_text
-from gainful.measures.number import write_number
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
+from gainful.measures.written_numbers import write_number
 
 _MOST = 10**9  # a cutoff, or decimals
 
@@ -97,7 +97,7 @@ class Dialect:
 
         Of a measure that is a value and no text, those stay that are not at their defaults.
 
-        >>> from gainful.measures.dialects import dialect
+        >>> from gainful.measures.dialect_catalogue import dialect
         >>> str(dialect("lightgbm").measure("nDCG@10"))
         'nDCG(gain=exp2, ideal=retrieved)@10'
         >>> str(dialect("lightgbm").measure("nDCG(gain=linear)@10"))
@@ -115,7 +115,7 @@ class Dialect:
     def read(self, written: str) -> tuple[Measure, ...]:
         """Return what the tool means by a text: several measures where it names several cutoffs.
 
-        >>> from gainful.measures.dialects import dialect
+        >>> from gainful.measures.dialect_catalogue import dialect
         >>> dialect("sklearn").read("ndcg_score@5,10")
         (Measure('nDCG(ideal=retrieved)@5'), Measure('nDCG(ideal=retrieved)@10'))
         """
@@ -166,7 +166,7 @@ class Dialect:
     def choices(self) -> str:
         """Return the choices of its policy that are not gainful's defaults.
 
-        >>> from gainful.measures.dialects import dialect
+        >>> from gainful.measures.dialect_catalogue import dialect
         >>> dialect("ir_measures").choices()
         'ties=doc negative=zero precision=single'
         """
@@ -181,7 +181,7 @@ class Dialect:
     def entry(self) -> dict[str, str | int | None]:
         """Return all there is to know about it for a program, by name; None for what it has not.
 
-        >>> from gainful.measures.dialects import dialect
+        >>> from gainful.measures.dialect_catalogue import dialect
         >>> entry = dialect("gdeval").entry()
         >>> entry["measure"], entry["grades"], entry["decimals"], entry["ties"]
         ('nDCG(gain=exp2)@20', 'whole grades up to 4. gdeval.pl ends with an error for a higher grade.', 5, None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gainful.errors import MeasureError, did_you_mean, shown
-from gainful.measures.number import read_number, write_number
+from gainful.measures.written_numbers import read_number, write_number
 
 DEFAULT_BASE = 2.0
 

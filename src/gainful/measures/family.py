@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gainful.errors import MeasureError, did_you_mean, shown
-from gainful.measures.number import write_number
+from gainful.measures.written_numbers import write_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gainful.errors import MeasureError, did_you_mean, shown
-from gainful.measures.number import read_number, write_number
+from gainful.measures.written_numbers import read_number, write_number
 
 FORMS = {
     "linear": "g, the grade itself",

@@ -15,9 +15,9 @@ from typing import Any
 
 from gainful import arguments
 from gainful.errors import MeasureError, did_you_mean, shown
-from gainful.measures.families import catalogue, hint_of_subtopics
 from gainful.measures.family import NEVER, Family, Spelling
-from gainful.measures.foreign import written_out
+from gainful.measures.family_catalogue import catalogue, hint_of_subtopics
+from gainful.measures.foreign_spellings import written_out
 from gainful.measures.spec import Measure, read_cutoff
 
 _NOTATION = re.compile(

@@ -11,7 +11,7 @@ from math import isfinite
 
 from gainful import arguments
 from gainful.errors import MeasureError, PolicyError, did_you_mean, shown
-from gainful.measures.number import read_number, write_number
+from gainful.measures.written_numbers import read_number, write_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from gainful.errors import MeasureError, did_you_mean, shown
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Example, Family, Parameter, Spelling
 from gainful.measures.notation import parse
-from gainful.measures.number import Range
 from gainful.measures.parameters import GAIN, REL, number
 from gainful.measures.spec import Measure
+from gainful.measures.written_numbers import Range
 
 INTENT_AWARE = "IA"
 

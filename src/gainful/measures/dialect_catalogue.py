@@ -4,8 +4,8 @@ import difflib
 
 from gainful.errors import MeasureError, shown
 from gainful.measures.dialect import Dialect, Grades
-from gainful.measures.number import Range
 from gainful.measures.policy import Policy
+from gainful.measures.written_numbers import Range
 
 _LONGEST = 100  # no name is nearly as long
 _NEAREST = 3  # names that are suggested for another
