@@ -161,6 +161,48 @@ def test_the_law_can_be_broken():
     ]
 
 
+def imported(source, modules):
+    """Return those of some modules that a source imports, at any depth, but for type checkers."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{name.name}" for name in node.names}
+            found |= names & modules or {node.module} & modules
+    return found
+
+
+def in_circles(graph):
+    """Return the modules that import themselves by way of others: what is left without its ends."""
+    left = dict(graph)
+    while ends := {name for name, others in left.items() if not others & left.keys()}:
+        left = {name: others for name, others in left.items() if name not in ends}
+    while starts := left.keys() - {other for others in left.values() for other in others}:
+        left = {name: others for name, others in left.items() if name not in starts}
+    return sorted(left)
+
+
+def test_no_imports_go_in_circles():
+    places = {
+        ".".join(("gainful", *path.relative_to(PACKAGE).with_suffix("").parts)): path
+        for path in FILES
+        if path.name != "__init__.py"
+    }
+    graph = {name: imported(path.read_text(), places.keys()) for name, path in places.items()}
+    assert sum(map(len, graph.values())) > len(graph)
+    assert in_circles(graph) == []
+
+
+def test_a_circle_is_seen():
+    source = "if TYPE_CHECKING:\n    from g.a import A\ndef f():\n    from g import b, c\n"
+    assert imported(source, {"g.a", "g.b"}) == {"g.b"}
+    assert in_circles({"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}) == []
+    assert in_circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c"]
+
+
 def test_every_folder_has_its_law():
     assert {layer_of(path) for path in FILES} == set(LAW)
 

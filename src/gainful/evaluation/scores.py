@@ -105,9 +105,6 @@ class Scores(Rows):
 
         Where all measures have cutoffs, the judgments and the run are read once more, whole.
         """
-        # Imported here because it measures again, which is a step above.
-        from gainful.evaluation.scores import tie_ranges
-
         return tie_ranges(self.whole(), self.measures, self.policy)
 
     def whole(self) -> Sequence[Matched]:
@@ -148,8 +145,6 @@ class Scores(Rows):
 
     def warn_of_ties(self, amount: float) -> None:
         """Warn where ties move the mean of a measure with a cutoff by more than an amount."""
-        from gainful.evaluation.scores import warn_of_ties
-
         least = arguments.number(amount, "tie_warning", "an amount from 0", lambda each: each >= 0)
         warn_of_ties(self, least)
 
