@@ -17,7 +17,7 @@ pytestmark = pytest.mark.documentation
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # Kernels for a GPU, and what launches them, need a compiler that PyTorch for CPUs does not bring.
-ELSEWHERE = re.compile(r"__main__$|\.fused\.|\.prepared$")
+ELSEWHERE = re.compile(r"__main__$|\.fused\.|\.fused_\w+$")
 MODULES = ["gainful"] + [
     module.name
     for module in pkgutil.walk_packages(gf.__path__, "gainful.")
