@@ -22,6 +22,11 @@ def quickly_compiled(function):
     return jax.jit(function, compiler_options=_known_haste())
 
 
+def flags_for_haste():
+    """Return the same as flags for a process of its own, in the variable XLA_FLAGS."""
+    return " ".join(f"--{name}={str(value).lower()}" for name, value in _known_haste().items())
+
+
 @functools.cache
 def _known_haste():
     """Return the options for haste that this version of JAX knows."""

@@ -1,6 +1,7 @@
 """Values from the literature, bounds, limits, and what a loss refuses."""
 
 import math
+import os
 import pickle
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from array_libraries import flags_for_haste
 from literal_losses import ndcg
 
 torch = pytest.importorskip("torch")
@@ -141,20 +143,20 @@ def test_a_long_list_fits_in_little_memory(framework):
     code = f"""
 import resource, numpy as np, gainful as gf
 random = np.random.default_rng(1)
-scores = random.normal(size=20_000).astype(np.float32)
-labels = random.integers(0, 5, 20_000)
+scores = random.normal(size=10_000).astype(np.float32)
+labels = random.integers(0, 5, 10_000)
 {LONG[framework]}
 def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 take(gf.losses.approx_ndcg, 300)
 before = peak()
-take(gf.losses.approx_ndcg, 20_000)
-take(gf.losses.lambda_loss, 20_000)
+take(gf.losses.approx_ndcg, 10_000)
+take(gf.losses.lambda_loss, 10_000)
 print(peak() - before)
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=400
     )
-    assert float(done.stdout) < 1024
+    assert float(done.stdout) < 256  # MiB; one number for each pair would take 381
 
 
 def test_what_is_refused():
@@ -222,6 +224,7 @@ def test_losses_train(example):
         text=True,
         check=False,
         timeout=250,
+        env=os.environ | {"XLA_FLAGS": flags_for_haste()},
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("nDCG") == len(L.METHODS)
