@@ -53,15 +53,13 @@ def test_what_is_not_known_makes_its_list_nan(row, make):
 
 @rows
 @pytest.mark.parametrize("make", [torch.tensor, jnp.asarray], ids=["torch", "jax"])
-@pytest.mark.parametrize("score", [math.inf, -math.inf])
-def test_an_infinite_score_makes_its_list_nan(row, make, score):
-    scores = np.array(SCORES, np.float32)
-    scores[1, 2] = score
-    found = np.asarray(values(row, scores, np.array(LABELS), make=make))
-    assert np.isnan(found).tolist() == [False, True, False]
-    mask = np.ones(scores.shape, bool)
-    mask[1, 2] = False
-    assert np.isfinite(np.asarray(values(row, scores, np.array(LABELS), mask, make))).all()
+def test_an_infinite_score_makes_its_list_nan(row, make):
+    scores, labels = np.array([*SCORES, SCORES[1]], np.float32), np.array([*LABELS, LABELS[1]])
+    scores[1, 2], scores[3, 2] = math.inf, -math.inf
+    found = np.asarray(values(row, scores, labels, make=make))
+    assert np.isnan(found).tolist() == [False, True, False, True]
+    mask = np.isfinite(scores)
+    assert np.isfinite(np.asarray(values(row, scores, labels, mask, make))).all()
 
 
 def test_the_weight_of_a_list_without_items_does_not_matter():
