@@ -11,6 +11,7 @@ SLOW = (
     "tests/project/test_documentation.py::test_python_on_the_page[scale.md]",
     # PyTorch and JAX: compilers.
     "tests/tensors/",
+    "tests/comparison/test_examples.py",
     # A browser.
     "tests/browser/",
     # Other tools, some of which compile themselves.
@@ -18,8 +19,30 @@ SLOW = (
     "tests/dialects/test_dialects_against_tools.py",
     "tests/dialects/test_golden_vector.py",
     "tests/dialects/test_refusals.py",
+    "tests/evaluation/test_measures_against_tools.py",
+    "tests/evaluation/test_other_tools.py",
+    "tests/compat/test_pytrec_eval.py",
+    # Many random cases.
+    "tests/project/test_misuse.py",
+    "tests/fuzzing/",
+    "tests/dialects/test_which.py",
+    "tests/dialects/test_why.py",
     "tests/dialects/test_matching_once.py",
+    "tests/explanation/test_attribution.py",
+    "tests/evaluation/test_against_literal.py",
+    "tests/evaluation/test_exactness.py",
+    "tests/evaluation/test_expectations_over_ties.py",
+    "tests/evaluation/test_facts.py",
+    "tests/evaluation/test_measures_against_literal.py",
+    "tests/evaluation/test_measure_properties.py",
+    "tests/comparison/test_gate_error_rates.py",
+    "tests/comparison/test_invariance.py",
+    "tests/statistics/test_error_rates.py",
+    # Processes of their own, and every format of what takes a second to compute.
+    "tests/cli/test_process.py",
+    "tests/cli/test_interrupt.py",
     "tests/cli/test_why_command.py",
+    "tests/project/test_documentation.py",
 )
 
 # What is started once for all tests that use it: these run in one process, in the order of SLOW.
