@@ -35,6 +35,8 @@ SLOW = (
     "tests/evaluation/test_facts.py",
     "tests/evaluation/test_measures_against_literal.py",
     "tests/evaluation/test_measure_properties.py",
+    "tests/judging/test_bounds.py",
+    "tests/inputs/test_choices.py",
     "tests/comparison/test_gate_error_rates.py",
     "tests/comparison/test_invariance.py",
     "tests/statistics/test_error_rates.py",
