@@ -37,6 +37,7 @@ SLOW = (
     "tests/evaluation/test_measure_properties.py",
     "tests/judging/test_bounds.py",
     "tests/judging/test_limits.py",
+    "tests/judging/test_next_to_judge.py",
     "tests/inputs/test_choices.py",
     "tests/inputs/test_engine.py",
     "tests/comparison/test_gate_error_rates.py",
