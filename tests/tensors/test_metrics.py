@@ -14,8 +14,7 @@ import torch
 
 import gainful as gf
 from array_libraries import LIBRARIES
-from gainful.tensors.metrics import cumulated_gain as at_cutoff
-from gainful.tensors.metrics import ranking
+from gainful.tensors.metrics import cumulated_gain, ranking
 
 FAMILIES = {
     "average_precision": "AP",
@@ -302,7 +301,7 @@ def test_read_in_one_piece_by_torch_compile(name, fused, monkeypatch):
 
         with monkeypatch.context() as pretending:
             # Where a kernel could take the tensors, it is the plain code that is compiled.
-            pretending.setattr(at_cutoff, "fusible", lambda *_: fused)
+            pretending.setattr(cumulated_gain, "fusible", lambda *_: fused)
             found = torch.compile(measure, backend="eager", fullgraph=True)(*data)
         torch.compiler.reset()
         np.testing.assert_allclose(found.numpy(), measure(*data).numpy(), rtol=1e-13, atol=1e-15)

@@ -105,7 +105,7 @@ class Session:
     def __exit__(self, _: object, problem: BaseException | None, *__: object) -> None:
         stray = self._connection is not None and _is_engines(problem)
         try:
-            # What is left to itself would hold up the end of its connection.
+            # A query that does not stop would block the closing of its connection.
             if self._connection is not None and self._has_stopped():
                 self._connection.close()
         finally:
