@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError, shown
 from gainful.inputs.identifiers import id_text, in_order
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[Any]  # floats, integers or booleans
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 AnyArray = NDArray[np.generic]
 
 BATCH_DIMENSIONS = 2

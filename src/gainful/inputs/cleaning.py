@@ -9,6 +9,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Bools
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.parallel import in_parallel
 
@@ -21,7 +22,6 @@ _TO_BLANK = bytes.maketrans(_BLANKS, b" " * len(_BLANKS))
 _LINE_FEED, _RETURN, _SPACE, _QUOTE = 10, 13, 32, ord('"')
 
 Bytes = NDArray[np.uint8]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

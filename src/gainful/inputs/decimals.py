@@ -11,11 +11,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats, Ints
+
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 WORD = 8  # bytes
 _LONGEST = 2 * WORD

@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError, shown
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
-
-Floats = NDArray[np.float64]
 
 _FIELDS = 3  # the label, the query, and the rest of the line
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.inputs.decimals import WORD, Bytes, Floats, Ints, Words, read_decimals
+from gainful.array_types import Floats, Ints
+from gainful.inputs.decimals import WORD, Bytes, Words, read_decimals
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.kinds import Kind
 from gainful.inputs.parallel import in_parallel

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from gainful.array_types import Floats
 from gainful.comparison.comparison import Comparison
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.baseline import Baseline
@@ -31,7 +32,6 @@ from gainful.reporting.details import Asked, detail_of, docs_in, with_captions
 from gainful.reporting.lists import Lists
 from gainful.reporting.packing import Packed, pack
 from gainful.reporting.payload import (
-    Floats,
     finite,
     heading,
     means_notes,

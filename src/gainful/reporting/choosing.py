@@ -5,9 +5,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from gainful.array_types import Floats
 
 PAYLOAD = 3_800_000
 """The bytes of a report's data: the page as a whole stays below 5 MB."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import Difference
 from gainful.evaluation.baseline import Baseline
@@ -14,7 +14,6 @@ from gainful.measures.policy import Policy
 from gainful.reporting.coverage import digits_of, told
 from gainful.version import VERSION
 
-Floats = NDArray[np.float64]
 Evaluated = Mapping[str, Scores | Baseline]
 
 FORMAT = 1
