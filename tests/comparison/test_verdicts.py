@@ -11,7 +11,7 @@ from statsmodels.stats.weightstats import ttost_paired
 
 import gainful as gf
 from gainful.comparison.verdict import equivalence
-from gainful.plotting.parts import VERDICTS
+from gainful.plotting.specifications import VERDICTS
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.joint_tests import anova_tukey, max_t
 from gainful.statistics.moments import moments

@@ -8,7 +8,7 @@ import vl_convert
 from chart_rows import EVERY
 
 import gainful as gf
-from gainful.plotting import charts, naming
+from gainful.plotting import charts, label_texts
 
 MARK = "Zz9"
 HOSTILE = [
@@ -200,7 +200,7 @@ def test_names_of_any_length_differ_in_their_ends(name):
     rows = [{**EVERY[name][0], "run": run} for run in names]
     shown = [text for text in texts(getattr(charts, name)(rows)) if text.startswith("xxx")]
     assert [text[-4:] for text in shown] == ["-one", "-two"]
-    assert all(len(text) == naming.LETTERS and "…" in text for text in shown)
+    assert all(len(text) == label_texts.LETTERS and "…" in text for text in shown)
 
 
 def test_queries_with_long_ids_differ_in_their_ends():
@@ -243,16 +243,16 @@ def test_a_legend_of_short_names_is_one_line_and_of_long_ones_more():
 
 
 def test_titles_in_lines():
-    assert naming.in_lines("nDCG@10 of new", 300) == "nDCG@10 of new"
-    assert naming.in_lines("", 300) == ""
-    lines = naming.in_lines("one two three (better →)", 7 * 10)
+    assert label_texts.in_lines("nDCG@10 of new", 300) == "nDCG@10 of new"
+    assert label_texts.in_lines("", 300) == ""
+    lines = label_texts.in_lines("one two three (better →)", 7 * 10)
     assert lines == ["one two", "three", "(better →)"]
-    wide = naming.in_lines("語" * 40, 7 * 40)
+    wide = label_texts.in_lines("語" * 40, 7 * 40)
     assert [len(line) for line in wide] == [20, 20]
 
 
 def test_names_are_shortened_in_the_middle():
-    assert naming.shortened("short") == "short"
-    assert naming.shortened("a\n b") == "a b"
-    assert naming.shortened("abcdefgh", 5) == "ab…gh"
-    assert len(naming.shortened("x" * 500)) == naming.LETTERS
+    assert label_texts.shortened("short") == "short"
+    assert label_texts.shortened("a\n b") == "a b"
+    assert label_texts.shortened("abcdefgh", 5) == "ab…gh"
+    assert len(label_texts.shortened("x" * 500)) == label_texts.LETTERS

@@ -6,7 +6,7 @@ import math
 import pytest
 
 import gainful as gf
-from gainful.plotting import query_specs, theme
+from gainful.plotting import specifications, theme
 
 THEMES = pytest.mark.parametrize("look", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
 
@@ -87,7 +87,7 @@ def test_marks_that_shine_through_stand_out_too(look):
     ground = rgb(look["background"])
     for colour in look["range"]["ordinal"]:
         mixed = [
-            query_specs.OPACITY * a + (1 - query_specs.OPACITY) * b
+            specifications.OPACITY * a + (1 - specifications.OPACITY) * b
             for a, b in zip(rgb(colour), ground, strict=True)
         ]
         assert contrast(mixed, ground) >= 3, colour

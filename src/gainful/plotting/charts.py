@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 from gainful import arguments
 from gainful.errors import MissingDependencyError, warn
-from gainful.plotting import query_specs, specs
-from gainful.plotting.parts import Rows, Spec, Width
+from gainful.plotting import specifications
+from gainful.plotting.specifications import Rows, Spec, Width
 from gainful.plotting.theme import theme_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def intervals(
             one axis; else each has its own.
         theme: light, dark, or None where a page gives it.
     """
-    return _drawn(specs.intervals(rows, base=base, level=level, width=_width(width)), theme)
+    return _drawn(
+        specifications.intervals(rows, base=base, level=level, width=_width(width)), theme
+    )
 
 
 def differences(
@@ -88,7 +90,7 @@ def differences(
     """
     width = _width(width)
     named = width != "container" and 0 < len(rows) <= _NAMED
-    spec = query_specs.differences(
+    spec = specifications.differences(
         rows,
         measure=measure,
         base=base,
@@ -122,7 +124,7 @@ def scatter(
         height: in pixels.
         theme: light, dark, or None where a page gives it.
     """
-    spec = query_specs.scatter(
+    spec = specifications.scatter(
         rows, measure=measure, base=base, run=run, width=_width(width), height=_height(height)
     )
     return _drawn(spec, theme)
@@ -154,7 +156,8 @@ def curve(
         told = f"curve: {run!r} has no value at {at}, and no point there."
         warn(told)
     return _drawn(
-        specs.curve(drawn, measure=measure, width=_width(width), height=_height(height)), theme
+        specifications.curve(drawn, measure=measure, width=_width(width), height=_height(height)),
+        theme,
     )
 
 
@@ -173,7 +176,7 @@ def distribution(
         width: in pixels, or `container`.
         theme: light, dark, or None where a page gives it.
     """
-    return _drawn(specs.distribution(rows, measure=measure, width=_width(width)), theme)
+    return _drawn(specifications.distribution(rows, measure=measure, width=_width(width)), theme)
 
 
 def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
@@ -190,13 +193,13 @@ def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
     wide: Width = "container"
     names = {"measure": "score", "base": "base", "run": "run"}
     return {
-        "intervals": specs.intervals(None, base=base, level=level, width=wide),
-        "differences": query_specs.differences(
+        "intervals": specifications.intervals(None, base=base, level=level, width=wide),
+        "differences": specifications.differences(
             None, **names, named=False, width=wide, height=_HEIGHT
         ),
-        "scatter": query_specs.scatter(None, **names, width=wide, height=_SQUARE),
-        "curve": specs.curve(None, measure="nDCG", width=wide, height=_HEIGHT),
-        "distribution": specs.distribution(None, measure="score", width=wide),
+        "scatter": specifications.scatter(None, **names, width=wide, height=_SQUARE),
+        "curve": specifications.curve(None, measure="nDCG", width=wide, height=_HEIGHT),
+        "distribution": specifications.distribution(None, measure="score", width=wide),
     }
 
 
@@ -218,7 +221,7 @@ def _height(height: int) -> int:
 def _drawn(spec: Spec, theme: str | None) -> "Chart":
     config = theme_of(theme)
     try:
-        from gainful.plotting.saving import chart_of
+        from gainful.plotting.chart_files import chart_of
     except ImportError:
         raise MissingDependencyError(
             "a chart",
