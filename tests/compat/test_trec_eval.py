@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import gainful as gf
 from gainful.cli.trec_eval import trec_eval as command
-from gainful.compat.trec_eval import graded
+from gainful.compat.trec_eval import graded_judgments
 
 RECORDED = Path(__file__).parent / "trec_eval"
 CALLS = sorted(path.stem for path in RECORDED.glob("*.cmd"))
@@ -66,7 +66,7 @@ def test_recorded_random_calls(number, tmp_path, monkeypatch):
 @pytest.mark.parametrize("number", range(0, len(RANDOM), 4))
 def test_random_calls_with_runs_that_count_as_large(number, tmp_path, monkeypatch):
     """Of a large run that is not clean, a copy is matched; the engine takes what is unusual."""
-    monkeypatch.setattr(graded, "_LARGE", 0)
+    monkeypatch.setattr(graded_judgments, "_LARGE", 0)
     monkeypatch.chdir(tmp_path)
     check_recorded(RANDOM[number], monkeypatch)
 
@@ -432,7 +432,7 @@ def test_clean_files_and_line_by_line_agree(files, monkeypatch):
             assert fast.code == 0
             assert fast == slow
             with monkeypatch.context() as patch:
-                patch.setattr(graded, "_LARGE", 0)
+                patch.setattr(graded_judgments, "_LARGE", 0)
                 assert printed(options, files, judgments, f"\n{run}") == fast
 
 

@@ -5,19 +5,21 @@ import numbers
 from collections.abc import Iterable, Mapping
 
 from gainful import arguments
-from gainful.compat.trec_eval.columns import columns
-from gainful.compat.trec_eval.entries import (
+from gainful.compat.trec_eval.c_program import StoppedError
+from gainful.compat.trec_eval.measure_names import (
     CUTOFFS,
     ENTRIES,
     NICKNAMES,
     QRELS,
     SHARES,
+    AskedMeasure,
     Settings,
+    mark,
     names_of,
+    read_parameters,
 )
-from gainful.compat.trec_eval.lists import chosen_queries, judged_documents
-from gainful.compat.trec_eval.parameters import Asked, mark, read_parameters
-from gainful.compat.trec_eval.stopped import StoppedError
+from gainful.compat.trec_eval.measure_values import columns
+from gainful.compat.trec_eval.ranked_lists import chosen_queries, judged_documents
 from gainful.errors import DisjointError, InputError, MeasureError, did_you_mean, shown
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
@@ -122,7 +124,7 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     return math.exp(mean) if entry is not None and entry.logarithm else mean
 
 
-def _read(measures: Iterable[str]) -> tuple[Asked, ...]:
+def _read(measures: Iterable[str]) -> tuple[AskedMeasure, ...]:
     written = []
     for measure in arguments.listed(measures, "measures", "names of trec_eval's measures"):
         name = arguments.text(measure, "measures", "names of trec_eval's measures")

@@ -9,16 +9,26 @@ from typing import Protocol
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_library import written
-from gainful.compat.trec_eval.columns import LOWEST_MEAN
-from gainful.compat.trec_eval.entries import GROUPS, PREFERENCES, QRELS
+from gainful.compat.trec_eval.c_program import (
+    BAD_INPUT,
+    BAD_QUERY,
+    NO_QUERIES,
+    StoppedError,
+    written,
+)
 from gainful.compat.trec_eval.files import bytes_of
-from gainful.compat.trec_eval.graded import read_graded
+from gainful.compat.trec_eval.graded_judgments import read_graded
 from gainful.compat.trec_eval.judgment_groups import read_grouped
+from gainful.compat.trec_eval.measure_names import (
+    GROUPS,
+    PREFERENCES,
+    QRELS,
+    AskedMeasure,
+    read_parameters,
+)
+from gainful.compat.trec_eval.measure_values import LOWEST_MEAN
 from gainful.compat.trec_eval.options import HELP_TEXT, Options, read_options
-from gainful.compat.trec_eval.parameters import Asked, read_parameters
 from gainful.compat.trec_eval.preferences import read_preferred
-from gainful.compat.trec_eval.stopped import BAD_INPUT, BAD_QUERY, NO_QUERIES, StoppedError
 from gainful.compat.trec_eval.zscores import Deviations, read_deviations
 from gainful.errors import GainfulError
 from gainful.inputs.engine import Session
@@ -66,11 +76,11 @@ class Sides(Protocol):
         """How many documents have a positive grade."""
 
     def values(
-        self, places: list[int], asked: Sequence[Asked], options: Options
+        self, places: list[int], asked: Sequence[AskedMeasure], options: Options
     ) -> dict[str, Floats]:
         """Return the values of some queries by name."""
 
-    def strings(self, places: list[int], asked: Asked) -> list[str]:
+    def strings(self, places: list[int], asked: AskedMeasure) -> list[str]:
         """Return the grades of the first documents of some queries, a character for each."""
 
 
@@ -157,7 +167,7 @@ def _refuse_unreadable(name: str, reader: str, what: str) -> None:
 
 
 def _evaluable(
-    sides: Sides, asked: Sequence[Asked], options: Options
+    sides: Sides, asked: Sequence[AskedMeasure], options: Options
 ) -> tuple[list[int], StoppedError | None]:
     """Return the queries that are evaluated, in order, and at what the evaluation stops, if at anything.
 
@@ -187,7 +197,7 @@ def _evaluable(
 
 
 def _fault(
-    query_fault: str | None, asked: Sequence[Asked], options: Options
+    query_fault: str | None, asked: Sequence[AskedMeasure], options: Options
 ) -> StoppedError | None:
     """Return the first measure that cannot be computed, of a query or of any."""
     measured = FORMATS[options.judgments_format].measured
@@ -211,7 +221,7 @@ class _Lines:
         self,
         sides: Sides,
         places: list[int],
-        asked: Sequence[Asked],
+        asked: Sequence[AskedMeasure],
         options: Options,
         deviations: Deviations | None,
     ) -> None:
@@ -252,7 +262,7 @@ class _Lines:
                     shown = self._written(self._over_all(name, asked), asked)
                     yield f"{self.prefix}{name:<22}\tall\t{shown}\n"
 
-    def _over_all(self, name: str, asked: Asked) -> float:
+    def _over_all(self, name: str, asked: AskedMeasure) -> float:
         """Return the sum or the mean of the values; with -c, of all judged queries."""
         complete, evaluated = self.options.complete, len(self.places)
         queries = len(self.sides.queries) if complete else evaluated
@@ -267,7 +277,7 @@ class _Lines:
             return math.exp((total + lost) / queries)
         return total if asked.entry.count else total / queries
 
-    def _written(self, value: float, asked: Asked) -> str:
+    def _written(self, value: float, asked: AskedMeasure) -> str:
         if asked.entry.count and not self.prefix:
             return str(int(value))
         return written(value)

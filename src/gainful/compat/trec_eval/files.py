@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gainful.compat.trec_eval.c_library import decimal, whole
-from gainful.compat.trec_eval.stopped import BAD_INPUT, StoppedError
+from gainful.compat.trec_eval.c_program import BAD_INPUT, StoppedError, decimal, whole
 from gainful.inputs.engine import Session
 from gainful.inputs.precision import in_single
 

@@ -8,21 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_library import whole
-from gainful.compat.trec_eval.columns import columns
-from gainful.compat.trec_eval.entries import BY_NAME
+from gainful.compat.trec_eval.c_program import BAD_INPUT, StoppedError, whole
 from gainful.compat.trec_eval.files import read_rows, read_run, text_of
-from gainful.compat.trec_eval.lists import (
-    Listed,
+from gainful.compat.trec_eval.measure_names import BY_NAME, AskedMeasure
+from gainful.compat.trec_eval.measure_values import columns
+from gainful.compat.trec_eval.options import Options
+from gainful.compat.trec_eval.ranked_lists import (
+    RankedQuery,
+    WithoutGradeStrings,
     looked_at,
     match_lists,
     ranked,
     repeated,
     repeated_within,
 )
-from gainful.compat.trec_eval.options import Options
-from gainful.compat.trec_eval.parameters import Asked
-from gainful.compat.trec_eval.stopped import BAD_INPUT, StoppedError
 from gainful.inputs.engine import Session
 from gainful.matching.matched import Matched
 
@@ -31,7 +30,7 @@ _ALONE = {"map_avgjg": "map", "P_avgjg": "P", "Rprec_mult_avgjg": "Rprec_mult"} 
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class Grouped(WithoutGradeStrings):
     """Lists with the grades of each judge.
 
     Attributes:
@@ -52,7 +51,7 @@ class Grouped:
     relevant: int = 0  # which no measure of judges counts
 
     def values(
-        self, places: list[int], asked: Sequence[Asked], options: Options
+        self, places: list[int], asked: Sequence[AskedMeasure], options: Options
     ) -> dict[str, Floats]:
         """Return the values of some queries by name."""
         settings = options.settings
@@ -60,7 +59,7 @@ class Grouped:
         for each in asked:
             if each.entry.name not in _ALONE:
                 continue
-            alone = Asked(BY_NAME[_ALONE[each.entry.name]], each.numbers)
+            alone = AskedMeasure(BY_NAME[_ALONE[each.entry.name]], each.numbers)
             found = columns(self.matched, [alone], settings, options.version)
             for name, column in zip(each.names, found.values(), strict=True):
                 values[name] = self._averaged(column)[places]
@@ -69,15 +68,6 @@ class Grouped:
     def _averaged(self, column: Floats) -> Floats:
         judges = np.bincount(self.owner, minlength=len(self.queries))
         return np.bincount(self.owner, column, minlength=len(self.queries)) / judges
-
-    @property
-    def first_faults(self) -> Mapping[str, str]:
-        """Nothing is wrong with the first query alone."""
-        return {}
-
-    def strings(self, places: list[int], _: Asked) -> list[str]:
-        """Return nothing: a document has several grades."""
-        return [""] * len(places)
 
 
 def read_grouped(judgments: Path, run: Path, options: Options, _: Session) -> Grouped:
@@ -99,7 +89,7 @@ def read_grouped(judgments: Path, run: Path, options: Options, _: Session) -> Gr
         if again is not None:
             faults[text_of(query)] = f"trec_eval.form_res_qrels: duplicate docs {text_of(again)}"
         for judge in sorted(judges):
-            lists.append(Listed(text_of(query), judges[judge], docs))
+            lists.append(RankedQuery(text_of(query), judges[judge], docs))
             owner.append(number)
     return Grouped(
         tuple(map(text_of, judged)),

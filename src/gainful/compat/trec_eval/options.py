@@ -4,11 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gainful.arguments import listed, one_of_type
-from gainful.compat.trec_eval.c_library import whole
-from gainful.compat.trec_eval.entries import NICKNAMES, Settings, names_of
+from gainful.compat.trec_eval.c_program import USAGE, StoppedError, whole
 from gainful.compat.trec_eval.files import bytes_of
-from gainful.compat.trec_eval.parameters import Marked, mark
-from gainful.compat.trec_eval.stopped import USAGE, StoppedError
+from gainful.compat.trec_eval.measure_names import NICKNAMES, Marked, Settings, mark, names_of
 
 VERSIONS = (9, 10)
 _FILES = 2

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_library import decimal
+from gainful.compat.trec_eval.c_program import decimal
 from gainful.compat.trec_eval.files import Run, read_rows, read_run, text_of
-from gainful.compat.trec_eval.lists import ranked, repeated_within
+from gainful.compat.trec_eval.measure_names import AskedMeasure
 from gainful.compat.trec_eval.options import Options
-from gainful.compat.trec_eval.parameters import Asked
+from gainful.compat.trec_eval.ranked_lists import WithoutGradeStrings, ranked, repeated_within
 from gainful.inputs.engine import Session
 from gainful.kernels.preferences import (
     ANY,
@@ -86,7 +86,7 @@ _VALUES: dict[str, Value] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Preferred:
+class Preferred(WithoutGradeStrings):
     """Queries with preferences, as far as they can be evaluated.
 
     Attributes:
@@ -104,7 +104,9 @@ class Preferred:
     tag: str
     relevant: int = 0  # which no measure of preferences counts
 
-    def values(self, places: list[int], asked: Sequence[Asked], _: Options) -> dict[str, Floats]:
+    def values(
+        self, places: list[int], asked: Sequence[AskedMeasure], _: Options
+    ) -> dict[str, Floats]:
         """Return the values of some queries by name."""
         queries = [found for place in places if (found := self.ranked[place]) is not None]
         return {
@@ -113,15 +115,6 @@ class Preferred:
             for name in [each.entry.name]
             if name in _VALUES
         }
-
-    @property
-    def first_faults(self) -> Mapping[str, str]:
-        """Nothing is wrong with the first query alone."""
-        return {}
-
-    def strings(self, places: list[int], _: Asked) -> list[str]:
-        """Return nothing: there are no grades."""
-        return [""] * len(places)
 
 
 def read_preferred(judgments: Path, run: Path, options: Options, _: Session) -> Preferred:

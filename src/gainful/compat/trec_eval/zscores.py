@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_library import decimal
+from gainful.compat.trec_eval.c_program import StoppedError, decimal
 from gainful.compat.trec_eval.files import bytes_of, read_rows
-from gainful.compat.trec_eval.stopped import StoppedError
 
 Line = tuple[bytes, bytes, float, float]  # query, name, mean, standard deviation
 

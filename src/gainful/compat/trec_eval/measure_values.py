@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Floats, Ints
-from gainful.compat.trec_eval.c_library import ZERO_BY_ZERO
-from gainful.compat.trec_eval.entries import Settings
-from gainful.compat.trec_eval.gains import measured, persistence, weights
-from gainful.compat.trec_eval.lists import NOT_JUDGED, NOT_POOLED, grades_in_order
-from gainful.compat.trec_eval.parameters import Asked
+from gainful.compat.trec_eval.c_program import ZERO_BY_ZERO
+from gainful.compat.trec_eval.measure_names import AskedMeasure, Settings
+from gainful.compat.trec_eval.named_gains import measured, persistence, weights
+from gainful.compat.trec_eval.ranked_lists import NOT_JUDGED, NOT_POOLED, grades_in_order
 from gainful.evaluation.computing.average_precision import interpolated
 from gainful.evaluation.measuring import compute
 from gainful.evaluation.worksheet import Worksheet, relevant_total
@@ -25,7 +24,7 @@ _POLICY = Policy(ties="doc", negative="zero")
 
 
 def columns(
-    matched: Matched, asked: Sequence[Asked], settings: Settings, version: int
+    matched: Matched, asked: Sequence[AskedMeasure], settings: Settings, version: int
 ) -> dict[str, Floats]:
     """Return the values (q,) of every name; texts are none of them."""
     sheet = Worksheet(matched, _POLICY, marks=True)
@@ -60,7 +59,9 @@ def _no_gain(sheet: Worksheet, settings: Settings) -> NDArray[np.bool_]:
     return (relevant_total(sheet, settings.rel) > 0) & sheet.empty(gain("linear"))
 
 
-def _others(sheet: Worksheet, asked: Asked, settings: Settings, version: int) -> dict[str, Floats]:
+def _others(
+    sheet: Worksheet, asked: AskedMeasure, settings: Settings, version: int
+) -> dict[str, Floats]:
     """Return what trec_eval computes in its own way."""
     match asked.entry.name:
         case "iprec_at_recall":
@@ -73,7 +74,9 @@ def _others(sheet: Worksheet, asked: Asked, settings: Settings, version: int) ->
             return {} if value is None else {asked.names[0]: value}
 
 
-def _other(sheet: Worksheet, asked: Asked, settings: Settings, version: int) -> Floats | None:
+def _other(
+    sheet: Worksheet, asked: AskedMeasure, settings: Settings, version: int
+) -> Floats | None:
     """Return what has one value; None where the catalogue has the measure."""
     match asked.entry.name:
         case "num_q":
@@ -118,7 +121,7 @@ def _hits(sheet: Worksheet, settings: Settings, within: Floats | None = None) ->
     return np.bincount(sheet.owner[relevant], minlength=len(sheet.matched.queries))
 
 
-def _at_multiples(sheet: Worksheet, asked: Asked, settings: Settings) -> list[Floats]:
+def _at_multiples(sheet: Worksheet, asked: AskedMeasure, settings: Settings) -> list[Floats]:
     """Return precision at multiples of how many documents are relevant, rounded up from a tenth."""
     total, found = relevant_total(sheet, settings.rel), []
     for multiple in asked.numbers:
@@ -153,7 +156,7 @@ def _weighted_mean(sheet: Worksheet, weight: float, settings: Settings) -> Float
     return np.where(hits > 0, mean, 0.0)
 
 
-def _gained(sheet: Worksheet, asked: Asked, settings: Settings, version: int) -> Floats:
+def _gained(sheet: Worksheet, asked: AskedMeasure, settings: Settings, version: int) -> Floats:
     """Return a measure of named gains, query by query."""
     matched = sheet.matched
     found = np.zeros(len(matched.queries))
@@ -166,7 +169,7 @@ def _gained(sheet: Worksheet, asked: Asked, settings: Settings, version: int) ->
     return found
 
 
-def _rank_biased(sheet: Worksheet, asked: Asked) -> Floats:
+def _rank_biased(sheet: Worksheet, asked: AskedMeasure) -> Floats:
     """Scale the grades of a query to at most 1 by the highest that a judged document has."""
     grades, rank = sheet.certain_grades()
     matched, p = sheet.matched, persistence(asked.pairs)
@@ -180,7 +183,7 @@ def _rank_biased(sheet: Worksheet, asked: Asked) -> Floats:
     return (1.0 - p) * found
 
 
-def _residual(sheet: Worksheet, asked: Asked) -> Floats:
+def _residual(sheet: Worksheet, asked: AskedMeasure) -> Floats:
     """Leave the rest of the list out where every document retrieved is judged, as trec_eval does."""
     matched, p = sheet.matched, persistence(asked.pairs)
     weight = weights(p, sheet.depth + 1)

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_library import truncated, whole
-from gainful.compat.trec_eval.columns import columns, strings
+from gainful.compat.trec_eval.c_program import truncated, whole
 from gainful.compat.trec_eval.files import (
     last_tag,
     read_judgments,
@@ -20,8 +19,11 @@ from gainful.compat.trec_eval.files import (
     write_judgments,
     write_run,
 )
-from gainful.compat.trec_eval.lists import (
-    Listed,
+from gainful.compat.trec_eval.measure_names import AskedMeasure
+from gainful.compat.trec_eval.measure_values import columns, strings
+from gainful.compat.trec_eval.options import Options
+from gainful.compat.trec_eval.ranked_lists import (
+    RankedQuery,
     chosen_queries,
     looked_at,
     match_lists,
@@ -30,8 +32,6 @@ from gainful.compat.trec_eval.lists import (
     repeated_within,
     whole_grades,
 )
-from gainful.compat.trec_eval.options import Options
-from gainful.compat.trec_eval.parameters import Asked
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
@@ -83,7 +83,7 @@ class Graded:
         return {self.queries[place]: _NO_GRADE for place in none.tolist()}
 
     def values(
-        self, places: list[int], asked: Sequence[Asked], options: Options
+        self, places: list[int], asked: Sequence[AskedMeasure], options: Options
     ) -> dict[str, Floats]:
         """Return the values of some queries by name."""
         matched = chosen_queries(self.matched, places)
@@ -96,7 +96,7 @@ class Graded:
                 values[name] = np.where(matched.missing, 0.0, column)
         return values
 
-    def strings(self, places: list[int], asked: Asked) -> list[str]:
+    def strings(self, places: list[int], asked: AskedMeasure) -> list[str]:
         """Return the grades of the first documents of some queries, a character for each."""
         matched = chosen_queries(self.matched, places)
         shown = strings(matched, truncated(asked.numbers[0], 64))
@@ -184,7 +184,7 @@ def _line_by_line(judgments: Path, run: Path, options: Options) -> Graded:
     lists, faults = [], {}
     for query, grades in judged.items():
         docs = ranked(found.documents[query]) if query in found.documents else None
-        lists.append(Listed(text_of(query), grades, docs))
+        lists.append(RankedQuery(text_of(query), grades, docs))
         again = repeated_within(docs, options.most)
         if again is None:
             again = repeated([doc for doc, _ in grades])

@@ -1,4 +1,4 @@
-"""Numbers and sorting as the C library has them, on which trec_eval's output depends."""
+"""What a program in C does that Python does in another way: numbers, sorting, and how it stops."""
 
 import math
 import re
@@ -100,3 +100,15 @@ def merge_sorted(items: Sequence[Item], compare: Callable[[Item, Item], float]) 
             merged.append(right[other])
             other += 1
     return [*merged, *left[one:], *right[other:]]
+
+
+# Exit codes: of the options, of a file or a parameter, of a query, and where none is evaluated.
+USAGE, BAD_INPUT, BAD_QUERY, NO_QUERIES = 1, 2, 4, 7
+
+
+class StoppedError(Exception):
+    """What trec_eval stops at: its message and its exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,6 +1,6 @@
 """Matched lists as trec_eval sees them: ranked, with whole grades, cut, or judged documents alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
@@ -8,7 +8,8 @@ from operator import itemgetter
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_library import merge_sorted
+from gainful.compat.trec_eval.c_program import merge_sorted
+from gainful.compat.trec_eval.measure_names import AskedMeasure
 from gainful.compat.trec_eval.options import Options
 from gainful.matching.matched import Matched, cut, offsets_of, places_of
 
@@ -21,12 +22,27 @@ Scored = tuple[bytes, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class RankedQuery:
     """A query: the grades of its judged documents, and the documents of the run by rank, if any."""
 
     query: str
     grades: Sequence[tuple[bytes, int]]
     docs: Sequence[bytes] | None
+
+
+class WithoutGradeStrings:
+    """Judgments that give a document no one grade: there is no string of grades to print."""
+
+    __slots__ = ()
+
+    @property
+    def first_faults(self) -> Mapping[str, str]:
+        """Nothing is wrong with the first query alone."""
+        return {}
+
+    def strings(self, places: list[int], _: AskedMeasure) -> list[str]:
+        """Return an empty text for each query."""
+        return [""] * len(places)
 
 
 def ranked(found: Sequence[Scored], *, highest_id_first: bool = True) -> list[bytes]:
@@ -64,7 +80,7 @@ def repeated(docs: Sequence[bytes]) -> bytes | None:
     return next((one for one, other in pairwise(ordered) if one == other), None)
 
 
-def match_lists(lists: Sequence[Listed]) -> Matched:
+def match_lists(lists: Sequence[RankedQuery]) -> Matched:
     """Match lists that were ranked; of a document that is judged twice, the last grade counts."""
     rank, grade, pools = [], [], []
     for each in lists:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_library import ZERO_BY_ZERO, merge_sorted, truncated, whole
+from gainful.compat.trec_eval.c_program import ZERO_BY_ZERO, merge_sorted, truncated, whole
 from gainful.compat.trec_eval.files import bytes_of
 
 Pairs = Sequence[tuple[str, float]]
