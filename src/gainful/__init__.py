@@ -64,9 +64,9 @@ _NAMES = {
     "subtopics.notation": "SubtopicMeasure",
     "subtopics.scores": "SubtopicScores",
     "tensors.losses.measure_loss": "loss",
-    "writing.documents": "write_judgments, write_run",
-    "writing.naming": "endings",
-    "writing.replacing": "write_text",
+    "writing.runs_and_judgments": "write_judgments, write_run",
+    "writing.file_formats": "endings",
+    "writing.atomic_files": "write_text",
     "tensors": "losses, metrics",
 }
 

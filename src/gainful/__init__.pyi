@@ -90,10 +90,10 @@ from gainful.subtopics.scores import SubtopicScores
 from gainful.tensors import losses
 from gainful.tensors import metrics
 from gainful.tensors.losses.measure_loss import loss
-from gainful.writing.documents import write_judgments
-from gainful.writing.documents import write_run
-from gainful.writing.naming import endings
-from gainful.writing.replacing import write_text
+from gainful.writing.atomic_files import write_text
+from gainful.writing.file_formats import endings
+from gainful.writing.runs_and_judgments import write_judgments
+from gainful.writing.runs_and_judgments import write_run
 
 __all__ = [
     "Attribution",

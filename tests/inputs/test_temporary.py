@@ -12,7 +12,7 @@ import gainful as gf
 from gainful.inputs import temporary
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.temporary import temporary_file, temporary_folder
-from gainful.writing.replacing import replacing
+from gainful.writing.atomic_files import replacing
 
 # Makes a folder and a file, says so, and waits to be killed.
 MAKE = """

@@ -3,7 +3,7 @@
 import pytest
 
 import gainful as gf
-from gainful.writing.naming import DOCUMENTS, TABLES, read_naming
+from gainful.writing.file_formats import DOCUMENTS, TABLES, read_naming
 
 RUN = {"q": {"a": 1.0}}
 

@@ -8,7 +8,7 @@ import pytest
 
 import gainful as gf
 from gainful.inputs.engine import Session
-from gainful.writing.replacing import replacing
+from gainful.writing.atomic_files import replacing
 
 RUN = {"q": {"a": 1.0}}
 

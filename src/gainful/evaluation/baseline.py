@@ -28,8 +28,8 @@ from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.measures.spec import Measure
 from gainful.version import VERSION
+from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.packing import PACKINGS
-from gainful.writing.replacing import name_of, replacing
 
 _KIND, _FORMAT = "baseline", 1
 _NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

@@ -37,7 +37,7 @@ from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.version import VERSION
-from gainful.writing.cells import write_table
+from gainful.writing.table_files import write_table
 
 if TYPE_CHECKING:
     from gainful.plotting.charts import Chart, Look, SizedLook

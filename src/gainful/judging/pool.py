@@ -21,9 +21,9 @@ from gainful.judging.priorities import prioritise, read_compared
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
-from gainful.writing.cells import write_table
-from gainful.writing.documents import write_pool
-from gainful.writing.naming import POOLS, read_naming
+from gainful.writing.file_formats import POOLS, read_naming
+from gainful.writing.runs_and_judgments import write_pool
+from gainful.writing.table_files import write_table
 
 _SHOWN = 10
 _FILLED_IN = ("csv", "tsv", "json", "jsonl", "parquet")  # formats that assessors give grades in

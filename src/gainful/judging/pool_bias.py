@@ -22,7 +22,7 @@ from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.statistics.ranking_agreement import kendall_tau
-from gainful.writing.cells import write_table
+from gainful.writing.table_files import write_table
 
 _FEWEST = 2  # runs: what only one of one has is everything
 

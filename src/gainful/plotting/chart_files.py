@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from gainful.errors import InputError, MissingDependencyError, did_you_mean
-from gainful.writing.replacing import replacing
+from gainful.writing.atomic_files import replacing
 
 ENDINGS = ("png", "svg", "pdf", "html", "json")
 _BINARY = ("png", "pdf")

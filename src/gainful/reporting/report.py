@@ -27,7 +27,7 @@ from gainful.reporting.assembling import Given, of_comparison, of_evaluated
 from gainful.reporting.packing import Packed
 from gainful.reporting.page.compose import page, prepare
 from gainful.reporting.targets import check_ending, check_target, title_of
-from gainful.writing.replacing import write_text
+from gainful.writing.atomic_files import write_text
 
 if TYPE_CHECKING:
     from gainful.evaluation.baseline import Baseline

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from gainful.errors import InputError, shown
-from gainful.writing.replacing import name_of, write_text
+from gainful.writing.atomic_files import name_of, write_text
 
 # Endings that promise another format than HTML.
 _OTHERS = (

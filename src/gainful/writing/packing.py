@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from gainful.inputs.parallel import in_parallel
-from gainful.writing.replacing import replacing
+from gainful.writing.atomic_files import replacing
 
 _PART = 1 << 20
 _AT_ONCE = 64  # parts, so that memory does not grow with the file

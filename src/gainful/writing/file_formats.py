@@ -7,8 +7,8 @@ from pathlib import PurePath
 
 from gainful import arguments
 from gainful.errors import InputError, did_you_mean, shown
+from gainful.writing.atomic_files import name_of
 from gainful.writing.packing import PACKINGS
-from gainful.writing.replacing import name_of
 
 DOCUMENTS: Mapping[str, str] = {
     ".run": "trec",
@@ -43,7 +43,7 @@ _ENDINGS = {"tables": TABLES, "documents": DOCUMENTS, "pools": POOLS}
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class FileFormat:
     """What is written to a file: its format, and the ending that says how it is packed, if any."""
 
     format: str
@@ -68,11 +68,11 @@ def read_naming(
     path: str | os.PathLike[str],
     format: str | None,  # noqa: A002 - the word of the vocabulary
     endings: Mapping[str, str],
-) -> Naming:
+) -> FileFormat:
     """Return the format that a caller names, or else that of the name of the file.
 
     >>> read_naming("bm25.run.gz", None, DOCUMENTS)
-    Naming(format='trec', packing='.gz')
+    FileFormat(format='trec', packing='.gz')
     """
     name = name_of(path)
     pure = PurePath(name)
@@ -95,4 +95,4 @@ def read_naming(
         raise InputError(
             name, f"Parquet without {packing}", shown(pure.name), "Parquet is packed within."
         )
-    return Naming(chosen, packing)
+    return FileFormat(chosen, packing)

@@ -1,0 +1,296 @@
+"""`write_run` and `write_judgments`: what `evaluate` takes, in any of the formats that it reads."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from gainful import arguments
+from gainful.errors import InputError, shown, warn
+from gainful.inputs.columns import read_columns
+from gainful.inputs.engine import Engine, Session, quoted
+from gainful.inputs.files import Plain
+from gainful.inputs.formats import recognise
+from gainful.inputs.identifiers import examples, in_order
+from gainful.inputs.kinds import JUDGMENTS, RUN, UNGRADED, Kind
+from gainful.matching.judged import unique
+from gainful.matching.opening import open_input
+from gainful.matching.records import stored
+from gainful.writing.atomic_files import name_of, replacing
+from gainful.writing.file_formats import DOCUMENTS, FileFormat, read_naming
+from gainful.writing.packing import write_parts
+from gainful.writing.table_files import copied_aside, copy
+
+# How a reader must recognise each: its format and delimiter.
+_READ_AS = {
+    "trec": ("trec", " "),
+    "csv": ("table", ","),
+    "tsv": ("table", "\t"),
+    "jsonl": ("jsonl", ""),
+}
+# The shortest text that reads back bit for bit; tools in C read whole grades only.
+_WHOLE = "regexp_replace(CAST(number AS VARCHAR), '[.]0$', '')"
+
+
+def write_run(
+    run: object,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    columns: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+    tag: str = "gainful",
+) -> None:
+    """Write a run to a file, which is replaced only when the new one is complete.
+
+    Queries stand by id, their documents by score, those with equal scores by id, descending as
+    bytes; the ranks of a TREC file are these. Numbers read back bit for bit.
+
+    Args:
+        run: `{query: {doc: score}}`, the path of a file, a data frame, an Arrow object.
+        path: of the file to write; `-` is standard output.
+        format: trec, csv, tsv, jsonl or parquet; told by the name if None: .run, .trec, .txt,
+            .csv, .tsv, .jsonl, .parquet. All but Parquet are packed where the name ends in .gz
+            or .zst.
+        columns: names of columns in `run` that are not among the usual, as in `evaluate`.
+        engine: what may be used of the machine.
+        tag: the last field of the lines of a TREC file.
+
+    >>> import pathlib, tempfile, gainful as gf
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.run")
+    >>> gf.write_run({"q1": {"a": 0.5, "b": 0.5, "c": 2}}, file, tag="mine")
+    >>> print(file.read_text(), end="")
+    q1 Q0 c 1 2.0 mine
+    q1 Q0 b 2 0.5 mine
+    q1 Q0 a 3 0.5 mine
+    """
+    expected = "a word without white space"
+    if arguments.text(tag, "tag", expected).split() != [tag]:
+        raise InputError("tag", expected, shown(tag))
+    _write(run, RUN, path, format=format, columns=columns, engine=engine, tag=tag)
+
+
+def write_judgments(
+    judgments: object,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    columns: Mapping[str, str] | None = None,
+    engine: Engine | None = None,
+) -> None:
+    """Write judgments to a file, which is replaced only when the new one is complete.
+
+    Queries stand by id, their documents as they came. Numbers read back bit for bit.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
+        path: of the file to write; `-` is standard output.
+        format: trec, csv, tsv, jsonl or parquet; told by the name if None: .qrels, .trec, .txt,
+            .csv, .tsv, .jsonl, .parquet. All but Parquet are packed where the name ends in .gz
+            or .zst.
+        columns: names of columns in `judgments` that are not among the usual, as in `evaluate`.
+        engine: what may be used of the machine.
+
+    >>> import pathlib, tempfile, gainful as gf
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.qrels")
+    >>> gf.write_judgments({"q1": {"a": 3, "b": 0.5}}, file)
+    >>> print(file.read_text(), end="")
+    q1 0 a 3
+    q1 0 b 0.5
+    """
+    _write(judgments, JUDGMENTS, path, format=format, columns=columns, engine=engine, tag="")
+
+
+def write_pool(
+    grades: Mapping[str, Mapping[str, float | None]],
+    path: str | os.PathLike[str],
+    *,
+    packing: str | None = None,
+) -> None:
+    """Write a TREC file of judgments to fill in: `query 0 doc grade`, queries by id.
+
+    A grade that nobody has given yet is `?`, which reads as no number: what is not filled in cannot be
+    taken for a judgment.
+
+    Args:
+        grades: `{query: {doc: grade}}`, None where there is none.
+        path: of the file to write; `-` is standard output.
+        packing: .gz or .zst, where the file is to be packed.
+    """
+    known = {query: dict.fromkeys(docs, 0.0) for query, docs in grades.items()}
+    naming = FileFormat("trec", packing)
+    if known:
+        with Session() as session:
+            rows = read_rows(known, JUDGMENTS, {}, session)
+            refuse_ids(rows, naming.format)
+            refuse_misread(rows, select_of(rows, naming.format, ""), naming, name_of(path))
+    lines = [
+        f"{query} 0 {doc} {UNGRADED if grade is None else _shortest(grade)}\n"
+        for query in in_order(grades)
+        for doc, grade in grades[query].items()
+    ]
+    write_parts(["".join(lines).encode()], path, packing)
+
+
+def _shortest(grade: float) -> str:
+    """Write a grade so that it reads back bit for bit; tools in C read whole ones only."""
+    return repr(float(grade)).removesuffix(".0")
+
+
+def _write(
+    given: object,
+    kind: Kind,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None,  # noqa: A002 - the word of the vocabulary
+    columns: object,
+    engine: Engine | None,
+    tag: str,
+) -> None:
+    naming = read_naming(path, format, DOCUMENTS)
+    names = read_columns(columns)
+    with Session(engine) as session:
+        rows = read_rows(given, kind, names, session)
+        names.refuse_unused()
+        refuse_ids(rows, naming.format)
+        select = select_of(rows, naming.format, tag)
+        refuse_misread(rows, select, naming, name_of(path))
+        with replacing(path) as file:
+            copy(session, select, file, naming)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedRows:
+    """What is written.
+
+    Attributes:
+        session: where the rows are.
+        kind: whether they are of a run or of judgments.
+        name: what messages call their source.
+        table: with the columns query, doc, number and rank, which is from 1.
+        queries: (q,) ids, in order.
+    """
+
+    session: Session
+    kind: Kind
+    name: str
+    table: str
+    queries: tuple[str, ...]
+
+
+def read_rows(
+    given: object, kind: Kind, columns: Mapping[str, str], session: Session
+) -> OrderedRows:
+    """Read what a caller passed as run or judgments, check it, and put it in order.
+
+    Queries stand by id. The documents of a run stand by score, the best first, those with equal
+    scores by id, descending; those of judgments stand as they came.
+    """
+    opened = open_input(given, kind, columns, session)
+    source = opened.table(None)
+    _warn_of_lost_queries(opened.bare_queries(), kind)
+    copy = stored(session, source)
+    placed, _ = unique(session, source, copy, "number", None)
+    if kind is RUN:
+        opened.warn_of_ranks()  # when nothing is wrong with it
+    found = session.columns(f"SELECT query, count(*) AS n FROM {placed} GROUP BY query")
+    sizes = dict(zip(found["query"].tolist(), found["n"].tolist(), strict=True))
+    queries = in_order(sizes)
+    ends = np.cumsum([sizes[query] for query in queries])
+    starts = session.register(
+        "starts",
+        {
+            "query": np.array(queries, object),
+            "start": np.concatenate(([0], ends[:-1])).astype(np.int64),
+        },
+    )
+    ordered, table = session.name("ordered"), session.name("rows")
+    order = "number DESC, doc DESC" if kind is RUN else "place"
+    # Sorted once: where a row stands, and where its query begins, is its rank.
+    session.execute(
+        f"CREATE TEMP TABLE {ordered} AS SELECT query, doc, number, start "
+        f"FROM {placed} JOIN {starts} USING (query) ORDER BY start, {order}"
+    )
+    session.execute(
+        f"CREATE TEMP VIEW {table} AS SELECT query, doc, number, rowid - start + 1 AS rank "
+        f"FROM {ordered}"
+    )
+    session.execute(f"DROP VIEW {placed}")
+    session.drop(copy)
+    return OrderedRows(session, kind, source.name, table, tuple(queries))
+
+
+def _warn_of_lost_queries(queries: Iterable[str], kind: Kind) -> None:
+    """Say which queries are not in the file, because they have no documents."""
+    lost = in_order(queries)
+    if lost:
+        warn(f"{kind.name}: queries without documents are not in the file: {examples(lost)}.")
+
+
+_BLANKS = " \t\n\v\f\r"
+_BYTE_ORDER_MARK = "\ufeff"  # at the beginning of a file it is no part of the text
+
+
+def refuse_ids(rows: OrderedRows, format: str) -> None:  # noqa: A002 - the word of the vocabulary
+    """Refuse the first id that the format cannot hold."""
+    if format == "parquet":
+        return
+    blanks = _BLANKS if format == "trec" else ""
+    for query in rows.queries:
+        marked = format == "trec" and query.startswith(_BYTE_ORDER_MARK)
+        if not query or marked or any(blank in query for blank in blanks):
+            _refuse(f"{rows.name}, query {query!r}", query)
+    wrong = " OR ".join(["doc = ''", *(f"contains(doc, chr({ord(blank)}))" for blank in blanks)])
+    found = rows.session.rows(f"SELECT query, doc FROM {rows.table} WHERE {wrong} LIMIT 1")
+    if found:
+        query, doc = found[0]
+        _refuse(f"{rows.name}, query {query!r}, document {doc!r}", doc)
+
+
+def _refuse(where: str, text: str) -> NoReturn:
+    if not text:
+        raise InputError(
+            where, "an id", "an empty one", "Give it an id, or write Parquet, which holds any."
+        )
+    if text.startswith(_BYTE_ORDER_MARK):
+        raise InputError(
+            where,
+            "an id that TREC holds",
+            "one that begins with a byte order mark",
+            "Remove it, or write CSV, TSV, JSON lines or Parquet.",
+        )
+    raise InputError(
+        where,
+        "an id without white space, which separates the fields of TREC",
+        shown(text),
+        "Replace it, or write CSV, TSV, JSON lines or Parquet.",
+    )
+
+
+def select_of(rows: OrderedRows, format: str, tag: str) -> str:  # noqa: A002 - the word of the vocabulary
+    """Return SQL with the fields of a line, or the columns."""
+    if format != "trec":
+        return f"SELECT query, doc, number AS {rows.kind.number} FROM {rows.table}"
+    if rows.kind is RUN:
+        return f"SELECT query, 'Q0', doc, rank, number, {quoted(tag)} FROM {rows.table}"
+    return f"SELECT query, 0, doc, {_WHOLE} FROM {rows.table}"
+
+
+def refuse_misread(rows: OrderedRows, select: str, naming: FileFormat, name: str) -> None:
+    """Refuse a first line that a reader would take for one of another format."""
+    if naming.format not in _READ_AS:
+        return
+    file = copied_aside(rows.session, f"{select} LIMIT 1", naming.format)
+    try:
+        layout = recognise(Plain(name, file), rows.kind, {})
+    except InputError:
+        layout = None
+    if layout is None or (layout.format, layout.delimiter) != _READ_AS[naming.format]:
+        raise InputError(
+            f"{rows.name}, query {rows.queries[0]!r}",
+            f"ids with which the first line reads as {naming.format.upper()}",
+            shown(file.read_text("utf-8")[:60]),
+            "Change the id, or write Parquet, which holds any.",
+        )

@@ -1,0 +1,93 @@
+"""Tables → files: what the engine selects, and the cells of a rendered table."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from gainful.inputs.engine import Columns, Session, file_quoted, name_quoted, reason_of
+from gainful.inputs.temporary import no_room
+from gainful.rendering.table import WRITERS, Cell, Table
+from gainful.writing.atomic_files import replacing
+from gainful.writing.file_formats import TABLES, FileFormat, read_naming
+from gainful.writing.packing import PACKINGS, parts_of, write_parts
+
+_OPTIONS: Mapping[str, str] = {
+    "trec": "FORMAT csv, DELIMITER ' ', HEADER false, QUOTE '', ESCAPE ''",
+    "csv": "FORMAT csv, DELIMITER ',', HEADER true",
+    "tsv": "FORMAT csv, DELIMITER '\t', HEADER true",
+    "jsonl": "FORMAT json",
+    "parquet": "FORMAT parquet, COMPRESSION zstd",
+}
+
+
+def copy(session: Session, select: str, file: Path, naming: FileFormat) -> None:
+    """Write what a SELECT finds to a file; raise OSError where it cannot be written."""
+    if not naming.packing:
+        _copy(session, select, file, naming.format)
+        return
+    plain = copied_aside(session, select, naming.format)
+    with file.open("wb") as packed:
+        packed.writelines(PACKINGS[naming.packing](parts_of(plain)))
+    plain.unlink()
+
+
+def _copy(session: Session, select: str, file: Path, format: str) -> None:  # noqa: A002
+    import duckdb
+
+    session.prepare_writing()
+    try:
+        session.execute(
+            f"COPY ({select}) TO {file_quoted(file, session)} "
+            f"({_OPTIONS[format]}, USE_TMP_FILE false)"
+        )
+    except duckdb.Error as problem:
+        raise OSError(None, reason_of(problem)) from None
+
+
+def copied_aside(session: Session, select: str, format: str) -> Path:  # noqa: A002
+    """Write what a SELECT finds to a file on the way, and return its path."""
+    file = session.folder / session.name("plain")
+    try:
+        _copy(session, select, file, format)
+    except OSError as problem:
+        raise no_room(problem.strerror) from None
+    return file
+
+
+def write_table(
+    table: Table,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the vocabulary
+) -> None:
+    """Write a table to a file, in the format that is asked for or that the name tells."""
+    naming = read_naming(path, format, TABLES)
+    if naming.format == "parquet":
+        with Session() as session:
+            select = _select(table, session)
+            with replacing(path) as file:
+                copy(session, select, file, naming)
+        return
+    text = f"{WRITERS[naming.format](table)}\n"
+    write_parts([text.encode(errors="surrogateescape")], path, naming.packing)
+
+
+def _select(table: Table, session: Session) -> str:
+    """Hand the cells to the engine, numbers as float64, what is missing as null."""
+    columns: Columns = {}
+    selected = []
+    for place, (name, numeric) in enumerate(zip(table.columns, table.numeric(), strict=True)):
+        cells: list[Cell] = [row[place] for row in table.rows]
+        known = np.array([cell is not None for cell in cells])
+        columns[f"known{place}"] = known
+        columns[f"cell{place}"] = (
+            np.array([cell if cell is not None else np.nan for cell in cells], np.float64)
+            if numeric
+            else np.array([str(cell) for cell in cells], object)
+        )
+        # The engine takes what is not a number for missing; only what is None is.
+        cell = f"coalesce(cell{place}, 'nan'::DOUBLE)" if numeric else f"cell{place}"
+        selected.append(f"CASE WHEN known{place} THEN {cell} END AS {name_quoted(name)}")
+    return f"SELECT {', '.join(selected)} FROM {session.register('cells', columns)}"
