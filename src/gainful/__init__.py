@@ -60,7 +60,7 @@ _NAMES = {
     "statistics.ranking_agreement": "kendall_tau, rbo, tau_ap",
     "subtopics.evaluate": "evaluate_subtopics",
     "subtopics.families": "subtopic_catalogue, subtopic_family",
-    "subtopics.judged": "read_subtopics",
+    "subtopics.subtopic_judgments": "read_subtopics",
     "subtopics.notation": "SubtopicMeasure",
     "subtopics.scores": "SubtopicScores",
     "tensors.losses.measure_loss": "loss",

@@ -84,9 +84,9 @@ from gainful.statistics.ranking_agreement import tau_ap
 from gainful.subtopics.evaluate import evaluate_subtopics
 from gainful.subtopics.families import subtopic_catalogue
 from gainful.subtopics.families import subtopic_family
-from gainful.subtopics.judged import read_subtopics
 from gainful.subtopics.notation import SubtopicMeasure
 from gainful.subtopics.scores import SubtopicScores
+from gainful.subtopics.subtopic_judgments import read_subtopics
 from gainful.tensors import losses
 from gainful.tensors import metrics
 from gainful.tensors.losses.measure_loss import loss

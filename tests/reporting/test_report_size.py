@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.reporting.choosing import by_importance, size_of, that_fit
+from gainful.reporting.query_selection import by_importance, size_of, that_fit
 
 MOST = 5_000_000
 

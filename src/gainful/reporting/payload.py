@@ -1,214 +1,335 @@
-"""The data of a report as plain values: what its page shows, and nothing else."""
+"""From what was evaluated and compared to the data of a report, within its size."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from gainful.array_types import Floats
 from gainful.comparison.comparison import Comparison
-from gainful.comparison.differences import Difference
+from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.baseline import Baseline
-from gainful.evaluation.scores import Scores
+from gainful.evaluation.cutoff_curves import at_cutoffs
+from gainful.evaluation.scores import Scores, measure_matched
+from gainful.matching.matched import Matched
+from gainful.matching.reader import Reader, reading
 from gainful.measures.policy import Policy
-from gainful.reporting.coverage import digits_of, told
-from gainful.version import VERSION
+from gainful.measures.spec import Measure
+from gainful.plotting import charts, theme
+from gainful.reporting.captions import captions_of_docs, texts_of_queries
+from gainful.reporting.coverage import checks_section, coverage_section, find_bounds, policy_section
+from gainful.reporting.packed_details import Packed, pack
+from gainful.reporting.payload_sections import (
+    finite,
+    heading,
+    means_notes,
+    means_of,
+    notes_of,
+    runs_section,
+    scores_section,
+    slices_section,
+    verdicts_section,
+)
+from gainful.reporting.query_details import DetailOptions, detail_of, docs_in, with_captions
+from gainful.reporting.query_selection import (
+    LEAST_DETAIL,
+    PAYLOAD,
+    TABLE,
+    by_importance,
+    row_sizes,
+    size_of,
+    that_fit,
+)
+from gainful.reporting.ranked_lists import RankedLists
 
-Evaluated = Mapping[str, Scores | Baseline]
-
-FORMAT = 1
-MOST_VERDICTS = 1000
-MOST_SLICES = 500
-_NAMED = 5  # runs that a note names
-
-_MARKS = {"better": "better", "worse": "worse", "equivalent": "equivalent"}
-_UNDECIDED = "undecided"
-_TURNED = {"better": "worse", "worse": "better"}
+_USUAL_DEPTH = 20
+_DEEPEST = 100  # of a list or a curve that nobody asked for
+_LEAST = 20  # bytes of the list of a run, packed, with nothing in it
+_NO_IDS = "the documents have no ids"
+_NO_DOCUMENTS = "the scores come without documents"
 
 
-def finite(number: float | None) -> float | None:
-    """Return a number, None where it is none or infinite, which JSON cannot write."""
-    return None if number is None or not np.isfinite(number) else float(number)
+@dataclass(frozen=True)
+class ReportInputs:
+    """What a report is made of.
+
+    Attributes:
+        judgments: that can be read more than once.
+        runs: those to be read, by name.
+        evaluated: all of them, evaluated or saved, in their order.
+        measures: the first is the primary one.
+        comparison: None with one run.
+        policy: as the caller gives it.
+        queries: the texts of queries.
+        docs: the titles and texts of documents.
+        depth: the last rank that is shown, if the caller says.
+        reading: columns, chunks and engine.
+        progress: called with the share of the work that is done.
+    """
+
+    judgments: object
+    runs: Mapping[str, object]
+    evaluated: Mapping[str, Scores | Baseline]
+    measures: tuple[Measure, ...]
+    comparison: Comparison | None
+    policy: Policy
+    queries: object
+    docs: object
+    depth: int | None
+    reading: Mapping[str, Any]
+    progress: Callable[[float, str], None] | None
+
+    @property
+    def names(self) -> list[str]:
+        """The measures as they are written."""
+        return [str(measure) for measure in self.measures]
+
+    @property
+    def shown(self) -> int:
+        """The last rank that lists show."""
+        return self.depth or min(self.measures[0].cutoff or _USUAL_DEPTH, _DEEPEST)
+
+    @property
+    def baseline(self) -> str | None:
+        """The name of the baseline, if runs are compared."""
+        return None if self.comparison is None else self.comparison.baseline
+
+    @property
+    def decided(self) -> Policy:
+        """The policy with the rule for ties decided."""
+        return next(iter(self.scores.values())).policy
+
+    @property
+    def scores(self) -> dict[str, Scores]:
+        """What was evaluated and not saved."""
+        return {name: each for name, each in self.evaluated.items() if isinstance(each, Scores)}
+
+    @cached_property
+    def whole(self) -> dict[str, Matched]:
+        """Each run beside the judgments, down to the last rank."""
+        with warnings.catch_warnings():
+            # What there is to warn of was said when they were measured.
+            warnings.simplefilter("ignore", GainfulWarning)
+            return {name: each.whole()[0] for name, each in self.scores.items()}
+
+    def tell(self, share: float, name: str) -> None:
+        """Tell how far the work is."""
+        if self.progress is not None:
+            self.progress(share, name)
 
 
-def heading(
-    title: str, created: str, measures: Sequence[str], baseline: str | None
+@dataclass(frozen=True)
+class _Table:
+    """The scores of all queries, and which queries are shown.
+
+    Attributes:
+        queries: the ids.
+        values: [query, run, measure].
+        order: the places of the queries, those that matter first.
+        why: they matter.
+        kept: the places of those in the table, in the order of the ids.
+        entries: what is said of each that is kept.
+    """
+
+    queries: Sequence[str]
+    values: Floats
+    order: Sequence[int]
+    why: str
+    kept: Sequence[int]
+    entries: Sequence[dict[str, Any]]
+
+    def notes(self) -> list[str]:
+        """Say what is left out of the table."""
+        if len(self.kept) == len(self.queries):
+            return []
+        shown = f"{len(self.kept)} of {len(self.queries)} queries"
+        return [f"The scores of {shown} are shown: {self.why}. Means and verdicts are over all."]
+
+
+def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str, Any]:
+    """Return the data of a report without documents."""
+    paired = comparison.paired
+    table = _table(paired.queries, paired.values, paired.systems.index(comparison.baseline))
+    means = {name: means_of(comparison, name) for name in paired.systems}
+    verdicts, more = verdicts_section(comparison)
+    return {
+        **heading(title, created, comparison.measures, comparison.baseline),
+        "runs": runs_section(means, comparison, {}, comparison.measures),
+        "means": means_notes(means, table.values, comparison.measures, Policy()),
+        "verdicts": verdicts,
+        "queries": table.entries,
+        "scores": scores_section(table.values, table.kept),
+        "curve": None,
+        "slices": slices_section(comparison),
+        "coverage": checks_section(comparison.checks or {}),
+        "policy": [],
+        "settings": str(comparison.settings),
+        "notes": [*notes_of(comparison), *more, *table.notes()],
+        **_looks(comparison),
+        "details": {},
+        "kept": {"queries": 0, "of": len(paired.queries), "why": _NO_DOCUMENTS},
+    }
+
+
+def of_evaluated(given: ReportInputs, title: str, created: str) -> tuple[dict[str, Any], Packed]:
+    """Return the data of a report with documents: all but the details, and the details."""
+    with reading(given.judgments, given.policy, **given.reading) as reader:
+        table = _table_of(given)
+        data = _sections(given, table, title, created, ids=reader.has_ids)
+        given.tell(0.3, "details")
+        packed, told = _details(given, table, max(PAYLOAD - size_of(data), LEAST_DETAIL), reader)
+    places = {place for group in packed.groups for place in group.places}
+    entries = [
+        {**entry, "detail": str(place) in places} for place, entry in enumerate(table.entries)
+    ]
+    kept = {"queries": len(packed), "of": len(table.queries), "why": told}
+    return {**data, "queries": entries, "kept": kept}, packed
+
+
+def _sections(
+    given: ReportInputs, table: _Table, title: str, created: str, *, ids: bool
 ) -> dict[str, Any]:
-    """Return what stands at the top."""
+    """Return all but the details."""
+    comparison, names, primary = given.comparison, given.names, given.measures[0]
+    means = {
+        name: [*each.means.values()] if isinstance(each, Scores) else means_of(comparison, name)
+        for name, each in given.evaluated.items()
+    }
+    verdicts, more = verdicts_section(comparison)
+    given.tell(0.0, "coverage")
+    folded = given.reading["chunks"] is not None
+    ends, why = find_bounds(given.scores, lambda: given.whole, primary, given.policy, folded=folded)
+    given.tell(0.2, "curve")
+    curve, without = _curve(given)
     return {
-        "format": FORMAT,
-        "title": title,
-        "version": VERSION,
-        "created": created,
-        "baseline": baseline,
-        "measures": list(measures),
-        "primary": 0,
+        **heading(title, created, names, given.baseline),
+        "runs": runs_section(means, comparison, given.evaluated, names),
+        "means": means_notes(means, table.values, names, given.decided),
+        "verdicts": verdicts,
+        "queries": table.entries,
+        "scores": scores_section(table.values, table.kept),
+        "curve": curve,
+        "slices": slices_section(comparison),
+        "coverage": coverage_section(given.evaluated, primary, ends, why),
+        "policy": policy_section(given.decided, ids=ids),
+        "settings": "" if comparison is None else str(comparison.settings),
+        "notes": [*notes_of(comparison), *more, *without, *table.notes()],
+        **_looks(comparison),
     }
 
 
-def runs_section(
-    means: Mapping[str, Sequence[float]],
-    comparison: Comparison | None,
-    evaluated: Evaluated,
-    measures: Sequence[str],
-) -> list[dict[str, Any]]:
-    """Return each run with its means, how they compare, and what pins them down."""
-    table = np.array([*means.values()], np.float64)
-    best = np.zeros(table.shape, np.bool_)
-    if len(means) > 1:
-        highest = np.max(np.where(np.isnan(table), -np.inf, table), axis=0)
-        best = table == highest
-    return [
+def _looks(comparison: Comparison | None) -> dict[str, Any]:
+    """Return the charts without rows, and their colours."""
+    base = None if comparison is None else comparison.baseline
+    level = 0.95 if comparison is None else comparison.settings.level
+    return {
+        "charts": charts.empty(base=base, level=level),
+        "themes": {
+            "light": theme.LIGHT,
+            "dark": theme.DARK,
+            "grades": {"light": list(theme.GRADES_LIGHT), "dark": list(theme.GRADES_DARK)},
+        },
+    }
+
+
+def _table_of(given: ReportInputs) -> _Table:
+    texts_of = given.queries
+    first = next(iter(given.scores.values()))
+    if given.comparison is None:
+        queries, values, base = first.queries, first.values[:, None, :], None
+    else:
+        paired = given.comparison.paired
+        queries, values = paired.queries, paired.values
+        base = paired.systems.index(given.comparison.baseline)
+    judged: dict[str, int] = {}
+    for each in given.evaluated.values():
+        judged |= dict(zip(each.queries, each.judged.tolist(), strict=True))
+    odd = {*first.coverage.missing, *first.coverage.empty}
+    texts = texts_of_queries(texts_of, queries)
+    return _table(queries, values, base, texts=texts, judged=judged, odd=odd)
+
+
+def _table(
+    queries: Sequence[str],
+    values: Floats,
+    base: int | None,
+    *,
+    texts: Mapping[str, str] | None = None,
+    judged: Mapping[str, int] | None = None,
+    odd: frozenset[str] | set[str] = frozenset(),
+) -> _Table:
+    first = [place for place, query in enumerate(queries) if query in odd]
+    order, why = by_importance(values[:, :, 0], base, first)
+    entries = [
         {
-            "name": name,
-            "means": [finite(mean) for mean in table[place].tolist()],
-            "marks": [_mark(comparison, name, measure) for measure in measures],
-            "best": best[place].tolist(),
-            "signatures": _signatures(evaluated.get(name), measures),
-            "coverage": told(evaluated[name]) if name in evaluated else {},
+            "id": query,
+            "text": (texts or {}).get(query),
+            "judged": (judged or {}).get(query),
+            "detail": False,
         }
-        for place, name in enumerate(means)
+        for query in queries
     ]
+    cells = values.shape[1] * values.shape[2]
+    kept = sorted(that_fit(order, row_sizes(order, entries, cells), TABLE))
+    return _Table(queries, values, order, why, kept, [entries[place] for place in kept])
 
 
-def means_notes(
-    means: Mapping[str, Sequence[float]], values: Floats, measures: Sequence[str], policy: Policy
-) -> list[str]:
-    """Return which means are not over all queries, and which are undefined.
-
-    Args:
-        means: of each run, by measure.
-        values: [query, run, measure], NaN where there is no value.
-        measures: as they are written.
-        policy: that leaves queries without a value.
-    """
-    lacking = np.isnan(values).sum(axis=0)
-    notes = []
-    for place, measure in enumerate(measures):
-        undefined = {name: finite(each[place]) is None for name, each in means.items()}
-        for gone in (True, False):
-            counts = {
-                name: int(lacking[run, place])
-                for run, name in enumerate(means)
-                if undefined[name] is gone and lacking[run, place]
-            }
-            if counts:
-                notes.append(_lacking(measure, counts, len(values), policy, undefined=gone))
-    return notes
-
-
-def _lacking(
-    measure: str, counts: Mapping[str, int], queries: int, policy: Policy, *, undefined: bool
-) -> str:
-    most = max(counts.values())
-    many = str(most) if min(counts.values()) == most else f"up to {most}"
-    has = "has" if most == 1 else "have"
-    named = [*counts][:_NAMED]
-    left = len(counts) - len(named)
-    of = f"{', '.join(named)}{f' and {left} more' if left else ''}"
-    begin = f"{measure} of {of}: {many} of {_plural(queries)} {has} no value"
-    if undefined:
-        return (
-            f"{begin}, and policy empty={policy.empty} leaves the mean undefined (–). Marks and "
-            "verdicts are over the queries that both runs have a value for."
-        )
-    return f"{begin}; the mean is over the others."
-
-
-def _plural(queries: int) -> str:
-    return f"{queries} {'query' if queries == 1 else 'queries'}"
-
-
-def means_of(comparison: Comparison | None, run: str) -> list[float]:
-    """Return the means of a run over the queries that were compared, of each measure."""
-    found: dict[str, float] = {}
-    for each in () if comparison is None else comparison.differences:
-        if run in (each.base, each.run):
-            found[each.measure] = each.base_mean if run == each.base else each.run_mean
-    return list(found.values())
-
-
-def _signatures(each: Scores | Baseline | None, measures: Sequence[str]) -> list[str]:
-    if isinstance(each, Scores):
-        return [each.signature(measure) for measure in measures]
-    return ["" if each is None else each.signatures[measure] for measure in measures]
-
-
-def _mark(comparison: Comparison | None, run: str, measure: str) -> str:
-    """Return what was decided of a run against the baseline."""
-    if comparison is None or run == comparison.baseline:
-        return ""
-    for each in comparison.differences:
-        word = _MARKS.get(each.verdict.word, _UNDECIDED)
-        if (each.base, each.run, each.measure) == (comparison.baseline, run, measure):
-            return word
-        if (each.run, each.base, each.measure) == (comparison.baseline, run, measure):
-            return _TURNED.get(word, word)
-    return ""
-
-
-def verdicts_section(comparison: Comparison | None) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return what was decided of each difference, and a note where there are too many to show."""
-    if comparison is None:
-        return [], []
-    found = sorted(comparison.differences, key=lambda each: comparison.measures.index(each.measure))
-    left = len(found) - MOST_VERDICTS
-    notes = [f"{left} more comparisons not shown."] if left > 0 else []
-    return [_verdict(each) for each in found[:MOST_VERDICTS]], notes
-
-
-def _verdict(each: Difference) -> dict[str, Any]:
-    return {
-        "measure": each.measure,
-        "base": each.base,
-        "run": each.run,
-        "word": each.verdict.word,
-        "sentence": each.verdict.sentence,
-        "base_mean": each.base_mean,
-        "run_mean": each.run_mean,
-        "difference": each.difference,
-        "low": finite(each.interval.low),
-        "high": finite(each.interval.high),
-        "level": each.interval.level,
-        "p": finite(each.p),
-        "effect": finite(each.effect),
-        "wins": each.wins,
-        "ties": each.ties,
-        "losses": each.losses,
-        "queries": each.queries,
-    }
-
-
-def slices_section(comparison: Comparison | None) -> dict[str, Any] | None:
-    """Return the slices, worst first; None without any."""
-    if comparison is None or not comparison.slices:
-        return None
-    table = comparison.slices_table(MOST_SLICES)
+def _curve(given: ReportInputs) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return nDCG over its cutoffs; a note where there is none."""
+    primary = given.measures[0]
+    measure = Measure("nDCG")
+    if primary.name == "nDCG":
+        measure = primary.at(None)
+    elif "gain" in primary.parameters:
+        measure = Measure("nDCG", gain=primary.parameters["gain"])
+    deepest = min(max(primary.cutoff or 0, _USUAL_DEPTH), _DEEPEST)
+    try:
+        found = {
+            name: measure_matched(matched, at_cutoffs(measure, deepest), given.decided)
+            for name, matched in given.whole.items()
+        }
+    except GainfulError as problem:
+        return None, [f"{measure} over its cutoffs is left out. {problem}"]
     rows = [
-        [finite(cell) if isinstance(cell, float) else cell for cell in row] for row in table.rows
+        {"run": name, "k": cutoff, "value": value}
+        for name, scores in found.items()
+        for cutoff, mean in enumerate(scores.means.values(), 1)
+        if (value := finite(mean)) is not None
     ]
-    return {
-        "columns": list(table.columns),
-        "rows": rows,
-        "notes": list(table.notes),
-        "digits": digits_of(rows),
-    }
+    drawn = {row["run"] for row in rows}
+    lost = [name for name in found if name not in drawn]
+    why = f"Left out, as the mean is undefined (policy empty={given.decided.empty}): {', '.join(lost)}."
+    return {"measure": str(measure), "rows": rows, "why": why if lost else None}, []
 
 
-def scores_section(values: Floats, kept: Sequence[int]) -> list[list[list[float | None]]]:
-    """Return the scores [measure][run][query] of the queries that are kept.
+def _details(
+    given: ReportInputs, table: _Table, budget: int, reader: Reader
+) -> tuple[Packed, str | None]:
+    """Return the details of the queries that matter, as many as fit, and why not of all."""
+    if not reader.has_ids:
+        return Packed(), _NO_IDS
+    packed = pack(_made(given, table, budget, reader), budget)
+    if given.docs is not None:
+        captions = captions_of_docs(given.docs, docs_in(each for _, each in packed.items()))
+        packed = pack(((p, with_captions(each, captions)) for p, each in packed.items()), budget)
+    all_of_them = len(packed) == len(table.queries)
+    return packed, None if all_of_them else f"the page stays below 5 MB: shown are {table.why}"
 
-    Args:
-        values: [query, run, measure], NaN where there is no value.
-        kept: the places of the queries.
-    """
-    chosen = np.moveaxis(values[list(kept)], 0, -1).swapaxes(0, 1)
-    return [[[finite(one) for one in run] for run in measure] for measure in chosen.tolist()]
 
-
-def notes_of(comparison: Comparison | None) -> list[str]:
-    """Return how a comparison was made; its verdicts stand apart."""
-    if comparison is None:
-        return []
-    notes = comparison.notes()
-    return notes[notes.index("") + 1 :]
+def _made(
+    given: ReportInputs, table: _Table, budget: int, reader: Reader
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the details of queries by their place in the table, those that matter first."""
+    place_of = {place: number for number, place in enumerate(table.kept)}
+    most = budget // (_LEAST * len(given.evaluated))
+    order = [place for place in table.order if place in place_of][:most]
+    asked = DetailOptions(given.measures[0], [*given.evaluated], given.baseline, given.shown)
+    lists = RankedLists(
+        reader, given.runs, given.measures[0], given.decided, given.shown, given.whole
+    )
+    for done, query in enumerate(lists.of([table.queries[at] for at in order])):
+        place = order[done]
+        given.tell(0.3 + 0.7 * done / len(order), "details")
+        values = dict(zip(asked.runs, table.values[place, :, 0].tolist(), strict=True))
+        yield str(place_of[place]), detail_of(query, asked, values)

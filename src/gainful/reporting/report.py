@@ -23,19 +23,28 @@ from gainful.inputs.spark_engine import Spark
 from gainful.inputs.tables import read_table
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import Policy
-from gainful.reporting.assembling import Given, of_comparison, of_evaluated
-from gainful.reporting.packing import Packed
+from gainful.reporting.packed_details import Packed
 from gainful.reporting.page.compose import page, prepare
-from gainful.reporting.targets import check_ending, check_target, title_of
+from gainful.reporting.payload import ReportInputs, of_comparison, of_evaluated
 from gainful.writing.atomic_files import write_text
 
 if TYPE_CHECKING:
     from gainful.evaluation.baseline import Baseline
+from pathlib import PurePath
+
+from gainful.writing.atomic_files import name_of
 
 Progress = Callable[[float, str], None]
 
 _NEEDED = ("altair", "vl_convert", "jinja2")
 _EVALUATED, _COMPARED = 0.4, 0.6  # of the work that is done
+# Endings that promise another format than HTML.
+_OTHERS = (
+    ".pdf", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".webp", ".csv", ".tsv", ".json", ".jsonl",
+    ".md", ".tex", ".txt", ".xml", ".yaml", ".yml", ".parquet", ".xlsx", ".docx", ".pptx", ".ipynb",
+    ".py", ".js", ".css", ".gz", ".zst", ".zip", ".run", ".qrels",
+)  # fmt: skip
+_MOST_NAMES, _MOST_LETTERS = 3, 60  # of runs that a title names
 
 
 @dataclass(frozen=True)
@@ -94,13 +103,13 @@ class Report:
         Raises:
             InputError: it cannot be written, or its ending is that of another format.
         """
-        check_ending(path)
+        refuse_ending(path)
         write_text(self.to_html(), path)
 
     @staticmethod
     def check_path(path: str | os.PathLike[str]) -> None:
         """Refuse, before the work, a path that `write` would refuse; nothing there changes."""
-        check_target(path)
+        refuse_target(path)
 
     def noting(self, *notes: str) -> "Report":
         """Return the same report with more notes."""
@@ -227,7 +236,7 @@ def report(
             else None
         )
         prepare()
-        given = Given(
+        given = ReportInputs(
             judgments=judgments,
             runs=fresh,
             evaluated=evaluated,
@@ -306,3 +315,42 @@ def _date(created: str | None) -> str:
         return dt.date.fromisoformat(created).isoformat()
     except (TypeError, ValueError):
         raise InputError("created", "a date such as 2026-11-15", shown(created)) from None
+
+
+def refuse_ending(path: str | os.PathLike[str]) -> None:
+    """Refuse a name whose ending promises another format.
+
+    >>> refuse_ending("report.html")
+    >>> refuse_ending("report.pdf")
+    Traceback (most recent call last):
+    gainful.errors.InputError: report.pdf: expected a name that ends in .html, as a report is a page \
+of HTML, found '.pdf'. A browser prints it to PDF; every table on it downloads as CSV or JSON.
+    """
+    name = name_of(path)
+    ending = PurePath(name).suffix.lower()
+    if ending in _OTHERS:
+        raise InputError(
+            name,
+            "a name that ends in .html, as a report is a page of HTML",
+            shown(ending),
+            "A browser prints it to PDF; every table on it downloads as CSV or JSON.",
+        )
+
+
+def refuse_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that no page can be written to; nothing there changes."""
+    refuse_ending(path)
+    write_text("", path, dry=True)
+
+
+def title_of(runs: Sequence[str], baseline: str | None) -> str:
+    """Return what a page is called where nobody says: its runs, if they are few and short.
+
+    >>> title_of(["bm25", "dense"], "bm25"), title_of(["a", "b", "c", "d"], "a")
+    ('bm25, dense', '3 runs against a')
+    """
+    title = ", ".join(runs)
+    if len(runs) == 1 or (len(runs) <= _MOST_NAMES and len(title) <= _MOST_LETTERS):
+        return title
+    others = len(runs) - 1
+    return f"{others} {'run' if others == 1 else 'runs'} against {baseline}"

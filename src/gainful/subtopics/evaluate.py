@@ -22,11 +22,11 @@ from gainful.matching.negative import warn_of_marks
 from gainful.matching.opening import open_input
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
-from gainful.subtopics.computing import values_of
-from gainful.subtopics.judged import Judged, read_judged, read_weights
+from gainful.subtopics.measure_values import values_of
 from gainful.subtopics.notation import SubtopicMeasure, read_measures
+from gainful.subtopics.query_arrays import Topic
 from gainful.subtopics.scores import SubtopicScores
-from gainful.subtopics.topics import Topic
+from gainful.subtopics.subtopic_judgments import Judged, read_judged, read_weights
 
 Measures = str | Measure | Sequence[str | Measure]
 Documents = Mapping[Any, Mapping[Any, float]]

@@ -14,7 +14,7 @@ from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell
 from gainful.subtopics.notation import SubtopicMeasure, parse
-from gainful.subtopics.topics import Topic
+from gainful.subtopics.query_arrays import Topic
 
 _HASH_BYTES = 6
 

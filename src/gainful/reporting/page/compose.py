@@ -10,7 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError, MissingDependencyError, shown
-from gainful.reporting.packing import Packed, pack
+from gainful.reporting.packed_details import Packed, pack
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

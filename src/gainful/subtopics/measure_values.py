@@ -14,7 +14,7 @@ from gainful.kernels.gains_and_discounts import log_discounts, reciprocal_discou
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.subtopics.notation import SubtopicMeasure
-from gainful.subtopics.topics import Facets, Topic
+from gainful.subtopics.query_arrays import Facets, Topic
 
 Discounts = Callable[[int], Floats]
 

@@ -68,7 +68,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryLists:
     """A query with the lists of all runs, by their names.
 
     Attributes:
@@ -92,7 +92,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Lists:
+class RankedLists:
     """Works out the lists of queries under one measure.
 
     Attributes:
@@ -111,7 +111,7 @@ class Lists:
     depth: int
     matched: Mapping[str, Matched]
 
-    def of(self, queries: Sequence[str]) -> Iterator[Query]:
+    def of(self, queries: Sequence[str]) -> Iterator[QueryLists]:
         """Yield some queries in their order; judgments and runs are read once."""
         judged = self.reader.judged_of(queries)
         returned = {name: self.reader.returned_of(run, queries) for name, run in self.runs.items()}
@@ -238,19 +238,19 @@ class Lists:
         ranked: Mapping[str, Ranked],
         sums: Mapping[str, Sums | None],
         place: int,
-    ) -> Query:
+    ) -> QueryLists:
         """Put the lists together with an ideal: that of the first run with a value of its own."""
         answered = [name for name, each in ranked.items() if not each.listed.missing]
         valued = [name for name in answered if ranked[name].value is not None]
         name = next(iter([*valued, *answered]), None)
         found = None if name is None or not self._has_ideal else sums[name]
         if name is None or found is None:
-            return Query(query, ranked)
+            return QueryLists(query, ranked)
         part = summed(self.measure, IDEAL)
         steps = ideal_steps(found, place, part, ranked[name].listed.pool(self.measure))
         shown = [step for step in steps if step.rank <= self.depth]
         whose = name if self._own_ideals and len(self.runs) > 1 else None
-        return Query(query, ranked, shown, found.value(part, place), whose)
+        return QueryLists(query, ranked, shown, found.value(part, place), whose)
 
     @cached_property
     def _own_ideals(self) -> bool:

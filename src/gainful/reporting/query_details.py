@@ -10,7 +10,7 @@ from gainful.explanation.worked_tables import Step, conventions_of
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.reporting.captions import Caption
-from gainful.reporting.lists import Query, Ranked
+from gainful.reporting.ranked_lists import QueryLists, Ranked
 
 Number = float | int | None
 
@@ -19,7 +19,7 @@ _POOLS = {"judged": "all judged documents", "retrieved": "the documents of the l
 
 
 @dataclass(frozen=True)
-class Asked:
+class DetailOptions:
     """What the details of a report are of.
 
     Attributes:
@@ -69,7 +69,9 @@ class _Docs:
         return self.policy.unjudged if isinstance(self.policy.unjudged, float) else None
 
 
-def detail_of(found: Query, asked: Asked, values: Mapping[str, float | None]) -> dict[str, Any]:
+def detail_of(
+    found: QueryLists, asked: DetailOptions, values: Mapping[str, float | None]
+) -> dict[str, Any]:
     """Return all that is shown of a query.
 
     Args:
@@ -127,7 +129,9 @@ def docs_in(details: Iterable[Mapping[str, Any]]) -> set[str]:
     return {doc[0] for detail in details for doc in detail["docs"]}
 
 
-def _list(each: Ranked | None, docs: _Docs, asked: Asked, value: float | None) -> dict[str, Any]:
+def _list(
+    each: Ranked | None, docs: _Docs, asked: DetailOptions, value: float | None
+) -> dict[str, Any]:
     if each is None:
         return _shown([], value, None, retrieved=0, more=0, missing=False)
     rows = [_row(step, docs) for step in each.steps if step.rank <= asked.depth]
@@ -206,7 +210,7 @@ def _numbers(step: Step) -> list[Number]:
     return [plain(step.gain), plain(step.discount), plain(step.contribution), plain(step.sum)]
 
 
-def _ideal(found: Query, docs: _Docs, asked: Asked) -> dict[str, Any] | None:
+def _ideal(found: QueryLists, docs: _Docs, asked: DetailOptions) -> dict[str, Any] | None:
     if found.ideal is None:
         return None
     rows = [
@@ -222,7 +226,9 @@ def _ideal(found: Query, docs: _Docs, asked: Asked) -> dict[str, Any] | None:
     return {"rows": rows, "total": plain(found.ideal_total), "run": whose, "pool": pool}
 
 
-def _parts(found: Query, docs: _Docs, asked: Asked, name: str) -> list[list[Any]] | None:
+def _parts(
+    found: QueryLists, docs: _Docs, asked: DetailOptions, name: str
+) -> list[list[Any]] | None:
     base = asked.baseline
     if base is None or name == base or not {base, name} <= found.runs.keys():
         return None
@@ -241,7 +247,7 @@ def _parts(found: Query, docs: _Docs, asked: Asked, name: str) -> list[list[Any]
     return sorted(rows, key=lambda row: -abs(row[3]))
 
 
-def _conclusion(each: Ranked | None, asked: Asked, value: float | None) -> str:
+def _conclusion(each: Ranked | None, asked: DetailOptions, value: float | None) -> str:
     if each is None:
         return f"{asked.measure}{_said(value)}  (saved scores, without documents)"
     if asked.worked:

@@ -1,0 +1,214 @@
+"""The data of a report as plain values: what its page shows, and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gainful.array_types import Floats
+from gainful.comparison.comparison import Comparison
+from gainful.comparison.differences import Difference
+from gainful.evaluation.baseline import Baseline
+from gainful.evaluation.scores import Scores
+from gainful.measures.policy import Policy
+from gainful.reporting.coverage import digits_of, told
+from gainful.version import VERSION
+
+Evaluated = Mapping[str, Scores | Baseline]
+
+FORMAT = 1
+MOST_VERDICTS = 1000
+MOST_SLICES = 500
+_NAMED = 5  # runs that a note names
+
+_MARKS = {"better": "better", "worse": "worse", "equivalent": "equivalent"}
+_UNDECIDED = "undecided"
+_TURNED = {"better": "worse", "worse": "better"}
+
+
+def finite(number: float | None) -> float | None:
+    """Return a number, None where it is none or infinite, which JSON cannot write."""
+    return None if number is None or not np.isfinite(number) else float(number)
+
+
+def heading(
+    title: str, created: str, measures: Sequence[str], baseline: str | None
+) -> dict[str, Any]:
+    """Return what stands at the top."""
+    return {
+        "format": FORMAT,
+        "title": title,
+        "version": VERSION,
+        "created": created,
+        "baseline": baseline,
+        "measures": list(measures),
+        "primary": 0,
+    }
+
+
+def runs_section(
+    means: Mapping[str, Sequence[float]],
+    comparison: Comparison | None,
+    evaluated: Evaluated,
+    measures: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Return each run with its means, how they compare, and what pins them down."""
+    table = np.array([*means.values()], np.float64)
+    best = np.zeros(table.shape, np.bool_)
+    if len(means) > 1:
+        highest = np.max(np.where(np.isnan(table), -np.inf, table), axis=0)
+        best = table == highest
+    return [
+        {
+            "name": name,
+            "means": [finite(mean) for mean in table[place].tolist()],
+            "marks": [_mark(comparison, name, measure) for measure in measures],
+            "best": best[place].tolist(),
+            "signatures": _signatures(evaluated.get(name), measures),
+            "coverage": told(evaluated[name]) if name in evaluated else {},
+        }
+        for place, name in enumerate(means)
+    ]
+
+
+def means_notes(
+    means: Mapping[str, Sequence[float]], values: Floats, measures: Sequence[str], policy: Policy
+) -> list[str]:
+    """Return which means are not over all queries, and which are undefined.
+
+    Args:
+        means: of each run, by measure.
+        values: [query, run, measure], NaN where there is no value.
+        measures: as they are written.
+        policy: that leaves queries without a value.
+    """
+    lacking = np.isnan(values).sum(axis=0)
+    notes = []
+    for place, measure in enumerate(measures):
+        undefined = {name: finite(each[place]) is None for name, each in means.items()}
+        for gone in (True, False):
+            counts = {
+                name: int(lacking[run, place])
+                for run, name in enumerate(means)
+                if undefined[name] is gone and lacking[run, place]
+            }
+            if counts:
+                notes.append(_lacking(measure, counts, len(values), policy, undefined=gone))
+    return notes
+
+
+def _lacking(
+    measure: str, counts: Mapping[str, int], queries: int, policy: Policy, *, undefined: bool
+) -> str:
+    most = max(counts.values())
+    many = str(most) if min(counts.values()) == most else f"up to {most}"
+    has = "has" if most == 1 else "have"
+    named = [*counts][:_NAMED]
+    left = len(counts) - len(named)
+    of = f"{', '.join(named)}{f' and {left} more' if left else ''}"
+    begin = f"{measure} of {of}: {many} of {_plural(queries)} {has} no value"
+    if undefined:
+        return (
+            f"{begin}, and policy empty={policy.empty} leaves the mean undefined (–). Marks and "
+            "verdicts are over the queries that both runs have a value for."
+        )
+    return f"{begin}; the mean is over the others."
+
+
+def _plural(queries: int) -> str:
+    return f"{queries} {'query' if queries == 1 else 'queries'}"
+
+
+def means_of(comparison: Comparison | None, run: str) -> list[float]:
+    """Return the means of a run over the queries that were compared, of each measure."""
+    found: dict[str, float] = {}
+    for each in () if comparison is None else comparison.differences:
+        if run in (each.base, each.run):
+            found[each.measure] = each.base_mean if run == each.base else each.run_mean
+    return list(found.values())
+
+
+def _signatures(each: Scores | Baseline | None, measures: Sequence[str]) -> list[str]:
+    if isinstance(each, Scores):
+        return [each.signature(measure) for measure in measures]
+    return ["" if each is None else each.signatures[measure] for measure in measures]
+
+
+def _mark(comparison: Comparison | None, run: str, measure: str) -> str:
+    """Return what was decided of a run against the baseline."""
+    if comparison is None or run == comparison.baseline:
+        return ""
+    for each in comparison.differences:
+        word = _MARKS.get(each.verdict.word, _UNDECIDED)
+        if (each.base, each.run, each.measure) == (comparison.baseline, run, measure):
+            return word
+        if (each.run, each.base, each.measure) == (comparison.baseline, run, measure):
+            return _TURNED.get(word, word)
+    return ""
+
+
+def verdicts_section(comparison: Comparison | None) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return what was decided of each difference, and a note where there are too many to show."""
+    if comparison is None:
+        return [], []
+    found = sorted(comparison.differences, key=lambda each: comparison.measures.index(each.measure))
+    left = len(found) - MOST_VERDICTS
+    notes = [f"{left} more comparisons not shown."] if left > 0 else []
+    return [_verdict(each) for each in found[:MOST_VERDICTS]], notes
+
+
+def _verdict(each: Difference) -> dict[str, Any]:
+    return {
+        "measure": each.measure,
+        "base": each.base,
+        "run": each.run,
+        "word": each.verdict.word,
+        "sentence": each.verdict.sentence,
+        "base_mean": each.base_mean,
+        "run_mean": each.run_mean,
+        "difference": each.difference,
+        "low": finite(each.interval.low),
+        "high": finite(each.interval.high),
+        "level": each.interval.level,
+        "p": finite(each.p),
+        "effect": finite(each.effect),
+        "wins": each.wins,
+        "ties": each.ties,
+        "losses": each.losses,
+        "queries": each.queries,
+    }
+
+
+def slices_section(comparison: Comparison | None) -> dict[str, Any] | None:
+    """Return the slices, worst first; None without any."""
+    if comparison is None or not comparison.slices:
+        return None
+    table = comparison.slices_table(MOST_SLICES)
+    rows = [
+        [finite(cell) if isinstance(cell, float) else cell for cell in row] for row in table.rows
+    ]
+    return {
+        "columns": list(table.columns),
+        "rows": rows,
+        "notes": list(table.notes),
+        "digits": digits_of(rows),
+    }
+
+
+def scores_section(values: Floats, kept: Sequence[int]) -> list[list[list[float | None]]]:
+    """Return the scores [measure][run][query] of the queries that are kept.
+
+    Args:
+        values: [query, run, measure], NaN where there is no value.
+        kept: the places of the queries.
+    """
+    chosen = np.moveaxis(values[list(kept)], 0, -1).swapaxes(0, 1)
+    return [[[finite(one) for one in run] for run in measure] for measure in chosen.tolist()]
+
+
+def notes_of(comparison: Comparison | None) -> list[str]:
+    """Return how a comparison was made; its verdicts stand apart."""
+    if comparison is None:
+        return []
+    notes = comparison.notes()
+    return notes[notes.index("") + 1 :]
