@@ -8,13 +8,11 @@ from gainful.errors import InputError, shown
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.linting.drafts import Draft, settled
+from gainful.linting.checked_tables import CheckedTable, check_input
+from gainful.linting.draft_findings import Draft, settled, unread_rows
 from gainful.linting.findings import Findings
-from gainful.linting.grades import Scale, look_at_grades
-from gainful.linting.listed import Listed, list_input
-from gainful.linting.lists import look_at_list
-from gainful.linting.meeting import look_at_pair
-from gainful.linting.scores import look_at_scores
+from gainful.linting.input_rules import Scale, look_at_documents, look_at_grades, look_at_scores
+from gainful.linting.pair_rules import look_at_pair
 from gainful.matching.input import Input
 from gainful.matching.opening import open_input
 
@@ -61,31 +59,39 @@ def check(
     with Session(engine) as session:
         names = read_columns(columns)
         opened = open_input(judgments, JUDGMENTS, names, session, checked=False)
-        judged, drafts = list_input(session, opened, JUDGMENTS.name, cutoff)
+        judged, drafts = _checked(session, opened, JUDGMENTS.name, cutoff)
         if judged.size:
-            drafts += look_at_list(session, judged)
+            drafts += look_at_documents(session, judged)
             drafts += look_at_grades(session, judged, expected)
         for name, run in given.items():
             found = open_input(run, RUN, names, session, checked=False)
-            listable = found.beside(opened, f"run {name!r}")
-            drafts += _look_at_run(session, judged, listable, name, cutoff)
+            readable = found.beside(opened, f"run {name!r}")
+            drafts += _look_at_run(session, judged, readable, name, cutoff)
         findings = settled(drafts)
     names.refuse_unused()
     return Findings(findings, (JUDGMENTS.name, *given), cutoff, expected)
 
 
 def _look_at_run(
-    session: Session, judged: Listed, opened: Input, name: str, cutoff: int
+    session: Session, judged: CheckedTable, opened: Input, name: str, cutoff: int
 ) -> list[Draft]:
-    run, drafts = list_input(session, opened, name, cutoff)
+    run, drafts = _checked(session, opened, name, cutoff)
     if run.size:
-        drafts += look_at_list(session, run)
+        drafts += look_at_documents(session, run)
         drafts += look_at_scores(session, run, cutoff)
         if judged.size:
             drafts += look_at_pair(session, judged, run, cutoff)
     for table in run.stored:
         session.drop(table)
     return drafts
+
+
+def _checked(
+    session: Session, opened: Input, name: str, cutoff: int
+) -> tuple[CheckedTable, list[Draft]]:
+    """Read an input, and say which of its rows cannot be read."""
+    table, unread = check_input(session, opened, name, cutoff)
+    return table, unread_rows(table, unread)
 
 
 def _check_arguments(runs: object, cutoff: object) -> None:

@@ -1,16 +1,13 @@
-"""What the rules find, before the place of each example is looked up."""
+"""What the rules find, before the place of each example is known."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from gainful.inputs.rows import Row, rows
+from gainful.linting.checked_tables import UNREADABLE, CheckedTable, UnreadRows
 from gainful.linting.findings import Finding, ids_text
 from gainful.linting.rules import RULES
-
-if TYPE_CHECKING:
-    from gainful.linting.listed import Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +16,7 @@ class Draft:
 
     Attributes:
         rule: its name.
-        listed: the input.
+        input: where it was found.
         count: how many there are.
         message: what was found.
         example: what was found at the first of them.
@@ -30,7 +27,7 @@ class Draft:
     """
 
     rule: str
-    listed: "Listed"
+    input: CheckedTable
     count: int
     message: str
     example: str = ""
@@ -49,6 +46,19 @@ def counted(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
+def unread_rows(table: CheckedTable, unread: Iterable[UnreadRows]) -> list[Draft]:
+    """Return what is said of the rows of an input that cannot be read."""
+    drafts = []
+    for each in unread:
+        rows, bad = counted(each.count, "row"), each.first
+        message = f"{rows} without a finite {table.kind.number}"
+        if each.rule == UNREADABLE:
+            message = f"{rows} cannot be read"
+        place = bad.query, bad.doc, bad.row
+        drafts.append(Draft(each.rule, table, each.count, message, bad.found, *place, each.remedy))
+    return drafts
+
+
 def settled(drafts: Iterable[Draft]) -> tuple[Finding, ...]:
     """Return the findings with their places, the gravest first."""
     order = list(RULES)
@@ -58,19 +68,19 @@ def settled(drafts: Iterable[Draft]) -> tuple[Finding, ...]:
 
 
 def _finding(draft: Draft, lines: dict[tuple[str, int], int]) -> Finding:
-    listed, rule = draft.listed, RULES[draft.rule]
+    table, rule = draft.input, RULES[draft.rule]
     ids = ids_text(draft.query, draft.doc)
-    place = listed.source if ids is None else ids
+    place = table.source if ids is None else ids
     if draft.row:
-        line = lines.get((listed.table, draft.row))
+        line = lines.get((table.table, draft.row))
         if line is not None:
-            place = f"{listed.source}:{line}"
+            place = f"{table.source}:{line}"
         elif draft.query is None or rule.name == "unreadable-row":
-            place = f"{listed.source}, row {draft.row}"
+            place = f"{table.source}, row {draft.row}"
     return Finding(
         rule.severity,
         rule.name,
-        listed.name,
+        table.name,
         draft.count,
         draft.message,
         place,
@@ -86,11 +96,11 @@ def _lines(drafts: list[Draft]) -> dict[tuple[str, int], int]:
     lines: dict[tuple[str, int], int] = {}
     texts: dict[str, list[Draft]] = {}
     for draft in drafts:
-        if draft.row and draft.listed.file is not None:
-            if draft.listed.by_line:
-                lines[draft.listed.table, draft.row] = draft.row
+        if draft.row and draft.input.file is not None:
+            if draft.input.by_line:
+                lines[draft.input.table, draft.row] = draft.row
             else:
-                texts.setdefault(draft.listed.table, []).append(draft)
+                texts.setdefault(draft.input.table, []).append(draft)
     for table, wanted in texts.items():
         lines |= {(table, row): line for row, line in _walked(wanted).items()}
     return lines
@@ -102,12 +112,12 @@ def _walked(drafts: list[Draft]) -> dict[int, int]:
     A row with other ids than expected means that the two have counted differently; then no
     line is better than a wrong one.
     """
-    listed = drafts[0].listed
-    assert listed.file is not None  # noqa: S101 - only texts come here
-    assert listed.layout is not None  # noqa: S101
+    table = drafts[0].input
+    assert table.file is not None  # noqa: S101 - only texts come here
+    assert table.layout is not None  # noqa: S101
     expected = {draft.row: draft for draft in drafts if draft.row is not None}
     lines: dict[int, int] = {}
-    content = rows(listed.file, listed.layout, listed.kind)
+    content = rows(table.file, table.layout, table.kind)
     for place, row in enumerate(islice(content, max(expected)), 1):
         draft = expected.get(place)
         if draft is None:

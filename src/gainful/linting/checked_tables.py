@@ -13,17 +13,16 @@ from gainful.inputs.rows import Row
 from gainful.inputs.source import Source
 from gainful.inputs.sources import guarded, is_whole, read_into
 from gainful.inputs.texts import ready
-from gainful.linting.drafts import Draft, counted
 from gainful.matching.input import BadRow, Input
 
 _BATCH = 1 << 17
 _KNOWN = "query IS NOT NULL AND doc IS NOT NULL"
 _FINITE = "coalesce(isfinite(number), false)"
-_UNREADABLE, _NOT_FINITE = "unreadable-row", "not-finite"
+UNREADABLE, NOT_FINITE = "unreadable-row", "not-finite"
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class CheckedTable:
     """The good rows of judgments or of a run.
 
     Attributes:
@@ -54,27 +53,37 @@ class Listed:
     by_line: bool = False
 
 
-def list_input(
+@dataclass(frozen=True, slots=True)
+class UnreadRows:
+    """Rows of an input that cannot be read: by which rule, how many, the first, and what to do."""
+
+    rule: str
+    count: int
+    first: BadRow
+    remedy: str = ""
+
+
+def check_input(
     session: Session, opened: Input, name: str, cutoff: int
-) -> tuple[Listed, list[Draft]]:
+) -> tuple[CheckedTable, list[UnreadRows]]:
     """Read judgments or a run; what the engine cannot read is read row by row."""
     source = opened.table_to_check()
     if source is not None:
-        return _list_table(session, opened, source, name, cutoff)
-    listed, drafts = _by_row(session, opened, name, cutoff)
-    if not listed.size and not drafts:
+        return _check_table(session, opened, source, name, cutoff)
+    table, unread = _by_row(session, opened, name, cutoff)
+    if not table.size and not unread:
         raise InputError(name, opened.kind.least, "none")
-    return listed, drafts
+    return table, unread
 
 
-def _list_table(
+def _check_table(
     session: Session, opened: Input, source: Source, name: str, cutoff: int
-) -> tuple[Listed, list[Draft]]:
+) -> tuple[CheckedTable, list[UnreadRows]]:
     import duckdb
 
     if not source.lines:
         return _by_engine(session, source, name, cutoff)
-    raw: str | None = session.name("listed")
+    raw: str | None = session.name("checked")
     try:
         source = ready(source, session)
         # Not by `read_into`, which would go through the rows to say where the first bad one stands.
@@ -83,9 +92,9 @@ def _list_table(
         if not is_whole(source, count):
             raise InputError(source.name, f"{source.rows} rows", f"{count}")
     except (duckdb.Error, UnicodeError, InputError):
-        listed, drafts = _by_row(session, opened, name, cutoff, source=source)
-        if drafts:
-            return listed, drafts
+        table, unread = _by_row(session, opened, name, cutoff, source=source)
+        if unread:
+            return table, unread
         raw = None  # it is not the content; the engine is asked once more, and says what it is
     return _by_engine(session, ready(source, session), name, cutoff, raw)
 
@@ -103,13 +112,13 @@ def _select(*, ranked: bool) -> str:
 
 def _by_engine(
     session: Session, source: Source, name: str, cutoff: int, raw: str | None = None
-) -> tuple[Listed, list[Draft]]:
+) -> tuple[CheckedTable, list[UnreadRows]]:
     """Look at a table; `raw` names a copy of it on the engine, if there is one."""
     view = session.name("rows")
     ranked = _has_ranks(session, source)
     select = _select(ranked=ranked)
     if raw is None:
-        raw = session.name("listed")
+        raw = session.name("checked")
         if source.rescans:
             # What costs little to read again stays where it is; its rows have no numbers.
             rows = f"({source.select})"
@@ -129,7 +138,7 @@ def _by_engine(
     session.execute(f"CREATE TEMP VIEW {view} AS SELECT * FROM ({numbered}){keep}")
     groups = _grouped(session, view, cutoff)
     text = source.lines
-    listed = Listed(
+    checked = CheckedTable(
         name,
         source.kind,
         view,
@@ -143,15 +152,15 @@ def _by_engine(
         # Where no white space had to be put in order, each line is a row.
         by_line=source.layout.format == "trec" and bool(source.layout.delimiter),
     )
-    return listed, _bad_rows(session, listed, numbered) if good < size else []
+    return checked, _bad_rows(session, checked, numbered) if good < size else []
 
 
-def _bad_rows(session: Session, listed: Listed, numbered: str) -> list[Draft]:
+def _bad_rows(session: Session, table: CheckedTable, numbered: str) -> list[UnreadRows]:
     """Describe the rows of a table that have no id, or no finite number."""
-    drafts = []
+    unread = []
     for bad, rule in (
-        (f"NOT ({_KNOWN})", _UNREADABLE),
-        (f"{_KNOWN} AND NOT {_FINITE}", _NOT_FINITE),
+        (f"NOT ({_KNOWN})", UNREADABLE),
+        (f"{_KNOWN} AND NOT {_FINITE}", NOT_FINITE),
     ):
         found = session.rows(
             f"SELECT count(*) OVER (), row, query, doc, number FROM ({numbered}) WHERE {bad} "
@@ -160,17 +169,17 @@ def _bad_rows(session: Session, listed: Listed, numbered: str) -> list[Draft]:
         for count, row, query, doc, number in found:
             known = query is not None and doc is not None
             example = (
-                f"{'nothing' if number is None else listed.kind.turned(number)} as {listed.kind.number}"
+                f"{'nothing' if number is None else table.kind.turned(number)} as {table.kind.number}"
                 if known
                 else f"no id as {'query' if query is None else 'doc'}"
             )
-            drafts.append(_unread(listed, rule, count, BadRow(row, query, doc, example)))
-    return drafts
+            unread.append(UnreadRows(rule, count, BadRow(row, query, doc, example)))
+    return unread
 
 
 def _by_row(
     session: Session, opened: Input, name: str, cutoff: int, *, source: Source | None = None
-) -> tuple[Listed, list[Draft]]:
+) -> tuple[CheckedTable, list[UnreadRows]]:
     """Have what can be read as a table, and tell the rest."""
     kind = opened.kind
     table = session.name("rows")
@@ -191,7 +200,7 @@ def _by_row(
                 _insert(session, table, batch)
                 batch.clear()
         else:
-            rule = _NOT_FINITE if entry.is_number else _UNREADABLE
+            rule = NOT_FINITE if entry.is_number else UNREADABLE
             first.setdefault(rule, entry)
             counts[rule] = counts.get(rule, 0) + 1
             if entry.remedy:
@@ -201,7 +210,7 @@ def _by_row(
     ranked = kind is RUN and source is not None and source.layout.rank is not None
     groups = _grouped(session, table, cutoff)
     file = None if source is None else source.file
-    listed = Listed(
+    checked = CheckedTable(
         name,
         kind,
         table,
@@ -216,8 +225,8 @@ def _by_row(
     )
     if size:
         remedies.clear()  # what one row tells is no more than a guess where others can be read
-    return listed, [
-        _unread(listed, rule, counts[rule], entry, remedies.get(rule, ""))
+    return checked, [
+        UnreadRows(rule, counts[rule], entry, remedies.get(rule, ""))
         for rule, entry in first.items()
     ]
 
@@ -248,14 +257,3 @@ def _grouped(session: Session, table: str, cutoff: int) -> str:
         f"FROM {table} GROUP BY query"
     )
     return groups
-
-
-def _unread(listed: Listed, rule: str, count: int, entry: BadRow, remedy: str = "") -> Draft:
-    rows = counted(count, "row")
-    message = (
-        f"{rows} cannot be read"
-        if rule == _UNREADABLE
-        else f"{rows} without a finite {listed.kind.number}"
-    )
-    place = entry.query, entry.doc, entry.row
-    return Draft(rule, listed, count, message, entry.found, *place, remedy)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, in_order, overlap_hint
-from gainful.linting.drafts import Draft, counted
-from gainful.linting.listed import Listed
+from gainful.linting.checked_tables import CheckedTable
+from gainful.linting.draft_findings import Draft, counted
 from gainful.linting.rules import MOST_UNJUDGED
 
 _SAMPLE = 1000  # ids of each side, for a hint
@@ -17,7 +17,9 @@ _FOLDED = "coalesce(nullif(ltrim(regexp_replace(trim(lower({0})), '\\.0$', ''), 
 _ODD = "{0} < '1' OR ends_with({0}, '.0') OR ends_with({0}, ' ') OR {0} <> lower({0})"
 
 
-def look_at_pair(session: Session, judged: Listed, run: Listed, cutoff: int) -> Iterator[Draft]:
+def look_at_pair(
+    session: Session, judged: CheckedTable, run: CheckedTable, cutoff: int
+) -> Iterator[Draft]:
     """Look at what judgments and a run share."""
     missing = _ids(session, f"SELECT query FROM {judged.groups} ANTI JOIN {run.groups}")
     extra = _ids(session, f"SELECT query FROM {run.groups} ANTI JOIN {judged.groups}")
@@ -54,7 +56,7 @@ def _ids(session: Session, sql: str) -> list[str]:
     return in_order(row[0] for row in session.rows(f"{sql} USING (query)"))
 
 
-def _query_spelling(session: Session, judged: Listed, run: Listed) -> Iterator[Draft]:
+def _query_spelling(session: Session, judged: CheckedTable, run: CheckedTable) -> Iterator[Draft]:
     found = session.rows(
         f"WITH j AS (SELECT query, {_folded('query')} AS folded FROM {judged.groups} "
         f"ANTI JOIN {run.groups} USING (query)), "
@@ -69,7 +71,7 @@ def _query_spelling(session: Session, judged: Listed, run: Listed) -> Iterator[D
         yield Draft("query-spelling", run, count, message, example, query, None, row)
 
 
-def _shares_documents(session: Session, judged: Listed, run: Listed) -> bool:
+def _shares_documents(session: Session, judged: CheckedTable, run: CheckedTable) -> bool:
     return bool(
         session.rows(
             f"SELECT 1 FROM {run.table} r JOIN {judged.table} j "
@@ -78,7 +80,7 @@ def _shares_documents(session: Session, judged: Listed, run: Listed) -> bool:
     )
 
 
-def _disjoint_documents(session: Session, judged: Listed, run: Listed) -> Draft:
+def _disjoint_documents(session: Session, judged: CheckedTable, run: CheckedTable) -> Draft:
     known, found = (
         [
             row[0]
@@ -98,7 +100,9 @@ def _disjoint_documents(session: Session, judged: Listed, run: Listed) -> Draft:
     return Draft("no-shared-documents", run, count, message, example, query, doc, row)
 
 
-def _document_spelling(session: Session, judged: Listed, run: Listed) -> Iterator[Draft]:
+def _document_spelling(
+    session: Session, judged: CheckedTable, run: CheckedTable
+) -> Iterator[Draft]:
     """Look for documents that neither side has as the other one writes them, in any query."""
     lost, found = session.name("lost"), session.name("spelled")
     session.execute(
@@ -125,7 +129,9 @@ def _document_spelling(session: Session, judged: Listed, run: Listed) -> Iterato
     session.drop(lost)
 
 
-def _unjudged(session: Session, judged: Listed, run: Listed, cutoff: int) -> Iterator[Draft]:
+def _unjudged(
+    session: Session, judged: CheckedTable, run: CheckedTable, cutoff: int
+) -> Iterator[Draft]:
     """Count what is unjudged down to the cutoff, equal scores in the order of the policy."""
     top = session.name("top")
     session.execute(
