@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from contextlib import contextmanager
 
 import pytest
 
@@ -39,8 +40,10 @@ def case(seed, scores, *, itself):
     return judgments, run
 
 
+@contextmanager
 def measuring_of(judgments, run):
-    return WayMeasurer(judgments, run, columns=None, chunks=None, engine=None, policy=gf.Policy())
+    with reading(judgments, gf.Policy()) as reader:
+        yield WayMeasurer(reader, run)
 
 
 @pytest.mark.parametrize("itself", [False, True], ids=["others", "itself"])
@@ -50,32 +53,33 @@ def measuring_of(judgments, run):
 @pytest.mark.parametrize("seed", range(6))
 def test_what_serves_for_several_policies_is_what_each_of_them_gives(seed, scores, itself):
     judgments, run = case(f"{seed} {itself}", scores, itself=itself)
-    measuring = measuring_of(judgments, run)
     rng = random.Random(seed)  # noqa: S311
-    for policy in rng.sample(POLICIES, 60):
-        with reading(judgments, before(policy)) as reader:
-            direct, _ = reader.match(run)
-        assert_same(measuring._match(measuring.alike(policy)), direct)
-        scored = measuring.scores([gf.measure("nDCG@3")], policy)
-        assert scored.policy == policy.resolved(ids=True)
-        assert scored["nDCG@3"] == gf.evaluate(judgments, run, "nDCG@3", policy=policy)["nDCG@3"]
+    with measuring_of(judgments, run) as measuring:
+        for policy in rng.sample(POLICIES, 60):
+            with reading(judgments, before(policy)) as reader:
+                direct, _ = reader.match(run)
+            assert_same(measuring._match(measuring.alike(policy)), direct)
+            scored = measuring.scores([gf.measure("nDCG@3")], policy)
+            assert scored.policy == policy.resolved(ids=True)
+            expected = gf.evaluate(judgments, run, "nDCG@3", policy=policy)
+            assert scored["nDCG@3"] == expected["nDCG@3"]
 
 
 def test_documents_without_ids(tmp_path):
     labels, predictions = tmp_path / "test.svm", tmp_path / "predictions.txt"
     labels.write_text("1 qid:1 1:0\n2 qid:1 1:0\n0 qid:1 1:0\n1 qid:2 1:0\n0 qid:2 1:0\n")
     predictions.write_text("3\n2\n2\n1\n1\n")
-    measuring = measuring_of(labels, predictions)
-    assert not measuring.ids
-    for ties, precision in itertools.product(TIES, ("double", "single")):
-        policy = gf.Policy(ties=ties, precision=precision)
-        if ties.startswith("doc"):
-            with pytest.raises(gf.PolicyError, match="no document ids"):
-                measuring.scores([gf.measure("nDCG")], policy)
-            continue
-        with reading(labels, before(policy)) as reader:
-            direct, _ = reader.match(predictions)
-        assert_same(measuring._match(measuring.alike(policy)), direct)
+    with measuring_of(labels, predictions) as measuring:
+        assert not measuring.ids
+        for ties, precision in itertools.product(TIES, ("double", "single")):
+            policy = gf.Policy(ties=ties, precision=precision)
+            if ties.startswith("doc"):
+                with pytest.raises(gf.PolicyError, match="no document ids"):
+                    measuring.scores([gf.measure("nDCG")], policy)
+                continue
+            with reading(labels, before(policy)) as reader:
+                direct, _ = reader.match(predictions)
+            assert_same(measuring._match(measuring.alike(policy)), direct)
 
 
 @pytest.fixture

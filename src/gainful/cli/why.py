@@ -56,8 +56,8 @@ def why(judgments: str, run: str, **options: Any) -> None:
     policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
     if (options["dialects"] is None) == (options["got"] is None):
         raise click.UsageError("Give --dialects or --got, one of them.")
-    if "-" in (judgments, run):
-        raise click.UsageError("The files are read more than once: standard input cannot be.")
+    if judgments == run == "-":
+        raise click.UsageError("Standard input can be read once: give - for one file only.")
     measure = options["measure"]
     check_target(options["output"], judgments, run)
     format_of(options)  # says what is wrong with it before the work

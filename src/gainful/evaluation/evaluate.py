@@ -1,7 +1,8 @@
 """`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -10,15 +11,22 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from gainful import arguments
-from gainful.errors import DisjointError, InputError, PolicyError, about, shown, warn
+from gainful.errors import (
+    DisjointError,
+    GainfulWarning,
+    InputError,
+    PolicyError,
+    about,
+    shown,
+    warn,
+)
 from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades, speaking
 from gainful.evaluation.measuring import batches_for, measure_batches
 from gainful.evaluation.scores import Scores, measure_matched, scores_of
 from gainful.inputs.arrays import read_lists
-from gainful.inputs.engine import Engine, Progress, Session
+from gainful.inputs.engine import Engine, Progress
 from gainful.inputs.files import are_one_file
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
-from gainful.inputs.sources import lasting
 from gainful.inputs.spark_engine import Spark
 from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.matching import arrays
@@ -124,67 +132,68 @@ def evaluate_runs(
     arguments.function(progress, "progress")
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
-    chosen = _for_marks(read_policy(policy) if tool is None else tool.for_files(), asked)
-    depth = _depth(asked, chosen)
+    chosen = policy_for(read_policy(policy) if tool is None else tool.for_files(), asked)
     if isinstance(engine, Spark):
         judgments, runs = engine.read(judgments, runs)
         engine = None
-    names = list(runs)
-    done = 0
-
-    def tell(share: float) -> None:
-        if progress is not None:
-            progress((done + share) / len(names), names[min(done, len(names) - 1)])
-
-    with _kept(judgments, runs, engine, again=tie_warning is not None) as (judgments, runs):
-        with (
-            speaking(tool),
-            reading(
-                judgments,
-                chosen,
-                columns=columns,
-                chunks=chunks,
-                engine=engine,
-                progress=None if progress is None else tell,
-            ) as reader,
-        ):
-            results = {}
-            for done, (name, run) in enumerate(runs.items()):  # noqa: B007 - tell reads it
+    told = None if progress is None else RunProgress(runs, progress)
+    options: dict[str, Any] = {"columns": columns, "chunks": chunks, "engine": engine}
+    with speaking(tool), reading(judgments, chosen, **options, progress=told) as reader:
+        keep = tie_warning is not None
+        results = measure_runs(reader, runs, asked, tool, progress=told, keep=keep)
+        if tie_warning is not None:
+            for name, scores in results.items():
                 with _naming(name, among=runs):
-                    results[name] = _measure_run(reader, judgments, run, depth, asked, tool)
-                tell(1.0)
-            if tool is None:  # which says itself what −1 is
-                reader.warn_of_marks()
-        if depth is not None:  # what ties can do is not known of lists that were cut
-            for name, run in runs.items():
-                results[name].match_whole = partial(
-                    _match_whole,
-                    judgments,
-                    run,
-                    chosen,
-                    columns=columns,
-                    chunks=chunks,
-                    engine=engine,
-                )
-        for name, scores in results.items():
-            with _naming(name, among=runs):
-                _settle(scores, tool, tie_warning)
-        return results
+                    scores.warn_of_ties(tie_warning)
+                detach(scores, reader, runs[name])
+    return results
 
 
-@contextmanager
-def _kept(
-    judgments: object, runs: Mapping[str, object], engine: Engine | None, *, again: bool
-) -> Iterator[tuple[object, Mapping[str, object]]]:
-    """Have judgments and runs so that they can be read again, if they are to be."""
-    if not again:
-        yield judgments, runs
-        return
-    with Session(engine) as session:
-        yield (
-            lasting(judgments, session),
-            {name: lasting(run, session) for name, run in runs.items()},
-        )
+class RunProgress:
+    """Tells how much of the work on several runs is done, from that on the one at hand."""
+
+    def __init__(self, runs: Iterable[str], progress: Callable[[float, str], None]) -> None:
+        self._names, self._progress = [*runs], progress
+        self.done = 0
+
+    def __call__(self, share: float) -> None:
+        """Tell how much of the run at hand is done, from 0 to 1."""
+        name = self._names[min(self.done, len(self._names) - 1)]
+        self._progress((self.done + share) / len(self._names), name)
+
+
+def measure_runs(
+    reader: Reader,
+    runs: Mapping[str, object],
+    measures: tuple[Measure, ...],
+    tool: Dialect | None = None,
+    *,
+    progress: RunProgress | None = None,
+    keep: bool = False,
+) -> dict[str, Scores]:
+    """Measure runs.
+
+    Args:
+        reader: of the judgments.
+        runs: name → run of any kind.
+        measures: the measures, in the order asked.
+        tool: the dialect, if one is asked for.
+        progress: told of each run.
+        keep: whether more is asked of the runs: the caller will `detach` them.
+    """
+    results = {}
+    depth = _depth(measures, reader.policy)
+    for name, run in runs.items():
+        with _naming(name, among=runs):
+            results[name] = _measure_run(reader, run, measures, depth, tool)
+        if not keep:
+            detach(results[name], reader, run)
+        if progress is not None:
+            progress(1.0)
+            progress.done += 1
+    if tool is None:  # which says itself what −1 is
+        reader.warn_of_marks()
+    return results
 
 
 @contextmanager
@@ -207,13 +216,13 @@ def _naming(name: str, among: Mapping[str, object]) -> Iterator[None]:
 
 def _measure_run(
     reader: Reader,
-    judgments: object,
     run: object,
-    depth: int | None,
     measures: tuple[Measure, ...],
-    tool: Dialect | None,
+    depth: int | None,
+    tool: Dialect | None = None,
 ) -> Scores:
-    if are_one_file(judgments, run):
+    """Measure a run down to a depth; while its reader is open, it can be matched whole."""
+    if are_one_file(reader.given, run):
         warn("judgments and run are the same file.")
     on_spark = reader.on_spark(run, depth)
     if on_spark is not None:
@@ -221,21 +230,48 @@ def _measure_run(
         from gainful.evaluation.spark.evaluate import measure_on_spark
 
         sides, decided = on_spark
-        return measure_on_spark(sides, measures, decided, tool)
-    matched, decided = reader.match(run, depth)
-    refuse_grades(tool, matched.grade, matched.pool_grades, measures)
-    return measure_matched(matched, measures, decided, depth)
-
-
-def _settle(scores: Scores, tool: Dialect | None, tie_warning: float | None) -> None:
+        scores: Scores = measure_on_spark(sides, measures, decided, tool)
+    else:
+        matched, decided = reader.match(run, depth)
+        refuse_grades(tool, matched.grade, matched.pool_grades, measures)
+        scores = measure_matched(matched, measures, decided, depth)
+        if depth is not None:  # what ties can do is not known of lists that were cut
+            scores.match_whole = partial(_match_in, reader, run)
     scores.dialect = None if tool is None else tool.name
-    if tie_warning is not None:
-        scores.warn_of_ties(tie_warning)
+    return scores
+
+
+def detach(scores: Scores, reader: Reader, run: object) -> None:
+    """Let go of a run whose reader is about to close: to match it whole, it is opened again.
+
+    What cannot be opened again is matched whole now.
+    """
+    if scores.match_whole is not None:
+        judgments, again = reader.judgments.given.again, reader.run(run).again
+        if judgments is None or again is None:
+            with warnings.catch_warnings():  # of which nothing is new
+                warnings.simplefilter("ignore", GainfulWarning)
+                scores.match_whole = partial(list, scores.match_whole())
+        else:
+            scores.match_whole = partial(
+                _match_whole,
+                judgments,
+                again,
+                reader.policy,
+                columns=reader.columns,
+                chunks=reader.chunks,
+                engine=reader.session.engine,
+            )
+    reader.forget(run)
+
+
+def _match_in(reader: Reader, run: object) -> list[Matched]:
+    return [reader.match(run)[0]]
 
 
 def _match_whole(judgments: object, run: object, policy: Policy, **options: Any) -> list[Matched]:
     with reading(judgments, policy, **options) as reader:
-        return [reader.match(run)[0]]
+        return _match_in(reader, run)
 
 
 def evaluate_arrays(
@@ -269,7 +305,7 @@ def evaluate_arrays(
     """
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
-    chosen = _for_marks(read_policy(policy) if tool is None else tool.for_arrays(), asked)
+    chosen = policy_for(read_policy(policy) if tool is None else tool.for_arrays(), asked)
     resolved = chosen.resolved(ids=False)
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)
     oddity = swapped_arguments(lists.labels, lists.scores)
@@ -287,11 +323,11 @@ def evaluate_arrays(
         found = scores_of(batches, measured, asked, resolved)
     if chosen.negative == "auto" and tool is None:
         tell_marks(marks_among(batches), arrays=True)
-    _settle(found, tool, None)
+    found.dialect = None if tool is None else tool.name
     return found
 
 
-def _for_marks(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
+def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
     """Return the policy for measures some of which read a negative grade as a mark.
 
     Where all do, there is nothing to warn of. infAP tells what is marked from what nobody drew.

@@ -28,7 +28,7 @@ from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
 from gainful.matching.negative import warn_of_marks
 from gainful.matching.ranking import Placed
-from gainful.matching.reader import reading
+from gainful.matching.reader import Reader, reading
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
@@ -64,18 +64,25 @@ def explain(
     >>> print(explain({"q": {"a": 2, "b": 1}}, {"q": {"b": 9, "a": 8}}, "nDCG", query="q").conclusion)
     nDCG = DCG / IDCG = 2.262 / 2.631 = 0.860
     """
-    asked = read_explained(measure)
     given = read_policy(policy)
-    chosen = given.resolved(ids=True)
     name = id_text(query, where="query")
-    with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
-        listed = read_query_list(reader, run, name, chosen)
-    warn_of_marks(np.array([*listed.judged.values()], np.float64), given)
+    asked = read_explained(measure)
+    with reading(judgments, given, columns=columns, chunks=chunks, engine=engine) as reader:
+        return explain_with(reader, run, asked, name, given)
+
+
+def explain_with(
+    reader: Reader, run: object, measure: Measure, query: str, policy: Policy
+) -> Explanation:
+    """Work out the value of one query of a run that is read already, under another policy."""
+    asked, chosen = read_explained(measure), policy.resolved(ids=True)
+    listed = read_query_list(reader.under(chosen), run, query, chosen)
+    warn_of_marks(np.array([*listed.judged.values()], np.float64), policy)
     if listed.missing:
-        raise InputError("query", "a query of the run", f"{name!r} missing from it")
+        raise InputError("query", "a query of the run", f"{query!r} missing from it")
     sums = sums_of([listed], asked, listed.policy)
     entries = listed.entries(listed.ranking(sums.worth))
-    return _worked(sums, name, entries, listed.pool(asked))
+    return _worked(sums, query, entries, listed.pool(asked))
 
 
 def explain_grades(

@@ -1,19 +1,17 @@
 """`WayMeasurer`: a run measured in many ways, matched anew only where a way needs it."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from gainful.errors import GainfulError
 from gainful.evaluation.dialect import refuse_grades
 from gainful.evaluation.scores import Scores, measure_matched
-from gainful.inputs.engine import Engine
 from gainful.matching.matched import Matched, by_rank
 from gainful.matching.negative import marks_among, tell_marks
-from gainful.matching.reader import reading
+from gainful.matching.reader import Reader
 from gainful.measures.dialect import Dialect
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -35,19 +33,8 @@ class WayMeasurer:
     What has been matched serves every policy that these data are matched alike under.
     """
 
-    def __init__(
-        self,
-        judgments: object,
-        run: object,
-        *,
-        columns: Mapping[str, str] | None,
-        chunks: str | Mapping[str, str] | None,
-        engine: Engine | None,
-        policy: Policy,
-    ) -> None:
-        self._given = judgments, run
-        self._reading: dict[str, Any] = {"columns": columns, "chunks": chunks, "engine": engine}
-        self._policy = policy
+    def __init__(self, reader: Reader, run: object) -> None:
+        self._reader, self._run = reader, run
         self._kept: dict[Policy, Matched | GainfulError] = {}
         self._idle: dict[Policy, bool] = {}
         self._untied: dict[Policy, bool] = {}
@@ -56,7 +43,7 @@ class WayMeasurer:
     @cached_property
     def ids(self) -> bool:
         """Whether documents have ids to order ties by."""
-        key = dataclasses.replace(before(self._policy), ties="auto")
+        key = dataclasses.replace(before(self._reader.policy), ties="auto")
         matched, decided = self._read(key)
         self._kept[before(decided)] = matched
         self._marks = marks_among([matched])
@@ -64,7 +51,7 @@ class WayMeasurer:
 
     def warn_of_marks(self) -> None:
         """Warn where −1 is the only negative grade, and the policy does not say what it means."""
-        if self.ids is not None and self._policy.negative == "auto":
+        if self.ids is not None and self._reader.policy.negative == "auto":
             tell_marks(self._marks)
 
     def scores(self, measures: Iterable[Measure], policy: Policy) -> Scores:
@@ -150,9 +137,7 @@ class WayMeasurer:
         return found
 
     def _read(self, key: Policy) -> tuple[Matched, Policy]:
-        judgments, run = self._given
-        with reading(judgments, key, **self._reading) as reader:
-            return reader.match(run)
+        return self._reader.under(key).match(self._run)
 
 
 def before(policy: Policy) -> Policy:

@@ -15,6 +15,7 @@ from gainful.explanation.way_measurer import WayMeasurer
 from gainful.explanation.ways_to_measure import Way, variations
 from gainful.explanation.why import OURS, way_of
 from gainful.inputs.engine import Engine
+from gainful.matching.reader import reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.policy import Policy
@@ -163,13 +164,13 @@ def which(
     """
     written = _written(got)
     number, half = _read(written)
-    measuring = WayMeasurer(
-        judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
-    )
-    ways = _ways(measure, policy, ids=measuring.ids)
-    measuring.warn_of_marks()
-    coverage = _coverage(ways, measuring)
-    tried = _candidates(ways, measuring)
+    chosen = read_policy(policy)
+    with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
+        measuring = WayMeasurer(reader, run)
+        ways = _ways(measure, policy, ids=measuring.ids)
+        measuring.warn_of_marks()
+        coverage = _coverage(ways, measuring)
+        tried = _candidates(ways, measuring)
     percent = written.endswith("%") or _fits_percentages_alone(number, half, tried)
     aim, room = (number / _PERCENT, half / _PERCENT) if percent else (number, half)
     found = _near(tried, aim, room)

@@ -12,10 +12,11 @@ from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.dialect import speaking
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.scores import Scores
-from gainful.explanation.explain import explain
+from gainful.explanation.explain import explain_with
 from gainful.explanation.way_measurer import WayMeasurer
 from gainful.explanation.ways_to_measure import Way, changes
 from gainful.inputs.engine import Engine
+from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.family import MEAN
@@ -287,9 +288,19 @@ def why(
             f"none beside two tools, which have their own ({OURS} is a name, too)",
             shown(policy),
         )
-    measuring = WayMeasurer(
-        judgments, run, columns=columns, chunks=chunks, engine=engine, policy=read_policy(policy)
-    )
+    chosen = read_policy(policy)
+    with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
+        return _why(reader, run, measure, names, policy)
+
+
+def _why(
+    reader: Reader,
+    run: object,
+    measure: str | Measure,
+    names: Sequence[str | Dialect],
+    policy: Policy | None,
+) -> Why:
+    measuring = WayMeasurer(reader, run)
     start, end = (way_of(name, measure, policy, ids=measuring.ids) for name in names)
     if OURS in names:  # a tool says itself what −1 is
         measuring.warn_of_marks()
@@ -298,9 +309,7 @@ def why(
         if name != OURS:
             measuring.refuse(dialect(name), [way.measure], way.policy)
     scores = [_scores(measuring, way) for way in (start, end)]
-    worked = partial(
-        explain, judgments, run, columns=columns, chunks=chunks, engine=engine
-    )  # fmt: skip
+    worked = partial(explain_with, reader, run)
     first, second = _values(scores)
     causes = _causes(measuring, worked, start, end, scores)
     return Why(
@@ -422,7 +431,7 @@ def _example(query: str, start: Way, end: Way, worked: Any) -> WorkedExample | N
     told, done = [], False
     for way in (start, end):
         try:
-            told.append(worked(measure=way.measure, query=query, policy=way.policy).conclusion)
+            told.append(worked(way.measure, query, way.policy).conclusion)
             done = True
         except GainfulError as problem:
             told.append(f"none: {problem}")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.errors import InputError, shown
-from gainful.inputs.temporary import Temporary, no_room, temporary_folder
+from gainful.inputs.temporary import Temporary, held_folder, no_room, temporary_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -98,6 +98,8 @@ class Session:
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._worker: _Worker | None = None
         self._names = 0
+        self._registered: set[str] = set()
+        self._left = (0, 0)  # the numbers of the tables that the last piece of work left
 
     def __enter__(self) -> "Session":
         return self
@@ -122,14 +124,7 @@ class Session:
         """A directory of its own, removed at the end."""
         if self._folder is None:
             self._folder = temporary_folder(self.engine.folder)
-            if not is_text(str(self._folder.path)):
-                raise InputError(
-                    "temporary directory",
-                    "a path in UTF-8, which the engine needs",
-                    shown(str(self._folder.path.parent)),
-                    "Name another: the folder of the engine, --temp-dir, or TMPDIR in the "
-                    "environment.",
-                )
+            _refuse_no_text(self._folder.path)
         return self._folder.path
 
     @property
@@ -142,6 +137,15 @@ class Session:
         path = self.folder / self.name(stem)
         with _Aside(path) as raw, io.BufferedWriter(raw, _BUFFER) as file:
             yield path, file
+
+    @contextmanager
+    def written_to_stay(self, stem: str) -> Iterator[tuple[Path, BinaryIO, Temporary]]:
+        """Yield a new file that outlives the session: it is there for as long as its holder is."""
+        holder = held_folder(self.engine.folder)
+        _refuse_no_text(holder.path)
+        path = holder.path / self.name(stem)
+        with _Aside(path) as raw, io.BufferedWriter(raw, _BUFFER) as file:
+            yield path, file, holder
 
     def tell(self, share: float) -> None:
         """Tell how much of something is done, from 0 to 1, if anyone wants to know."""
@@ -181,7 +185,37 @@ class Session:
         """Make arrays, a data frame or an Arrow stream readable under a name, which is returned."""
         name = self.name(stem)
         self.connection.register(name, table)
+        self._registered.add(name)
         return name
+
+    @contextmanager
+    def scratch(self) -> Iterator[None]:
+        """Do a piece of work whose tables nobody needs after it.
+
+        They are dropped when the next piece begins: what is done last is not tidied up.
+        """
+        self._tidy(*self._left)
+        first = self._names
+        yield
+        self._left = first, self._names
+
+    def _tidy(self, first: int, last: int) -> None:
+        """Drop the tables and views whose numbers are after the first, up to the last."""
+        if first == last or self._connection is None:
+            return
+        found = self.rows(
+            "SELECT table_name, 'TABLE' FROM duckdb_tables() WHERE temporary UNION ALL "
+            "SELECT view_name, 'VIEW' FROM duckdb_views() WHERE temporary"
+        )
+        for name, what in found:
+            number = name.rpartition("_")[2]
+            if not number.isdecimal() or not first < int(number) <= last:
+                continue
+            if name in self._registered:
+                self._registered.remove(name)
+                self.connection.unregister(name)
+            else:
+                self.execute(f"DROP {what} {name}")
 
     def drop(self, name: str) -> None:
         """Forget a table that is no longer needed."""
@@ -288,6 +322,16 @@ class _Aside(io.FileIO):
             return super().write(content)
         except OSError as problem:
             raise no_room(problem.strerror) from None
+
+
+def _refuse_no_text(folder: Path) -> None:
+    if not is_text(str(folder)):
+        raise InputError(
+            "temporary directory",
+            "a path in UTF-8, which the engine needs",
+            shown(str(folder.parent)),
+            "Name another: the folder of the engine, --temp-dir, or TMPDIR in the environment.",
+        )
 
 
 def _is_engines(problem: BaseException | None) -> bool:

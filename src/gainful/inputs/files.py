@@ -10,7 +10,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError, shown
 from gainful.inputs.engine import Session, bytes_of
-from gainful.inputs.temporary import no_room
+from gainful.inputs.temporary import Temporary, no_room
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -43,10 +43,17 @@ _GLOB = frozenset("*?[")
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """A file without packing: what messages call it, and where it can be read."""
+    """A file: what messages call it, and where it can be read.
+
+    Attributes:
+        name: what messages call it.
+        path: where its bytes are.
+        holder: what keeps the copy of standard input or of a pipe, where it is one.
+    """
 
     name: str
     path: Path
+    holder: Temporary | None = field(default=None, compare=False, repr=False)
 
 
 def path_text(given: str | os.PathLike[str]) -> str:
@@ -83,18 +90,23 @@ def are_one_file(one: object, other: object) -> bool:
 
 def plain_file(name: str, session: Session) -> Plain:
     """Return a file that can be read as it is: unpacked, and standard input written down."""
+    return unpacked(kept_file(name, session), session)
+
+
+def kept_file(name: str, session: Session) -> Plain:
+    """Return a file that can be read again: of standard input and of a pipe, a copy."""
     if name == "-":
         if sys.stdin is None:
             raise InputError("standard input", "something to read", "none: it is closed")
-        with session.written_aside("input") as (target, file):
+        with session.written_to_stay("input") as (target, file, holder):
             shutil.copyfileobj(sys.stdin.buffer, file, _CHUNK)
-        return _unpacked(Plain("standard input", target), session)
+        return Plain("standard input", target, holder)
     with opened(name) as file:  # a directory, or what may not be read, fails here
         if not Path(name).is_file():  # a pipe cannot be read twice
-            with session.written_aside("input") as (target, copy):
+            with session.written_to_stay("input") as (target, copy, holder):
                 shutil.copyfileobj(file, copy, _CHUNK)
-            return _unpacked(Plain(name, target), session)
-    return _unpacked(Plain(name, Path(name)), session)
+            return Plain(name, target, holder)
+    return Plain(name, Path(name))
 
 
 @contextmanager
@@ -188,7 +200,8 @@ def parts_of(name: str) -> list[Path] | None:
     return None
 
 
-def _unpacked(file: Plain, session: Session) -> Plain:
+def unpacked(file: Plain, session: Session) -> Plain:
+    """Return a file without packing."""
     with opened(str(file.path)) as packed:
         magic = packed.read(_MAGIC)
     if _OTHER_PACKINGS.match(magic):

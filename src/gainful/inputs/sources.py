@@ -4,15 +4,12 @@ A source is a SELECT of the columns query, doc (strings) and number (float64). R
 fails on what is no row; then the place is looked for, and the error says it.
 """
 
-import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.columns import no_rank, rank_again
 from gainful.inputs.engine import Columns, Session, said
-from gainful.inputs.files import path_of, plain_file
 from gainful.inputs.frames import is_lasting, readable, refuse_odd_objects, written_names
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
@@ -25,21 +22,6 @@ _SUBTOPICS = " Judgments of subtopics go with --subtopics, or evaluate_subtopics
 
 Given = Mapping[str, str]
 Documents = Mapping[Any, Mapping[Any, float]]
-
-
-def lasting(given: object, session: Session) -> object:
-    """Return what can be read more than once, for as long as a session is open.
-
-    Standard input and pipes are written down, and a stream of Arrow batches is kept.
-    """
-    if isinstance(given, str | os.PathLike):
-        name = path_of(given)
-        path = Path(name)
-        if name == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
-            return plain_file(name, session)
-    elif not is_lasting(given) and hasattr(given, "read_all"):
-        return given.read_all()
-    return given
 
 
 def open_frame(

@@ -10,6 +10,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import weakref
 import zlib
 from contextlib import suppress
 from functools import cache
@@ -32,7 +33,7 @@ class Temporary:
 
     def __init__(self, path: Path, lock: int | None, *, is_folder: bool) -> None:
         self.path = path
-        self._lock = lock
+        self.lock = lock
         self._is_folder = is_folder
 
     def remove(self) -> None:
@@ -45,7 +46,7 @@ class Temporary:
 
     def release(self) -> None:
         """Let go of what now stands at another place, or is removed."""
-        lock, self._lock = self._lock, None
+        lock, self.lock = self.lock, None
         if lock is not None:
             os.close(lock)
 
@@ -58,6 +59,13 @@ def temporary_folder(parent: str | os.PathLike[str] | None) -> Temporary:
         return _made(where, "", is_folder=True, mode=_PRIVATE_FOLDER)
     except OSError as problem:
         raise no_room(problem.strerror) from None
+
+
+def held_folder(parent: str | os.PathLike[str] | None) -> Temporary:
+    """Make a folder that is removed when nobody holds it any more, at the latest with the process."""
+    folder = temporary_folder(parent)
+    weakref.finalize(folder, Temporary(folder.path, folder.lock, is_folder=True).remove)
+    return folder
 
 
 def temporary_file(beside: Path, mode: int) -> Temporary:

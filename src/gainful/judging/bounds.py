@@ -1,9 +1,10 @@
 """`bounds`: the lowest and the highest value that a measure can have, whatever the missing grades."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,14 @@ from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Worksheet
-from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine
-from gainful.judging.difference_bounds import COMPARED, difference_of
+from gainful.judging.difference_bounds import (
+    COMPARED,
+    Grades,
+    depth_of,
+    difference_of,
+    judged_by,
+)
 from gainful.judging.grade_scale import Scale, read_scale
 from gainful.judging.measure_bounds import SIMPLE
 from gainful.judging.ndcg_bounds import bounds_of, single_list
@@ -205,13 +211,40 @@ def bounds(
     more = _read_unseen(unseen)
     _refuse_unbounded(asked, chosen, difference=against is not None)
     with reading(judgments, chosen, columns=columns, engine=engine) as reader:
-        if against is not None:
-            found = _difference(reader, (run, against), asked, scale, more)
+        if against is None:
+            matched, decided = reader.match(run)
             reader.warn_of_marks()
-            return found
-        matched, decided = reader.match(run)
+            return _of_matched(matched, asked, decided, scale, more)
+        judged = judged_by(reader)
+        one, other = (_read_side(reader, each, asked, judged) for each in (run, against))
+        found = _difference(one, other, judged, asked, scale, more)
         reader.warn_of_marks()
-    return _of_matched(matched, asked, decided, scale, more)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A run of a difference.
+
+    Attributes:
+        matched: the run beside its judgments.
+        lists: query → documents in rank order, as deep as a difference needs them.
+        decided: the policy, with the rule for ties decided.
+    """
+
+    matched: Matched
+    lists: Mapping[str, Sequence[str]]
+    decided: Policy
+
+
+def _read_side(reader: Reader, run: object, measures: tuple[Measure, ...], judged: Grades) -> _Side:
+    """Read a run, once, for the differences of measures; without any, only to match it."""
+    if measures:
+        reader.run(run).hold()
+    matched, decided = reader.match(run)
+    lists = reader.lists(run, depth_of(measures, judged)) if measures else {}
+    reader.forget(run)
+    return _Side(matched, lists, decided)
 
 
 def bounds_of_matched(
@@ -238,6 +271,7 @@ def bounds_of_matched(
 def _of_matched(
     matched: Matched, measures: tuple[Measure, ...], policy: Policy, scale: Scale, unseen: float
 ) -> Bounds:
+    """Return the bounds of a run that was matched, under a policy with ties decided."""
     scores = measure_matched(matched, measures, policy)
     value, kept = scores.values, _kept(matched, policy)
     low, high = (ends[kept] for ends in _ends(matched, measures, policy, scale, unseen))
@@ -285,6 +319,7 @@ def _refuse_policy(policy: Policy, *, difference: bool) -> None:
 
 
 def _read_unseen(unseen: float | None) -> float:
+    """Read how many more documents without a judgment there may be; infinite for any number."""
     if unseen is None:
         return math.inf
     return float(arguments.whole(unseen, "unseen", least=0, most=_MOST_UNSEEN))
@@ -307,32 +342,35 @@ def _ends(
 
 
 def _difference(
-    reader: Reader,
-    runs: tuple[object, object],
+    one: _Side,
+    other: _Side,
+    judged: Grades,
     measures: tuple[Measure, ...],
     scale: Scale,
     unseen: float,
 ) -> Bounds:
-    found = []
-    for run in runs:
-        matched, decided = reader.match(run)
-        # A query that one run lacks is 0 there.
-        values = measure_matched(matched, measures, replace(decided, missing="zero")).values
-        found.append((matched, values))
-    (matched, first), (other, second) = found
-    kept = np.ones(len(matched.queries), np.bool_)
-    if reader.policy.missing == "skip":
-        kept = ~(matched.missing | other.missing)
-    low, high = np.empty((2, len(matched.queries), len(measures)))
-    sheet = Worksheet(matched, decided)
+    """Return the bounds of the difference of two runs, first less second."""
+    # A query that one run lacks is 0 there.
+    first, second = (
+        measure_matched(each.matched, measures, replace(each.decided, missing="zero")).values
+        for each in (one, other)
+    )
+    queries, decided = one.matched.queries, one.decided
+    kept = np.ones(len(queries), np.bool_)
+    if decided.missing == "skip":
+        kept = ~(one.matched.missing | other.matched.missing)
+    low, high = np.empty((2, len(queries), len(measures)))
+    sheet = Worksheet(one.matched, decided)
     for column, measure in enumerate(measures):
-        low[:, column], high[:, column] = difference_of(reader, runs, sheet, measure, scale, unseen)
-    queries = tuple(query for query, counts in zip(matched.queries, kept, strict=True) if counts)
-    if not queries:
+        low[:, column], high[:, column] = difference_of(
+            judged, (one.lists, other.lists), sheet, measure, scale, unseen
+        )
+    if not kept.any():
         raise InputError("runs", "a judged query that both have", "none")
     difference = first - second
+    counted = tuple(compress(queries, kept))
     return Bounds(
-        measures, queries, difference[kept], low[kept], high[kept], scale, unseen, decided
+        measures, counted, difference[kept], low[kept], high[kept], scale, unseen, decided
     )
 
 
@@ -393,40 +431,28 @@ def bounds_of_runs(
     'below'
     """
     arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
-    asked, names = read_measures(measures), read_columns(columns)
-    found = {
-        name: bounds(
-            judgments,
-            run,
-            asked,
-            grades=grades,
-            unseen=unseen,
-            policy=policy,
-            columns=names,
-            engine=engine,
-        )
-        for name, run in runs.items()
-    }
-    compared = tuple(
-        measure
-        for measure in asked
-        if measure.name in COMPARED and not (measure.name == "P" and measure.cutoff is None)
-    )
-    first, *others = runs
-    differences = {
-        f"{name} − {first}": bounds(
-            judgments,
-            runs[name],
-            compared,
-            grades=grades,
-            unseen=unseen,
-            against=runs[first],
-            policy=policy,
-            columns=names,
-            engine=engine,
-        )
-        for name in others
-        if compared
-    }
-    names.refuse_unused()
+    asked, scale, chosen = read_measures(measures), read_scale(grades), read_policy(policy)
+    more = _read_unseen(unseen)
+    _refuse_unbounded(asked, chosen, difference=False)
+    compared = tuple(measure for measure in asked if _is_compared(measure)) if len(runs) > 1 else ()
+    if compared:
+        _refuse_unbounded(compared, chosen, difference=True)
+    found: dict[str, Bounds] = {}
+    differences: dict[str, Bounds] = {}
+    with reading(judgments, chosen, columns=columns, engine=engine) as reader:
+        judged = judged_by(reader) if compared else {}
+        base: _Side | None = None
+        for name, run in runs.items():
+            side = _read_side(reader, run, compared, judged)
+            found[name] = _of_matched(side.matched, asked, side.decided, scale, more)
+            if base is not None and compared:
+                title = f"{name} − {next(iter(runs))}"
+                differences[title] = _difference(side, base, judged, compared, scale, more)
+            base = base or side
+        reader.warn_of_marks()
     return RunBounds(found, differences)
+
+
+def _is_compared(measure: Measure) -> bool:
+    """Return whether the difference of a measure has bounds."""
+    return measure.name in COMPARED and not (measure.name == "P" and measure.cutoff is None)

@@ -1,5 +1,7 @@
 """The bounds of the difference of two runs, document by document."""
 
+from collections.abc import Iterable, Mapping, Sequence
+
 import numpy as np
 
 from gainful.array_types import Floats
@@ -16,9 +18,32 @@ COMPARED = ("nDCG", "DCG", "CG", "P")
 """The families whose difference has exact bounds."""
 
 
+Grades = Mapping[str, Mapping[str, float]]
+Ranked = Mapping[str, Sequence[str]]
+
+
+def judged_by(reader: Reader) -> dict[str, Mapping[str, float]]:
+    """Return the judged documents of each query that count."""
+    return {
+        query: judged_of(docs, query, reader.policy)
+        for query, docs in queries_of(reader.judgments.documents, "judgments").items()
+    }
+
+
+def depth_of(measures: Iterable[Measure], judged: Grades) -> int | None:
+    """Return how deep lists must be known for the differences of measures; None for all of them.
+
+    So deep that as many documents without a judgment are known as an ideal can hold.
+    """
+    pool = max(map(len, judged.values()), default=0)
+    depths = [None if each.cutoff is None else 2 * each.cutoff + pool for each in measures]
+    known = [depth for depth in depths if depth is not None]
+    return max(known) if known and len(known) == len(depths) else None
+
+
 def difference_of(
-    reader: Reader,
-    runs: tuple[object, object],
+    judged: Grades,
+    lists: tuple[Ranked, Ranked],
     sheet: Worksheet,
     measure: Measure,
     scale: Scale,
@@ -28,24 +53,26 @@ def difference_of(
 
     A document at rank i of one and rank j of the other counts with d_i − d_j, so its grade moves
     both values at once: bounds of the two apart would be too wide.
+
+    Args:
+        judged: query → document → grade.
+        lists: of the two runs, query → documents in rank order, at least as deep as `depth_of`.
+        sheet: of the first run.
+        measure: of those that are compared.
+        scale: the grades that a document without a judgment may have.
+        unseen: how many more documents without a judgment there may be.
     """
     if measure.name not in COMPARED:
         raise InputError("bounds of a difference", f"one of {', '.join(COMPARED)}", f"'{measure}'")
-    judged = {
-        query: judged_of(docs, query, reader.policy)
-        for query, docs in queries_of(reader.judgments.documents, "judgments").items()
-    }
-    pools = [len(docs) for docs in judged.values()]
-    # Deep enough to know of as many documents without a judgment as an ideal can hold.
-    depth = None if measure.cutoff is None else 2 * measure.cutoff + max(pools, default=0)
-    ranked = [reader.lists(run, depth) for run in runs]
+    depth = depth_of([measure], judged)
+    ranked = [{query: docs[:depth] for query, docs in each.items()} for each in lists]
     gains = _Gains(sheet, measure)
     rows, constants, free = [], [], []
     for query in sheet.matched.queries:
         known = {doc: float(grade) for doc, grade in judged[query].items()}
         coefficients: dict[str, float] = {}
-        for sign, lists in zip((1.0, -1.0), ranked, strict=True):
-            for rank, doc in enumerate(lists.get(query, []), 1):
+        for sign, side in zip((1.0, -1.0), ranked, strict=True):
+            for rank, doc in enumerate(side.get(query, []), 1):
                 weight = gains.weight(rank)
                 coefficients[doc] = coefficients.get(doc, 0.0) + sign * weight
         constants.append(

@@ -71,6 +71,8 @@ def read_chunks(chunks: object, policy: Policy) -> Chunks | None:
         raise InputError(
             "chunks", "a policy that folds them", "fold=none", "Say fold=max or first."
         )
+    if isinstance(chunks, Chunks):  # read before, for another policy
+        return chunks
     if isinstance(chunks, str) and chunks:
         return Chunks(chunks)
     if isinstance(chunks, Mapping) and chunks:

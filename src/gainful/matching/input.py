@@ -65,12 +65,14 @@ class Input(ABC):
         has_ids: whether its documents have ids.
         labels: labels with `qid:`, where it is a file of these.
         spark: the Spark session in which its rows are, where they are on Spark.
+        again: what can be opened again when the session is over; None where nothing can.
     """
 
     holds: ClassVar[str] = "documents with ids"
     has_ids: ClassVar[bool] = True
     labels: Labels | None = None
     spark: "SparkSession | None" = None
+    again: object = None
 
     def __init__(self, kind: Kind, name: str, session: Session) -> None:
         self.kind, self.name, self.session = kind, name, session
@@ -126,6 +128,12 @@ class Input(ABC):
         """Return the lowest grade of the judgments that were made of it."""
         del judgments
         self.refuse()
+
+    def hold(self) -> None:  # noqa: B027 - most have their rows at hand
+        """Have its rows at hand for several questions, where each would read a file again."""
+
+    def release(self) -> None:  # noqa: B027
+        """Let go of what was held: nobody asks again."""
 
     def lines(self, depth: int | None = None, *, single: bool = False) -> Lines | None:
         """Return its rows as arrays, where it is a clean TREC file; else None."""

@@ -7,8 +7,9 @@ from dataclasses import replace
 from gainful.errors import InputError
 from gainful.inputs.columns import find_columns, kind_of
 from gainful.inputs.engine import Session
-from gainful.inputs.files import Plain, parts_of, path_of, plain_file
+from gainful.inputs.files import Plain, kept_file, parts_of, path_of, unpacked
 from gainful.inputs.formats import Layout, recognise
+from gainful.inputs.frames import is_lasting
 from gainful.inputs.kinds import Kind
 from gainful.inputs.letor import read_labels, read_predictions
 from gainful.inputs.nested import Records, read_nested
@@ -34,16 +35,16 @@ def open_input(
     What is no number in JSON is refused, with its place; where it is not `checked`, it is in the
     dict, for a check to find.
     """
+    if isinstance(given, str | os.PathLike | Plain):
+        return _open_path(given, kind, columns, session, checked=checked)
+    opened = _open_object(given, kind, columns, session)
+    opened.again = given if is_lasting(given) or opened.spark is not None else None
+    return opened
+
+
+def _open_object(given: object, kind: Kind, columns: Given, session: Session) -> Input:
     if isinstance(given, Mapping):
         return DictInput(given, kind, kind.name, session)
-    if isinstance(given, Plain):
-        return _open_file(given, kind, columns, session, checked=checked)
-    if isinstance(given, str | os.PathLike):
-        name = path_of(given)
-        parts = parts_of(name)
-        if parts is not None:
-            return TableInput(parquet(parts, kind, columns, session, name), session)
-        return _open_file(plain_file(name, session), kind, columns, session, checked=checked)
     if is_spark(given):
         return SparkInput(given, kind, columns, session)
     source = open_frame(given, kind, columns, session)
@@ -54,6 +55,28 @@ def open_input(
         f"a dict {{query: {{doc: {kind.number}}}}}, the path of a file, or a data frame",
         type(given).__name__,
     )
+
+
+def _open_path(
+    given: str | os.PathLike[str] | Plain,
+    kind: Kind,
+    columns: Given,
+    session: Session,
+    *,
+    checked: bool,
+) -> Input:
+    file = given
+    if not isinstance(file, Plain):
+        name = path_of(file)
+        parts = parts_of(name)
+        if parts is not None:
+            opened: Input = TableInput(parquet(parts, kind, columns, session, name), session)
+            opened.again = given
+            return opened
+        file = kept_file(name, session)
+    opened = _open_file(unpacked(file, session), kind, columns, session, checked=checked)
+    opened.again = given if file.holder is None else file
+    return opened
 
 
 def _open_file(

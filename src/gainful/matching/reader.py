@@ -1,13 +1,13 @@
 """`Reader`: judgments and runs of any kind, each opened once, under one policy."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Progress, Session
-from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.spark import errors_of_spark, functions
 from gainful.matching import mappings
 from gainful.matching.folding import Chunks, read_chunks
@@ -37,20 +37,33 @@ class Reader:
     session: Session
     columns: Mapping[str, str]
     chunks: Chunks | None
-    _runs: dict[int, tuple[object, Input]] = field(default_factory=dict)
+    _opened: dict[tuple[str, int], tuple[object, Input]] = field(default_factory=dict)
+
+    def under(self, policy: Policy) -> "Reader":
+        """Return a reader of the same inputs under another policy; nothing is opened again."""
+        return replace(self, policy=policy, chunks=read_chunks(self.chunks, policy))
 
     @cached_property
     def judgments(self) -> Judgments:
         """The judgments, opened."""
-        return Judgments(open_input(self.given, JUDGMENTS, self.columns, self.session), self.policy)
+        return Judgments(self._open(self.given, JUDGMENTS), self.policy)
 
     def run(self, given: object) -> Input:
         """Open a run, or return it where it was opened before."""
-        if id(given) not in self._runs:
+        return self._open(given, RUN)
+
+    def forget(self, run: object) -> None:
+        """Let go of a run of which nothing more is asked."""
+        _, opened = self._opened.pop((RUN.name, id(run)), (None, None))
+        if opened is not None:
+            opened.release()
+
+    def _open(self, given: object, kind: Kind) -> Input:
+        key = kind.name, id(given)
+        if key not in self._opened:
             # What was given is kept with it, so that nothing else gets its id.
-            opened = open_input(given, RUN, self.columns, self.session)
-            self._runs[id(given)] = given, opened
-        return self._runs[id(given)][1]
+            self._opened[key] = given, open_input(given, kind, self.columns, self.session)
+        return self._opened[key][1]
 
     @property
     def has_ids(self) -> bool:
@@ -68,6 +81,11 @@ class Reader:
         A run was matched before.
         """
         self.judgments.warn_of_marks()
+
+    def is_on_spark(self, runs: Iterable[object]) -> bool:
+        """Return whether the judgments or one of some runs are on Spark."""
+        opened = [self.judgments.given, *map(self.run, runs)]
+        return any(each.spark is not None for each in opened)
 
     @errors_of_spark()
     def on_spark(self, run: object, depth: int | None = None) -> tuple[Sides, Policy] | None:

@@ -1,6 +1,7 @@
 """Files of rows, Parquet, data frames and Arrow objects as input: tables that the engine reads."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 from typing import NoReturn
@@ -17,7 +18,7 @@ from gainful.matching import mappings, tables
 from gainful.matching.folding import Chunks
 from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
-from gainful.matching.records import Selection, documents_in
+from gainful.matching.records import Selection, documents_in, stored
 from gainful.measures.policy import Policy
 
 
@@ -27,6 +28,7 @@ class TableInput(Input):
     def __init__(self, source: Source, session: Session) -> None:
         super().__init__(source.kind, source.name, session)
         self._source = source
+        self._held: str | None = None  # the table of a text that was read
 
     def refuse(self, remedy: str = "") -> NoReturn:
         """Say what it has."""
@@ -35,6 +37,20 @@ class TableInput(Input):
     @cached_property
     def _ready(self) -> Source:
         return ready(self._source, self.session)
+
+    def hold(self) -> None:
+        """Read a text into a table, once."""
+        if self._held is None and self._source.lines:
+            source = self._ready
+            self._held = stored(self.session, source)
+            self._ready = replace(source, select=f"FROM {self._held}", rows=None)
+
+    def release(self) -> None:
+        """Drop the table."""
+        if self._held is not None:
+            self.session.drop(self._held)
+            del self._ready
+            self._held = None
 
     def match(
         self, judgments: Judgments, policy: Policy, depth: int | None, chunks: Chunks | None
@@ -45,8 +61,9 @@ class TableInput(Input):
             return mappings.match(judgments.documents, documents, policy, depth, chunks)
         matched = self._match_lines(judgments, policy, depth) if chunks is None else None
         if matched is None:
-            table = judgments.table
-            matched = tables.match(self.session, table, self._ready, policy, depth, chunks)
+            table, source = judgments.table, self._ready
+            with self.session.scratch():
+                matched = tables.match(self.session, table, source, policy, depth, chunks)
         return matched
 
     def _match_lines(
@@ -54,7 +71,7 @@ class TableInput(Input):
     ) -> Matched | None:
         """Match clean TREC files without the engine; None where it has to."""
         usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
-        if not usual or policy.negative == "unjudged" or not self._is_trec:
+        if not usual or policy.negative == "unjudged" or not self._is_trec or self._held:
             return None
         if judgments.lines is None:
             return None
@@ -76,11 +93,15 @@ class TableInput(Input):
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
         """Read all rows."""
-        return documents_in(self.session, self._ready, policy, depth=depth)
+        source = self._ready
+        with self.session.scratch():
+            return documents_in(self.session, source, policy, depth=depth)
 
     def documents_of(self, query: str, policy: Policy) -> Documents:
         """Read all rows, and keep those of one query."""
-        return documents_in(self.session, self._ready, policy, query)
+        source = self._ready
+        with self.session.scratch():
+            return documents_in(self.session, source, policy, query)
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Keep the rows of some queries on the engine."""

@@ -13,7 +13,7 @@ from gainful.evaluation.baseline import Baseline
 from gainful.evaluation.cutoff_curves import at_cutoffs
 from gainful.evaluation.scores import Scores, measure_matched
 from gainful.matching.matched import Matched
-from gainful.matching.reader import Reader, reading
+from gainful.matching.reader import Reader
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.plotting import charts, theme
@@ -55,29 +55,25 @@ class ReportInputs:
     """What a report is made of.
 
     Attributes:
-        judgments: that can be read more than once.
+        reader: of the judgments and the runs, under the policy that the caller gives.
         runs: those to be read, by name.
         evaluated: all of them, evaluated or saved, in their order.
         measures: the first is the primary one.
         comparison: None with one run.
-        policy: as the caller gives it.
         queries: the texts of queries.
         docs: the titles and texts of documents.
         depth: the last rank that is shown, if the caller says.
-        reading: columns, chunks and engine.
         progress: called with the share of the work that is done.
     """
 
-    judgments: object
+    reader: Reader
     runs: Mapping[str, object]
     evaluated: Mapping[str, Scores | Baseline]
     measures: tuple[Measure, ...]
     comparison: Comparison | None
-    policy: Policy
     queries: object
     docs: object
     depth: int | None
-    reading: Mapping[str, Any]
     progress: Callable[[float, str], None] | None
 
     @property
@@ -174,11 +170,10 @@ def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str,
 
 def of_evaluated(given: ReportInputs, title: str, created: str) -> tuple[dict[str, Any], Packed]:
     """Return the data of a report with documents: all but the details, and the details."""
-    with reading(given.judgments, given.policy, **given.reading) as reader:
-        table = _table_of(given)
-        data = _sections(given, table, title, created, ids=reader.has_ids)
-        given.tell(0.3, "details")
-        packed, told = _details(given, table, max(PAYLOAD - size_of(data), LEAST_DETAIL), reader)
+    table = _table_of(given)
+    data = _sections(given, table, title, created)
+    given.tell(0.3, "details")
+    packed, told = _details(given, table, max(PAYLOAD - size_of(data), LEAST_DETAIL))
     places = {place for group in packed.groups for place in group.places}
     entries = [
         {**entry, "detail": str(place) in places} for place, entry in enumerate(table.entries)
@@ -187,9 +182,7 @@ def of_evaluated(given: ReportInputs, title: str, created: str) -> tuple[dict[st
     return {**data, "queries": entries, "kept": kept}, packed
 
 
-def _sections(
-    given: ReportInputs, table: _Table, title: str, created: str, *, ids: bool
-) -> dict[str, Any]:
+def _sections(given: ReportInputs, table: _Table, title: str, created: str) -> dict[str, Any]:
     """Return all but the details."""
     comparison, names, primary = given.comparison, given.names, given.measures[0]
     means = {
@@ -198,8 +191,8 @@ def _sections(
     }
     verdicts, more = verdicts_section(comparison)
     given.tell(0.0, "coverage")
-    folded = given.reading["chunks"] is not None
-    ends, why = find_bounds(given.scores, lambda: given.whole, primary, given.policy, folded=folded)
+    policy, folded = given.reader.policy, given.reader.chunks is not None
+    ends, why = find_bounds(given.scores, lambda: given.whole, primary, policy, folded=folded)
     given.tell(0.2, "curve")
     curve, without = _curve(given)
     return {
@@ -212,7 +205,7 @@ def _sections(
         "curve": curve,
         "slices": slices_section(comparison),
         "coverage": coverage_section(given.evaluated, primary, ends, why),
-        "policy": policy_section(given.decided, ids=ids),
+        "policy": policy_section(given.decided, ids=given.reader.has_ids),
         "settings": "" if comparison is None else str(comparison.settings),
         "notes": [*notes_of(comparison), *more, *without, *table.notes()],
         **_looks(comparison),
@@ -303,13 +296,11 @@ def _curve(given: ReportInputs) -> tuple[dict[str, Any] | None, list[str]]:
     return {"measure": str(measure), "rows": rows, "why": why if lost else None}, []
 
 
-def _details(
-    given: ReportInputs, table: _Table, budget: int, reader: Reader
-) -> tuple[Packed, str | None]:
+def _details(given: ReportInputs, table: _Table, budget: int) -> tuple[Packed, str | None]:
     """Return the details of the queries that matter, as many as fit, and why not of all."""
-    if not reader.has_ids:
+    if not given.reader.has_ids:
         return Packed(), _NO_IDS
-    packed = pack(_made(given, table, budget, reader), budget)
+    packed = pack(_made(given, table, budget), budget)
     if given.docs is not None:
         captions = captions_of_docs(given.docs, docs_in(each for _, each in packed.items()))
         packed = pack(((p, with_captions(each, captions)) for p, each in packed.items()), budget)
@@ -317,16 +308,14 @@ def _details(
     return packed, None if all_of_them else f"the page stays below 5 MB: shown are {table.why}"
 
 
-def _made(
-    given: ReportInputs, table: _Table, budget: int, reader: Reader
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _made(given: ReportInputs, table: _Table, budget: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the details of queries by their place in the table, those that matter first."""
     place_of = {place: number for number, place in enumerate(table.kept)}
     most = budget // (_LEAST * len(given.evaluated))
     order = [place for place in table.order if place in place_of][:most]
     asked = DetailOptions(given.measures[0], [*given.evaluated], given.baseline, given.shown)
     lists = RankedLists(
-        reader, given.runs, given.measures[0], given.decided, given.shown, given.whole
+        given.reader, given.runs, given.measures[0], given.decided, given.shown, given.whole
     )
     for done, query in enumerate(lists.of([table.queries[at] for at in order])):
         place = order[done]

@@ -5,22 +5,26 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from gainful import arguments
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.settings import Settings
 from gainful.errors import InputError, MissingDependencyError, shown
-from gainful.evaluation.evaluate import evaluate_runs, read_policy
+from gainful.evaluation.evaluate import (
+    RunProgress,
+    detach,
+    measure_runs,
+    policy_for,
+    read_policy,
+)
 from gainful.evaluation.scores import Scores
-from gainful.inputs.columns import read_columns
-from gainful.inputs.engine import Engine, Session
+from gainful.inputs.engine import Engine
 from gainful.inputs.roles import QUERIES
-from gainful.inputs.sources import lasting
-from gainful.inputs.spark import is_spark
 from gainful.inputs.spark_engine import Spark
 from gainful.inputs.tables import read_table
+from gainful.matching.reader import reading
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import Policy
 from gainful.reporting.packed_details import Packed
@@ -208,25 +212,19 @@ def report(
     _refuse_bare(runs)
     saved, fresh = split_runs(runs, baseline)
     table = None if slices is None else read_table(slices, QUERIES, "slices")
-    _refuse_spark(engine, judgments, *fresh.values())
+    if isinstance(engine, Spark):
+        _refuse_spark()
     if len(runs) > 1:
         refuse_geometric(asked)
     elif slices is not None or by:
         raise InputError("slices", "several runs, which are compared", "one")
-    with Session(engine) as session:
-        judgments = lasting(judgments, session)
-        fresh = {name: lasting(run, session) for name, run in fresh.items()}
-        names = read_columns(columns)
-        reading: dict[str, Any] = {"columns": names, "chunks": chunks, "engine": engine}
-        scores = evaluate_runs(
-            judgments,
-            fresh,
-            list(asked),
-            policy=chosen,
-            progress=None if progress is None else _within(progress, 0.0, _EVALUATED),
-            **reading,
-        )
-        names.refuse_unused()
+    evaluating = progress and RunProgress(fresh, _within(progress, 0.0, _EVALUATED))
+    options: dict[str, Any] = {"columns": columns, "chunks": chunks, "engine": engine}
+    with reading(judgments, chosen, **options, progress=evaluating) as reader:
+        if reader.is_on_spark(fresh.values()):
+            _refuse_spark()
+        measured = reader.under(policy_for(chosen, asked))
+        scores = measure_runs(measured, fresh, asked, progress=evaluating, keep=True)
         evaluated: dict[str, Scores | Baseline] = {
             name: saved.get(name) or scores[name] for name in runs
         }
@@ -237,20 +235,20 @@ def report(
         )
         prepare()
         given = ReportInputs(
-            judgments=judgments,
+            reader=reader,
             runs=fresh,
             evaluated=evaluated,
             measures=asked,
             comparison=comparison,
-            policy=chosen,
             queries=queries,
             docs=docs,
             depth=depth,
-            reading=reading,
             progress=None if progress is None else _within(progress, _COMPARED, 1.0),
         )
         title = title_of([*runs], given.baseline) if title is None else title
         data, packed = of_evaluated(given, title, date)
+        for name, run in fresh.items():
+            detach(scores[name], reader, run)
     return Report(comparison, scores, data, _packed=packed)
 
 
@@ -293,14 +291,13 @@ def _is_list(run: object) -> bool:
     return isinstance(run, Mapping) and isinstance(next(iter(run.values())), Number)
 
 
-def _refuse_spark(*given: object) -> None:
-    if any(isinstance(each, Spark) or is_spark(each) for each in given):
-        raise InputError(
-            "report",
-            "judgments and runs whose documents are read on this machine",
-            "Spark",
-            "Compare there, and report the scores: Report.of_comparison(compare(…)).",
-        )
+def _refuse_spark() -> NoReturn:
+    raise InputError(
+        "report",
+        "judgments and runs whose documents are read on this machine",
+        "Spark",
+        "Compare there, and report the scores: Report.of_comparison(compare(…)).",
+    )
 
 
 def _check_depth(depth: int | None) -> None:
