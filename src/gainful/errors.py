@@ -1,8 +1,9 @@
 """The one exception tree.
 
 Every error says where it happened, what was expected, what was found and, where
-there is something to do, what to do. The four are kept as attributes, so that a
-program can use them and a message is composed in one place.
+there is something to do, what to do. One that comes of a choice of a policy says which, such
+as `missing=error`. All are kept as attributes, so that a program can use them and a message is
+composed in one place.
 
 >>> raise InputError("qrels.txt:7", "4 fields", "3", "Add the missing field.")
 Traceback (most recent call last):
@@ -17,6 +18,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Self
 
 _MOST_CHOICES = 12  # a message is a short paragraph
 _ABOUT = ContextVar("about", default="")  # what warnings are about
@@ -28,22 +30,46 @@ _LONGEST_WORD = 100  # nothing longer was meant to be one of a few words
 class GainfulError(Exception):
     """Any error that gainful raises on purpose; catch this to catch them all."""
 
-    def __init__(self, where: str, expected: str, found: str, remedy: str = "") -> None:
-        # The four are also the exception's args, so that it survives pickling.
-        super().__init__(where, expected, found, remedy)
+    def __init__(
+        self,
+        where: str,
+        expected: str,
+        found: str,
+        remedy: str = "",
+        choice: str = "",
+        whose: str = "",
+    ) -> None:
+        # They are also the exception's args, so that it survives pickling.
+        super().__init__(where, expected, found, remedy, *((choice, whose) if choice else ()))
         self.where = where
         self.expected = expected
         self.found = found
         self.remedy = remedy
+        self.choice = choice
+        self.whose = whose
 
     def __str__(self) -> str:
+        expected, found = self.expected, self.found
+        if self.choice and self.choice not in found:
+            aside = ", ".join(filter(None, [f"policy {self.choice}", self.whose]))
+            expected = f"{expected} ({aside})"
+        elif self.whose:
+            found = f"{found}, {self.whose}"
         # An escape is longer than what it stands for, so parts are shortened after that.
         where, found = (
-            shortened(printable(str(part)), _LONGEST_PART) for part in (self.where, self.found)
+            shortened(printable(str(part)), _LONGEST_PART) for part in (self.where, found)
         )
         remedy = shortened(printable(self.remedy), _LONGEST_REMEDY)
-        message = printable(f"{where}: expected {self.expected}, found {found}.")
+        message = printable(f"{where}: expected {expected}, found {found}.")
         return f"{message} {remedy}" if remedy else message
+
+    def at(self, where: str) -> Self:
+        """Return the same error at another place, where only the caller knows it."""
+        return type(self)(where, self.expected, self.found, self.remedy, self.choice, self.whose)
+
+    def of(self, whose: str) -> Self:
+        """Return the same error, whose choice of a policy is somebody's."""
+        return type(self)(self.where, self.expected, self.found, self.remedy, self.choice, whose)
 
 
 class MeasureError(GainfulError, ValueError):

@@ -44,8 +44,9 @@ def refuse_missing(count: int, queries: Iterable[str], policy: Policy) -> None:
     if policy.missing == "error" and count:
         raise InputError(
             "run",
-            "every judged query (policy missing=error)",
+            "every judged query",
             f"{count} missing: {examples(queries)}",
+            choice="missing=error",
         )
 
 
@@ -54,8 +55,9 @@ def refuse_extra(count: int, queries: Iterable[str], policy: Policy) -> None:
     if policy.extra == "error" and count:
         raise InputError(
             "run",
-            "judged queries only (policy extra=error)",
+            "judged queries only",
             f"{count} without judgments: {examples(queries)}",
+            choice="extra=error",
         )
 
 
@@ -64,16 +66,19 @@ def refuse_empty(measure: Measure, count: int, queries: Iterable[str], policy: P
     if policy.empty == "error" and count and measure.family.normalised:
         raise InputError(
             str(measure),
-            "a positive gain in every query, or a relevant document (policy empty=error)",
+            "a positive gain in every query, or a relevant document",
             f"{count} without: {examples(queries)}",
+            choice="empty=error",
         )
 
 
 def refuse_nothing_counted(measure: Measure, count: int, policy: Policy) -> None:
     """Refuse a mean over no queries."""
     if not count:
+        choice = f"missing={policy.missing} empty={policy.empty}"
         raise InputError(
             str(measure),
             "at least one query to average over",
-            f"none left by the policy missing={policy.missing} empty={policy.empty}",
+            f"none left by the policy {choice}",
+            choice=choice,
         )

@@ -1,6 +1,5 @@
 """Measuring as another tool does: its measures, its policy, and the grades that it refuses."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,10 +14,6 @@ from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.notation import Measures, parse, read_measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
-
-# How errors tell the choice of a policy: as an aside of what was expected, or as what was found.
-_EXPECTED = re.compile(r"\((policy [^()]+)\)")
-_FOUND = re.compile(r".*\bpolicy \w+=.*|\w+=\w+", re.DOTALL)
 
 
 def read_tool(dialect: str | Dialect | None, policy: Policy | None) -> Dialect | None:
@@ -111,7 +106,7 @@ def speaking(dialect: str | Dialect | None) -> Iterator[None]:
         dialect: the dialect whose policy is in force, or its name; None where none is.
 
     >>> with speaking("ranx"):
-    ...     raise InputError("run", "all queries (policy missing=error)", "1 missing")
+    ...     raise InputError("run", "all queries", "1 missing", choice="missing=error")
     Traceback (most recent call last):
         ...
     gainful.errors.InputError: run: expected all queries (policy missing=error, as dialect ranx has it), found 1 missing.
@@ -121,9 +116,6 @@ def speaking(dialect: str | Dialect | None) -> Iterator[None]:
     except GainfulError as problem:
         if dialect is None:
             raise
-        whose = f"as dialect {dialect} has it"
-        expected = _EXPECTED.sub(lambda choice: f"({choice[1]}, {whose})", problem.expected)
-        found = f"{problem.found}, {whose}" if _FOUND.fullmatch(problem.found) else problem.found
-        if (expected, found) == (problem.expected, problem.found):
+        if not problem.choice:
             raise
-        raise type(problem)(problem.where, expected, found, problem.remedy) from None
+        raise problem.of(f"as dialect {dialect} has it") from None

@@ -1,6 +1,5 @@
 """`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
 
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from gainful.evaluation.scores import Scores, measure_matched, scores_of
 from gainful.inputs.arrays import read_lists
 from gainful.inputs.engine import Engine, Progress
 from gainful.inputs.files import are_one_file
+from gainful.inputs.kinds import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.spark_engine import Spark
 from gainful.kernels.swapped_arguments import swapped_arguments
@@ -207,11 +207,12 @@ def _naming(name: str, among: Mapping[str, object]) -> Iterator[None]:
         with about(run):
             yield
     except InputError as problem:
+        what, comma, place = problem.where.partition(", ")
         if isinstance(problem, DisjointError):
-            told = f"{run}, {problem.where}"
-        else:  # where it says no more than that it is a run
-            told = re.sub("^run(?=,|$)", lambda _: run, problem.where)
-        raise type(problem)(told, problem.expected, problem.found, problem.remedy) from None
+            raise problem.at(f"{run}, {problem.where}") from None
+        if what != RUN.name:
+            raise
+        raise problem.at(f"{run}{comma}{place}") from None
 
 
 def _measure_run(

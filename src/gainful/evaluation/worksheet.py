@@ -279,8 +279,9 @@ class Worksheet:
         if self.policy.negative == "error":
             raise InputError(
                 "judgments",
-                "no negative gain (policy negative=error)",
+                "no negative gain",
                 f"grade {grades[worth < 0][0]:g} with gain {worth[worth < 0][0]:g}",
+                choice="negative=error",
             )
         return np.maximum(worth, 0.0)
 

@@ -31,9 +31,10 @@ def beyond_single(where: str, score: float) -> InputError:
     """Return the error for a score that a float32 cannot hold."""
     return InputError(
         where,
-        "a score that a float32 can hold (policy precision=single)",
+        "a score that a float32 can hold",
         repr(float(score)),
         "Scale the scores down, or set the policy precision to double.",
+        choice="precision=single",
     )
 
 

@@ -62,8 +62,9 @@ def _match_judged(lists: Lists, policy: Policy) -> Matched:
         place = int(np.flatnonzero(unjudged)[0])
         raise InputError(
             f"labels, query {lists.queries[place]!r}",
-            "judged documents only (policy unjudged=error)",
+            "judged documents only",
             f"{unjudged[place]} unjudged",
+            choice="unjudged=error",
         )
     if policy.unjudged == "condense":
         left = lists.lengths - unjudged

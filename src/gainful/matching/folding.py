@@ -63,9 +63,10 @@ def read_chunks(chunks: object, policy: Policy) -> Chunks | None:
             return None
         raise InputError(
             "chunks",
-            f"a delimiter or a dict {{chunk: doc}} (policy fold={policy.fold})",
+            "a delimiter or a dict {chunk: doc}",
             "none",
             "E.g. '#' for chunks doc7#1 and doc7#2.",
+            choice=f"fold={policy.fold}",
         )
     if policy.fold == "none":
         raise InputError(

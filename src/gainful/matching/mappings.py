@@ -348,8 +348,9 @@ def _treat_unjudged(
     if choice == "error":
         raise InputError(
             f"run, query {query!r}",
-            "judged documents only (policy unjudged=error)",
+            "judged documents only",
             f"{len(unjudged)} unjudged: {examples(unjudged)}",
+            choice="unjudged=error",
         )
     return {**judged, **dict(zip(unjudged, repeat(float(choice))))}, returned
 

@@ -269,8 +269,9 @@ def _refuse_unjudged(session: Session, judged: Judged, run: Retrieved, unjudged:
     )
     raise InputError(
         f"run, query {query!r}",
-        "judged documents only (policy unjudged=error)",
+        "judged documents only",
         f"{unjudged[place]} unjudged: {examples(row[0] for row in docs)}",
+        choice="unjudged=error",
     )
 
 

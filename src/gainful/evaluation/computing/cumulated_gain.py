@@ -147,6 +147,7 @@ def _normalised(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> F
             "the policy negative=keep, zero or error",
             "negative=both",
             "The best list of norm=minmax leaves negative gains out.",
+            choice="negative=both",
         )
     worst = _worst(sheet, parameters, cutoffs)
     return normalised(found - worst, best - worst)

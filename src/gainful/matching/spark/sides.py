@@ -94,8 +94,9 @@ class Sides:
         lost = listed.join(known, "doc", "left_anti").orderBy(sql.col("score").desc()).limit(4)
         raise InputError(
             f"run, query {query!r}",
-            "judged documents only (policy unjudged=error)",
+            "judged documents only",
             f"{count} unjudged: {examples(row['doc'] for row in lost.collect())}",
+            choice="unjudged=error",
         )
 
     def warn_if_disjoint(self) -> None:
