@@ -14,8 +14,8 @@ from gainful.inputs.frames import is_lasting, readable, refuse_odd_objects, writ
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.rows import Row, first_fault, line_of, rows
-from gainful.inputs.source import Source
-from gainful.inputs.texts import cleaned, is_read_by_engine, row_by_row
+from gainful.inputs.source import Source, TextState
+from gainful.inputs.texts import cleaned, row_by_row
 from gainful.inputs.typed import typed
 
 _SUBTOPICS = " Judgments of subtopics go with --subtopics, or evaluate_subtopics."
@@ -73,9 +73,9 @@ def read_into(
     try:
         count = session.rows(statement.format(rows=f"({source.select})"))[0][0]
     except (duckdb.Error, UnicodeError) as problem:
-        if source.layout.format == "trec" and source.layout.delimiter:
+        if source.layout.format == "trec" and source.state is TextState.AS_THEY_ARE:
             other = cleaned(source, session)
-        elif source.lines and is_read_by_engine(source):
+        elif source.is_read_by_engine:
             # Says what is wrong, if anything is but that the engine is stricter.
             other = row_by_row(source, session)
         else:
@@ -88,7 +88,7 @@ def read_into(
 
 def is_whole(source: Source, count: int) -> bool:
     """Return whether the engine found as many rows in a text as there are."""
-    return source.rows is None or not is_read_by_engine(source) or source.rows == count
+    return source.rows is None or not source.is_read_by_engine or source.rows == count
 
 
 def guarded(session: Session, source: Source, sql: str) -> Columns:

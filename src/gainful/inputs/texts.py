@@ -17,16 +17,15 @@ from gainful.inputs.files import BYTE_ORDER_MARK, Plain
 from gainful.inputs.formats import Layout, json_lines_layout
 from gainful.inputs.kinds import Kind
 from gainful.inputs.rows import Fault, Row, rows
-from gainful.inputs.source import Source
+from gainful.inputs.source import Source, TextState
 
 _BATCH = 1 << 17  # rows that are handed to the engine at a time
-_READ = "read_"  # how the engine's functions for text begin
 _INTEGERS_END = 2.0**63  # integers below −2^63 or from 2^64 on are fractions to the engine
 
 
 def ready(source: Source, session: Session) -> Source:
     """Return a source that the engine can read: with its white space in order, if it is a TREC file."""
-    if source.select or source.file is None:
+    if source.state is not TextState.UNSEEN or source.file is None:
         return source
     layout, path = source.layout, source.file.path
     trec = layout.format == "trec"
@@ -36,12 +35,8 @@ def ready(source: Source, session: Session) -> Source:
     if seen.long or not seen.usual:
         return row_by_row(source, session)
     select = _text_select(path, layout, source.kind, session)
-    return replace(source, select=select, rows=seen.rows - layout.header)
-
-
-def is_read_by_engine(source: Source) -> bool:
-    """Return whether the engine itself reads the lines."""
-    return _READ in source.select
+    count = seen.rows - layout.header
+    return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=count)
 
 
 def cleaned(source: Source, session: Session) -> Source:
@@ -53,9 +48,9 @@ def cleaned(source: Source, session: Session) -> Source:
     if seen.long or not ended:
         target.unlink()
         return row_by_row(source, session)
-    layout = replace(source.layout, delimiter="")
-    select = _text_select(target, replace(layout, delimiter=" "), source.kind, session)
-    return replace(source, select=select, layout=layout, rows=seen.rows)
+    layout = replace(source.layout, delimiter=" ")
+    select = _text_select(target, layout, source.kind, session)
+    return replace(source, select=select, state=TextState.CLEANED, rows=seen.rows)
 
 
 def row_by_row(source: Source, session: Session) -> Source:
@@ -76,11 +71,7 @@ def row_by_row(source: Source, session: Session) -> Source:
     except duckdb.Error as problem:
         expected = f"room for the rows of {source.name}"
         raise InputError("engine", expected, said(problem)) from None
-    # Its lines are no longer its rows.
-    layout = (
-        replace(source.layout, delimiter="") if source.layout.format == "trec" else source.layout
-    )
-    return replace(source, select=f"FROM {table}", layout=layout, rows=None)
+    return replace(source, select=f"FROM {table}", state=TextState.ROW_BY_ROW, rows=None)
 
 
 def _good(batch: list[Row | Fault], file: Plain) -> list[Row]:
@@ -137,7 +128,7 @@ def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> st
         # become one of the reader, which fails on what is no number.
         columns += f", TRY_CAST(nullif(f{layout.rank}, '') AS DOUBLE) AS rank"
     return (
-        f"SELECT {columns} FROM {_READ}csv({file_quoted(path, session)}, "
+        f"SELECT {columns} FROM read_csv({file_quoted(path, session)}, "
         f"delim={quoted(layout.delimiter)}, quote={mark}, escape={mark}, "
         f"header={str(layout.header).lower()}, skip={layout.skip}, auto_detect=false, compression='none', "
         f"hive_partitioning=false, columns={{{types}}})"
@@ -170,12 +161,15 @@ def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Ses
         f"OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
         f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
         f"THEN {'-' if kind.ascending else ''}CAST({value} AS DOUBLE) ELSE error('no number') END AS number "
-        f"FROM {_READ}json({file_quoted(file.path, session)}, format='newline_delimited', "
+        f"FROM read_json({file_quoted(file.path, session)}, format='newline_delimited', "
         "compression='none', hive_partitioning=false, "
         f"columns={{{types}}}, maximum_object_size=268435456)"
     )
     count = see_rows(file.path).rows
-    return Source(kind, file.name, select, strict=True, file=file, layout=layout, rows=count)
+    state = TextState.AS_THEY_ARE
+    return Source(
+        kind, file.name, select, strict=True, file=file, layout=layout, state=state, rows=count
+    )
 
 
 def _without_mark(file: Plain, session: Session) -> Plain:

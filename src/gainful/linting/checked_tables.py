@@ -10,7 +10,7 @@ from gainful.inputs.files import Plain
 from gainful.inputs.formats import Layout
 from gainful.inputs.kinds import RUN, Kind
 from gainful.inputs.rows import Row
-from gainful.inputs.source import Source
+from gainful.inputs.source import Source, TextState
 from gainful.inputs.sources import guarded, is_whole, read_into
 from gainful.inputs.texts import ready
 from gainful.matching.input import BadRow, Input
@@ -150,7 +150,7 @@ def _by_engine(
         source.file if text else None,
         source.layout if text else None,
         # Where no white space had to be put in order, each line is a row.
-        by_line=source.layout.format == "trec" and bool(source.layout.delimiter),
+        by_line=source.layout.format == "trec" and source.state is TextState.AS_THEY_ARE,
     )
     return checked, _bad_rows(session, checked, numbered) if good < size else []
 

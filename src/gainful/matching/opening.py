@@ -13,7 +13,7 @@ from gainful.inputs.frames import is_lasting
 from gainful.inputs.kinds import Kind
 from gainful.inputs.letor import read_labels, read_predictions
 from gainful.inputs.nested import Records, read_nested
-from gainful.inputs.source import Source
+from gainful.inputs.source import Source, TextState
 from gainful.inputs.sources import open_frame
 from gainful.inputs.spark import is_spark
 from gainful.inputs.texts import json_lines
@@ -99,7 +99,8 @@ def _open_file(
             source = json_lines(file, kind, columns, session)
         case _:
             kind = kind_of(layout.names, kind, columns)
-            source = Source(kind, file.name, "", strict=True, file=file, layout=layout)
+            state = TextState.UNSEEN
+            source = Source(kind, file.name, "", strict=True, file=file, layout=layout, state=state)
     return TableInput(source, session)
 
 

@@ -11,7 +11,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.lines import Lines, read_lines
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.rows import Fault, Row, rows
-from gainful.inputs.source import Source
+from gainful.inputs.source import Source, TextState
 from gainful.inputs.texts import ready
 from gainful.matching import lines as clean_lines
 from gainful.matching import mappings, tables
@@ -43,7 +43,8 @@ class TableInput(Input):
         if self._held is None and self._source.lines:
             source = self._ready
             self._held = stored(self.session, source)
-            self._ready = replace(source, select=f"FROM {self._held}", rows=None)
+            state = TextState.ROW_BY_ROW
+            self._ready = replace(source, select=f"FROM {self._held}", state=state, rows=None)
 
     def release(self) -> None:
         """Drop the table."""
