@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gainful as gf
-from gainful.inputs import cleaning, texts
+from gainful.inputs import cleaning
+from gainful.inputs import source as sources
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.sources import read_into
+from gainful.inputs.source import read_into
 from gainful.matching.opening import open_input
 from input_forms import NUMBERS, as_dicts
 
@@ -68,13 +69,13 @@ LENGTHS = (LIMIT - 40, LIMIT + 40, 3 * LIMIT)
 @pytest.fixture
 def short_engine(monkeypatch):
     """An engine that loses rows as it does with lines of over 32 MB, but with short ones."""
-    select = texts._text_select
+    select = sources._text_select
 
     def with_limits(*given):
         limits = f"auto_detect=false, buffer_size={LIMIT}, max_line_size={LIMIT // 10}"
         return select(*given).replace("auto_detect=false", limits)
 
-    monkeypatch.setattr(texts, "_text_select", with_limits)
+    monkeypatch.setattr(sources, "_text_select", with_limits)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +119,7 @@ def test_rows_longer_than_the_engine_reads(
 
 def test_the_engine_does_lose_rows(tmp_path, session, short_engine, monkeypatch):
     """Or the tests above would show nothing."""
-    monkeypatch.setattr(texts, "see_lines", lambda *_: cleaning.Seen(usual=True, rows=8))
+    monkeypatch.setattr(sources, "see_lines", lambda *_: cleaning.Seen(usual=True, rows=8))
     path = tmp_path / "run"
     path.write_text("\n".join(trec_lines("run", ["x"] * 8 + ["x" * 20 * LIMIT])))
     assert read(session, path, "run") == ROWS[:8]

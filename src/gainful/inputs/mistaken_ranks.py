@@ -15,10 +15,8 @@ from gainful.inputs.arrays import Lists
 from gainful.inputs.columns import is_name_of_ranks
 from gainful.inputs.engine import Session
 from gainful.inputs.rows import Row, rows
-from gainful.inputs.source import Source
-from gainful.inputs.sources import read_into
+from gainful.inputs.source import Source, read_into, ready
 from gainful.inputs.spark import functions
-from gainful.inputs.texts import ready
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,13 +1,43 @@
-"""What the engine reads judgments or a run from."""
+"""`Source`: a table of judgments or of a run that the engine reads, and what can be wrong with it.
 
-from dataclasses import dataclass
+A source is a SELECT of the columns query, doc (strings) and number (float64). A text is looked at
+first, since the engine may take it for something else. Reading fails on what is no row; then the
+place is looked for, and the error says it.
+"""
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import islice
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Any, NoReturn
 
-from gainful.inputs.files import Plain
-from gainful.inputs.formats import Layout
-from gainful.inputs.kinds import Kind
+import numpy as np
+
+from gainful.errors import InputError
+from gainful.inputs.cleaning import clean, see_lines, see_rows, see_table
+from gainful.inputs.columns import kind_of, no_rank, rank_again
+from gainful.inputs.engine import (
+    Columns,
+    Session,
+    file_quoted,
+    is_odd_number,
+    name_quoted,
+    quoted,
+    said,
+)
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain
+from gainful.inputs.formats import Layout, json_lines_layout
+from gainful.inputs.kinds import JUDGMENTS, Kind
+from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
+from gainful.inputs.rows import Fault, Row, first_fault, line_of, rows
 
 _NONE = Layout("")
+_BATCH = 1 << 17  # rows that are handed to the engine at a time
+_INTEGERS_END = 2.0**63  # integers below −2^63 or from 2^64 on are fractions to the engine
+_SUBTOPICS = " Judgments of subtopics go with --subtopics, or evaluate_subtopics."
 
 
 class TextState(Enum):
@@ -55,3 +85,313 @@ class Source:
     def is_read_by_engine(self) -> bool:
         """Whether the engine itself reads the lines, of the file or of a copy."""
         return self.state in (TextState.AS_THEY_ARE, TextState.CLEANED)
+
+
+def ready(source: Source, session: Session) -> Source:
+    """Return a source that the engine can read: with its white space in order, if it is a TREC file."""
+    if source.state is not TextState.UNSEEN or source.file is None:
+        return source
+    layout, path = source.layout, source.file.path
+    trec = layout.format == "trec"
+    seen = see_lines(path, layout.delimiter) if trec else see_table(path, layout.delimiter)
+    if trec and not seen.usual:
+        return cleaned(source, session)
+    if seen.long or not seen.usual:
+        return row_by_row(source, session)
+    select = _text_select(path, layout, source.kind, session)
+    count = seen.rows - layout.header
+    return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=count)
+
+
+def cleaned(source: Source, session: Session) -> Source:
+    """Return a TREC file with its white space in order."""
+    assert source.file is not None  # noqa: S101 - only text is cleaned
+    with session.written_aside("cleaned") as (target, file):
+        ended = clean(source.file.path, file)
+    seen = see_rows(target)
+    if seen.long or not ended:
+        target.unlink()
+        return row_by_row(source, session)
+    layout = replace(source.layout, delimiter=" ")
+    select = _text_select(target, layout, source.kind, session)
+    return replace(source, select=select, state=TextState.CLEANED, rows=seen.rows)
+
+
+def row_by_row(source: Source, session: Session) -> Source:
+    """Read text that the engine may take for something else, or does not read to its end."""
+    import duckdb
+
+    assert source.file is not None  # noqa: S101 - only text has lines
+    ranked = source.layout.rank is not None
+    table = session.name(source.kind.name)
+    found = rows(source.file, source.layout, source.kind)
+    try:
+        session.execute(
+            f"CREATE TEMP TABLE {table} (query VARCHAR, doc VARCHAR, number DOUBLE"
+            f"{', rank DOUBLE' if ranked else ''})"
+        )
+        while batch := list(islice(found, _BATCH)):
+            _insert(session, table, _good(batch, source.file), ranked=ranked)
+    except duckdb.Error as problem:
+        expected = f"room for the rows of {source.name}"
+        raise InputError("engine", expected, said(problem)) from None
+    return replace(source, select=f"FROM {table}", state=TextState.ROW_BY_ROW, rows=None)
+
+
+def _good(batch: list[Row | Fault], file: Plain) -> list[Row]:
+    for row in batch:
+        if isinstance(row, Fault):
+            raise row.error(file)
+    return batch  # type: ignore[return-value]
+
+
+def _insert(session: Session, table: str, batch: list[Row], *, ranked: bool) -> None:
+    columns = {
+        "query": np.array([row.query for row in batch], object),
+        "doc": np.array([row.doc for row in batch], object),
+        "number": np.array([row.number for row in batch], np.float64),
+    }
+    if ranked:
+        columns["rank"] = np.array([row.rank for row in batch], object)
+    name = session.register("batch", columns)
+    rank = ", TRY_CAST(rank AS DOUBLE)" if ranked else ""
+    session.execute(f"INSERT INTO {table} SELECT query, doc, number{rank} FROM {name}")
+    session.connection.unregister(name)
+
+
+def _may_be_odd(path: Path) -> bool:
+    """Return whether a file has what makes numbers odd, anywhere: most have not."""
+    if not path.stat().st_size:  # which cannot be mapped
+        return False
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(b"_") >= 0 or content.find(b"+") >= 0
+
+
+def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> str:
+    """Read lines of fields; an empty field is an error, not a value."""
+    number = layout.places[2]
+    plain = not _may_be_odd(path)
+    types = ", ".join(
+        f"'f{place}': '{'DOUBLE' if plain and place == number else 'VARCHAR'}'"
+        for place in range(len(layout.names))
+    )
+    mark = "'\"'" if layout.format == "table" else "''"
+    # Fields of a clean TREC file cannot be empty.
+    empty = " OR ".join(f"f{place} IS NULL" for place in layout.places)
+    checked = f" WHERE CASE WHEN {empty} THEN error('an empty field') ELSE true END"
+    query, doc = (f"f{place}" for place in layout.places[:2])
+    value = f"f{number}"
+    if not plain:
+        value = (
+            f"CAST(CASE WHEN {is_odd_number(value)} THEN 'no number' ELSE {value} END AS DOUBLE)"
+        )
+    sign = "-" if kind.ascending else ""
+    columns = f"{query} AS query, {doc} AS doc, {sign}{value} AS number"
+    if layout.rank is not None:
+        # For the lint; not read where it is not asked for. Of a bare column, the cast would
+        # become one of the reader, which fails on what is no number.
+        columns += f", TRY_CAST(nullif(f{layout.rank}, '') AS DOUBLE) AS rank"
+    return (
+        f"SELECT {columns} FROM read_csv({file_quoted(path, session)}, "
+        f"delim={quoted(layout.delimiter)}, quote={mark}, escape={mark}, "
+        f"header={str(layout.header).lower()}, skip={layout.skip}, auto_detect=false, compression='none', "
+        f"hive_partitioning=false, columns={{{types}}})"
+        f"{checked if layout.format == 'table' else ''}"
+    )
+
+
+def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Session) -> Source:
+    """Read an object on each line; an id or a number of another type is an error."""
+    file = _without_mark(file, session)
+    with file.path.open("rb") as content:
+        first = next(line for line in content if line.strip())
+    layout = json_lines_layout(first, file.name, kind, columns)
+    query, doc, number = (layout.names[place] for place in layout.places)
+    kind = kind_of(layout.names, kind, columns)
+    types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, number))
+
+    def text(name: str) -> str:
+        value = name_quoted(name)
+        return (
+            f"CASE WHEN json_type({value}) IN ('VARCHAR', 'BIGINT', 'UBIGINT') "
+            f"AND {value} ->> '$' <> '' THEN {value} ->> '$' ELSE error('no id') END"
+        )
+
+    value = name_quoted(number)
+    select = (
+        f"SELECT {text(query)} AS query, {text(doc)} AS doc, "
+        # What may have been an integer, and is rounded, is for the rows to read, or to refuse.
+        f"CASE WHEN json_type({value}) = 'DOUBLE' AND abs(CAST({value} AS DOUBLE)) < {_INTEGERS_END!r} "
+        f"OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
+        f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
+        f"THEN {'-' if kind.ascending else ''}CAST({value} AS DOUBLE) ELSE error('no number') END AS number "
+        f"FROM read_json({file_quoted(file.path, session)}, format='newline_delimited', "
+        "compression='none', hive_partitioning=false, "
+        f"columns={{{types}}}, maximum_object_size=268435456)"
+    )
+    count = see_rows(file.path).rows
+    state = TextState.AS_THEY_ARE
+    return Source(
+        kind, file.name, select, strict=True, file=file, layout=layout, state=state, rows=count
+    )
+
+
+def _without_mark(file: Plain, session: Session) -> Plain:
+    """Return a file without a byte order mark, which the engine does not expect in JSON."""
+    with file.path.open("rb") as content:
+        if content.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
+            return file
+        with session.written_aside("unmarked") as (target, copy):
+            shutil.copyfileobj(content, copy)
+    return Plain(file.name, target)
+
+
+def read_into(
+    session: Session, source: Source, table: str, select: str, *, whole: bool = True
+) -> None:
+    """Make a table of what is selected; `{rows}` stands for the source.
+
+    Text that the engine does not read, or not to its end, is read row by row; a TREC file before
+    that with its white space put in order.
+
+    Args:
+        session: where the table is made.
+        source: what is read.
+        table: its name.
+        select: SQL.
+        whole: whether every row of the source is selected, so that they can be counted.
+    """
+    import duckdb
+
+    statement = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
+    try:
+        count = session.rows(statement.format(rows=f"({source.select})"))[0][0]
+    except (duckdb.Error, UnicodeError) as problem:
+        if source.layout.format == "trec" and source.state is TextState.AS_THEY_ARE:
+            other = cleaned(source, session)
+        elif source.is_read_by_engine:
+            # Says what is wrong, if anything is but that the engine is stricter.
+            other = row_by_row(source, session)
+        else:
+            refuse(source, problem)
+        read_into(session, other, table, select, whole=whole)
+        return
+    if whole and not is_whole(source, count):
+        read_into(session, row_by_row(source, session), table, select)
+
+
+def is_whole(source: Source, count: int) -> bool:
+    """Return whether the engine found as many rows in a text as there are."""
+    return source.rows is None or not source.is_read_by_engine or source.rows == count
+
+
+def guarded(session: Session, source: Source, sql: str) -> Columns:
+    """Run a query that may read a source once more, and return its columns."""
+    import duckdb
+
+    try:
+        return session.columns(sql)
+    except duckdb.Error as problem:
+        refuse(source, problem)
+
+
+def refuse(source: Source, problem: Exception) -> NoReturn:
+    """Say where a source cannot be read."""
+    if source.lines and source.file is not None:
+        fault = first_fault(source.file, source.layout, source.kind)
+        if fault is not None:
+            raise fault.error(source.file) from None
+    raise InputError(
+        source.name, f"{source.kind.name} that can be read", said(problem), "Check what wrote it."
+    ) from None
+
+
+def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = True) -> NoReturn:
+    """Say where a document stands for the second time; by a policy, another could be set."""
+    where = _place(source, 2, lambda row: (row.query, row.doc) == (query, doc))
+    remedy = "Remove one of the rows."
+    if by_policy:
+        remedy = "Remove one, or set the policy duplicates to first or best."
+        if source.kind is JUDGMENTS and source.layout.format == "trec":
+            remedy += _SUBTOPICS
+    raise InputError(
+        where,
+        "each document once for a query",
+        f"document {doc!r} of query {query!r} again",
+        remedy,
+    )
+
+
+def refuse_values(session: Session, source: Source) -> NoReturn:
+    """Say where a value is missing, or is no finite number."""
+    if source.lines:
+        refuse(source, ValueError("a number that is not finite"))
+    bad = "query IS NULL OR doc IS NULL OR number IS NULL OR NOT isfinite(number)"
+    found = _first_row(session, source, bad)
+    row, query, doc, number = found or (0, "", "", None)
+    where = f"{source.name}, row {row}"
+    if query is None or doc is None:
+        raise InputError(where, f"an id as {'query' if query is None else 'doc'}", "nothing")
+    raise InputError(
+        f"{where}, query {query!r}, document {doc!r}",
+        f"a finite number as {source.kind.number}",
+        "nothing" if number is None else str(source.kind.turned(number)),
+        source.kind.advice(number),
+    )
+
+
+def refuse_ranks(session: Session, source: Source, table: str, number: str) -> None:
+    """Refuse ranks that order nothing, in a copy of a source: two that are equal, or no ranks.
+
+    Values that are missing or not finite are looked for apart.
+    """
+    if not source.kind.ascending:
+        return
+    ranks = f"(SELECT query, doc, -{number} AS rank FROM {table} WHERE isfinite({number}))"
+    found = session.rows(
+        f"SELECT query, doc, rank FROM {ranks} WHERE rank < 0 OR rank <> floor(rank) "
+        "ORDER BY query, doc LIMIT 1"
+    )
+    if found and source.kind.whole:
+        query, doc, rank = found[0]
+        where = _place(source, 1, lambda row: (row.query, row.doc) == (query, doc))
+        raise no_rank(where, query, doc, rank)
+    found = session.rows(
+        f"SELECT query, rank, min(doc), max(doc) FROM {ranks} GROUP BY query, rank "
+        "HAVING count(*) > 1 AND min(doc) < max(doc) ORDER BY query, rank LIMIT 1"
+    )
+    if found:
+        query, rank, one, other = found[0]
+        where = _place(source, 2, lambda row: (row.query, -row.number) == (query, rank))
+        raise rank_again(where, query, rank, (one, other))
+
+
+def _place(source: Source, nth: int, wanted: Callable[[Row], bool]) -> str:
+    """Return the place of the nth of the rows that are wanted: its line, where rows have one."""
+    line = None
+    if source.lines and source.file is not None:
+        line = line_of(nth, wanted, rows(source.file, source.layout, source.kind))
+    return source.name if line is None else f"{source.name}:{line}"
+
+
+def refuse_beyond_single(session: Session, source: Source) -> None:
+    """Say where a score is finite and a float32 cannot hold it, if one is."""
+    if source.lines and source.file is not None:
+        for row in rows(source.file, source.layout, source.kind):
+            if isinstance(row, Row) and abs(row.number) >= BEYOND_SINGLE:
+                raise beyond_single(f"{source.name}:{row.line}", source.kind.turned(row.number))
+        return
+    found = _first_row(session, source, f"isfinite(number) AND abs(number) >= {BEYOND_SINGLE!r}")
+    if found:
+        row, query, doc, number = found
+        place = f"{source.name}, row {row}, query {query!r}, document {doc!r}"
+        raise beyond_single(place, source.kind.turned(number))
+
+
+def _first_row(session: Session, source: Source, condition: str) -> tuple[Any, ...] | None:
+    """Return the first row under a condition: its place from 1, query, doc and number."""
+    found = session.rows(
+        "SELECT row, query, doc, number FROM "
+        f"(SELECT row_number() OVER () AS row, * FROM ({source.select})) WHERE {condition} LIMIT 1"
+    )
+    return found[0] if found else None

@@ -14,6 +14,7 @@ from gainful.inputs.columns import (
 )
 from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted, said
 from gainful.inputs.formats import Layout
+from gainful.inputs.frames import is_lasting, readable, refuse_odd_objects, written_names
 from gainful.inputs.kinds import Kind
 from gainful.inputs.source import Source
 
@@ -178,3 +179,31 @@ def refuse_mixed(
                 " and ".join(sorted(types[column])),
                 "Write the parts with the same types.",
             )
+
+
+def open_frame(
+    given: object, kind: Kind, columns: Mapping[str, str], session: Session
+) -> Source | None:
+    """Open a data frame, an Arrow object or a stream of batches; None if it is none of them."""
+    table = readable(given)
+    if table is None:
+        return None
+    name = _registered(session, given, table, kind)
+    source = typed(f"FROM {name}", kind, columns, session, kind.name, written_names(table))
+    refuse_odd_objects(given, source.layout.names, kind)
+    return source
+
+
+def _registered(session: Session, given: object, table: object, kind: Kind) -> str:
+    """Have a frame or a stream as a table; what can be read only once is kept."""
+    import duckdb
+
+    try:
+        name = session.register(kind.name, table)
+        if is_lasting(given):
+            return name
+        stored = session.name(kind.name)
+        session.execute(f"CREATE TEMP TABLE {stored} AS FROM {name}")
+    except duckdb.Error as problem:
+        raise InputError(kind.name, "a table that can be read", said(problem)) from None
+    return stored

@@ -10,9 +10,7 @@ from gainful.inputs.files import Plain
 from gainful.inputs.formats import Layout
 from gainful.inputs.kinds import RUN, Kind
 from gainful.inputs.rows import Row
-from gainful.inputs.source import Source, TextState
-from gainful.inputs.sources import guarded, is_whole, read_into
-from gainful.inputs.texts import ready
+from gainful.inputs.source import Source, TextState, guarded, is_whole, read_into, ready
 from gainful.matching.input import BadRow, Input
 
 _BATCH = 1 << 17

@@ -6,8 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from gainful.inputs.engine import Session
-from gainful.inputs.source import Source
-from gainful.inputs.sources import refuse_duplicate
+from gainful.inputs.source import Source, refuse_duplicate
 from gainful.matching.matched import Floats, Ints
 from gainful.matching.records import stored
 from gainful.matching.segments import Segments, with_repeats

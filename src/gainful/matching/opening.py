@@ -13,11 +13,9 @@ from gainful.inputs.frames import is_lasting
 from gainful.inputs.kinds import Kind
 from gainful.inputs.letor import read_labels, read_predictions
 from gainful.inputs.nested import Records, read_nested
-from gainful.inputs.source import Source, TextState
-from gainful.inputs.sources import open_frame
+from gainful.inputs.source import Source, TextState, json_lines
 from gainful.inputs.spark import is_spark
-from gainful.inputs.texts import json_lines
-from gainful.inputs.typed import parquet
+from gainful.inputs.typed import open_frame, parquet
 from gainful.matching.dict_input import DictInput
 from gainful.matching.input import Input
 from gainful.matching.list_input import LabelInput, PredictionInput

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from gainful.errors import InputError
 from gainful.inputs.engine import Columns, Session
 from gainful.inputs.kinds import Kind
-from gainful.inputs.source import Source
-from gainful.inputs.sources import read_into, refuse_duplicate, refuse_ranks, refuse_values
+from gainful.inputs.source import Source, read_into, refuse_duplicate, refuse_ranks, refuse_values
 from gainful.matching.mappings import documents_of, queries_of, sorted_numbers
 from gainful.measures.policy import Policy
 

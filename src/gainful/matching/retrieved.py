@@ -13,8 +13,8 @@ from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.precision import IN_SINGLE
-from gainful.inputs.source import Source
-from gainful.inputs.sources import (
+from gainful.inputs.source import (
+    Source,
     guarded,
     read_into,
     refuse_beyond_single,

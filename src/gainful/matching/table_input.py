@@ -11,8 +11,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.lines import Lines, read_lines
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.rows import Fault, Row, rows
-from gainful.inputs.source import Source, TextState
-from gainful.inputs.texts import ready
+from gainful.inputs.source import Source, TextState, ready
 from gainful.matching import lines as clean_lines
 from gainful.matching import mappings, tables
 from gainful.matching.folding import Chunks

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples
-from gainful.inputs.source import Source
-from gainful.inputs.sources import guarded
+from gainful.inputs.source import Source, guarded
 from gainful.matching.folding import Chunks
 from gainful.matching.judged import Judged, find_duplicate
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
