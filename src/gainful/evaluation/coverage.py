@@ -73,10 +73,6 @@ class Coverage:
             "extra_queries": [*self.extra],
         }
 
-    def notes(self, policy: Policy) -> list[str]:
-        """Return what stands under a table of one run: the policy, what was counted and missing."""
-        return [f"policy    {policy}", f"coverage  {self}"]
-
     def __str__(self) -> str:
         within = "" if self.depth is None else f" down to rank {self.depth}"
         documents = "document" if self.seen == 1 else "documents"
@@ -87,6 +83,11 @@ class Coverage:
             f"{self.unjudged_share:.1%} of {self.seen} {documents}{within} unjudged; "
             f"{tied} tied in {count_queries(self.tied_queries)}"
         )
+
+
+def notes_of(policy: Policy, coverage: Coverage) -> list[str]:
+    """Return what stands under a table of one run: the policy, what was counted and missing."""
+    return [f"policy    {policy}", f"coverage  {coverage}"]
 
 
 def coverage_of(

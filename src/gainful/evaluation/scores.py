@@ -24,7 +24,7 @@ from gainful.evaluation.counted_queries import (
     refuse_missing,
     refuse_nothing_counted,
 )
-from gainful.evaluation.coverage import Coverage, count_queries, coverage_of
+from gainful.evaluation.coverage import Coverage, count_queries, coverage_of, notes_of
 from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.dialect import find_measure
 from gainful.evaluation.hashing import digests, short_hash, total
@@ -288,7 +288,7 @@ class Scores(Rows):
     def table(self) -> Table:
         """Return the means, with policy and coverage as notes, for rendering."""
         rows = [[name, cell] for name, cell in zip(self.means, self.cells(), strict=True)]
-        notes = self.coverage.notes(self.policy)
+        notes = notes_of(self.policy, self.coverage)
         notes += [f"          {note}" for note in self.aggregates]
         return Table(["measure", "mean"], rows, notes=notes)
 

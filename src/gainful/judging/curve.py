@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from gainful import arguments
 from gainful.array_types import Floats
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.cutoff_curves import at_cutoffs, without_cutoff
 from gainful.evaluation.evaluate import evaluate
 from gainful.inputs.engine import Engine
@@ -51,7 +51,9 @@ class Curve:
     def table(self) -> Table:
         """Return a row for each cutoff, for rendering."""
         rows: list[list[Cell]] = [list(row) for row in zip(self.cutoffs, self.means, strict=True)]
-        return Table(["cutoff", str(self.measure)], rows, notes=self.coverage.notes(self.policy))
+        return Table(
+            ["cutoff", str(self.measure)], rows, notes=notes_of(self.policy, self.coverage)
+        )
 
     def plot(self, *, name: str = "run", **look: Unpack[SizedLook]) -> "Chart":
         """Draw the means over the cutoffs: an altair chart, with `width`, `height` and `theme`.

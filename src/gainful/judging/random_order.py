@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.measuring import compute
 from gainful.evaluation.scores import measure_matched
@@ -74,7 +74,7 @@ class Chance:
         """Return the means for rendering."""
         means = self.means
         cells: list[Cell] = [str(self.measure), *means.values()]
-        return Table(["measure", *means], [cells], notes=self.coverage.notes(self.policy))
+        return Table(["measure", *means], [cells], notes=notes_of(self.policy, self.coverage))
 
     def __str__(self) -> str:
         return as_text(self.table())
