@@ -63,17 +63,18 @@ def test_files_of_the_other_kind(cli, files, tmp_path):
     for arguments in (
         ("convert", run, tmp_path / "x.csv", "--as", "judgments"),
         ("evaluate", run, qrels),
-        ("evaluate", run, qrels, "--subtopics"),
         ("pool", run, "--judgments", run),
     ):
         assert RUN_AS_JUDGMENTS in said(cli(*arguments)), arguments
+    told = said(cli("evaluate", run, qrels, "--subtopics"))
+    assert "This looks like a run: give each file as what it is." in told
 
 
 def test_scores_without_a_column_of_queries(cli, files):
     good = files("good.csv", "query,ndcg\nq1,0.5\nq2,0.6\n")
     odd = files("odd.csv", "session,ndcg\nq1,0.5\nq2,0.6\n")
     bare = files("bare.csv", "q1,0.5\nq2,0.6\n")
-    remedy = "Give the queries' column one of these names: query_id, qid, "
+    remedy = "Give it one of these names: query_id, qid, "
     for arguments in (
         ("compare", "--scores", good, odd),
         ("compare", files("q.qrels", QRELS), files("r.run", RUN), files("s.run", RUN), "--slices", odd),
@@ -83,7 +84,10 @@ def test_scores_without_a_column_of_queries(cli, files):
         assert remedy in told
         assert "query=" not in told
     told = said(cli("compare", "--scores", good, bare))
-    assert "Put them in the first line, query for that of the queries." in told
+    assert (
+        "expected names of columns, found 'q1', '0.5'. Name the columns in the first line: query."
+        in told
+    )
     assert "query=" not in told
     with pytest.raises(gf.InputError, match=remedy):
         gf.compare_scores({"a": good, "b": [{"session": "q1", "ndcg": 1}]})

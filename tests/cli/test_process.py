@@ -295,7 +295,7 @@ def test_a_signal_while_modules_are_imported(module, number, said, tmp_path):
     (tmp_path / f"{module}.py").write_text(f"import os\nos.kill(os.getpid(), {int(number)})\n")
     path = os.pathsep.join([str(tmp_path), *sys.path])
     done = subprocess.run(
-        [sys.executable, "-m", "gainful", "evaluate", "-h"],
+        [sys.executable, "-m", "gainful", "compare", "-h"],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": path},

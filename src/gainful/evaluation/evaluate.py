@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from numpy.typing import ArrayLike
 
 from gainful import arguments
 from gainful.errors import (
     DisjointError,
+    GainfulError,
     GainfulWarning,
     InputError,
     PolicyError,
@@ -245,14 +246,18 @@ def _measure_run(
 def detach(scores: Scores, reader: Reader, run: object) -> None:
     """Let go of a run whose reader is about to close: to match it whole, it is opened again.
 
-    What cannot be opened again is matched whole now.
+    What cannot be opened again is matched whole now. What is wrong below the depth is said when
+    somebody asks for the whole, as it is of a run that can be opened again.
     """
     if scores.match_whole is not None:
         judgments, again = reader.judgments.given.again, reader.run(run).again
         if judgments is None or again is None:
             with warnings.catch_warnings():  # of which nothing is new
                 warnings.simplefilter("ignore", GainfulWarning)
-                scores.match_whole = partial(list, scores.match_whole())
+                try:
+                    scores.match_whole = partial(list, scores.match_whole())
+                except GainfulError as problem:
+                    scores.match_whole = partial(_say_again, problem)
         else:
             scores.match_whole = partial(
                 _match_whole,
@@ -264,6 +269,10 @@ def detach(scores: Scores, reader: Reader, run: object) -> None:
                 engine=reader.session.engine,
             )
     reader.forget(run)
+
+
+def _say_again(problem: GainfulError) -> NoReturn:
+    raise problem
 
 
 def _match_in(reader: Reader, run: object) -> list[Matched]:

@@ -151,11 +151,13 @@ def _read(options: Options) -> Sides:
     if options.run_format == _RUN_FORMAT:
         _refuse_unreadable(run, "get_results", "results")
     with Session() as session:
-        judged = plain_file(judgments, session).path
+        # What came through a pipe is a file for as long as these are held.
+        judged = plain_file(judgments, session)
         if options.run_format != _RUN_FORMAT:
             message = f"trec_eval: Illegal retrieval results format '{options.run_format}'"
             raise StoppedError(message, BAD_INPUT)
-        return form.read(judged, plain_file(run, session).path, options, session)
+        returned = plain_file(run, session)
+        return form.read(judged.path, returned.path, options, session)
 
 
 def _refuse_unreadable(name: str, reader: str, what: str) -> None:
