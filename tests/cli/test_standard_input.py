@@ -58,6 +58,14 @@ def called(words, stdin=""):
     return done.stdout
 
 
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "convert"])
+def test_two_files_are_not_both_standard_input(command, files):
+    words = ["-" if word in FILES else word for word in COMMANDS[command]]
+    done = CliRunner().invoke(commands, words, input=QRELS)
+    assert done.exit_code == 2
+    assert "Standard input can be read once: give - for one file only." in done.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "place"), PLACES, ids=[f"{command} {place}" for command, place in PLACES]
 )

@@ -8,7 +8,7 @@ import pytest
 # What is left to take away when the libraries, which have a build for each system, are loaded.
 WITHOUT = """
 import fcntl, os, signal, sys
-import click, duckdb, numpy, rich.console, scipy.stats  # noqa
+import click, duckdb, numpy, rich.console, scipy.stats
 for name in ("preadv", "pread", "pwrite", "pwritev", "fork", "geteuid", "getuid", "uname", "mkfifo",
              "fchmod", "fchown", "chown", "O_NOFOLLOW", "O_DIRECTORY", "O_NONBLOCK"):
     delattr(os, name)

@@ -15,6 +15,7 @@ from gainful.cli.options import (
     output_option,
     reading_of,
     reading_options,
+    refuse_standard_input_twice,
 )
 from gainful.cli.streams import tell, write
 
@@ -56,8 +57,7 @@ def _help() -> str:
 def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Look for what is wrong; the help that is shown comes from the rules."""
     reading = reading_of(options)
-    if (judgments, *runs).count("-") > 1:
-        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_standard_input_twice(judgments, *runs)
     check_target(options["output"], judgments, *runs)
     findings = gf.check(
         judgments,

@@ -23,6 +23,7 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
+    refuse_standard_input_twice,
     with_engine,
 )
 from gainful.cli.progress import progress_bar
@@ -133,8 +134,7 @@ def _files(files: tuple[str, ...], *, scores: bool) -> tuple[str | None, tuple[s
 def _check_files(files: tuple[str, ...], options: dict[str, Any]) -> None:
     """Refuse what cannot be read twice, written, or written over, before the work."""
     read = [*files, *([] if options["slices"] is None else [options["slices"]])]
-    if read.count("-") > 1:
-        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_standard_input_twice(*read)
     format_of(options)
     named = (options[name] for name in ("output", "junit", "summary", "html"))
     targets = [target for target in named if target is not None]

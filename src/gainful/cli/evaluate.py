@@ -22,6 +22,7 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
+    refuse_standard_input_twice,
     way_of,
     with_engine,
 )
@@ -97,8 +98,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     if options["engine"] == "spark" and (options["bounds"] or options["subtopics"]):
         raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
     reading = with_engine(options, reading)
-    if (judgments, *runs).count("-") > 1:
-        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_standard_input_twice(judgments, *runs)
     format_of(options)  # says what is wrong with it before the work
     check_target(options["output"], judgments, *runs)
     _check_saving(judgments, runs, options)

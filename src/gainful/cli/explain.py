@@ -18,6 +18,7 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
+    refuse_standard_input_twice,
 )
 from gainful.cli.streams import write
 
@@ -81,6 +82,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
             )
         case judgments, run if judged is None:
             runs = (run,) if base is None else (base, run)
+            refuse_standard_input_twice(judgments, *runs)
             check_target(options["output"], judgments, *runs)
             if query is None:
                 raise click.UsageError("Name the query to work out: --query ID.")

@@ -218,8 +218,7 @@ def chunks_of(options: dict[str, Any], *inputs: str | None) -> str | dict[str, s
         return delimiter  # type: ignore[no-any-return]
     if delimiter is not None:
         raise click.UsageError("Give --chunks or --chunk-map, not both.")
-    if (file, *inputs).count("-") > 1:
-        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_standard_input_twice(file, *inputs)
     return gf.read_chunk_map(file)
 
 
@@ -277,6 +276,12 @@ def names_of(runs: tuple[str, ...]) -> list[str]:
         if len(set(names)) == len(names):
             return names
     return list(runs)
+
+
+def refuse_standard_input_twice(*files: str | None) -> None:
+    """Refuse - for more than one input."""
+    if files.count("-") > 1:
+        raise click.UsageError("Standard input can be read once: give - for one file only.")
 
 
 def check_target(output: str | None, *inputs: str) -> None:

@@ -14,6 +14,7 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
+    refuse_standard_input_twice,
     told_format,
 )
 from gainful.cli.streams import seen_enough, tell
@@ -80,8 +81,7 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     policy, reading = policy_of(options), reading_of(options)
     judgments, output = options["judgments"], options["output"]
     given = (*runs, *([] if judgments is None else [judgments]))
-    if given.count("-") > 1:
-        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_standard_input_twice(*given)
     check_target(output, *given)
     named = dict(zip(names_of(runs), runs, strict=True))
     asked = {name: options[name] for name in (*_OF_JUDGMENTS, "depth") if options[name] is not None}

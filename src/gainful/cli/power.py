@@ -17,6 +17,7 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
+    refuse_standard_input_twice,
 )
 from gainful.cli.streams import tell, write
 
@@ -68,8 +69,7 @@ def power(files: tuple[str, ...], **options: Any) -> None:
             raise click.UsageError(f"Expected JUDGMENTS BASE RUN, found {' '.join(files)}.")
         if sd is not None:
             raise click.UsageError("Give JUDGMENTS BASE RUN, or --sd, not both.")
-        if files.count("-") > 1:
-            raise click.UsageError("Standard input can be read once: give - for one file only.")
+        refuse_standard_input_twice(*files)
         check_target(options["output"], *files)
         runs = {"base": files[1], "run": files[2]}
         found = gf.compare(files[0], runs, options["measure"], policy=policy, **reading)

@@ -17,6 +17,7 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
+    refuse_standard_input_twice,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.streams import tell
@@ -70,8 +71,7 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     target = options["output"]
     read = [judgments, *runs]
     read += [options[name] for name in ("slices", "queries", "docs") if options[name]]
-    if read.count("-") > 1:
-        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_standard_input_twice(*read)
     check_target(target, *read)
     gf.Report.check_path(target)
     policy, chunks, reading = policy_of(options), chunks_of(options, *read), reading_of(options)

@@ -19,6 +19,7 @@ from gainful.cli.options import (
     policy_options,
     reading_of,
     reading_options,
+    refuse_standard_input_twice,
 )
 from gainful.cli.streams import tell, write
 
@@ -56,8 +57,7 @@ def why(judgments: str, run: str, **options: Any) -> None:
     policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
     if (options["dialects"] is None) == (options["got"] is None):
         raise click.UsageError("Give --dialects or --got, one of them.")
-    if judgments == run == "-":
-        raise click.UsageError("Standard input can be read once: give - for one file only.")
+    refuse_standard_input_twice(judgments, run)
     measure = options["measure"]
     check_target(options["output"], judgments, run)
     format_of(options)  # says what is wrong with it before the work
