@@ -37,8 +37,8 @@ MATCHINGS = (("file", None), ("dict", None), ("file", 2), ("dict", 2))
 BATCH = 100  # inputs that a process tries at a time
 A_SESSION = 400  # inputs before the engine is opened anew: its tables take room
 LINES = ("plain.txt", "tabs.tsv")  # which matching reads by itself
-MATCHED_EVERY = 16  # matching takes the engine several statements, so few inputs are matched
-LINES_MATCHED_EVERY = 4
+MATCHED_EVERY = 24  # matching takes the engine several statements, so few inputs are matched
+LINES_MATCHED_EVERY = 8
 PUBLIC_EVERY = 97  # the public functions open an engine for each call, which takes long
 NUMBERS_EVERY = 50
 PACKED = (b"\x1f\x8b", b"\x28\xb5")
@@ -124,7 +124,7 @@ class Readers:
     def differences(self, number, start):
         """Yield what the readers and the reference disagree on in one input."""
         seed = input_of(number, start)
-        checks = [self.by_engine, self.by_rows, self.by_lines]
+        checks = [self.by_engine, self.by_rows_and_lines]
         if number % (LINES_MATCHED_EVERY if seed.name in LINES else MATCHED_EVERY) == 0:
             checks.append(self.by_matching)
         if number % PUBLIC_EVERY == 0:
@@ -132,7 +132,7 @@ class Readers:
         yield from self._differences(number, seed, expected_of(seed), checks)
         if number % NUMBERS_EVERY == 0:
             for column, expected in numbers.seeds(number, start):
-                checks = [self.by_engine, self.by_rows, self.by_matching]
+                checks = [self.by_engine, self.by_rows_and_lines, self.by_matching]
                 yield from self._differences(number, column, expected, checks)
 
     def _differences(self, number, seed, expected, checks):
@@ -158,8 +158,8 @@ class Readers:
             found = REFUSED
         return _unlike(found, expected)
 
-    def by_rows(self, path, seed, expected):
-        """Read a file row by row, as messages and the lint do."""
+    def by_rows_and_lines(self, path, seed, expected):
+        """Read row by row, as messages and the lint do, then a few lines at a time, as Spark does."""
         try:
             opened = open_input(path, KINDS[seed.kind], given(seed), self.session)
         except gf.GainfulError:
@@ -169,21 +169,12 @@ class Readers:
             return None
         if opened.kind.ascending and expected == REFUSED:
             return None  # whether ranks repeat is not asked of single rows
-        return _unlike(_rows_content(source), expected)
-
-    def by_lines(self, path, seed, expected):
-        """Read the lines of a file as the machines of Spark do, a few at a time."""
-        try:
-            opened = open_input(path, KINDS[seed.kind], given(seed), self.session)
-        except gf.GainfulError:
-            return _unlike(REFUSED, expected)
-        source = _text_of(opened)
-        if source is None or seed.content[:2] in PACKED:
-            return None
-        if opened.kind.ascending and expected == REFUSED:
-            return None  # whether ranks repeat is not asked of single rows
+        said = _unlike(_rows_content(source), expected)
+        if said or seed.content[:2] in PACKED:
+            return said
         found = _lines_content(seed, source)
-        return None if found is None else _unlike(_unsigned(found), _unsigned(expected))
+        said = None if found is None else _unlike(_unsigned(found), _unsigned(expected))
+        return f"by the lines of Spark, {said}" if said else None
 
     def by_matching(self, path, seed, expected):
         """Match with a file or a dict, whole or at a depth; a dict of the same content is the oracle."""

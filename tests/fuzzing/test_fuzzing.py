@@ -59,7 +59,7 @@ def test_lines_that_readers_of_csv_differ_on(line, doc, score):
     assert expected_of(seed) == right
     readers = differential.Readers()
     try:
-        checks = [readers.by_engine, readers.by_rows, readers.by_matching]
+        checks = [readers.by_engine, readers.by_rows_and_lines, readers.by_matching]
         assert list(readers._differences(0, seed, right, checks)) == []
     finally:
         readers.close()

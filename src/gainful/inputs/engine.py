@@ -35,6 +35,7 @@ Result = TypeVar("Result")
 _GLOB = frozenset("*?[]{}\\")
 _MOST_THREADS = 1024
 _SIZE = re.compile(r"0*[1-9]\d*(\.\d+)?\s*([KMGT]i?)?B|0?\.\d*[1-9]\d*\s*[KMGT]i?B", re.IGNORECASE)
+_MADE = re.compile(r"CREATE (?:OR REPLACE )?TEMP (TABLE|VIEW) (\w+_\d+)")
 _POLL = 0.1  # seconds between two looks at how far a query is
 _INSIST = 0.02  # seconds between two tries to stop it: one that comes before it begins is lost
 _PATIENCE = 3.0  # seconds until a query that does not stop is left to itself
@@ -99,6 +100,7 @@ class Session:
         self._worker: _Worker | None = None
         self._names = 0
         self._registered: set[str] = set()
+        self._made: dict[str, str] = {}  # TABLE or VIEW by the name of each that was made
         self._left = (0, 0)  # the numbers of the tables that the last piece of work left
 
     def __enter__(self) -> "Session":
@@ -203,19 +205,19 @@ class Session:
         """Drop the tables and views whose numbers are after the first, up to the last."""
         if first == last or self._connection is None:
             return
-        found = self.rows(
-            "SELECT table_name, 'TABLE' FROM duckdb_tables() WHERE temporary UNION ALL "
-            "SELECT view_name, 'VIEW' FROM duckdb_views() WHERE temporary"
-        )
-        for name, what in found:
-            number = name.rpartition("_")[2]
-            if not number.isdecimal() or not first < int(number) <= last:
-                continue
-            if name in self._registered:
-                self._registered.remove(name)
-                self.connection.unregister(name)
-            else:
-                self.execute(f"DROP {what} {name}")
+
+        def is_old(name: str) -> bool:
+            return first < int(name.rpartition("_")[2]) <= last
+
+        drops = [
+            f"DROP {self._made.pop(name)} IF EXISTS {name}"
+            for name in filter(is_old, list(self._made))
+        ]
+        if drops:
+            self.execute("; ".join(drops))
+        for name in filter(is_old, list(self._registered)):
+            self._registered.remove(name)
+            self.connection.unregister(name)
 
     def drop(self, name: str) -> None:
         """Forget a table that is no longer needed."""
@@ -263,7 +265,7 @@ class Session:
 
         connection, parameters = self.connection, list(values) if values else None
         try:
-            return self._done(lambda: fetch(connection.execute(sql, parameters)))
+            found = self._done(lambda: fetch(connection.execute(sql, parameters)))
         except duckdb.OutOfMemoryException as problem:
             if _FULL in str(problem):
                 raise no_room(said(problem)) from None
@@ -277,6 +279,9 @@ class Session:
             if str(self._spilled) not in str(problem):
                 raise
             raise no_room(reason_of(problem)) from None
+        if made := _MADE.match(sql):
+            self._made[made[2]] = made[1]
+        return found
 
     def _done(self, work: Callable[[], Result]) -> Result:
         """Have the worker do something, and wait for it where signals can be heard."""
