@@ -10,7 +10,8 @@ import operator
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
-from gainful.errors import GainfulError, InputError, did_you_mean, shown
+from gainful.errors import GainfulError, InputError
+from gainful.message_texts import did_you_mean, shown
 
 MOST_CUTOFFS = 100_000
 """The most cutoffs of a curve: each is a column of the result."""

@@ -8,7 +8,7 @@ import pytest
 
 import gainful as gf
 from gainful import arguments
-from gainful.errors import did_you_mean
+from gainful.message_texts import did_you_mean
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 RUN = {"q1": {"a": 0.5, "b": 0.4}, "q2": {"c": 1.0}}

@@ -13,9 +13,10 @@ pytestmark = pytest.mark.import_law
 PACKAGE = Path(__file__).parents[2] / "src" / "gainful"
 
 # Each layer, and the layers of the package that it may import, besides those that are for all.
-FOR_ALL = {"errors", "arguments", "array_types"}
+FOR_ALL = {"errors", "message_texts", "arguments", "array_types"}
 LAW = {
     "errors": set(),
+    "message_texts": set(),
     "arguments": set(),
     "array_types": set(),
     "version": set(),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gainful.errors import printable
+from gainful.message_texts import printable
 
 _PATIENCE = 1.0  # seconds
 

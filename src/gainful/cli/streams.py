@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import gainful as gf
-from gainful.errors import printable
+from gainful.message_texts import printable
 
 _OUTPUT, _ERROR = 1, 2
 

@@ -11,10 +11,11 @@ from gainful.comparison.paired_scores import Paired
 from gainful.comparison.score_columns import spelled
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import Slice
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.errors import InputError
 from gainful.evaluation.coverage import count_queries
 from gainful.evaluation.scores import Scores
 from gainful.measures.spec import Measure
+from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.intervals import INTERVALS

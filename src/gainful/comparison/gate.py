@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.comparison.compared_systems import ComparedSystems
-from gainful.errors import GainfulError, InputError, did_you_mean, printable, shown
+from gainful.errors import GainfulError, InputError
 from gainful.measures.notation import Measures, parse, read_measures
+from gainful.message_texts import did_you_mean, printable, shown
 from gainful.rendering.table import Table, as_html, as_markdown, as_text, signed
 from gainful.statistics.intervals import INTERVALS, Interval
 from gainful.statistics.moments import moments

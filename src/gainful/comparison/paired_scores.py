@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.errors import InputError
 from gainful.inputs.identifiers import examples, in_order
+from gainful.message_texts import did_you_mean, shown
 
 _FEWEST = 2  # systems that can be compared
 _LARGEST = 2.0**999  # twice as far apart are the largest differences that statistics take

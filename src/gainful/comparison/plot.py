@@ -10,10 +10,11 @@ from gainful import arguments
 from gainful.comparison.compared_systems import ComparedSystems
 from gainful.comparison.paired_scores import Paired
 from gainful.comparison.score_columns import spelled
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.errors import InputError
 from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.scores import Scores
 from gainful.measures.spec import Measure
+from gainful.message_texts import did_you_mean, shown
 from gainful.plotting import charts
 from gainful.plotting.charts import Look, SizedLook
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from gainful import arguments
 from gainful.array_types import Floats
 from gainful.comparison.paired_scores import Column
-from gainful.errors import GainfulError, InputError, did_you_mean, warn
+from gainful.errors import GainfulError, InputError, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
@@ -14,6 +14,7 @@ from gainful.inputs.roles import QUERIES
 from gainful.inputs.tables import InputTable, read_table
 from gainful.measures.notation import parse, parse_all
 from gainful.measures.spec import Measure
+from gainful.message_texts import did_you_mean
 
 Columns = str | Measure | Sequence[str | Measure]
 

@@ -20,9 +20,10 @@ from gainful.compat.trec_eval.measure_names import (
 )
 from gainful.compat.trec_eval.measure_values import columns
 from gainful.compat.trec_eval.ranked_lists import chosen_queries, judged_documents
-from gainful.errors import DisjointError, InputError, MeasureError, did_you_mean, shown
+from gainful.errors import DisjointError, InputError, MeasureError
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
+from gainful.message_texts import did_you_mean, shown
 
 _TEXTS = frozenset({"runid", "relstring"})
 _VERSION, _LATEST = 9, 10  # what it computes as, and whose measures it knows

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import GainfulError, InputError, MeasureError, shown
+from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.scores import Scores
 from gainful.inputs.beginnings import beginning
@@ -27,6 +27,7 @@ from gainful.inputs.nested import RepeatedError, unique_keys
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import shown
 from gainful.version import VERSION
 from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.packing import PACKINGS

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import GainfulError, InputError, MeasureError, shown
+from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.notation import Measures, parse, read_measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import shown
 
 
 def read_tool(dialect: str | Dialect | None, policy: Policy | None) -> Dialect | None:

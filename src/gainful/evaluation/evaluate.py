@@ -17,7 +17,6 @@ from gainful.errors import (
     InputError,
     PolicyError,
     about,
-    shown,
     warn,
 )
 from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades, speaking
@@ -38,6 +37,7 @@ from gainful.measures.dialect import Dialect
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import shown
 
 _DEEPEST = 100  # below, it is as fast to look at the whole run
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
-from gainful.errors import InputError, MissingDependencyError, did_you_mean, shown
+from gainful.errors import InputError, MissingDependencyError
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
+from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table import Cell, Table
 
 Held = tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]

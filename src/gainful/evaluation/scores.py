@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.array_types import Bools
-from gainful.errors import InputError, did_you_mean, shown, warn
+from gainful.errors import InputError, warn
 from gainful.evaluation.aggregates import aggregate_of
 from gainful.evaluation.counted_queries import (
     apply_policy,
@@ -35,6 +35,7 @@ from gainful.measures.family import MEAN, SUM
 from gainful.measures.notation import read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.version import VERSION
 from gainful.writing.table_files import write_table

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.errors import InputError, MeasureError, printable
+from gainful.errors import InputError, MeasureError
 from gainful.evaluation.counted_queries import SKIPPED
 from gainful.evaluation.evaluate import read_policy
 from gainful.explanation.query_list import QueryList, read_query_list, sums_of
@@ -30,6 +30,7 @@ from gainful.matching.reader import reading
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import printable
 from gainful.rendering.table import Cell, Table
 
 _DIGITS = 4

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.errors import InputError
 from gainful.explanation.worked_steps import Entry, Sums, Worth
 from gainful.matching.folding import Chunks
 from gainful.matching.mappings import (
@@ -17,6 +17,7 @@ from gainful.matching.ranking import Ranking
 from gainful.matching.reader import Reader
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import did_you_mean, shown
 
 
 @dataclass(frozen=True, slots=True)

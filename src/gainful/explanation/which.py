@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from gainful import arguments
-from gainful.errors import GainfulError, InputError, shown
+from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import read_policy
 from gainful.explanation.way_measurer import WayMeasurer
@@ -20,6 +20,7 @@ from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 
 _ROUNDING = 1e-12  # of our own sums

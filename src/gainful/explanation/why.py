@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from gainful.errors import GainfulError, InputError, MeasureError, shown
+from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.dialect import speaking
 from gainful.evaluation.evaluate import read_policy
@@ -23,6 +23,7 @@ from gainful.measures.family import MEAN
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 
 _MOVES = 5  # queries that are named for each cause

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gainful.errors import printable
 from gainful.measures.gain import FORMS as GAINS
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import printable
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
 
 _IDEALS = {

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.inputs.identifiers import id_text, in_order
+from gainful.message_texts import shown
 
 Numbers = NDArray[Any]  # floats, integers or booleans
 AnyArray = NDArray[np.generic]

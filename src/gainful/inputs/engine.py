@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.inputs.temporary import Temporary, held_folder, no_room, temporary_folder
+from gainful.message_texts import shown
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.inputs.engine import Session, bytes_of
 from gainful.inputs.temporary import Temporary, no_room
+from gainful.message_texts import shown
 
 if TYPE_CHECKING:
     from _csv import Reader

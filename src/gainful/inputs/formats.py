@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import PurePath
 
-from gainful.errors import InputError, did_you_mean, shortened
+from gainful.errors import InputError
 from gainful.inputs.columns import (
     asked_columns,
     find_columns,
@@ -19,6 +19,7 @@ from gainful.inputs.columns import (
 )
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, first_fields, is_parquet, opened
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind, mistaken
+from gainful.message_texts import did_you_mean, shortened
 
 _HEAD = 1 << 16
 _DELIMITERS = ("\t", ",", ";", "|")

@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 
 from gainful.arguments import HALF, is_truth, is_writable
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
+from gainful.message_texts import shown
 
 _EXAMPLES = 3
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+from gainful.message_texts import shown
 
 _FIELDS = 3  # the label, the query, and the rest of the line
 

@@ -9,10 +9,11 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, shown, warn
+from gainful.errors import InputError, warn
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.precision import INEXACT
+from gainful.message_texts import shown
 
 Ranking = Sequence[Hashable] | NDArray[Any] | Mapping[Any, float]
 Run = Mapping[Any, Mapping[Any, float]]

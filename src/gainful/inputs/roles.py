@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gainful.errors import InputError, did_you_mean, shortened
+from gainful.errors import InputError
 from gainful.inputs.columns import ALIASES, plain_name, refuse_repeated
 from gainful.inputs.kinds import RUN
+from gainful.message_texts import did_you_mean, shortened
 
 _SURE = "id"  # what the surest names of a column of ids have in them
 _TITLES = ("title", "headline", "name")

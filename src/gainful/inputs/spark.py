@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
-from gainful.errors import GainfulError, InputError, MissingDependencyError, shortened
+from gainful.errors import GainfulError, InputError, MissingDependencyError
 from gainful.inputs.columns import (
     find_columns,
     kind_of,
@@ -22,6 +22,7 @@ from gainful.inputs.columns import (
 )
 from gainful.inputs.kinds import Kind
 from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
+from gainful.message_texts import shortened
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.roles import Header, Roles, find_header
+from gainful.message_texts import shown
 
 
 class TableRow(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any, Literal, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.columns import refuse_ids, refuse_repeated
 from gainful.inputs.engine import Session, file_quoted, name_quoted, said
@@ -35,6 +35,7 @@ from gainful.inputs.rows import NO_HEADER
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
 from gainful.inputs.text_formats import format_of, number_in, read_head
 from gainful.inputs.typed import refuse_mixed, written_columns
+from gainful.message_texts import did_you_mean, shown
 
 Cell = str | float | int | bool | None
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, Literal, NoReturn
 
 from gainful.arguments import is_writable
-from gainful.errors import InputError, shortened, shown
+from gainful.errors import InputError
 from gainful.inputs.columns import is_number
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, first_fields, opened
 from gainful.inputs.nested import KEY_ONCE, RepeatedError, repeated_key, unique_keys
@@ -24,6 +24,7 @@ from gainful.inputs.roles import (
 )
 from gainful.inputs.rows import Fault, delimited_rows, numbered_lines
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
+from gainful.message_texts import shortened, shown
 
 _DELIMITERS = ("\t", ",", ";", "|")
 _BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}

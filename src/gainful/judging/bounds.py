@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.array_types import Floats
-from gainful.errors import InputError, PolicyError, shown
+from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.scores import measure_matched
@@ -32,6 +32,7 @@ from gainful.matching.reader import Reader, reading
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 
 _ROUNDING = 1e-9

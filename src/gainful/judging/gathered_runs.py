@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful import arguments
-from gainful.errors import GainfulWarning, InputError, MeasureError, shown
+from gainful.errors import GainfulWarning, InputError, MeasureError
 from gainful.inputs.engine import Engine
 from gainful.matching.mappings import judged_of, queries_of, sorted_numbers
 from gainful.matching.negative import warn_of_marks
@@ -19,6 +19,7 @@ from gainful.measures.family import GEOMETRIC
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import shown
 
 GradesByQuery = dict[str, dict[str, float]]
 ScoresByQuery = dict[str, Mapping[str, float]]

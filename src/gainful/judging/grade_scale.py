@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
-from gainful.errors import InputError, MeasureError, shown
+from gainful.errors import InputError, MeasureError
 from gainful.evaluation.worksheet import RISING, Worksheet
 from gainful.measures.gain import Gain
 from gainful.measures.written_numbers import read_number
+from gainful.message_texts import shown
 
 _ENDS = 2
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, overload
 
 from gainful import arguments
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.evaluation.evaluate import read_policy
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import in_order
@@ -20,6 +20,7 @@ from gainful.judging.gathered_runs import (
 from gainful.judging.priorities import prioritise, read_compared
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.writing.file_formats import POOLS, read_naming
 from gainful.writing.runs_and_judgments import write_pool

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gainful.errors import InputError, PolicyError, did_you_mean, shown
+from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import evaluate
 from gainful.judging.gathered_runs import (
     Gathered,
@@ -17,6 +17,7 @@ from gainful.judging.grade_scale import read_scale
 from gainful.measures.family import SUM
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import did_you_mean, shown
 
 _TOGETHER = 1_000_000  # documents that are copied before they are evaluated
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import isfinite
 
 from gainful import arguments
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
@@ -15,6 +15,7 @@ from gainful.linting.input_rules import Scale, look_at_documents, look_at_grades
 from gainful.linting.pair_rules import look_at_pair
 from gainful.matching.input import Input
 from gainful.matching.opening import open_input
+from gainful.message_texts import shown
 
 _DEEPEST = 100_000  # the engine keeps so many scores of each query at once
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, overload
 
-from gainful.errors import printable
 from gainful.linting.rules import RULES, SEVERITIES, Rule
+from gainful.message_texts import printable
 from gainful.rendering.table import Table, as_html
 
 

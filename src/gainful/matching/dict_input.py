@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf, isfinite
 from typing import Any, NoReturn
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.kinds import Kind
@@ -18,6 +18,7 @@ from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.matching.records import table_of
 from gainful.measures.policy import Policy
+from gainful.message_texts import shown
 
 _NUMBER = struct.Struct("d")  # converts what the matching of dicts does, and refuses the same
 

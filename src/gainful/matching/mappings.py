@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import examples, id_text, in_order, refuse_halves
 from gainful.inputs.kinds import JUDGMENTS
@@ -22,6 +22,7 @@ from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
 from gainful.matching.negative import without_negative
 from gainful.matching.overlap import refuse_disjoint_queries, warn_of_disjoint_documents
 from gainful.measures.policy import Policy
+from gainful.message_texts import shown
 
 Documents = Mapping[Any, float]
 

@@ -4,8 +4,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.measures.policy import Policy
+from gainful.message_texts import shown
 
 
 @dataclass(frozen=True, slots=True)

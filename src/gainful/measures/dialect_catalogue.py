@@ -2,10 +2,11 @@
 
 import difflib
 
-from gainful.errors import MeasureError, shown
+from gainful.errors import MeasureError
 from gainful.measures.dialect import Dialect, Grades
 from gainful.measures.policy import Policy
 from gainful.measures.written_numbers import Range
+from gainful.message_texts import shown
 
 _LONGEST = 100  # no name is nearly as long
 _NEAREST = 3  # names that are suggested for another

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.errors import MeasureError
 from gainful.measures.written_numbers import read_number, write_number
+from gainful.message_texts import did_you_mean, shown
 
 DEFAULT_BASE = 2.0
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.errors import MeasureError
 from gainful.measures.written_numbers import write_number
+from gainful.message_texts import did_you_mean, shown
 
 
 @dataclass(frozen=True, slots=True)

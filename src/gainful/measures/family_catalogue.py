@@ -6,7 +6,7 @@ citations: the notation, the command line, the help and the documentation read i
 
 import re
 
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.errors import MeasureError
 from gainful.measures.catalogue import (
     average_precision,
     cumulated_gain,
@@ -14,6 +14,7 @@ from gainful.measures.catalogue import (
     user_models,
 )
 from gainful.measures.family import Family
+from gainful.message_texts import did_you_mean, shown
 
 CATALOGUE: tuple[Family, ...] = (
     *cumulated_gain.FAMILIES,

@@ -5,7 +5,8 @@ A text stands for what it says itself; what the tool does besides is in its dial
 
 import re
 
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.errors import MeasureError
+from gainful.message_texts import did_you_mean, shown
 
 _CALL = re.compile(r"(?P<name>\w+At)\s*\(\s*(?P<cutoff>\d+)\s*\)", re.IGNORECASE)
 _SPARK = re.compile(r"ndcgAt(?=@|$)", re.IGNORECASE)

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.errors import MeasureError
 from gainful.measures.written_numbers import read_number, write_number
+from gainful.message_texts import did_you_mean, shown
 
 FORMS = {
     "linear": "g, the grade itself",

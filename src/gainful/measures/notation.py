@@ -14,11 +14,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from gainful import arguments
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.errors import MeasureError
 from gainful.measures.family import NEVER, Family, Spelling
 from gainful.measures.family_catalogue import catalogue, hint_of_subtopics
 from gainful.measures.foreign_spellings import written_out
 from gainful.measures.spec import Measure, read_cutoff
+from gainful.message_texts import did_you_mean, shown
 
 _NOTATION = re.compile(
     r"(?P<name>\w+?)"

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gainful.arguments import choice
-from gainful.errors import MeasureError, shown
+from gainful.errors import MeasureError
 from gainful.measures import discount, gain
 from gainful.measures.family import Parameter
 from gainful.measures.written_numbers import Range, read_number, write_number
+from gainful.message_texts import shown
 
 # So that 2^max and the square of beta are float64.
 _LARGEST_EXPONENT, _LARGEST_ROOT = 1000, 1e100

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from math import isfinite
 
 from gainful import arguments
-from gainful.errors import MeasureError, PolicyError, did_you_mean, shown
+from gainful.errors import MeasureError, PolicyError
 from gainful.measures.written_numbers import read_number, write_number
+from gainful.message_texts import did_you_mean, shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful import arguments
-from gainful.errors import MeasureError, shown
+from gainful.errors import MeasureError
 from gainful.measures.discount import refuse_idle_base
 from gainful.measures.family import ALWAYS, NEVER, Family
 from gainful.measures.family_catalogue import family
+from gainful.message_texts import shown
 
 _DEEPEST = 10**9  # no list is longer, and no table of discounts should be
 _DIGITS = re.compile(r"[0-9]{1,1000}")  # Python reads no integer of thousands of digits

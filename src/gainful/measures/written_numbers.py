@@ -4,7 +4,8 @@ import math
 import numbers
 from dataclasses import dataclass
 
-from gainful.errors import MeasureError, shown
+from gainful.errors import MeasureError
+from gainful.message_texts import shown
 
 _LARGEST_PLAIN = 1e15  # below this a whole float is written without a decimal point, exactly
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import altair as alt
 
-from gainful.errors import InputError, MissingDependencyError, did_you_mean
+from gainful.errors import InputError, MissingDependencyError
+from gainful.message_texts import did_you_mean
 from gainful.writing.atomic_files import replacing
 
 ENDINGS = ("png", "svg", "pdf", "html", "json")

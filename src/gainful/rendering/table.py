@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gainful.errors import printable
+from gainful.message_texts import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from gainful import arguments
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.settings import Settings
-from gainful.errors import InputError, MissingDependencyError, shown
+from gainful.errors import InputError, MissingDependencyError
 from gainful.evaluation.evaluate import (
     RunProgress,
     detach,
@@ -27,6 +27,7 @@ from gainful.inputs.tables import read_table
 from gainful.matching.reader import reading
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import Policy
+from gainful.message_texts import shown
 from gainful.reporting.packed_details import Packed
 from gainful.reporting.page.compose import page, prepare
 from gainful.reporting.payload import ReportInputs, of_comparison, of_evaluated

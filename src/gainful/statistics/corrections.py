@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.errors import InputError
+from gainful.message_texts import did_you_mean, shown
 from gainful.statistics.joint_tests import anova_tukey, max_t, tukey
 from gainful.statistics.resampling import Draws
 

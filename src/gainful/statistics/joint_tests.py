@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gainful.array_types import Floats, Ints
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
+from gainful.message_texts import shown
 from gainful.statistics.checked_input import read_values
 from gainful.statistics.distributions import range_upper
 from gainful.statistics.exact_sums import on_grid

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gainful.array_types import Bools
-from gainful.errors import InputError, PolicyError, shown
+from gainful.errors import InputError, PolicyError
 from gainful.evaluation.counted_queries import SKIPPED
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.scores import measure_matched
@@ -22,6 +22,7 @@ from gainful.matching.negative import warn_of_marks
 from gainful.matching.opening import open_input
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
+from gainful.message_texts import shown
 from gainful.subtopics.measure_values import values_of
 from gainful.subtopics.notation import SubtopicMeasure, read_measures
 from gainful.subtopics.query_arrays import Topic

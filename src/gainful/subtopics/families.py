@@ -6,12 +6,13 @@ citations: the notation, the command line, the help and the documentation read i
 
 from dataclasses import dataclass
 
-from gainful.errors import MeasureError, did_you_mean, shown
+from gainful.errors import MeasureError
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Example, Family, Parameter, Spelling
 from gainful.measures.notation import parse
 from gainful.measures.parameters import GAIN, REL, number
 from gainful.measures.spec import Measure
 from gainful.measures.written_numbers import Range
+from gainful.message_texts import did_you_mean, shown
 
 INTENT_AWARE = "IA"
 

@@ -8,10 +8,11 @@ import re
 from typing import Any
 
 from gainful import arguments
-from gainful.errors import MeasureError, shown
+from gainful.errors import MeasureError
 from gainful.measures import notation
 from gainful.measures.family import ALWAYS, NEVER, Family
 from gainful.measures.spec import Measure, read_cutoff
+from gainful.message_texts import shown
 from gainful.subtopics.families import INTENT_AWARE, subtopic_family
 
 _NOTATION = re.compile(

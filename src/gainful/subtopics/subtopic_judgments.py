@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.evaluation.evaluate import read_policy
 from gainful.inputs.columns import Columns, asked_columns, read_columns
 from gainful.inputs.engine import Engine, Session
@@ -16,6 +16,7 @@ from gainful.inputs.tables import read_table
 from gainful.matching.folding import without_self
 from gainful.matching.negative import without_negative
 from gainful.measures.policy import Policy
+from gainful.message_texts import shown
 
 Judged = dict[str, dict[str, dict[str, float]]]
 

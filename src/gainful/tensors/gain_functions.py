@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from gainful.errors import InputError, shortened
+from gainful.errors import InputError
 from gainful.measures.gain import Gain
+from gainful.message_texts import shortened
 
 
 def gains_by_function(gain: Gain, grades: Any) -> Any:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from gainful import arguments
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.errors import InputError
+from gainful.message_texts import did_you_mean, shown
 from gainful.writing.atomic_files import name_of
 from gainful.writing.packing import PACKINGS
 

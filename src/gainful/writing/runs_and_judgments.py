@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from gainful import arguments
-from gainful.errors import InputError, shown, warn
+from gainful.errors import InputError, warn
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session, quoted
 from gainful.inputs.files import Plain
@@ -18,6 +18,7 @@ from gainful.inputs.kinds import JUDGMENTS, RUN, UNGRADED, Kind
 from gainful.matching.judged import unique
 from gainful.matching.opening import open_input
 from gainful.matching.records import stored
+from gainful.message_texts import shown
 from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.file_formats import DOCUMENTS, FileFormat, read_naming
 from gainful.writing.packing import write_parts

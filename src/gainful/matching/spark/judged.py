@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.spark import (
     Unread,
@@ -22,6 +22,7 @@ from gainful.matching.mappings import judged_of, queries_of
 from gainful.matching.negative import MARK, marks_in
 from gainful.matching.records import Documents, columns_of
 from gainful.measures.policy import Policy
+from gainful.message_texts import shown
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

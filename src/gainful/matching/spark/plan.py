@@ -9,7 +9,7 @@ highest scores, and what is sent does not grow with the lists.
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gainful.errors import PolicyError, shown
+from gainful.errors import PolicyError
 from gainful.inputs.spark import as_texts, functions, is_faulty
 from gainful.matching.folding import Chunks
 from gainful.matching.spark.cutting import cut
@@ -24,6 +24,7 @@ from gainful.matching.spark.tagged import (
     row_of,
 )
 from gainful.measures.policy import BY_ID, Policy
+from gainful.message_texts import shown
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

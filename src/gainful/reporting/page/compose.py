@@ -9,7 +9,8 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from gainful.errors import InputError, MissingDependencyError, shown
+from gainful.errors import InputError, MissingDependencyError
+from gainful.message_texts import shown
 from gainful.reporting.packed_details import Packed, pack
 
 if TYPE_CHECKING:

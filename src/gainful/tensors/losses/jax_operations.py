@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
+from gainful.message_texts import shown
 
 
 class JaxOperations:

@@ -8,10 +8,11 @@ from typing import Any, TypedDict
 import numpy as np
 
 from gainful.arguments import MOST_SAMPLES, as_float, truth, whole
-from gainful.errors import InputError, did_you_mean, shown
+from gainful.errors import InputError
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.discount import refuse_idle_base
+from gainful.message_texts import did_you_mean, shown
 
 _LARGEST = 1e18  # no library takes integers far beyond it, and no loss has a use for them
 

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gainful.errors import InputError, shown
+from gainful.errors import InputError
+from gainful.message_texts import shown
 from gainful.tensors.gpu_support import fusible
 from gainful.tensors.no_second_derivative import FirstDerivativeOnly
 

@@ -1,0 +1,92 @@
+"""The texts that messages are made of: values written briefly, and choices to pick from."""
+
+import difflib
+import reprlib
+from collections.abc import Iterable
+
+_MOST_CHOICES = 12  # a message is a short paragraph
+_LONGEST_WORD = 100  # nothing longer was meant to be one of a few words
+
+
+def printable(text: str) -> str:
+    r"""Show what would steer a terminal, or break a line, as an escape.
+
+    >>> print(printable("q\x1b[31m\n"))
+    q\x1b[31m\n
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in text
+    )
+
+
+class _Short(reprlib.Repr):
+    """Writes any value on one short line, whatever its own `repr` does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 60
+
+    def repr1(self, x: object, level: int) -> str:
+        try:
+            shape = getattr(x, "shape", None)
+            if isinstance(shape, tuple) and shape and not isinstance(x, type):
+                # A frame or an array would be long, and one on a device is not looked into.
+                return f"{type(x).__name__} of shape {shape}"
+            text = super().repr1(x, level)
+            return text if "\n" not in text else " ".join(text.split())
+        except Exception:  # noqa: BLE001 - a message is made of what is wrong, and must not fail
+            return type(x).__name__
+
+    def repr_str(self, x: str, level: int) -> str:
+        return repr(str(x)) if len(x) <= self.maxstring else super().repr_str(str(x), level)
+
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # Python writes no integer of thousands of digits
+            return "a huge integer"
+
+
+_SHORT = _Short()
+
+
+def shown(value: object) -> str:
+    r"""Return a value as it is written, with its middle or its end left out where it is long.
+
+    >>> shown({number: "x" * number for number in range(99)})
+    "{0: '', 1: 'x', 2: 'xx', 3: 'xxx', ...}"
+    >>> shown([10**5000, "two\\nlines"])
+    "[a huge integer, 'two\\\\nlines']"
+    """
+    return _SHORT.repr(value)
+
+
+def shortened(text: str, most: int = 80) -> str:
+    """Return a text, and … in place of its end where it is long.
+
+    >>> shortened("one, two, three", 9)
+    'one, two…'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def did_you_mean(word: object, choices: Iterable[str]) -> str:
+    """Suggest the closest choice, if a word was given at all, and list them, long ones shortened.
+
+    >>> did_you_mean("expp2", ["linear", "exp2", "binary"])
+    "Did you mean 'exp2'? Choices: linear, exp2, binary."
+    >>> did_you_mean("zzz", ["linear", "exp2"])
+    'Choices: linear, exp2.'
+    >>> len(did_you_mean("zzz", ["a long name " * 1000]))
+    90
+    """
+    listed = list(choices)
+    folded = {choice.casefold(): choice for choice in listed}
+    close = []
+    if isinstance(word, str) and len(word) <= _LONGEST_WORD:
+        close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.5)
+    hint = f"Did you mean '{folded[close[0]]}'? " if close else ""
+    more = ", …" if len(listed) > _MOST_CHOICES else ""
+    return f"{hint}Choices: {', '.join(map(shortened, listed[:_MOST_CHOICES]))}{more}."
