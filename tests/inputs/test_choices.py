@@ -5,7 +5,7 @@ import random
 import pytest
 
 import gainful as gf
-from gainful.matching import mappings
+from gainful.matching import dict_matching as mappings
 from gainful.matching.folding import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy

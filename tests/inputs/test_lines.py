@@ -7,7 +7,8 @@ import pytest
 from gainful.inputs import lines as reading
 from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.inputs.lines import read_lines
-from gainful.matching import lines, mappings
+from gainful.matching import dict_matching as mappings
+from gainful.matching import trec_matching as lines
 from gainful.matching.reader import reading as opened
 from gainful.measures.policy import Policy
 from same_matched import assert_same

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gainful as gf
-from gainful.matching import mappings
+from gainful.matching import dict_matching as mappings
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, STRICTEST_FIRST, WORDS, as_dicts

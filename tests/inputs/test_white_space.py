@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gainful as gf
 from gainful.inputs import cleaning
-from gainful.matching import mappings
+from gainful.matching import dict_matching as mappings
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import WORDS, as_dicts, fields_of, trec

@@ -3,7 +3,7 @@
 import pytest
 
 import gainful as gf
-from gainful.matching import mappings
+from gainful.matching import dict_matching as mappings
 from gainful.measures.policy import Policy
 from random_runs import random_case
 

@@ -15,7 +15,9 @@ import pytest
 import gainful as gf
 from gainful.inputs import lines as reading_lines
 from gainful.inputs.arrays import read_lists
-from gainful.matching import arrays, lines, mappings
+from gainful.matching import array_matching as arrays
+from gainful.matching import dict_matching as mappings
+from gainful.matching import trec_matching as lines
 from gainful.matching.folding import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy

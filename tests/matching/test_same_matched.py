@@ -7,7 +7,8 @@ import pytest
 
 from gainful.errors import InputError
 from gainful.inputs.arrays import read_lists
-from gainful.matching import arrays, mappings
+from gainful.matching import array_matching as arrays
+from gainful.matching import dict_matching as mappings
 from gainful.measures.policy import Policy
 from same_matched import assert_same
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import gainful as gf
-from gainful.matching import mappings
+from gainful.matching import dict_matching as mappings
 from gainful.matching.folding import Chunks
 from gainful.matching.spark import stream
 from gainful.matching.spark.plan import Plan

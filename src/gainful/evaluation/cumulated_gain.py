@@ -10,7 +10,7 @@ from gainful.errors import InputError
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import gains_of
 from gainful.inputs.arrays import as_array, as_numbers
-from gainful.matching.arrays import match_ranked
+from gainful.matching.array_matching import match_ranked
 from gainful.matching.matched import Matched, offsets_of
 from gainful.measures.gain import Gain
 from gainful.measures.policy import Policy

@@ -29,7 +29,7 @@ from gainful.inputs.kinds import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.spark_engine import Spark
 from gainful.kernels.swapped_arguments import swapped_arguments
-from gainful.matching import arrays
+from gainful.matching import array_matching as arrays
 from gainful.matching.matched import Matched
 from gainful.matching.negative import marks_among, tell_marks
 from gainful.matching.reader import Reader, reading

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from gainful.errors import InputError
 from gainful.explanation.worked_steps import Entry, Sums, Worth
-from gainful.matching.folding import Chunks
-from gainful.matching.mappings import (
+from gainful.matching.dict_matching import (
     judged_of,
     match_queries,
     queries_of,
     returned_of,
     sorted_numbers,
 )
+from gainful.matching.folding import Chunks
 from gainful.matching.ranking import Ranking
 from gainful.matching.reader import Reader
 from gainful.measures.policy import Policy

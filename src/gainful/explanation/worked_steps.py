@@ -49,7 +49,7 @@ class Sums:
         sheet: what was matched, under a policy by which every query of it has a row.
         measure: what is worked out.
 
-    >>> from gainful.matching.mappings import match_queries
+    >>> from gainful.matching.dict_matching import match_queries
     >>> from gainful.measures.notation import parse
     >>> matched = match_queries([("q", {"a": 2, "b": 1}, {"a": 1.0})], Policy(ties="doc"))
     >>> sums = Sums(matched, parse("nDCG"), Policy(ties="doc"))

@@ -10,7 +10,7 @@ from gainful.evaluation.worksheet import Worksheet
 from gainful.judging.grade_scale import Scale, possible_gains
 from gainful.judging.measure_bounds import linear, relevance_ends
 from gainful.judging.ndcg_bounds import PartlyJudgedLists, bounds_of
-from gainful.matching.mappings import judged_of, queries_of
+from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.reader import Reader
 from gainful.measures.spec import Measure
 

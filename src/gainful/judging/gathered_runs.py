@@ -10,7 +10,7 @@ import numpy as np
 from gainful import arguments
 from gainful.errors import GainfulWarning, InputError, MeasureError
 from gainful.inputs.engine import Engine
-from gainful.matching.mappings import judged_of, queries_of, sorted_numbers
+from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
 from gainful.matching.negative import warn_of_marks
 from gainful.matching.overlap import warn_of_disjoint_documents
 from gainful.matching.ranking import by_score

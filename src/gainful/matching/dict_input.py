@@ -12,7 +12,7 @@ from gainful.inputs.kinds import Kind
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
 from gainful.inputs.rows import Row
 from gainful.inputs.source import Source
-from gainful.matching import mappings
+from gainful.matching import dict_matching as mappings
 from gainful.matching.folding import Chunks
 from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
 from gainful.matching.matched import Matched

@@ -9,7 +9,7 @@ from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.spark import errors_of_spark, functions
-from gainful.matching import mappings
+from gainful.matching import dict_matching as mappings
 from gainful.matching.folding import Chunks, read_chunks
 from gainful.matching.input import Documents, Fetch, Input, Judgments
 from gainful.matching.matched import Matched

@@ -12,8 +12,9 @@ from gainful.inputs.lines import Lines, read_lines
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.rows import Fault, Row, rows
 from gainful.inputs.source import Source, TextState, ready
-from gainful.matching import lines as clean_lines
-from gainful.matching import mappings, tables
+from gainful.matching import dict_matching as mappings
+from gainful.matching import table_matching as tables
+from gainful.matching import trec_matching as clean_lines
 from gainful.matching.folding import Chunks
 from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
 from gainful.matching.matched import Matched

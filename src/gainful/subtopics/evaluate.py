@@ -16,7 +16,7 @@ from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.identifiers import examples
 from gainful.inputs.kinds import RUN
-from gainful.matching import mappings
+from gainful.matching import dict_matching as mappings
 from gainful.matching.matched import Matched
 from gainful.matching.negative import warn_of_marks
 from gainful.matching.opening import open_input

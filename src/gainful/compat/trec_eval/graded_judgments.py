@@ -36,7 +36,7 @@ from gainful.errors import GainfulError, GainfulWarning
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.lines import LARGEST, Lines, read_lines
-from gainful.matching import lines
+from gainful.matching import trec_matching as lines
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy

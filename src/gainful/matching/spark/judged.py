@@ -18,7 +18,7 @@ from gainful.inputs.spark import (
     refuse_values,
     without_pandas,
 )
-from gainful.matching.mappings import judged_of, queries_of
+from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.negative import MARK, marks_in
 from gainful.matching.records import Documents, columns_of
 from gainful.measures.policy import Policy
