@@ -18,7 +18,7 @@ from gainful.inputs.lines import Lines
 from gainful.inputs.rows import Row
 from gainful.inputs.source import Source
 from gainful.matching.folding import Chunks
-from gainful.matching.judged import Judged, prepare
+from gainful.matching.judgment_table import Judged, prepare
 from gainful.matching.matched import Matched
 from gainful.matching.negative import marks_among, tell_marks
 from gainful.matching.spark.judged import SparkJudged, frame_of, judged_from

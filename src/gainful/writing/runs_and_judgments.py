@@ -15,9 +15,9 @@ from gainful.inputs.files import Plain
 from gainful.inputs.formats import recognise
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.kinds import JUDGMENTS, RUN, UNGRADED, Kind
-from gainful.matching.judged import unique
+from gainful.matching.dicts_and_tables import stored
+from gainful.matching.judgment_table import unique
 from gainful.matching.opening import open_input
-from gainful.matching.records import stored
 from gainful.message_texts import shown
 from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.file_formats import DOCUMENTS, FileFormat, read_naming

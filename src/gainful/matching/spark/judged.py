@@ -19,8 +19,8 @@ from gainful.inputs.spark import (
     without_pandas,
 )
 from gainful.matching.dict_matching import judged_of, queries_of
+from gainful.matching.dicts_and_tables import Documents, columns_of
 from gainful.matching.negative import MARK, marks_in
-from gainful.matching.records import Documents, columns_of
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 

@@ -22,7 +22,7 @@ from gainful.inputs.source import (
     refuse_values,
 )
 from gainful.matching.folding import Chunks
-from gainful.matching.judged import Judged, unique
+from gainful.matching.judgment_table import Judged, unique
 from gainful.matching.matched import Ints
 from gainful.matching.overlap import refuse_disjoint_queries
 from gainful.measures.policy import Policy
