@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gainful.inputs.columns import read_columns
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.matching.opening import open_input
+from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy
 
 KINDS = {"run": RUN, "judgments": JUDGMENTS}

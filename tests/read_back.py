@@ -2,7 +2,7 @@
 
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.matching.opening import open_input
+from gainful.matching.open_input import open_input
 from gainful.matching.table_input import TableInput
 from gainful.measures.policy import Policy
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import gainful as gf
 from gainful.cli.commands import commands
-from gainful.matching import opening
+from gainful.matching import open_input as opening
 from input_forms import Bare
 
 QRELS = "q1 0 a 3\nq1 0 b 2\nq1 0 c 0\nq2 0 d 1\nq2 0 e 0\n"

@@ -23,7 +23,7 @@ from gainful.inputs.spark_text import Parsing
 from gainful.matching.dict_input import DictInput
 from gainful.matching.dicts_and_tables import columns_of
 from gainful.matching.list_input import LabelInput, PredictionInput
-from gainful.matching.opening import open_input
+from gainful.matching.open_input import open_input
 from gainful.matching.reader import Reader
 from gainful.matching.table_input import TableInput
 from gainful.measures.policy import Policy

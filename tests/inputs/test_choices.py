@@ -6,7 +6,7 @@ import pytest
 
 import gainful as gf
 from gainful.matching import dict_matching as mappings
-from gainful.matching.folding import read_chunks
+from gainful.matching.chunks import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, as_dicts

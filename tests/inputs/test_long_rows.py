@@ -15,7 +15,7 @@ from gainful.inputs import source as sources
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.inputs.source import read_into
-from gainful.matching.opening import open_input
+from gainful.matching.open_input import open_input
 from input_forms import NUMBERS, as_dicts
 
 KINDS = {"judgments": JUDGMENTS, "run": RUN}

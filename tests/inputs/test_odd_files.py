@@ -26,7 +26,7 @@ from gainful.inputs.tables import read_table
 from gainful.judging.inferred_measures import read_samples
 from gainful.matching.dict_input import DictInput
 from gainful.matching.dicts_and_tables import stored
-from gainful.matching.opening import open_input
+from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy
 from gainful.reporting.captions import read_captions
 from input_forms import NUMBERS, Bare, json_lines, separated, trec

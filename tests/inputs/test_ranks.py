@@ -15,7 +15,7 @@ from column_tables import NAMED, TEXTS, dicts, read_in, written
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import RUN
-from gainful.matching.opening import open_input
+from gainful.matching.open_input import open_input
 
 # By hand: the one relevant document of each query stands at rank 2 and at rank 3.
 JUDGMENTS = {"q": {"b": 1}, "r": {"c": 1}}

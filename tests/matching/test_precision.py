@@ -18,7 +18,7 @@ from gainful.inputs.arrays import read_lists
 from gainful.matching import array_matching as arrays
 from gainful.matching import dict_matching as mappings
 from gainful.matching import trec_matching as lines
-from gainful.matching.folding import read_chunks
+from gainful.matching.chunks import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, as_dicts

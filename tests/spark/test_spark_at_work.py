@@ -18,7 +18,7 @@ from gainful.evaluation.spark.measuring import Measuring
 from gainful.inputs.columns import read_columns
 from gainful.inputs.kinds import RUN
 from gainful.inputs.spark import as_they_are
-from gainful.matching.folding import Chunks
+from gainful.matching.chunks import Chunks
 from gainful.matching.spark import cutting
 from gainful.matching.spark.judged import judged_from, judged_in
 from gainful.matching.spark.plan import Plan

@@ -9,7 +9,7 @@ import pytest
 
 import gainful as gf
 from gainful.matching import dict_matching as mappings
-from gainful.matching.folding import Chunks
+from gainful.matching.chunks import Chunks
 from gainful.matching.spark import stream
 from gainful.matching.spark.plan import Plan
 from gainful.matching.spark.tagged import JUDGMENT, PRESENT, RETRIEVED

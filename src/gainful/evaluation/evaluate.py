@@ -31,7 +31,7 @@ from gainful.inputs.spark_engine import Spark
 from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.matching import array_matching as arrays
 from gainful.matching.matched import Matched
-from gainful.matching.negative import marks_among, tell_marks
+from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.notation import Measures

@@ -24,8 +24,8 @@ from gainful.explanation.worked_tables import Account, Step, grade_cell, plain_c
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
 from gainful.kernels.cumulation import absent
-from gainful.matching.negative import warn_of_marks
-from gainful.matching.ranking import Ranking
+from gainful.matching.negative_grades import warn_of_marks
+from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import reading
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy

@@ -26,8 +26,8 @@ from gainful.explanation.worked_steps import (
 from gainful.explanation.worked_tables import Explanation, Part, Step
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
-from gainful.matching.negative import warn_of_marks
-from gainful.matching.ranking import Placed
+from gainful.matching.negative_grades import warn_of_marks
+from gainful.matching.ranked_documents import Placed
 from gainful.matching.reader import Reader, reading
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure

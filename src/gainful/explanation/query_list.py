@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from gainful.errors import InputError
 from gainful.explanation.worked_steps import Entry, Sums, Worth
+from gainful.matching.chunks import Chunks
 from gainful.matching.dict_matching import (
     judged_of,
     match_queries,
@@ -12,8 +13,7 @@ from gainful.matching.dict_matching import (
     returned_of,
     sorted_numbers,
 )
-from gainful.matching.folding import Chunks
-from gainful.matching.ranking import Ranking
+from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import Reader
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure

@@ -18,7 +18,7 @@ from gainful.evaluation.worksheet import Ideal, Worksheet
 from gainful.explanation.worked_tables import Step
 from gainful.kernels.cumulation import mean_discount
 from gainful.matching.matched import Matched
-from gainful.matching.ranking import Placed
+from gainful.matching.ranked_documents import Placed
 from gainful.measures.discount import Discount
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy

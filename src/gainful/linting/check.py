@@ -14,7 +14,7 @@ from gainful.linting.findings import Findings
 from gainful.linting.input_rules import Scale, look_at_documents, look_at_grades, look_at_scores
 from gainful.linting.pair_rules import look_at_pair
 from gainful.matching.input import Input
-from gainful.matching.opening import open_input
+from gainful.matching.open_input import open_input
 from gainful.message_texts import shown
 
 _DEEPEST = 100_000  # the engine keeps so many scores of each query at once

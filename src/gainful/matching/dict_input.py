@@ -13,8 +13,8 @@ from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
 from gainful.inputs.rows import Row
 from gainful.inputs.source import Source
 from gainful.matching import dict_matching as mappings
+from gainful.matching.chunks import Chunks
 from gainful.matching.dicts_and_tables import table_of
-from gainful.matching.folding import Chunks
 from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy

@@ -17,10 +17,10 @@ from gainful.inputs.letor import Labels
 from gainful.inputs.lines import Lines
 from gainful.inputs.rows import Row
 from gainful.inputs.source import Source
-from gainful.matching.folding import Chunks
+from gainful.matching.chunks import Chunks
 from gainful.matching.judgment_table import Judged, prepare
 from gainful.matching.matched import Matched
-from gainful.matching.negative import marks_among, tell_marks
+from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.spark.judged import SparkJudged, frame_of, judged_from
 from gainful.measures.policy import Policy
 

@@ -9,7 +9,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.source import Source, refuse_duplicate
 from gainful.matching.dicts_and_tables import stored
 from gainful.matching.matched import Floats, Ints
-from gainful.matching.segments import Segments, with_repeats
+from gainful.matching.rank_search import Segments, with_repeats
 from gainful.matching.sorting import descending_in_blocks
 from gainful.measures.policy import Policy
 

@@ -12,7 +12,7 @@ from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.source import Source
 from gainful.matching import array_matching as arrays
-from gainful.matching.folding import Chunks
+from gainful.matching.chunks import Chunks
 from gainful.matching.input import Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy

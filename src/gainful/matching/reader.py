@@ -10,11 +10,11 @@ from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.spark import errors_of_spark, functions
 from gainful.matching import dict_matching as mappings
-from gainful.matching.folding import Chunks, read_chunks
+from gainful.matching.chunks import Chunks, read_chunks
 from gainful.matching.input import Documents, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
-from gainful.matching.opening import open_input
-from gainful.matching.ranking import by_score
+from gainful.matching.open_input import open_input
+from gainful.matching.ranked_documents import by_score
 from gainful.matching.spark.plan import Plan, refuse_orders
 from gainful.matching.spark.sides import Sides
 from gainful.measures.policy import Policy

@@ -21,7 +21,7 @@ from gainful.inputs.source import (
     refuse_ranks,
     refuse_values,
 )
-from gainful.matching.folding import Chunks
+from gainful.matching.chunks import Chunks
 from gainful.matching.judgment_table import Judged, unique
 from gainful.matching.matched import Ints
 from gainful.matching.overlap import refuse_disjoint_queries

@@ -15,8 +15,8 @@ from gainful.inputs.source import Source, TextState, ready
 from gainful.matching import dict_matching as mappings
 from gainful.matching import table_matching as tables
 from gainful.matching import trec_matching as clean_lines
+from gainful.matching.chunks import Chunks
 from gainful.matching.dicts_and_tables import Selection, documents_in, stored
-from gainful.matching.folding import Chunks
 from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy

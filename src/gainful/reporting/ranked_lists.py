@@ -30,7 +30,7 @@ from gainful.explanation.worked_steps import (
 )
 from gainful.explanation.worked_tables import Step, conclusion_of
 from gainful.matching.matched import Matched
-from gainful.matching.ranking import Ranking
+from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import Reader
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure

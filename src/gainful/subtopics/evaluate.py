@@ -18,8 +18,8 @@ from gainful.inputs.identifiers import examples
 from gainful.inputs.kinds import RUN
 from gainful.matching import dict_matching as mappings
 from gainful.matching.matched import Matched
-from gainful.matching.negative import warn_of_marks
-from gainful.matching.opening import open_input
+from gainful.matching.negative_grades import warn_of_marks
+from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.message_texts import shown

@@ -13,8 +13,8 @@ from gainful.inputs.kinds import JUDGMENTS
 from gainful.inputs.roles import SUBTOPICS
 from gainful.inputs.spark import refuse_spark
 from gainful.inputs.tables import read_table
-from gainful.matching.folding import without_self
-from gainful.matching.negative import without_negative
+from gainful.matching.chunks import without_self
+from gainful.matching.negative_grades import without_negative
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import PolicyError
 from gainful.inputs.spark import as_texts, functions, is_faulty
-from gainful.matching.folding import Chunks
+from gainful.matching.chunks import Chunks
 from gainful.matching.spark.cutting import cut
 from gainful.matching.spark.judged import SparkJudged
 from gainful.matching.spark.tagged import (

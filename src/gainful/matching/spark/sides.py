@@ -13,7 +13,7 @@ from gainful.inputs.spark import (
     refuse_duplicates,
     refuse_values,
 )
-from gainful.matching.folding import unknown_chunk
+from gainful.matching.chunks import unknown_chunk
 from gainful.matching.overlap import warn_of_disjoint_documents
 from gainful.matching.spark.judged import SparkJudged, is_counted
 from gainful.matching.spark.plan import Plan, planned, with_document
