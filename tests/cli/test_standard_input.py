@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import gainful as gf
 from gainful.cli.commands import commands
-from gainful.matching import open_input as opening
+from gainful.matching import open_input
 from input_forms import Bare
 
 QRELS = "q1 0 a 3\nq1 0 b 2\nq1 0 c 0\nq2 0 d 1\nq2 0 e 0\n"
@@ -151,13 +151,13 @@ def test_what_is_below_a_cutoff_of_standard_input_is_known_later(files, monkeypa
 
 
 def test_bounds_open_every_run_once(files, monkeypatch):
-    seen, plain = [], opening.kept_file
+    seen, plain = [], open_input.kept_file
 
     def noting(name, session):
         seen.append(name)
         return plain(name, session)
 
-    monkeypatch.setattr(opening, "kept_file", noting)
+    monkeypatch.setattr(open_input, "kept_file", noting)
     runs = {"one": "one.run", "two": "two.run", "again": str(files / "one.run")}
     gf.bounds_of_runs("qrels", runs, ["nDCG@2", "nDCG", "CG", "P@2"], grades=(0, 3))
     assert sorted(seen) == sorted(["qrels", *runs.values()])

@@ -5,7 +5,7 @@ import random
 import pytest
 
 import gainful as gf
-from gainful.matching import dict_matching as mappings
+from gainful.matching import dict_matching
 from gainful.matching.chunks import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
@@ -54,7 +54,7 @@ def test_duplicates(form, rule, tmp_path):
     for ties in ("order", "worst"):
         policy = Policy(ties=ties, duplicates=rule)
         expected = {
-            depth: mappings.match(
+            depth: dict_matching.match(
                 without_repeats(judgments, rule), without_repeats(run, rule), policy, depth
             )
             for depth in (None, 2)
@@ -76,7 +76,7 @@ def test_a_rule_for_duplicates_where_there_are_none(form, rule, tmp_path):
     found = matched(
         form.make(rows, "judgments", tmp_path), form.make(rows, "run", tmp_path), policy
     )
-    assert_same(found, mappings.match(as_dicts(rows), as_dicts(rows), policy))
+    assert_same(found, dict_matching.match(as_dicts(rows), as_dicts(rows), policy))
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
@@ -118,7 +118,7 @@ def test_chunks(form, fold, tmp_path):
     for place, chunks in enumerate(FOLDS):
         for ties, depth in (("order", None), ("average", 1)):
             policy = Policy(ties=ties, fold=fold)
-            expected = mappings.match(
+            expected = dict_matching.match(
                 as_dicts(judgments), as_dicts(run), policy, depth, read_chunks(chunks, policy)
             )
             folder = folder_in(tmp_path, place, ties, depth)
@@ -155,7 +155,7 @@ def test_queries_that_retrieve_themselves(form, depth, only, tmp_path):
     if only in ("run", "both"):
         run.pop(2)
     policy = Policy(ties="doc", drop_self="yes")
-    expected = mappings.match(as_dicts(judgments), as_dicts(run), policy, depth)
+    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), policy, depth)
     found = matched(
         form.make(judgments, "judgments", tmp_path),
         form.make(run, "run", tmp_path),
@@ -176,7 +176,7 @@ def test_unjudged(form, unjudged, tmp_path):
         folder = folder_in(tmp_path, ties)
         both = form.make(judgments, "judgments", folder), form.make(run, "run", folder)
         assert_same(
-            matched(*both, policy), mappings.match(as_dicts(judgments), as_dicts(run), policy)
+            matched(*both, policy), dict_matching.match(as_dicts(judgments), as_dicts(run), policy)
         )
 
 

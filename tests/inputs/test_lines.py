@@ -7,8 +7,7 @@ import pytest
 from gainful.inputs import lines as reading
 from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.inputs.lines import read_lines
-from gainful.matching import dict_matching as mappings
-from gainful.matching import trec_matching as lines
+from gainful.matching import dict_matching, trec_matching
 from gainful.matching.reader import reading as opened
 from gainful.measures.policy import Policy
 from same_matched import assert_same
@@ -68,9 +67,9 @@ def test_same_as_dicts(tmp_path, monkeypatch, seed, ties, depth):
     judged = read_lines(qrels, JUDGMENTS, mark)
     found = read_lines(system, RUN, mark, depth)
     assert judged is not None
-    matched = lines.match(judged, found, policy, depth)
+    matched = trec_matching.match(judged, found, policy, depth)
     assert matched is not None
-    assert_same(matched, mappings.match(judgments, run, policy, depth))
+    assert_same(matched, dict_matching.match(judgments, run, policy, depth))
 
 
 def test_the_engine_gives_the_same(tmp_path, monkeypatch):
@@ -80,7 +79,7 @@ def test_the_engine_gives_the_same(tmp_path, monkeypatch):
         with opened(str(qrels), Policy()) as reader:
             fast, _ = reader.match(str(system), depth)
         with monkeypatch.context() as patch, opened(str(qrels), Policy()) as reader:
-            patch.setattr(lines, "match", lambda *_: None)
+            patch.setattr(trec_matching, "match", lambda *_: None)
             slow, _ = reader.match(str(system), depth)
         assert_same(fast, slow)
 
@@ -123,8 +122,8 @@ def test_long_ids(tmp_path, monkeypatch):
     judgments, run = made(5, id_length=(1, 300))
     qrels, system = written(tmp_path, judgments, run)
     judged, found = read_lines(qrels, JUDGMENTS, " "), read_lines(system, RUN, " ")
-    matched = lines.match(judged, found, Policy(ties="doc"), None)
-    assert_same(matched, mappings.match(judgments, run, Policy(ties="doc")))
+    matched = trec_matching.match(judged, found, Policy(ties="doc"), None)
+    assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))
     # A line that does not fit where the next chunk is looked for is left to the engine.
     monkeypatch.setattr(reading, "_CHUNK", 64)
     monkeypatch.setattr(reading, "_LONGEST_LINE", 100)
@@ -137,7 +136,10 @@ def test_documents_that_stand_twice_are_left_to_the_engine(tmp_path):
     twice = system.read_text() + "q Q0 b 1 0.5 t\n"
     system.write_text(twice)
     found = read_lines(system, RUN, " ")
-    assert lines.match(read_lines(qrels, JUDGMENTS, " "), found, Policy(ties="doc"), None) is None
+    assert (
+        trec_matching.match(read_lines(qrels, JUDGMENTS, " "), found, Policy(ties="doc"), None)
+        is None
+    )
 
 
 def test_keys_that_agree_are_not_enough(tmp_path, monkeypatch):
@@ -147,7 +149,7 @@ def test_keys_that_agree_are_not_enough(tmp_path, monkeypatch):
     )
     judgments, run = {"q": {"ab": 1, "c": 2}}, {"q": {"xy": 1.0, "c": 0.5}}
     qrels, system = written(tmp_path, judgments, run)
-    matched = lines.match(
+    matched = trec_matching.match(
         read_lines(qrels, JUDGMENTS, " "), read_lines(system, RUN, " "), Policy(ties="doc"), None
     )
-    assert_same(matched, mappings.match(judgments, run, Policy(ties="doc")))
+    assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gainful as gf
 from gainful.inputs import cleaning
-from gainful.matching import dict_matching as mappings
+from gainful.matching import dict_matching
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import WORDS, as_dicts, fields_of, trec
@@ -52,7 +52,7 @@ def test_any_white_space(data):
         for path, rows, kind in zip(paths, (judgments, run), ("judgments", "run"), strict=True):
             path.write_bytes(spread(data, rows, kind))
         found = matched(*paths, policy, depth)
-    assert_same(found, mappings.match(as_dicts(judgments), as_dicts(run), policy, depth))
+    assert_same(found, dict_matching.match(as_dicts(judgments), as_dicts(run), policy, depth))
 
 
 def large_rows(count):
@@ -69,7 +69,7 @@ def test_parts_of_a_file_of_any_size(size, monkeypatch, tmp_path):
     judgments = [(query, doc, number % 3) for query, doc, number in run[::5]]
     monkeypatch.setattr(cleaning, "_CHUNK", size)
     monkeypatch.setattr(cleaning, "_GLANCE", min(size, 16))
-    expected = mappings.match(as_dicts(judgments), as_dicts(run), Policy(ties="doc"))
+    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties="doc"))
     for change in (
         lambda text: text,
         lambda text: b"\xef\xbb\xbf" + text,
@@ -94,7 +94,7 @@ def test_one_odd_line_in_a_large_file(place, tmp_path):
     lines[odd] = lines[odd].replace(b" ", b" \t").replace(b"\n", b" \r\n")
     path = tmp_path / "run"
     path.write_bytes(b"".join(lines))
-    expected = mappings.match(as_dicts(judgments), as_dicts(run), Policy(ties="doc"), 10)
+    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties="doc"), 10)
     assert_same(matched(as_dicts(judgments), path, Policy(ties="doc"), 10), expected)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import gainful as gf
-from gainful.matching import dict_matching as mappings
+from gainful.matching import dict_matching
 from gainful.measures.policy import Policy
 from random_runs import random_case
 
@@ -28,12 +28,12 @@ def test_values_and_signatures_are_those_of_the_whole_run(seed, ties):
 def test_what_is_seen_down_to_a_depth():
     judgments = {"q": {"a": 1, "b": 2, "c": 3}}
     run = {"q": {"a": 5, "x": 4, "b": 3, "y": 3, "c": 1}}
-    matched = mappings.match(judgments, run, Policy(ties="doc"), 3)
+    matched = dict_matching.match(judgments, run, Policy(ties="doc"), 3)
     # y stands before b by the tie rule; both share the score at rank 3, so both are seen.
     assert matched.rank.tolist() == [1]
     assert (matched.retrieved.tolist(), matched.seen.tolist()) == ([5], [4])
     assert matched.unjudged.tolist() == [2]
-    matched = mappings.match(judgments, run, Policy(ties="average"), 3)
+    matched = dict_matching.match(judgments, run, Policy(ties="average"), 3)
     assert matched.rank_first.tolist() == [1, 3]
     assert matched.rank_last.tolist() == [1, 4]
 

@@ -15,9 +15,7 @@ import pytest
 import gainful as gf
 from gainful.inputs import lines as reading_lines
 from gainful.inputs.arrays import read_lists
-from gainful.matching import array_matching as arrays
-from gainful.matching import dict_matching as mappings
-from gainful.matching import trec_matching as lines
+from gainful.matching import array_matching, dict_matching, trec_matching
 from gainful.matching.chunks import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
@@ -78,8 +76,10 @@ def differs(one, other):
 @pytest.mark.parametrize(("ties", "depth"), [("doc", 1), ("average", None), ("order", 3)])
 def test_every_form_of_a_run(form, ties, depth, tmp_path):
     judgments, run = close_rows(1)
-    exact = mappings.match(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)
-    expected = mappings.match(as_dicts(judgments), rounded(as_dicts(run)), Policy(ties=ties), depth)
+    exact = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)
+    expected = dict_matching.match(
+        as_dicts(judgments), rounded(as_dicts(run)), Policy(ties=ties), depth
+    )
     assert differs(exact, expected)
     policy = Policy(ties=ties, precision="single")
     given = form.make(run, "run", tmp_path)
@@ -94,14 +94,16 @@ def test_clean_files_without_the_engine(ties, depth, chunk, tmp_path, monkeypatc
     form = next(form for form in FORMS if form.name == "TREC")
     policy = Policy(ties=ties, precision="single")
     asked = []
-    match = lines.match
-    monkeypatch.setattr(lines, "match", lambda *given: asked.append(match(*given)) or asked[-1])
+    match = trec_matching.match
+    monkeypatch.setattr(
+        trec_matching, "match", lambda *given: asked.append(match(*given)) or asked[-1]
+    )
     for seed in range(5):
         folder = tmp_path / str(seed)
         folder.mkdir()
         judgments, run = close_rows(seed)
         both = form.make(judgments, "judgments", folder), form.make(run, "run", folder)
-        expected = mappings.match(
+        expected = dict_matching.match(
             as_dicts(judgments), rounded(as_dicts(run)), Policy(ties=ties), depth
         )
         assert_same(matched(*both, policy, depth), expected)
@@ -142,7 +144,9 @@ def test_beside_other_choices(form, depth, choices, tmp_path):
     in_double = dataclasses.replace(policy, precision="double")
     chunks = "#" if "fold" in choices else None
     expected, exact = (
-        mappings.match(as_dicts(judgments), given, in_double, depth, read_chunks(chunks, policy))
+        dict_matching.match(
+            as_dicts(judgments), given, in_double, depth, read_chunks(chunks, policy)
+        )
         for given in (rounded(as_dicts(run)), as_dicts(run))
     )
     assert differs(exact, expected)
@@ -159,18 +163,18 @@ def test_arrays(ties, levels):
     mask = np.arange(25) < rng.integers(1, 26, 30)[:, None]
     single, double = Policy(ties=ties, precision="single"), Policy(ties=ties)
     known = scores.astype(np.float32).astype(np.float64)
-    expected = arrays.match(read_lists(labels, known, mask=mask), double)
-    assert differs(arrays.match(read_lists(labels, scores, mask=mask), double), expected)
+    expected = array_matching.match(read_lists(labels, known, mask=mask), double)
+    assert differs(array_matching.match(read_lists(labels, scores, mask=mask), double), expected)
     lists = read_lists(labels, scores, mask=mask)
-    assert_same(arrays.match(lists, single), expected)
+    assert_same(array_matching.match(lists, single), expected)
     for part in lists.split(4):  # each a part of the same arrays
         whole = dataclasses.replace(part, scores=lists.scores.astype(np.float32).astype(float))
-        assert_same(arrays.match(part, single), arrays.match(whole, double))
+        assert_same(array_matching.match(part, single), array_matching.match(whole, double))
     # Lists that do not stand in the order of their ids.
     ids = rng.permutation(30).astype(str)
     assert_same(
-        arrays.match(read_lists(labels, scores, query=ids), single),
-        arrays.match(read_lists(labels, known, query=ids), double),
+        array_matching.match(read_lists(labels, scores, query=ids), single),
+        array_matching.match(read_lists(labels, known, query=ids), double),
     )
     found, right = (
         gf.evaluate_arrays(labels=labels, scores=given, mask=mask, measures="nDCG", policy=policy)
@@ -185,7 +189,7 @@ def test_numbers_of_every_type_in_arrays():
     for kind in (np.int64, np.uint32, np.float32, np.float64, np.longdouble):
         # A float32 has every integer up to 2^24, and of those above every other.
         scores = np.array([[2**24 + 1, 2**24, 2**24 - 1]]).astype(kind)
-        found = arrays.match(read_lists([[0, 1, 2]], scores), policy)
+        found = array_matching.match(read_lists([[0, 1, 2]], scores), policy)
         assert found.rank_last.tolist() == [2, 2, 3], kind
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from gainful.errors import InputError
 from gainful.inputs.arrays import read_lists
-from gainful.matching import array_matching as arrays
-from gainful.matching import dict_matching as mappings
+from gainful.matching import array_matching, dict_matching
 from gainful.measures.policy import Policy
 from same_matched import assert_same
 
@@ -44,15 +43,17 @@ def test_flat_arrays_with_query_ids(ties, levels, grades):
     for seed in range(30):
         lists = random_lists(seed, levels, grades)
         rows = [(query, *pair) for query, docs in lists.items() for pair in docs]
-        expected = mappings.match(*as_dicts(lists), policy)
+        expected = dict_matching.match(*as_dicts(lists), policy)
         query, labels, scores = zip(*rows, strict=True)
-        assert_same(arrays.match(read_lists(labels, scores, query=query), policy), expected)
+        assert_same(array_matching.match(read_lists(labels, scores, query=query), policy), expected)
         # Documents of a query need not stand together; only their own order counts.
         apart = sorted(range(len(rows)), key=lambda place: place % 7)
         if ties != "order":
             query, labels, scores = zip(*(rows[place] for place in apart), strict=True)
             integers = [int(name) for name in query]
-            assert_same(arrays.match(read_lists(labels, scores, query=integers), policy), expected)
+            assert_same(
+                array_matching.match(read_lists(labels, scores, query=integers), policy), expected
+            )
 
 
 @pytest.mark.parametrize("unjudged", ["zero", "condense", 1.0, -1.0])
@@ -61,19 +62,19 @@ def test_negative_labels_that_are_no_judgments(ties, unjudged):
     policy = Policy(ties=ties, unjudged=unjudged, negative="unjudged")
     for seed in range(15):
         lists = random_lists(seed, 3, WHOLE)
-        expected = mappings.match(*as_dicts(lists), policy)
+        expected = dict_matching.match(*as_dicts(lists), policy)
         assert expected.unjudged.any()
         query, labels, scores = zip(
             *((query, *pair) for query, docs in lists.items() for pair in docs), strict=True
         )
-        found = arrays.match(read_lists(labels, scores, query=query), policy)
+        found = array_matching.match(read_lists(labels, scores, query=query), policy)
         assert_same(found, expected)
 
 
 def test_negative_labels_that_are_no_judgments_may_be_refused():
     policy = Policy(ties="average", unjudged="error", negative="unjudged")
     with pytest.raises(InputError, match=r"query '1': .*unjudged=error.* found 2 unjudged"):
-        arrays.match(read_lists([[1, 0, 2], [-1, 3, -2]], [[1, 2, 3]] * 2), policy)
+        array_matching.match(read_lists([[1, 0, 2], [-1, 3, -2]], [[1, 2, 3]] * 2), policy)
 
 
 @pytest.mark.parametrize("ties", ["average", "order"])
@@ -88,16 +89,18 @@ def test_a_batch_with_a_mask_a_flat_array_with_sizes_and_a_batch_with_ids(ties):
         )
         mask = np.arange(30) < sizes[:, None]
         padded = np.where(mask, labels, np.nan)  # what is masked is not looked at
-        batch = arrays.match(read_lists(padded, scores, mask=mask), policy)
-        flat = arrays.match(read_lists(labels[mask], scores[mask], group=sizes), policy)
+        batch = array_matching.match(read_lists(padded, scores, mask=mask), policy)
+        flat = array_matching.match(read_lists(labels[mask], scores[mask], group=sizes), policy)
         assert_same(batch, flat)
         names = [str(number) for number in range(10)]
-        assert_same(arrays.match(read_lists(padded, scores, mask=mask, query=names), policy), batch)
+        assert_same(
+            array_matching.match(read_lists(padded, scores, mask=mask, query=names), policy), batch
+        )
         lists = {
             names[row]: list(zip(labels[row][mask[row]], scores[row][mask[row]], strict=True))
             for row in range(10)
         }
-        assert_same(mappings.match(*as_dicts(lists), policy), batch)
+        assert_same(dict_matching.match(*as_dicts(lists), policy), batch)
 
 
 def test_scores_that_differ_in_their_last_bits_only():
@@ -116,15 +119,15 @@ def test_scores_that_differ_in_their_last_bits_only():
             query = ["q"] * 60 + ["r"]
             labels, flat = zip(*(lists["q"] + lists["r"]), strict=True)
             assert_same(
-                arrays.match(read_lists(labels, flat, query=query), Policy(ties=ties)),
-                mappings.match(*as_dicts(lists), Policy(ties=ties)),
+                array_matching.match(read_lists(labels, flat, query=query), Policy(ties=ties)),
+                dict_matching.match(*as_dicts(lists), Policy(ties=ties)),
             )
 
 
 def test_fractional_grades_a_whole_step_apart_keep_their_bits():
     """1.1 − 1 is not 0.1."""
     labels, scores = [[0.1, 1.1] * 8] * 9, [[1.0] * 16] * 9
-    matched = arrays.match(read_lists(labels, scores), Policy(ties="average"))
+    matched = array_matching.match(read_lists(labels, scores), Policy(ties="average"))
     assert set(matched.grade.tolist()) == set(matched.pool_grades.tolist()) == {0.1, 1.1}
 
 
@@ -138,8 +141,8 @@ def test_numbers_of_every_type(kind, levels):
         sizes = None if len(shape) == 2 else [1, 79, 0, 100, 300]
         for ties in ("average", "order"):
             assert_same(
-                arrays.match(read_lists(labels, scores, group=sizes), Policy(ties=ties)),
-                arrays.match(
+                array_matching.match(read_lists(labels, scores, group=sizes), Policy(ties=ties)),
+                array_matching.match(
                     read_lists(labels.astype(float), scores.astype(float), group=sizes),
                     Policy(ties=ties),
                 ),
@@ -148,12 +151,12 @@ def test_numbers_of_every_type(kind, levels):
 
 def test_half_precision_grades_far_apart():
     labels = np.array([[4094, 1, 2, 3] * 8], np.float16)
-    matched = arrays.match(read_lists(labels, np.ones((1, 32))), Policy(ties="average"))
+    matched = array_matching.match(read_lists(labels, np.ones((1, 32))), Policy(ties="average"))
     assert set(matched.grade.tolist()) == {float(labels[0, 0]), 1.0, 2.0, 3.0}
 
 
 def test_zero_and_minus_zero_tie():
-    matched = arrays.match(read_lists([1, 2, 3], [0.0, -0.0, 0.0]), Policy(ties="order"))
+    matched = array_matching.match(read_lists([1, 2, 3], [0.0, -0.0, 0.0]), Policy(ties="order"))
     assert matched.grade.tolist() == [1, 2, 3]
     assert matched.rank_last.tolist() == [3, 3, 3]
 
@@ -163,12 +166,12 @@ def test_very_unequal_lists_are_sorted_in_buckets():
     sizes = np.array([1, 1, 5000, 2, 40, 0, 900, 1])
     labels, scores = rng.integers(0, 3, sizes.sum()), rng.integers(0, 50, sizes.sum())
     query = np.repeat(np.arange(sizes.size), sizes)
-    by_size = arrays.match(read_lists(labels, scores, group=sizes), Policy(ties="average"))
+    by_size = array_matching.match(read_lists(labels, scores, group=sizes), Policy(ties="average"))
     lists = {
         str(number): list(zip(labels[query == number], scores[query == number], strict=True))
         for number in range(sizes.size)
     }
-    assert_same(by_size, mappings.match(*as_dicts(lists), Policy(ties="average")))
+    assert_same(by_size, dict_matching.match(*as_dicts(lists), Policy(ties="average")))
 
 
 def test_batches_change_nothing(monkeypatch):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import gainful as gf
-from gainful.matching import dict_matching as mappings
+from gainful.matching import dict_matching
 from gainful.matching.chunks import Chunks
 from gainful.matching.spark import stream
 from gainful.matching.spark.plan import Plan
@@ -79,7 +79,7 @@ def joined(bunches):
 
 
 def compare(seed, judgments, run, policy, depth, hashes=hash):
-    expected = mappings.match(judgments, run, policy, depth)
+    expected = dict_matching.match(judgments, run, policy, depth)
     cut = depth is not None
     plan = Plan(policy, depth, None, expected.lowest_grade)
     assert plan.cut == cut

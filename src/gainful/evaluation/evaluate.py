@@ -29,7 +29,7 @@ from gainful.inputs.kinds import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.spark_engine import Spark
 from gainful.kernels.swapped_arguments import swapped_arguments
-from gainful.matching import array_matching as arrays
+from gainful.matching import array_matching
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.reader import Reader, reading
@@ -326,7 +326,7 @@ def evaluate_arrays(
     with speaking(tool):
         batches, measured = measure_batches(
             lists.split(batches_for(lists.labels.size)),
-            lambda part: arrays.match(part, resolved),
+            lambda part: array_matching.match(part, resolved),
             asked,
             resolved,
         )

@@ -12,7 +12,7 @@ from gainful.inputs.kinds import Kind
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
 from gainful.inputs.rows import Row
 from gainful.inputs.source import Source
-from gainful.matching import dict_matching as mappings
+from gainful.matching import dict_matching
 from gainful.matching.chunks import Chunks
 from gainful.matching.dicts_and_tables import table_of
 from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
@@ -38,7 +38,7 @@ class DictInput(Input):
         self, judgments: Judgments, policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
         """Match query by query in Python and NumPy."""
-        return mappings.match(judgments.documents, self._given, policy, depth, chunks)
+        return dict_matching.match(judgments.documents, self._given, policy, depth, chunks)
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
         """Return the dict itself."""
@@ -53,7 +53,7 @@ class DictInput(Input):
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Look queries up when they are asked for."""
         del queries, policy
-        known = mappings.queries_of(self._given, self.kind.name)
+        known = dict_matching.queries_of(self._given, self.kind.name)
         return lambda some: {query: known[query] for query in some if query in known}
 
     def table(self, policy: Policy | None) -> Source:
@@ -63,10 +63,10 @@ class DictInput(Input):
     def lowest_grade(self, judgments: Judgments) -> float:
         """Return the lowest grade of what counts under the policy."""
         pools = (
-            mappings.sorted_numbers(
-                mappings.judged_of(found, query, judgments.policy), "grade", "judgments", query
+            dict_matching.sorted_numbers(
+                dict_matching.judged_of(found, query, judgments.policy), "grade", "judgments", query
             )
-            for query, found in mappings.queries_of(self._given, "judgments").items()
+            for query, found in dict_matching.queries_of(self._given, "judgments").items()
         )
         return min((float(pool[0]) for pool in pools if pool.size), default=inf)
 
@@ -84,7 +84,7 @@ class DictInput(Input):
     def rows_to_check(self, name: str) -> Iterator[Row | BadRow]:
         """Go through the documents of all queries."""
         row = 0
-        for query, found in mappings.queries_of(self._given, name).items():
+        for query, found in dict_matching.queries_of(self._given, name).items():
             for given, value in found.items():
                 row += 1
                 try:

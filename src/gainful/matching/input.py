@@ -18,7 +18,7 @@ from gainful.inputs.lines import Lines
 from gainful.inputs.rows import Row
 from gainful.inputs.source import Source
 from gainful.matching.chunks import Chunks
-from gainful.matching.judgment_table import Judged, prepare
+from gainful.matching.judgment_table import JudgmentTable, prepare
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.spark.judged import SparkJudged, frame_of, judged_from
@@ -202,7 +202,7 @@ class Judgments:
         return self.given.documents(self.policy)
 
     @cached_property
-    def table(self) -> Judged:
+    def table(self) -> JudgmentTable:
         """The judgments as a table on the engine."""
         return prepare(self.given.session, self.given.table(self.policy), self.policy)
 

@@ -15,7 +15,7 @@ from gainful.measures.policy import Policy
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgmentTable:
     """Judgments on the engine.
 
     Attributes:
@@ -47,7 +47,7 @@ class Judged:
         return sizes, descending_in_blocks(code.astype(np.int64), grade)
 
 
-def prepare(session: Session, source: Source, policy: Policy) -> Judged:
+def prepare(session: Session, source: Source, policy: Policy) -> JudgmentTable:
     """Read judgments, check them, and number their queries."""
     codes, named = session.name("queries"), session.name("judged")
     table = stored(session, source)
@@ -72,7 +72,9 @@ def prepare(session: Session, source: Source, policy: Policy) -> Judged:
     lowest = session.rows(f"SELECT min(number) + 0.0 FROM {table}{keep}")[0][0]
     queries = session.columns(f"SELECT query FROM {codes} ORDER BY code")["query"]
     names = tuple(queries.tolist())
-    return Judged(session, named, codes, names, np.inf if lowest is None else float(lowest), graded)
+    return JudgmentTable(
+        session, named, codes, names, np.inf if lowest is None else float(lowest), graded
+    )
 
 
 def _graded(session: Session, table: str, codes: str) -> tuple[Ints, Floats] | None:

@@ -11,7 +11,7 @@ from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.source import Source
-from gainful.matching import array_matching as arrays
+from gainful.matching import array_matching
 from gainful.matching.chunks import Chunks
 from gainful.matching.input import Input, Judgments
 from gainful.matching.matched import Matched
@@ -82,7 +82,7 @@ class PredictionInput(ListInput):
             raise InputError("chunks", "documents with ids", "labels with qid:")
         lists = read_lists(labels.labels, self.predictions.scores, query=labels.queries)
         warn_of_ranks_in_arrays(lists)
-        return arrays.match_down_to(lists, policy, depth)
+        return array_matching.match_down_to(lists, policy, depth)
 
     def table_to_check(self) -> Source:
         """Refuse predictions in the place of judgments."""

@@ -9,7 +9,7 @@ from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.spark import errors_of_spark, functions
-from gainful.matching import dict_matching as mappings
+from gainful.matching import dict_matching
 from gainful.matching.chunks import Chunks, read_chunks
 from gainful.matching.input import Documents, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
@@ -126,9 +126,11 @@ class Reader:
         documents = opened.documents(self.policy, depth=cut)
         decided = self.policy.resolved(ids=True)
         scores = {}
-        for query, found in mappings.queries_of(documents, "run").items():
-            scores[query] = mappings.returned_of(found, query, decided, self.chunks)
-            mappings.sorted_numbers(scores[query], "score", "run", query)  # says what is no number
+        for query, found in dict_matching.queries_of(documents, "run").items():
+            scores[query] = dict_matching.returned_of(found, query, decided, self.chunks)
+            dict_matching.sorted_numbers(
+                scores[query], "score", "run", query
+            )  # says what is no number
         opened.warn_of_ranks()
         return scores
 

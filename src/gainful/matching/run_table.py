@@ -22,7 +22,7 @@ from gainful.inputs.source import (
     refuse_values,
 )
 from gainful.matching.chunks import Chunks
-from gainful.matching.judgment_table import Judged, unique
+from gainful.matching.judgment_table import JudgmentTable, unique
 from gainful.matching.matched import Ints
 from gainful.matching.overlap import refuse_disjoint_queries
 from gainful.measures.policy import Policy
@@ -35,7 +35,7 @@ ROWS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieved:
+class RunTable:
     """A run on the engine.
 
     Attributes:
@@ -62,12 +62,12 @@ class Retrieved:
 
 def collect(
     session: Session,
-    judged: Judged,
+    judged: JudgmentTable,
     source: Source,
     policy: Policy,
     depth: int | None,
     chunks: Chunks | None,
-) -> Retrieved:
+) -> RunTable:
     """Read a run, as deep as it matters."""
     table, row, queries = _listed(session, judged, source, policy, chunks)
     if depth is None:
@@ -76,7 +76,7 @@ def collect(
 
 
 def _listed(
-    session: Session, judged: Judged, source: Source, policy: Policy, chunks: Chunks | None
+    session: Session, judged: JudgmentTable, source: Source, policy: Policy, chunks: Chunks | None
 ) -> tuple[str, str, str | None]:
     """Return a run under the policy: a table, what numbers its rows, a table with all queries.
 
@@ -115,13 +115,13 @@ def _listed(
 
 def _top(
     session: Session,
-    judged: Judged,
+    judged: JudgmentTable,
     source: Source,
     table: str,
     policy: Policy,
     queries: str | None,
     depth: int,
-) -> Retrieved:
+) -> RunTable:
     """Keep of each query the documents with a score as high as that at a depth.
 
     Two looks at the run, the first at scores alone, are faster than one that carries the ids
@@ -162,14 +162,14 @@ def _top(
 
 def _described(
     session: Session,
-    judged: Judged,
+    judged: JudgmentTable,
     source: Source,
     table: str,
     policy: Policy,
     *,
     row: str,
     queries: str | None = None,
-) -> Retrieved:
+) -> RunTable:
     """Count the rows of each query; `queries` names a table that has all queries of the run.
 
     A query may be left with no rows.
@@ -202,7 +202,7 @@ def _described(
     )
     codes, n, low, high = (found[name].astype(np.int64) for name in ("code", "n", "low", "high"))
     others = tuple(in_order(name for (name,) in extra))
-    return Retrieved(table, row, codes, n, low, high, n, others, whole=table)
+    return RunTable(table, row, codes, n, low, high, n, others, whole=table)
 
 
 def _known(source: Source) -> str:
@@ -219,7 +219,7 @@ def _refuse_values(session: Session, source: Source, policy: Policy) -> NoReturn
 
 
 def _refuse_without_queries(
-    session: Session, judged: Judged, source: Source, queries: str
+    session: Session, judged: JudgmentTable, source: Source, queries: str
 ) -> NoReturn:
     returned = [row[0] for row in session.rows(f"SELECT DISTINCT query FROM {queries}")]
     if not returned:

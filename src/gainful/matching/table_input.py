@@ -12,9 +12,7 @@ from gainful.inputs.lines import Lines, read_lines
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.rows import Fault, Row, rows
 from gainful.inputs.source import Source, TextState, ready
-from gainful.matching import dict_matching as mappings
-from gainful.matching import table_matching as tables
-from gainful.matching import trec_matching as clean_lines
+from gainful.matching import dict_matching, table_matching, trec_matching
 from gainful.matching.chunks import Chunks
 from gainful.matching.dicts_and_tables import Selection, documents_in, stored
 from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
@@ -59,12 +57,12 @@ class TableInput(Input):
         """Match on the engine; clean TREC files as arrays, and dicts with bare queries as dicts."""
         if judgments.has_bare_queries:
             documents = self.documents(judgments.policy)
-            return mappings.match(judgments.documents, documents, policy, depth, chunks)
+            return dict_matching.match(judgments.documents, documents, policy, depth, chunks)
         matched = self._match_lines(judgments, policy, depth) if chunks is None else None
         if matched is None:
             table, source = judgments.table, self._ready
             with self.session.scratch():
-                matched = tables.match(self.session, table, source, policy, depth, chunks)
+                matched = table_matching.match(self.session, table, source, policy, depth, chunks)
         return matched
 
     def _match_lines(
@@ -77,7 +75,7 @@ class TableInput(Input):
         if judgments.lines is None:
             return None
         found = self.lines(depth, single=policy.precision == "single")
-        return None if found is None else clean_lines.match(judgments.lines, found, policy, depth)
+        return None if found is None else trec_matching.match(judgments.lines, found, policy, depth)
 
     @property
     def _is_trec(self) -> bool:

@@ -16,11 +16,11 @@ from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples
 from gainful.inputs.source import Source, guarded
 from gainful.matching.chunks import Chunks
-from gainful.matching.judgment_table import Judged, find_duplicate
+from gainful.matching.judgment_table import JudgmentTable, find_duplicate
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
 from gainful.matching.overlap import warn_of_disjoint_documents
 from gainful.matching.rank_search import Segments, count_above, with_repeats
-from gainful.matching.run_table import Retrieved, collect
+from gainful.matching.run_table import RunTable, collect
 from gainful.matching.sorting import ranges
 from gainful.measures.policy import Policy
 
@@ -48,7 +48,7 @@ class _Pairs:
 
 def match(
     session: Session,
-    judged: Judged,
+    judged: JudgmentTable,
     source: Source,
     policy: Policy,
     depth: int | None = None,
@@ -102,7 +102,7 @@ def match(
 
 
 def _ranked(
-    session: Session, judged: Judged, source: Source, run: Retrieved, policy: Policy
+    session: Session, judged: JudgmentTable, source: Source, run: RunTable, policy: Policy
 ) -> _Pairs:
     """Rank the judged documents among the scores of their queries."""
     found = guarded(
@@ -145,7 +145,7 @@ def _ranked(
 
 
 def _parts(
-    session: Session, judged: Judged, source: Source, run: Retrieved
+    session: Session, judged: JudgmentTable, source: Source, run: RunTable
 ) -> Iterator[tuple[Ints, Floats, NDArray[np.uint64], Segments]]:
     """Yield the scores and the hashes of the ids, with the queries that they belong to."""
     together = run.row != "" and bool((run.last_row - run.first_row + 1 == run.lengths).all())
@@ -174,9 +174,9 @@ def _parts(
 
 def _settled(
     session: Session,
-    judged: Judged,
+    judged: JudgmentTable,
     source: Source,
-    run: Retrieved,
+    run: RunTable,
     policy: Policy,
     tied: _Pairs,
     score: Floats,
@@ -209,8 +209,8 @@ def _settled(
 
 
 def _treat_unjudged(
-    session: Session, judged: Judged, run: Retrieved, policy: Policy
-) -> tuple[Judged, Retrieved, Ints]:
+    session: Session, judged: JudgmentTable, run: RunTable, policy: Policy
+) -> tuple[JudgmentTable, RunTable, Ints]:
     """Drop unjudged documents or give them a grade; also return how many each query has (p,)."""
     known = session.columns(
         f"SELECT code, count(*) AS n FROM {run.table} r JOIN {judged.table} j "
@@ -258,7 +258,9 @@ def _treat_unjudged(
     return replace(judged, table=graded, graded=None), run, unjudged
 
 
-def _refuse_unjudged(session: Session, judged: Judged, run: Retrieved, unjudged: Ints) -> NoReturn:
+def _refuse_unjudged(
+    session: Session, judged: JudgmentTable, run: RunTable, unjudged: Ints
+) -> NoReturn:
     place = int(np.flatnonzero(unjudged)[0])
     query = judged.queries[run.codes[place]]
     docs = session.rows(
@@ -274,7 +276,9 @@ def _refuse_unjudged(session: Session, judged: Judged, run: Retrieved, unjudged:
     )
 
 
-def _warn_if_disjoint(session: Session, judged: Judged, source: Source, run: Retrieved) -> None:
+def _warn_if_disjoint(
+    session: Session, judged: JudgmentTable, source: Source, run: RunTable
+) -> None:
     """Warn where no retrieved document is judged, also below the depth."""
     shared = guarded(
         session,

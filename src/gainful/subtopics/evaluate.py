@@ -16,7 +16,7 @@ from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.identifiers import examples
 from gainful.inputs.kinds import RUN
-from gainful.matching import dict_matching as mappings
+from gainful.matching import dict_matching
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import warn_of_marks
 from gainful.matching.open_input import open_input
@@ -89,7 +89,7 @@ def evaluate_subtopics(
     warn_of_marks(np.array(grades, np.float64), chosen)
     likely = read_weights(weights, judged)
     union = _union(judged)
-    matched = mappings.match(union, returned, decided)
+    matched = dict_matching.match(union, returned, decided)
     lists = _lists(union, returned, decided)
     topics = [
         Topic(
@@ -137,10 +137,10 @@ def _union(judged: Judged) -> dict[object, dict[object, float]]:
 def _lists(judged: Documents, returned: Documents, policy: Policy) -> dict[str, list[str]]:
     """Return the documents of the judged queries in rank order, equal scores by id descending."""
     lists = {}
-    for query, found in mappings.queries_of(returned, "run").items():
+    for query, found in dict_matching.queries_of(returned, "run").items():
         if query not in judged:
             continue
-        scores = mappings.returned_of(found, query, policy, None)
+        scores = dict_matching.returned_of(found, query, policy, None)
         order = sorted(scores, key=lambda doc: (float(scores[doc]), doc), reverse=True)
         if policy.unjudged == "condense":
             order = [doc for doc in order if doc in judged[query]]
