@@ -3,9 +3,10 @@
 import operator
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
+from typing import NoReturn
 
 from gainful.arguments import HALF, is_truth, is_writable
-from gainful.errors import InputError
+from gainful.errors import DisjointError, InputError, warn
 from gainful.message_texts import shown
 
 _EXAMPLES = 3
@@ -88,3 +89,23 @@ def overlap_hint(left: Collection[str], right: Collection[str]) -> str:
         if any(fold(text) in folded for text in right):
             return f"They meet when read {words}."
     return "Check that both come from the same collection."
+
+
+def refuse_disjoint_queries(judged: Collection[str], returned: Collection[str]) -> NoReturn:
+    """Refuse a run that has none of the judged queries."""
+    raise DisjointError(
+        "query ids",
+        "judgments and run to share some",
+        f"none in common: judgments have {examples(in_order(judged))}; "
+        f"the run has {examples(in_order(returned))}",
+        overlap_hint(judged, returned),
+    )
+
+
+def warn_of_disjoint_documents(known: Collection[str], found: Collection[str]) -> None:
+    """Warn of a run in which no document of a judged query is judged."""
+    warn(
+        "document ids: no retrieved document is judged: "
+        f"judgments have {examples(in_order(known))}; the run has {examples(in_order(found))}. "
+        + overlap_hint(known, found),
+    )

@@ -10,9 +10,9 @@ import numpy as np
 from gainful import arguments
 from gainful.errors import GainfulWarning, InputError, MeasureError
 from gainful.inputs.engine import Engine
+from gainful.inputs.identifiers import warn_of_disjoint_documents
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
 from gainful.matching.negative_grades import warn_of_marks
-from gainful.matching.overlap import warn_of_disjoint_documents
 from gainful.matching.ranked_documents import by_score
 from gainful.matching.reader import Reader, reading
 from gainful.measures.family import GEOMETRIC

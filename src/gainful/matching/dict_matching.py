@@ -14,13 +14,19 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
-from gainful.inputs.identifiers import examples, id_text, in_order, refuse_halves
+from gainful.inputs.identifiers import (
+    examples,
+    id_text,
+    in_order,
+    refuse_disjoint_queries,
+    refuse_halves,
+    warn_of_disjoint_documents,
+)
 from gainful.inputs.kinds import JUDGMENTS
 from gainful.inputs.precision import beyond_single, in_single
 from gainful.matching.chunks import Chunks, fold, without_self
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
 from gainful.matching.negative_grades import without_negative
-from gainful.matching.overlap import refuse_disjoint_queries, warn_of_disjoint_documents
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 

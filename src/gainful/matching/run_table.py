@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
-from gainful.inputs.identifiers import in_order
+from gainful.inputs.identifiers import in_order, refuse_disjoint_queries
 from gainful.inputs.precision import IN_SINGLE
 from gainful.inputs.source import (
     Source,
@@ -24,7 +24,6 @@ from gainful.inputs.source import (
 from gainful.matching.chunks import Chunks
 from gainful.matching.judgment_table import JudgmentTable, unique
 from gainful.matching.matched import Ints
-from gainful.matching.overlap import refuse_disjoint_queries
 from gainful.measures.policy import Policy
 
 # SQL, with {rows} for the source, of the run's columns in either precision.

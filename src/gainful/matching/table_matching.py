@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
-from gainful.inputs.identifiers import examples
+from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
 from gainful.inputs.source import Source, guarded
 from gainful.matching.chunks import Chunks
 from gainful.matching.judgment_table import JudgmentTable, find_duplicate
 from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
-from gainful.matching.overlap import warn_of_disjoint_documents
 from gainful.matching.rank_search import Segments, count_above, with_repeats
 from gainful.matching.run_table import RunTable, collect
 from gainful.matching.sorting import ranges

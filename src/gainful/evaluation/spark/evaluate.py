@@ -15,10 +15,10 @@ from gainful.evaluation.coverage import Coverage, in_documents
 from gainful.evaluation.spark.measuring import SCHEMA, Measuring, problem_of
 from gainful.evaluation.spark.scores import Names, SparkScores, is_measured
 from gainful.evaluation.spark.summary import Summary, Summing, added, read_summary
+from gainful.inputs.identifiers import refuse_disjoint_queries
 from gainful.inputs.kinds import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
 from gainful.inputs.spark import errors_of_spark, functions, in_python, kept
-from gainful.matching.overlap import refuse_disjoint_queries
 from gainful.matching.spark.sides import Sides
 from gainful.measures.dialect import Dialect
 from gainful.measures.policy import Policy

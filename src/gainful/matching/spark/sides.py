@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.identifiers import examples
+from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
 from gainful.inputs.kinds import RUN
 from gainful.inputs.spark import (
     as_texts,
@@ -14,7 +14,6 @@ from gainful.inputs.spark import (
     refuse_values,
 )
 from gainful.matching.chunks import unknown_chunk
-from gainful.matching.overlap import warn_of_disjoint_documents
 from gainful.matching.spark.judged import SparkJudged, is_counted
 from gainful.matching.spark.plan import Plan, planned, with_document
 from gainful.matching.spark.tagged import RETRIEVED
