@@ -15,8 +15,8 @@ from pathlib import PurePath
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.scores import Scores
@@ -71,9 +71,9 @@ class Baseline:
     policy: Policy
     coverage: Mapping[str, int | float | None]
     queries: tuple[str, ...]
-    values: NDArray[np.float64]
-    counted: NDArray[np.bool_]
-    judged: NDArray[np.int64]
+    values: Floats
+    counted: Bools
+    judged: Ints
     signatures: Mapping[str, str]
     judgments: Mapping[str, str]
     runs: Mapping[str, str]
@@ -286,7 +286,7 @@ class _Saved:
             self._refuse(key, f"the measures {', '.join(measures)}", [*found])
         return found  # type: ignore[no-any-return]
 
-    def _judged(self, size: int) -> NDArray[np.int64]:
+    def _judged(self, size: int) -> Ints:
         counts = self._take("judged", list)
         self._refuse_length("judged", counts, size)
         wrong = [count for count in counts if type(count) is not int or not 0 <= count < 2**63]
@@ -294,7 +294,7 @@ class _Saved:
             self._refuse("judged", "whole numbers from 0", wrong[0])
         return np.array(counts, np.int64)
 
-    def _values(self, name: str, size: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _values(self, name: str, size: int) -> tuple[Floats, Bools]:
         """Return the values (q,) of a measure, and which of them count (q,)."""
         cells = self._of_measures("values", self.members["measures"])[name]
         where = f"values, {name}"
@@ -376,7 +376,7 @@ def _refuse_without_notation(measure: Measure) -> None:
     )
 
 
-def _written(values: NDArray[np.float64], counted: NDArray[np.bool_]) -> list[float | str | None]:
+def _written(values: Floats, counted: Bools) -> list[float | str | None]:
     """Return values as JSON has them."""
     if np.isfinite(values).all() and counted.all():
         return values.tolist()  # type: ignore[no-any-return]

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools
 from gainful.errors import InputError
 from gainful.evaluation.measuring import Measured
 from gainful.inputs.identifiers import examples
@@ -17,9 +17,7 @@ SKIPPED = ("skip", "skip_all")
 _EMPTY = {"zero": 0.0, "one": 1.0, "nan": np.nan}
 
 
-def apply_policy(
-    measured: Measured, measures: Sequence[Measure], policy: Policy
-) -> NDArray[np.bool_]:
+def apply_policy(measured: Measured, measures: Sequence[Measure], policy: Policy) -> Bools:
     """Give the bare values their meaning, in place; return where [query, measure] they count."""
     values, missing = measured.values, measured.missing
     counted = np.ones(values.shape, np.bool_)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools
 from gainful.evaluation.measuring import Measured
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
@@ -124,7 +124,7 @@ def in_documents(count: float) -> float:
     return int(rounded) if rounded.is_integer() else rounded
 
 
-def _where(queries: tuple[str, ...], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
+def _where(queries: tuple[str, ...], chosen: Bools) -> tuple[str, ...]:
     return tuple(queries[place] for place in np.flatnonzero(chosen))
 
 

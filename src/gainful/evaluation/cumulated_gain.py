@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
@@ -18,7 +18,7 @@ from gainful.measures.spec import Measure
 from gainful.measures.written_numbers import write_number
 
 Grades = ArrayLike | Sequence[ArrayLike]
-Value = float | NDArray[np.float64]
+Value = float | Floats
 
 
 def cg(grades: Grades, *, k: int | None = None, gain: object = "linear") -> Value:

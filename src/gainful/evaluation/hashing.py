@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gainful.array_types import Ints
+from gainful.array_types import Floats, Ints
 from gainful.matching.matched import Matched, cut
 
 _SHOWN_BYTES = 6
@@ -51,7 +50,7 @@ def short_hash(sum_of_digests: int) -> str:
     return hashlib.blake2b(packed, digest_size=_SHOWN_BYTES).hexdigest()
 
 
-def _bits(numbers: NDArray[np.float64]) -> Ints:
+def _bits(numbers: Floats) -> Ints:
     return (numbers + 0.0).view(np.int64)  # + 0: equal values have equal bits, there is no −0
 
 

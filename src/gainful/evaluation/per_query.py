@@ -4,17 +4,15 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gainful import arguments
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, MissingDependencyError
 from gainful.measures.notation import parse
 from gainful.measures.spec import Measure
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table import Cell, Table
 
-Held = tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.bool_]]
+Held = tuple[tuple[str, ...], Floats, Bools]
 
 
 class Rows:
@@ -23,8 +21,8 @@ class Rows:
     def __init__(
         self,
         queries: tuple[str, ...],
-        values: NDArray[np.float64],
-        counted: NDArray[np.bool_],
+        values: Floats,
+        counted: Bools,
     ) -> None:
         self._rows = queries, values, counted
 
@@ -37,12 +35,12 @@ class Rows:
         return self._held()[0]
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Floats:
         """[query, measure], read-only; NaN where not counted."""
         return self._held()[1]
 
     @property
-    def counted(self) -> NDArray[np.bool_]:
+    def counted(self) -> Bools:
         """[query, measure], read-only."""
         return self._held()[2]
 
@@ -61,8 +59,8 @@ class PerQuery(Rows):
         self,
         queries: tuple[str, ...],
         measures: tuple[str, ...],
-        values: NDArray[np.float64],
-        counted: NDArray[np.bool_],
+        values: Floats,
+        counted: Bools,
     ) -> None:
         super().__init__(queries, values, counted)
         self.columns = ("query", *measures)

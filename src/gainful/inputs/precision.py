@@ -1,11 +1,9 @@
 """Scores in single precision: rounded to float32, and held as float64 again."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError
-
-Floats = NDArray[np.float64]
 
 BEYOND_SINGLE = 2.0**128 - 2.0**103  # from here on, a number is rounded to infinity
 

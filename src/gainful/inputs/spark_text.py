@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.columns import kind_of
 from gainful.inputs.files import BYTE_ORDER_MARK, csv_fields
@@ -25,7 +26,6 @@ from gainful.inputs.spark import FAULT, Unread, functions, in_python, refuse_ran
 from gainful.message_texts import printable, shortened
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from pyspark.sql import DataFrame, SparkSession
 
 _HEAD = 50  # lines from which a format is told
@@ -291,7 +291,7 @@ def _batch(query: Any, doc: Any, number: Any) -> Any:
     for ids in (query, doc):
         if ids.null_count or pc.any(pc.equal(pc.binary_length(ids), 0)).as_py():
             raise _UnusualError
-    numbers: NDArray[np.float64] = number.to_numpy(zero_copy_only=False) + 0.0  # there is no −0
+    numbers: Floats = number.to_numpy(zero_copy_only=False) + 0.0  # there is no −0
     if not np.isfinite(numbers).all():  # what is missing is NaN here
         raise _UnusualError
     faults = pa.nulls(len(query), _fault_type())

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Literal, SupportsFloat
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.columns import refuse_ids, refuse_repeated
@@ -92,7 +92,7 @@ class InputTable:
         place = self.places[row]
         return place if isinstance(place, str) else f"{self.name}:{place}"
 
-    def numbers(self, column: str) -> NDArray[np.float64]:
+    def numbers(self, column: str) -> Floats:
         """Return a column (n,) as float64, NaN where a cell is missing; truth is 1 or 0."""
         cells = self._cells(column)
         numbers = np.array([_cell_number(cell) for cell in cells], np.float64)

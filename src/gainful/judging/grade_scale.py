@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gainful import arguments
+from gainful.array_types import Floats
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.worksheet import RISING, Worksheet
 from gainful.measures.gain import Gain
@@ -54,7 +54,7 @@ def read_scale(grades: object) -> Scale:
     return Scale(tuple(numbers), between=not listed)
 
 
-def possible_gains(scale: Scale, gain: Gain, sheet: Worksheet) -> NDArray[np.float64]:
+def possible_gains(scale: Scale, gain: Gain, sheet: Worksheet) -> Floats:
     """Return the gains of the possible grades, ascending; of a range, only those of its ends."""
     if scale.between and gain.form not in RISING:
         raise InputError(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.array_types import Floats, Ints
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet, relevant_total
 from gainful.judging.grade_scale import Scale, possible_gains
@@ -44,7 +44,7 @@ def relevance_ends(scale: Scale, rel: float) -> tuple[int, int]:
     return int(scale.lowest >= rel), int(scale.highest >= rel)
 
 
-def open_ranks(sheet: Worksheet, cutoff: int | None) -> tuple[NDArray[np.bool_], Ints]:
+def open_ranks(sheet: Worksheet, cutoff: int | None) -> tuple[Bools, Ints]:
     """Return where [query, rank−1] no judged document stands, and how many are deeper (q,)."""
     _, rank = sheet.certain_grades()
     matched = sheet.matched

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gainful.array_types import Floats
+from gainful.array_types import Bools, Floats
 
 
 def exp2_gains(grades: Floats) -> Floats:
@@ -46,7 +45,7 @@ class NumpyArithmetic:
         inverse: Floats = 1.0 / _logarithm(numbers, self.base)
         return inverse
 
-    def where(self, condition: NDArray[np.bool_], yes: float, no: Floats | float) -> Floats:
+    def where(self, condition: Bools, yes: float, no: Floats | float) -> Floats:
         """Return `yes` where the condition holds, else `no`."""
         return np.where(condition, yes, no)
 

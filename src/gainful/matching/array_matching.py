@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.arrays import Lists
 from gainful.inputs.precision import beyond_single, in_single
-from gainful.matching.matched import Bools, Floats, Ints, Matched, cut, offsets_of, places_of
+from gainful.matching.matched import Matched, cut, offsets_of, places_of
 from gainful.matching.sorting import descending_in_blocks, ranges, sort_lists
 from gainful.measures.policy import Policy
 

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.identifiers import (
@@ -25,7 +26,7 @@ from gainful.inputs.identifiers import (
 from gainful.inputs.kinds import JUDGMENTS
 from gainful.inputs.precision import beyond_single, in_single
 from gainful.matching.chunks import Chunks, fold, without_self
-from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
+from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.negative_grades import without_negative
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.engine import Columns, Session
 from gainful.inputs.kinds import Kind
@@ -18,7 +18,7 @@ Documents = Mapping[Any, Mapping[Any, float]]
 
 def columns_of(
     documents: Documents, kind: Kind, policy: Policy | None
-) -> tuple[list[str], list[str], NDArray[np.float64]]:
+) -> tuple[list[str], list[str], Floats]:
     """Return a dict of dicts as columns: query, doc and number."""
     queries: list[str] = []
     docs: list[str] = []

@@ -7,11 +7,8 @@ documents were retrieved, and the grades of all judged documents.
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from gainful.array_types import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

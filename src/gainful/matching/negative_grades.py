@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.errors import warn
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
@@ -23,7 +23,7 @@ def without_negative(documents: Mapping[Any, float]) -> Mapping[Any, float]:
     return {doc: grade for doc, grade in documents.items() if grade >= 0}
 
 
-def marks_in(grades: NDArray[np.float64]) -> int:
+def marks_in(grades: Floats) -> int:
     """Return how many grades (m,) are −1; 0 where that is not the only negative one.
 
     >>> marks_in(np.array([2.0, -1.0, -1.0])), marks_in(np.array([2.0, -1.0, -2.0]))
@@ -33,7 +33,7 @@ def marks_in(grades: NDArray[np.float64]) -> int:
     return negative.size if (negative == MARK).all() else 0
 
 
-def warn_of_marks(grades: NDArray[np.float64], policy: Policy) -> None:
+def warn_of_marks(grades: Floats, policy: Policy) -> None:
     """Warn where −1 is the only negative grade (m,); the policy is as the caller gives it."""
     if policy.negative == "auto":
         tell_marks(marks_in(grades))

@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Floats, Ints
 from gainful.inputs.parallel import in_parallel
-from gainful.matching.matched import Floats, Ints
 from gainful.matching.sorting import buckets, ranges
 
 Number = TypeVar("Number", bound=np.generic)

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from gainful.array_types import Ints
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import in_order, refuse_disjoint_queries
@@ -23,7 +24,6 @@ from gainful.inputs.source import (
 )
 from gainful.matching.chunks import Chunks
 from gainful.matching.judgment_table import JudgmentTable, unique
-from gainful.matching.matched import Ints
 from gainful.measures.policy import Policy
 
 # SQL, with {rows} for the source, of the run's columns in either precision.

@@ -13,8 +13,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Floats, Ints
 from gainful.inputs.arrays import Lists, Numbers
-from gainful.matching.matched import Bools, Floats, Ints
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

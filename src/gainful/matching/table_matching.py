@@ -11,13 +11,14 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
 from gainful.inputs.source import Source, guarded
 from gainful.matching.chunks import Chunks
 from gainful.matching.judgment_table import JudgmentTable, find_duplicate
-from gainful.matching.matched import Floats, Ints, Matched, by_rank, offsets_of
+from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.rank_search import Segments, count_above, with_repeats
 from gainful.matching.run_table import RunTable, collect
 from gainful.matching.sorting import ranges

@@ -8,9 +8,10 @@ import operator
 
 import numpy as np
 
+from gainful.array_types import Ints
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.lines import Lines, doc_bytes, same_docs
-from gainful.matching.matched import Ints, Matched, by_rank, offsets_of
+from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.rank_search import Segments, count_above, count_down_to, locate, with_repeats
 from gainful.matching.sorting import descending_in_blocks, ranges
 from gainful.measures.policy import Policy

@@ -9,9 +9,8 @@ the scores that they came from, 0.3 − 0.2 and 0.8 − 0.7, become equal, which
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gainful.array_types import Bools, Floats
+from gainful.array_types import Bools, Floats, Ints
 
 _FINEST = 40  # bits of the largest value: fewer than a score has, so its rounding error goes
 _EXACT = 52  # bits of the largest sum; the difference of two sums needs one more
@@ -27,7 +26,7 @@ class Grid:
     """
 
     units: Floats
-    exponent: NDArray[np.int64]
+    exponent: Ints
 
     @property
     def slack(self) -> float:

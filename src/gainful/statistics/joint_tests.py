@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
@@ -150,7 +150,7 @@ def _ranges(units: Floats, draws: Draws) -> Floats:
     return np.concatenate(draws.in_blocks(Purpose.TUKEY, size, work))
 
 
-def _orders(generator: np.random.Generator, shape: tuple[int, int, int]) -> NDArray[np.int64]:
+def _orders(generator: np.random.Generator, shape: tuple[int, int, int]) -> Ints:
     """Return (q, r, m): the places q·m to q·m + m − 1 of the scores of each query, in random order.
 
     Random numbers that have a place in their low bits are sorted; those above them, some fifty,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gainful.array_types import Floats
+from gainful.array_types import Floats, Ints
 from gainful.statistics.checked_input import read_margin, read_values
 from gainful.statistics.distributions import coin_two_sided, normal_two_sided, t_two_sided
 from gainful.statistics.exact_sums import Grid, on_grid
@@ -243,18 +243,18 @@ def sign_test(differences: ArrayLike, *, tie: float = 0.0) -> Outcome:
     return Outcome("sign", p, float(above), column.size)
 
 
-def _tied_sizes(kept: Floats) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def _tied_sizes(kept: Floats) -> tuple[NDArray[np.intp], Ints]:
     """Return the place of each difference among the different sizes, and how many share each."""
     _, place, ties = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
     return place, ties
 
 
-def _doubled_ranks(place: NDArray[np.intp], ties: NDArray[np.int64]) -> NDArray[np.int64]:
+def _doubled_ranks(place: NDArray[np.intp], ties: Ints) -> Ints:
     """Return the rank of each size, doubled: a whole number even in a tie."""
     return (2 * np.cumsum(ties) - ties + 1)[place]
 
 
-def _exact_ranks(twice: NDArray[np.int64], smaller: int) -> float:
+def _exact_ranks(twice: Ints, smaller: int) -> float:
     """Return the share of all choices of ranks whose sum is as far from the middle as this."""
     ways = np.zeros(int(twice.sum()) + 1)  # by sum; counts up to 2^50 are exact
     ways[0] = 1

@@ -3,9 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.per_query import PerQuery
@@ -33,8 +31,8 @@ class SubtopicScores(Scores):
         policy: Policy,
         coverage: Coverage,
         queries: tuple[str, ...],
-        values: NDArray[np.float64],
-        counted: NDArray[np.bool_],
+        values: Floats,
+        counted: Bools,
         empty: tuple[int, ...],
         topics: Sequence[Topic],
     ) -> None:

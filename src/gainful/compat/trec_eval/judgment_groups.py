@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gainful.array_types import Floats
+from gainful.array_types import Floats, Ints
 from gainful.compat.trec_eval.c_program import BAD_INPUT, StoppedError, whole
 from gainful.compat.trec_eval.files import read_rows, read_run, text_of
 from gainful.compat.trec_eval.measure_names import BY_NAME, AskedMeasure
@@ -45,7 +44,7 @@ class Grouped(WithoutGradeStrings):
     queries: tuple[str, ...]
     missing: Sequence[bool]
     matched: Matched
-    owner: NDArray[np.int64]
+    owner: Ints
     tag: str
     faults: Mapping[str, str] = field(default_factory=dict)
     relevant: int = 0  # which no measure of judges counts

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gainful.array_types import Floats, Ints
+from gainful.array_types import Bools, Floats, Ints
 from gainful.compat.trec_eval.c_program import ZERO_BY_ZERO
 from gainful.compat.trec_eval.measure_names import AskedMeasure, Settings
 from gainful.compat.trec_eval.named_gains import measured, persistence, weights
@@ -48,14 +47,14 @@ def columns(
     return values
 
 
-def _empty(sheet: Worksheet, measure: Measure, settings: Settings) -> NDArray[np.bool_]:
+def _empty(sheet: Worksheet, measure: Measure, settings: Settings) -> Bools:
     if "rel" in measure.parameters:
-        nothing: NDArray[np.bool_] = relevant_total(sheet, settings.rel) == 0
+        nothing: Bools = relevant_total(sheet, settings.rel) == 0
         return nothing
     return sheet.empty(measure.parameters["gain"])
 
 
-def _no_gain(sheet: Worksheet, settings: Settings) -> NDArray[np.bool_]:
+def _no_gain(sheet: Worksheet, settings: Settings) -> Bools:
     return (relevant_total(sheet, settings.rel) > 0) & sheet.empty(gain("linear"))
 
 

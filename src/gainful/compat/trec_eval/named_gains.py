@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gainful.array_types import Floats
+from gainful.array_types import Floats, Ints
 from gainful.compat.trec_eval.c_program import ZERO_BY_ZERO, merge_sorted, truncated, whole
 from gainful.compat.trec_eval.files import bytes_of
 
@@ -143,7 +142,7 @@ def _last(values: Floats) -> float:
     return float(values[-1]) if values.size else 0.0
 
 
-def _reached(cumulated: Floats, counts: NDArray[np.int64]) -> Floats:
+def _reached(cumulated: Floats, counts: Ints) -> Floats:
     """Return what so many documents each have cumulated."""
     return np.concatenate(([0.0], cumulated))[np.minimum(counts, cumulated.size)]
 

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Ints
 from gainful.errors import InputError
 from gainful.evaluation.aggregates import aggregate_of, aggregate_of_sum
 from gainful.evaluation.coverage import Coverage, count_queries
@@ -107,7 +107,7 @@ class SparkScores(Scores):
         self._hashed = dict(zip(reaches, pairs, strict=True))
 
     @cached_property
-    def _collected(self) -> tuple[Held, NDArray[np.int64]]:
+    def _collected(self) -> tuple[Held, Ints]:
         """The queries that count, their values, where these count, and how many are judged."""
         with errors_of_spark(), without_pandas():
             wanted = self._frame.where(is_measured()).select("query", "values", "judged").toArrow()
@@ -133,7 +133,7 @@ class SparkScores(Scores):
         return self._collected[0]
 
     @property
-    def judged(self) -> NDArray[np.int64]:
+    def judged(self) -> Ints:
         """The number of judged documents of each of `queries` (q,), read-only."""
         return self._collected[1]
 

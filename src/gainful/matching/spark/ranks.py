@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.matching.matched import Bools, Floats, Ints
+from gainful.array_types import Bools, Floats, Ints
 
 Part = tuple[NDArray[Any], ...]
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.matching.matched import Bools, Floats, Ints, Matched, by_rank, offsets_of
+from gainful.array_types import Bools, Floats, Ints
+from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.sorting import descending_in_blocks
 from gainful.matching.spark.plan import Plan
 from gainful.matching.spark.ranks import Gathered, Ranks

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Bools, Ints
 from gainful.errors import InputError
 from gainful.tensors.losses.operations import Array, Operations, operations_for
 from gainful.tensors.losses.training_lists import (
@@ -37,7 +37,7 @@ class Group:
     the call, without offsets, weight and reduction.
     """
 
-    which: NDArray[np.int64]
+    which: Ints
     scores: Array
     labels: Array
     mask: Array
@@ -105,7 +105,7 @@ def _groups(scores: Array, labels: Any, mask: Any, options: Mapping[str, Any]) -
         )
 
 
-def _alike(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def _alike(lengths: Ints) -> Iterator[Ints]:
     """Yield which lists make a group; there is one at least, of no list if there are none.
 
     >>> [[int(one) for one in group] for group in _alike(np.array([3, 5000, 4, 4000]))]
@@ -122,9 +122,7 @@ def _alike(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         start += count
 
 
-def _places(
-    bounds: NDArray[np.int64], which: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _places(bounds: Ints, which: Ints) -> tuple[Ints, Bools]:
     """Return where the items of lists are, [list, item], and which of these places are items."""
     first, lengths = bounds[which], np.diff(bounds)[which]
     steps = np.arange(lengths.max(initial=1))
@@ -149,7 +147,7 @@ def _like_scores(
     return given
 
 
-def _bounds(offsets: Any, scores: Array) -> NDArray[np.int64]:
+def _bounds(offsets: Any, scores: Array) -> Ints:
     """Return offsets as whole numbers of the host."""
     try:
         found = np.asarray(offsets.tolist() if hasattr(offsets, "tolist") else list(offsets))

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gainful.array_types import Floats
 from gainful.kernels import gains_and_discounts
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
@@ -40,14 +40,14 @@ def gains(lists: ScoredLists, gain: Gain) -> Any:
     return xp.where(lists.valid, worth, 0)
 
 
-def discount_table(discount: Discount, base: float, depth: int) -> NDArray[np.float64]:
+def discount_table(discount: Discount, base: float, depth: int) -> Floats:
     """Return the discounts (depth,) of the ranks from 1 on."""
     return gains_and_discounts.discount_table(
         discount.formula, depth, base=base, exponent=discount.exponent
     )[1:]
 
 
-def weights(lists: ScoredLists, ranking: Ranking, table: NDArray[np.float64]) -> Any:
+def weights(lists: ScoredLists, ranking: Ranking, table: Floats) -> Any:
     """Return the discount of each rank: the mean of its block, where blocks are averaged over.
 
     Args:
@@ -75,7 +75,7 @@ def reciprocals(lists: ScoredLists, ranking: Ranking, cutoff: int | None) -> Any
     )
 
 
-def _running(table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _running(table: Floats) -> tuple[Floats, Floats]:
     """Return the sums (n+1,) from each rank on, as two numbers whose differences lose no digits.
 
     The first number is one that float32 holds, the second what that leaves of the sum. Discounts

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.arguments import SWAPPED
+from gainful.array_types import Bools
 from gainful.errors import InputError, warn
 from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.tensors.metrics.array_libraries import device_of, is_jax, is_torch, namespace_of
@@ -101,9 +102,7 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> ScoredLists:
     )
 
 
-def _warn_if_swapped(
-    scores: NDArray[Any], labels: NDArray[Any], mask: NDArray[np.bool_] | None
-) -> None:
+def _warn_if_swapped(scores: NDArray[Any], labels: NDArray[Any], mask: Bools | None) -> None:
     given = (labels, scores) if mask is None else (labels[mask], scores[mask])
     oddity = swapped_arguments(*given)
     if oddity is not None:
