@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import gainful as gf
-from gainful.matching.spark import cutting
+from gainful.matching.spark import plan as cutting
 from spark_cases import (
     CHUNKS,
     POLICIES,

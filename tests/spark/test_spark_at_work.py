@@ -19,10 +19,10 @@ from gainful.inputs.columns import read_columns
 from gainful.inputs.kinds import RUN
 from gainful.inputs.spark import as_they_are
 from gainful.matching.chunks import Chunks
-from gainful.matching.spark import cutting
-from gainful.matching.spark.judged import judged_from, judged_in
+from gainful.matching.spark import plan as cutting
 from gainful.matching.spark.plan import Plan
-from gainful.matching.spark.sides import Sides
+from gainful.matching.spark.run_with_judgments import RunWithJudgments
+from gainful.matching.spark.spark_judgments import judgments_in_dicts, judgments_in_frame
 from spark_cases import on_spark, random_sides, rows_of
 
 JUDGMENTS, RUN_DICTS = random_sides("at work")
@@ -38,14 +38,14 @@ def plan_of(spark, capsys, tmp_path, depth, *, local, chunks=None, **choices):
     run = as_they_are(spark.read.parquet(str(tmp_path / "run")), RUN, read_columns(None))
     policy = gf.Policy(**{"ties": "doc", **choices})
     if local:
-        judged = judged_from(JUDGMENTS, spark, policy)
+        judged = judgments_in_dicts(JUDGMENTS, spark, policy)
     else:
         on_spark(spark, JUDGMENTS, "grade").write.mode("overwrite").parquet(str(tmp_path / "j"))
-        judged = judged_in(spark.read.parquet(str(tmp_path / "j")), {}, policy)
+        judged = judgments_in_frame(spark.read.parquet(str(tmp_path / "j")), {}, policy)
     plan = Plan(policy, depth, chunks, judged.lowest)
     measuring = Measuring(plan, (gf.measure("nDCG@10"),), (10,), None)
     capsys.readouterr()
-    measured_rows(Sides(judged, run, plan), measuring).explain()
+    measured_rows(RunWithJudgments(judged, run, plan), measuring).explain()
     return capsys.readouterr().out
 
 

@@ -10,9 +10,8 @@ import pytest
 import gainful as gf
 from gainful.matching import dict_matching
 from gainful.matching.chunks import Chunks
-from gainful.matching.spark import stream
-from gainful.matching.spark.plan import Plan
-from gainful.matching.spark.tagged import JUDGMENT, PRESENT, RETRIEVED
+from gainful.matching.spark import stream_matching as stream
+from gainful.matching.spark.plan import JUDGMENT, PRESENT, RETRIEVED, Plan
 from spark_cases import random_sides
 
 POLICIES = (

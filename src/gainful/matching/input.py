@@ -21,7 +21,7 @@ from gainful.matching.chunks import Chunks
 from gainful.matching.judgment_table import JudgmentTable, prepare
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
-from gainful.matching.spark.judged import SparkJudged, frame_of, judged_from
+from gainful.matching.spark.spark_judgments import SparkJudgments, frame_of, judgments_in_dicts
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
@@ -172,9 +172,9 @@ class Input(ABC):
             "Labels come first, then the predictions, line by line: documents have no ids.",
         )
 
-    def judged_on_spark(self, session: "SparkSession", policy: Policy) -> SparkJudged:
+    def judged_on_spark(self, session: "SparkSession", policy: Policy) -> SparkJudgments:
         """Bring judgments to Spark."""
-        return judged_from(self.documents(policy), session, policy)
+        return judgments_in_dicts(self.documents(policy), session, policy)
 
     def returned_on_spark(self, session: "SparkSession", policy: Policy) -> "DataFrame":
         """Bring a run to Spark, with the columns query, doc, number and given."""
@@ -193,7 +193,7 @@ class Judgments:
 
     def __init__(self, given: Input, policy: Policy) -> None:
         self.given, self.policy = given, policy
-        self._on_spark: SparkJudged | None = None
+        self._on_spark: SparkJudgments | None = None
         self._marks: int | None = None
 
     @cached_property
@@ -221,7 +221,7 @@ class Judgments:
         """The lowest of all grades; infinite where there is none."""
         return self.given.lowest_grade(self)
 
-    def on_spark(self, session: "SparkSession") -> SparkJudged:
+    def on_spark(self, session: "SparkSession") -> SparkJudgments:
         """Return the judgments on Spark."""
         if self._on_spark is None:
             self._on_spark = self.given.judged_on_spark(session, self.policy)

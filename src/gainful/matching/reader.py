@@ -16,7 +16,7 @@ from gainful.matching.matched import Matched
 from gainful.matching.open_input import open_input
 from gainful.matching.ranked_documents import by_score
 from gainful.matching.spark.plan import Plan, refuse_orders
-from gainful.matching.spark.sides import Sides
+from gainful.matching.spark.run_with_judgments import RunWithJudgments
 from gainful.measures.policy import Policy
 
 
@@ -88,7 +88,9 @@ class Reader:
         return any(each.spark is not None for each in opened)
 
     @errors_of_spark()
-    def on_spark(self, run: object, depth: int | None = None) -> tuple[Sides, Policy] | None:
+    def on_spark(
+        self, run: object, depth: int | None = None
+    ) -> tuple[RunWithJudgments, Policy] | None:
         """Bring judgments and a run to Spark, where one of them is; None where neither is.
 
         The other is on this machine, and so small beside it. Also returns the policy with the rule
@@ -103,7 +105,9 @@ class Reader:
         decided = self.policy.resolved(ids=True)
         judged = judgments.on_spark(session)
         rows = opened.returned_on_spark(session, self.policy)
-        return Sides(judged, rows, Plan(decided, depth, self.chunks, judged.lowest)), decided
+        return RunWithJudgments(
+            judged, rows, Plan(decided, depth, self.chunks, judged.lowest)
+        ), decided
 
     def documents(self, run: object, query: str) -> tuple[Documents, Documents]:
         """Return the judgments and the run of one query as dicts, with the ids of all queries.

@@ -7,8 +7,12 @@ from gainful.inputs.engine import Session
 from gainful.inputs.kinds import Kind
 from gainful.inputs.spark import Unread, as_they_are, library, not_on_this_machine
 from gainful.matching.input import Documents, Input, Judgments
-from gainful.matching.spark.judged import SparkJudged, documents_on_spark, judged_in
 from gainful.matching.spark.plan import refuse_orders
+from gainful.matching.spark.spark_judgments import (
+    SparkJudgments,
+    documents_on_spark,
+    judgments_in_frame,
+)
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
@@ -43,10 +47,10 @@ class SparkInput(Input):
     def warn_of_ranks(self) -> None:
         """Do nothing: the scores are looked at where they are measured."""
 
-    def judged_on_spark(self, session: "SparkSession", policy: Policy) -> SparkJudged:
+    def judged_on_spark(self, session: "SparkSession", policy: Policy) -> SparkJudgments:
         """Check the judgments where they are."""
         del session
-        return judged_in(self._given, self._columns, policy)
+        return judgments_in_frame(self._given, self._columns, policy)
 
     def returned_on_spark(self, session: "SparkSession", policy: Policy) -> "DataFrame":
         """Return the run as it is."""

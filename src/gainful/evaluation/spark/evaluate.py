@@ -19,7 +19,7 @@ from gainful.inputs.identifiers import refuse_disjoint_queries
 from gainful.inputs.kinds import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
 from gainful.inputs.spark import errors_of_spark, functions, in_python, kept
-from gainful.matching.spark.sides import Sides
+from gainful.matching.spark.run_with_judgments import RunWithJudgments
 from gainful.measures.dialect import Dialect
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -32,24 +32,27 @@ _EXAMPLES = 1000
 
 @errors_of_spark()
 def measure_on_spark(
-    sides: Sides, measures: tuple[Measure, ...], policy: Policy, tool: Dialect | None = None
+    pair: RunWithJudgments,
+    measures: tuple[Measure, ...],
+    policy: Policy,
+    tool: Dialect | None = None,
 ) -> SparkScores:
     """Match and measure where the rows are; only counts and sums are collected.
 
     Args:
-        sides: the judgments and the run.
+        pair: the run with its judgments.
         measures: the measures, in the order asked.
         policy: with `ties` decided.
         tool: the dialect, if one is asked for.
     """
-    plan = sides.plan
+    plan = pair.plan
     reaches = tuple(dict.fromkeys(measure.reach for measure in measures))
     # What the lowest grade is, the machines do not know: each sees a part of the judgments.
     plan = replace(plan, policy=plan.policy.knowing(plan.lowest))
-    frame = kept(measured_rows(sides, Measuring(plan, measures, reaches, tool)))
+    frame = kept(measured_rows(pair, Measuring(plan, measures, reaches, tool)))
     try:
         summary = _summary(frame, measures, len(reaches))
-        _refuse(sides, frame, summary)
+        _refuse(pair, frame, summary)
         names = {
             what: Names(count, partial(_names, frame, condition))
             for what, condition, count in _subsets(summary)
@@ -59,9 +62,9 @@ def measure_on_spark(
         frame.unpersist()
         raise
     if not summary.shared and summary.unjudged:
-        sides.warn_if_disjoint()
+        pair.warn_if_disjoint()
     if "fractional" not in summary.flags:
-        warn_of_ranks_on_spark(sides.run)
+        warn_of_ranks_on_spark(pair.run)
     return SparkScores(
         measures=measures,
         policy=policy,
@@ -69,14 +72,14 @@ def measure_on_spark(
         summary=summary,
         reaches=reaches,
         rows=frame,
-        again=lambda chosen, other: measure_on_spark(sides.under(other), chosen, other, tool),
-        grades=sides.grades,
+        again=lambda chosen, other: measure_on_spark(pair.under(other), chosen, other, tool),
+        grades=pair.grades,
     )
 
 
-def measured_rows(sides: Sides, measuring: Measuring) -> "DataFrame":
+def measured_rows(pair: RunWithJudgments, measuring: Measuring) -> "DataFrame":
     """Return a row for each query, and for what is wrong; nothing is done before it is asked for."""
-    return in_python(sides.rows(), measuring, SCHEMA)
+    return in_python(pair.rows(), measuring, SCHEMA)
 
 
 def _summary(frame: "DataFrame", measures: tuple[Measure, ...], reaches: int) -> Summary:
@@ -86,19 +89,19 @@ def _summary(frame: "DataFrame", measures: tuple[Measure, ...], reaches: int) ->
     return added([read_summary(row["summary"]) for row in parts])
 
 
-def _refuse(sides: Sides, frame: "DataFrame", summary: Summary) -> None:
+def _refuse(pair: RunWithJudgments, frame: "DataFrame", summary: Summary) -> None:
     """Refuse what is wrong with the rows, or could not be measured."""
     if "faulty" in summary.flags:
-        sides.refuse_faulty()
+        pair.refuse_faulty()
     if "suspect" in summary.flags:
-        sides.refuse_repeats()
+        pair.refuse_repeats()
     if "unfolded" in summary.flags:
-        sides.refuse_unfolded()
+        pair.refuse_unfolded()
     _refuse_disjoint(frame, summary)
-    if sides.plan.policy.unjudged == "error" and summary.unjudged:
+    if pair.plan.policy.unjudged == "error" and summary.unjudged:
         sql = functions()
         first = _ordered(frame.where(sql.col("unjudged") > sql.lit(0))).limit(1).collect()[0]
-        sides.refuse_unjudged(first["query"], int(first["unjudged"]))
+        pair.refuse_unjudged(first["query"], int(first["unjudged"]))
     if summary.problems:
         raise problem_of(min(summary.problems))
 

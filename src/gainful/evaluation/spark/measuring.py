@@ -16,7 +16,7 @@ from gainful.evaluation.hashing import digests
 from gainful.evaluation.measuring import measure_batches
 from gainful.matching.matched import Matched
 from gainful.matching.spark.plan import Plan
-from gainful.matching.spark.stream import Bunch, bunches
+from gainful.matching.spark.stream_matching import Bunch, bunches
 from gainful.measures.dialect import Dialect
 from gainful.measures.spec import Measure
 

@@ -14,9 +14,8 @@ from gainful.inputs.spark import (
     refuse_values,
 )
 from gainful.matching.chunks import unknown_chunk
-from gainful.matching.spark.judged import SparkJudged, is_counted
-from gainful.matching.spark.plan import Plan, planned, with_document
-from gainful.matching.spark.tagged import RETRIEVED
+from gainful.matching.spark.plan import RETRIEVED, Plan, planned, with_document
+from gainful.matching.spark.spark_judgments import SparkJudgments, is_counted
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _EXAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class RunWithJudgments:
     """Judgments and a run.
 
     Attributes:
@@ -35,7 +34,7 @@ class Sides:
         plan: how they are matched.
     """
 
-    judged: SparkJudged
+    judged: SparkJudgments
     raw: "DataFrame"
     plan: Plan
 

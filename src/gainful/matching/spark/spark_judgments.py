@@ -31,7 +31,7 @@ _SOME = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class SparkJudged:
+class SparkJudgments:
     """Judgments on Spark.
 
     Attributes:
@@ -51,9 +51,9 @@ class SparkJudged:
     local: bool
 
 
-def judged_in(
+def judgments_in_frame(
     given: "DataFrame | Unread", columns: Mapping[str, str], policy: Policy
-) -> SparkJudged:
+) -> SparkJudgments:
     """Check judgments that are a Spark data frame."""
     sql = functions()
     frame = in_shape(given, JUDGMENTS, columns)
@@ -83,7 +83,7 @@ def judged_in(
         frame = frame.groupBy("query", "doc").agg(sql.max("number").alias("number"))
     lowest = np.inf if found["lowest"] is None else found["lowest"] + 0.0
     marks = found["marks"] if lowest == MARK == found["nearest"] else 0
-    return SparkJudged(frame, None, found["queries"], lowest, marks, local=False)
+    return SparkJudgments(frame, None, found["queries"], lowest, marks, local=False)
 
 
 def is_counted(policy: Policy) -> "Column":
@@ -97,14 +97,16 @@ def is_counted(policy: Policy) -> "Column":
     return counted
 
 
-def judged_from(documents: Documents, session: "SparkSession", policy: Policy) -> SparkJudged:
+def judgments_in_dicts(
+    documents: Documents, session: "SparkSession", policy: Policy
+) -> SparkJudgments:
     """Bring judgments that are on this machine, a dict of dicts, to Spark."""
     known = queries_of(documents, JUDGMENTS.name)
     frame = frame_of(known, JUDGMENTS, session, policy)
     judged = [judged_of(found, query, policy) for query, found in known.items()]
     grades = np.array([grade for each in judged for grade in each.values()], np.float64)
     bare = [(query,) for query, found in known.items() if not found]
-    return SparkJudged(
+    return SparkJudgments(
         frame,
         session.createDataFrame(bare, "query string") if bare else None,
         len(known),
