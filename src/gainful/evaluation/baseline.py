@@ -20,9 +20,8 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.scores import Scores
-from gainful.inputs.beginnings import beginning
 from gainful.inputs.engine import Session
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened, path_of, plain_file
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain, beginning, opened, path_of, plain_file
 from gainful.inputs.nested import RepeatedError, unique_keys
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
