@@ -18,8 +18,8 @@ from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.rows import Fault, rows
 from gainful.inputs.spark_text import Parsing
+from gainful.inputs.text_rows import Fault, rows
 from gainful.matching.dict_input import DictInput
 from gainful.matching.dicts_and_tables import columns_of
 from gainful.matching.list_input import LabelInput, PredictionInput

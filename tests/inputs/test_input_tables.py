@@ -14,7 +14,7 @@ import pytest
 
 from gainful.errors import InputError
 from gainful.inputs import text_formats
-from gainful.inputs.roles import CHUNKS, DOC_TEXTS, QUERIES, SAMPLES, SUBTOPICS
+from gainful.inputs.column_roles import CHUNKS, DOC_TEXTS, QUERIES, SAMPLES, SUBTOPICS
 from gainful.inputs.tables import InputTable, read_table
 
 if sys.version_info >= (3, 14):

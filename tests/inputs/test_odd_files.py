@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import gainful as gf
+from gainful.inputs.column_roles import QUERIES, QUERY_TEXTS
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.roles import QUERIES, QUERY_TEXTS
 from gainful.inputs.tables import read_table
 from gainful.judging.inferred_measures import read_samples
 from gainful.matching.dict_input import DictInput

@@ -10,9 +10,9 @@ import pytest
 
 import gainful as gf
 from gainful.inputs import files as reading
+from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.engine import Engine, Session, bytes_of
 from gainful.inputs.files import plain_file
-from gainful.inputs.roles import QUERIES
 from gainful.inputs.tables import read_table
 from input_forms import zstd
 

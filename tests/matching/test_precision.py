@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.inputs import lines as reading_lines
+from gainful.inputs import clean_trec_files
 from gainful.inputs.arrays import read_lists
 from gainful.matching import array_matching, dict_matching, trec_matching
 from gainful.matching.chunks import read_chunks
@@ -90,7 +90,7 @@ def test_every_form_of_a_run(form, ties, depth, tmp_path):
 @pytest.mark.parametrize("ties", ["doc", "average", "order"])
 @pytest.mark.parametrize("chunk", [97, 1 << 20])
 def test_clean_files_without_the_engine(ties, depth, chunk, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading_lines, "_CHUNK", chunk)
+    monkeypatch.setattr(clean_trec_files, "_CHUNK", chunk)
     form = next(form for form in FORMS if form.name == "TREC")
     policy = Policy(ties=ties, precision="single")
     asked = []

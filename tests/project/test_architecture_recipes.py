@@ -11,7 +11,7 @@ import gainful as gf
 from gainful.evaluation import measuring as table
 from gainful.evaluation.computing.precision_and_counts import hits
 from gainful.inputs import text_formats
-from gainful.inputs.roles import find_header
+from gainful.inputs.column_roles import find_header
 from gainful.inputs.table_rows import TableRow
 from gainful.inputs.text_formats import TextFormat
 from gainful.measures import dialect_catalogue, family_catalogue

@@ -280,7 +280,7 @@ def test_what_is_heavy_can_be_seen():
 # What writes outside of `writing/`, and why each may.
 WRITES = {
     "cli/streams.py": "opens the null device in the place of a stream that is closed",
-    "inputs/temporary.py": "makes the empty file that takes the place of another",
+    "inputs/temporary_files.py": "makes the empty file that takes the place of another",
     "inputs/engine.py": "writes in the folder of a session, which is removed at its end",
 }
 WRITING = re.compile("[wax+]")

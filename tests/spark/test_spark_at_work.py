@@ -17,7 +17,7 @@ from gainful.evaluation.spark.evaluate import measured_rows
 from gainful.evaluation.spark.measuring import Measuring
 from gainful.inputs.columns import read_columns
 from gainful.inputs.kinds import RUN
-from gainful.inputs.spark import as_they_are
+from gainful.inputs.spark_frames import as_they_are
 from gainful.matching.chunks import Chunks
 from gainful.matching.spark import plan as cutting
 from gainful.matching.spark.plan import Plan

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import gainful as gf
-from gainful.inputs.spark import functions, is_spark
+from gainful.inputs.spark_frames import functions, is_spark
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 ROWS = [("q1", "a", 1.0), ("q1", "b", 0.5), ("q2", "c", 0.25)]

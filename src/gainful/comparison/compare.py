@@ -26,8 +26,8 @@ from gainful.errors import InputError, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.scores import Scores
+from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.engine import Engine
-from gainful.inputs.roles import QUERIES
 from gainful.inputs.spark_engine import Spark
 from gainful.inputs.tables import read_table
 from gainful.measures.family import GEOMETRIC

@@ -10,7 +10,7 @@ from gainful.errors import GainfulError, InputError, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
-from gainful.inputs.roles import QUERIES
+from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.tables import InputTable, read_table
 from gainful.measures.notation import parse, parse_all
 from gainful.measures.spec import Measure

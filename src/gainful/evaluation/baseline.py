@@ -22,7 +22,7 @@ from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Session
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, beginning, opened, path_of, plain_file
-from gainful.inputs.nested import RepeatedError, unique_keys
+from gainful.inputs.nested_json import RepeatedError, unique_keys
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.measures.spec import Measure

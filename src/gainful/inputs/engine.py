@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.inputs.temporary import Temporary, held_folder, no_room, temporary_folder
+from gainful.inputs.temporary_files import Temporary, held_folder, no_room, temporary_folder
 from gainful.message_texts import shown
 
 if TYPE_CHECKING:

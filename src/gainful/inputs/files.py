@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Session, bytes_of
-from gainful.inputs.temporary import Temporary, no_room
+from gainful.inputs.temporary_files import Temporary, no_room
 from gainful.message_texts import shown
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ _CHUNK = 1 << 22
 _FREELY, _RATIO = 10**9, 200  # bytes, or times as many as are packed, that may be unpacked
 _MAGIC = 16
 _GLOB = frozenset("*?[")
-_GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _READ = 1 << 16  # bytes of a packed file, which hold a block of it
 _WITH_HEADER = 16 + zlib.MAX_WBITS  # how zlib is told of gzip
 
@@ -275,11 +274,7 @@ def _written_size(size: int) -> str:
 def _unpacking(packed: BinaryIO, magic: bytes) -> Any:
     if magic.startswith(_GZIP):
         return gzip.open(packed, "rb")
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-
+    zstd = _zstandard()
     return _whole(zstd.open(packed, "rb"), zstd.ZstdError)
 
 
@@ -293,7 +288,7 @@ def _whole(file: Any, damaged: type[Exception]) -> Iterator[Any]:
 
 
 def beginning(path: str | os.PathLike[str], size: int) -> bytes:
-    """Return the first bytes of a regular file as they are unpacked; none if that cannot be.
+    """Return the first bytes of a regular file, unpacked; none where it cannot be read.
 
     >>> beginning("no such file", 10)
     b''
@@ -311,16 +306,22 @@ def beginning(path: str | os.PathLike[str], size: int) -> bytes:
             return zlib.decompressobj(_WITH_HEADER).decompress(head, size)
         except zlib.error:
             return b""
-    return _from_zstandard(head, size) if head.startswith(_ZSTANDARD) else head[:size]
+    return _zstandard_beginning(head, size) if head.startswith(_ZSTANDARD) else head[:size]
 
 
-def _from_zstandard(head: bytes, size: int) -> bytes:
+def _zstandard_beginning(head: bytes, size: int) -> bytes:
+    zstd = _zstandard()
+    try:
+        return bytes(zstd.ZstdDecompressor().decompress(head, size))
+    except zstd.ZstdError:
+        return b""
+
+
+def _zstandard() -> Any:
+    """Import Zstandard, which Python has from 3.14 on."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
         from backports import zstd
 
-    try:
-        return bytes(zstd.ZstdDecompressor().decompress(head, size))
-    except zstd.ZstdError:
-        return b""
+    return zstd

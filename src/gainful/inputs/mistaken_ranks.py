@@ -14,9 +14,9 @@ from gainful.errors import warn
 from gainful.inputs.arrays import Lists
 from gainful.inputs.columns import is_name_of_ranks
 from gainful.inputs.engine import Session
-from gainful.inputs.rows import Row, rows
-from gainful.inputs.source import Source, read_into, ready
-from gainful.inputs.spark import functions
+from gainful.inputs.spark_frames import functions
+from gainful.inputs.table_source import Source, read_into, ready
+from gainful.inputs.text_rows import Row, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Engine
-from gainful.inputs.spark import first_line, library, without_pandas
+from gainful.inputs.spark_frames import first_line, library, without_pandas
 from gainful.inputs.spark_text import SparkText, text_on_spark
 from gainful.message_texts import shown
 

@@ -17,24 +17,24 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
+from gainful.inputs.column_roles import CHUNKS, Header, Role, Roles, find_header
 from gainful.inputs.columns import refuse_ids, refuse_repeated
-from gainful.inputs.engine import Session, file_quoted, name_quoted, said
-from gainful.inputs.files import Plain, is_parquet, parts_of, path_of, plain_file
-from gainful.inputs.frames import (
+from gainful.inputs.data_frames import (
     is_lasting,
     objects_in,
     readable,
     refuse_odd_ids,
     written_names,
 )
+from gainful.inputs.engine import Session, file_quoted, name_quoted, said
+from gainful.inputs.files import Plain, is_parquet, parts_of, path_of, plain_file
+from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.kinds import JUDGMENTS
-from gainful.inputs.precision import INEXACT, is_exact, written_integer
-from gainful.inputs.roles import CHUNKS, Header, Role, Roles, find_header
-from gainful.inputs.rows import NO_HEADER
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
 from gainful.inputs.text_formats import format_of, number_in, read_head
-from gainful.inputs.typed import refuse_mixed, written_columns
+from gainful.inputs.text_rows import NO_HEADER
+from gainful.inputs.typed_tables import refuse_mixed, written_columns
 from gainful.message_texts import did_you_mean, shown
 
 Cell = str | float | int | bool | None
@@ -66,7 +66,7 @@ class InputTable:
         has_columns: whether what was read has columns with names, as dicts have not.
         groups: the keys of dicts that hold others, whether there are rows in them or not.
 
-    >>> from gainful.inputs.roles import QUERIES
+    >>> from gainful.inputs.column_roles import QUERIES
     >>> given = {"q1": {"length": 3, "locale": "de"}, "q2": {"length": 5}}
     >>> table = read_table(given, QUERIES, "slices")
     >>> table["query"], table.numbers("length"), table.texts("locale")
@@ -112,7 +112,7 @@ class InputTable:
     def is_numeric(self, column: str) -> bool:
         """Return whether a column has numbers, or text that reads as such, and nothing else.
 
-        >>> from gainful.inputs.roles import QUERIES
+        >>> from gainful.inputs.column_roles import QUERIES
         >>> table = read_table([{"qid": "1", "n": "2.5", "long": True}], QUERIES, "slices")
         >>> table.is_numeric("n"), table.is_numeric("long")
         (True, False)
@@ -158,7 +158,7 @@ def read_table(
         wanted: the ids of the first key whose rows are kept; None for all.
         session: what reads Parquet and frames, and where files are unpacked.
 
-    >>> from gainful.inputs.roles import CHUNKS
+    >>> from gainful.inputs.column_roles import CHUNKS
     >>> read_table([{"chunk": "c1", "doc": "d7"}], CHUNKS, "chunks").roles
     {'chunk': ('c1',), 'document': ('d7',)}
     """

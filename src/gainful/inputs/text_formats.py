@@ -12,18 +12,18 @@ from typing import Any, Literal, NoReturn
 
 from gainful.arguments import is_writable
 from gainful.errors import InputError
-from gainful.inputs.columns import is_number
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, first_fields, opened
-from gainful.inputs.nested import KEY_ONCE, RepeatedError, repeated_key, unique_keys
-from gainful.inputs.roles import (
+from gainful.inputs.column_roles import (
     Header,
     Roles,
     find_header,
     has_value_names_only,
     looks_like_header,
 )
-from gainful.inputs.rows import Fault, delimited_rows, numbered_lines
+from gainful.inputs.columns import is_number
+from gainful.inputs.files import BYTE_ORDER_MARK, Plain, first_fields, opened
+from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, repeated_key, unique_keys
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
+from gainful.inputs.text_rows import Fault, delimited_rows, numbered_lines
 from gainful.message_texts import shortened, shown
 
 _DELIMITERS = ("\t", ",", ";", "|")

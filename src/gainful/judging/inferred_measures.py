@@ -11,8 +11,8 @@ from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.worksheet import discounts_of, gains_of
+from gainful.inputs.column_roles import SAMPLES
 from gainful.inputs.engine import Engine
-from gainful.inputs.roles import SAMPLES
 from gainful.inputs.tables import read_table
 from gainful.kernels.relevance import ratio
 from gainful.matching.reader import reading

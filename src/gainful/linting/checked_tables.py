@@ -7,10 +7,10 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.files import Plain
-from gainful.inputs.formats import Layout
+from gainful.inputs.format_detection import Layout
 from gainful.inputs.kinds import RUN, Kind
-from gainful.inputs.rows import Row
-from gainful.inputs.source import Source, TextState, guarded, is_whole, read_into, ready
+from gainful.inputs.table_source import Source, TextState, guarded, is_whole, read_into, ready
+from gainful.inputs.text_rows import Row
 from gainful.matching.input import BadRow, Input
 
 _BATCH = 1 << 17

@@ -10,8 +10,8 @@ from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.kinds import Kind
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
-from gainful.inputs.rows import Row
-from gainful.inputs.source import Source
+from gainful.inputs.table_source import Source
+from gainful.inputs.text_rows import Row
 from gainful.matching import dict_matching
 from gainful.matching.chunks import Chunks
 from gainful.matching.dicts_and_tables import table_of

@@ -15,6 +15,7 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.arrays import LARGEST_EXACT
+from gainful.inputs.float_precision import beyond_single, in_single
 from gainful.inputs.identifiers import (
     examples,
     id_text,
@@ -24,7 +25,6 @@ from gainful.inputs.identifiers import (
     warn_of_disjoint_documents,
 )
 from gainful.inputs.kinds import JUDGMENTS
-from gainful.inputs.precision import beyond_single, in_single
 from gainful.matching.chunks import Chunks, fold, without_self
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.negative_grades import without_negative

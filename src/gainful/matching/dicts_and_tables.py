@@ -9,7 +9,13 @@ from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.engine import Columns, Session
 from gainful.inputs.kinds import Kind
-from gainful.inputs.source import Source, read_into, refuse_duplicate, refuse_ranks, refuse_values
+from gainful.inputs.table_source import (
+    Source,
+    read_into,
+    refuse_duplicate,
+    refuse_ranks,
+    refuse_values,
+)
 from gainful.matching.dict_matching import documents_of, queries_of, sorted_numbers
 from gainful.measures.policy import Policy
 

@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from gainful.errors import InputError
+from gainful.inputs.clean_trec_files import Lines
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import Kind
 from gainful.inputs.letor import Labels
-from gainful.inputs.lines import Lines
-from gainful.inputs.rows import Row
-from gainful.inputs.source import Source
+from gainful.inputs.table_source import Source
+from gainful.inputs.text_rows import Row
 from gainful.matching.chunks import Chunks
 from gainful.matching.judgment_table import JudgmentTable, prepare
 from gainful.matching.matched import Matched

@@ -10,7 +10,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, Kind
 from gainful.inputs.letor import Labels, Predictions, refuse_other_length
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
-from gainful.inputs.source import Source
+from gainful.inputs.table_source import Source
 from gainful.matching import array_matching
 from gainful.matching.chunks import Chunks
 from gainful.matching.input import Input, Judgments

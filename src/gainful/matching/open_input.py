@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from gainful.errors import InputError
 from gainful.inputs.columns import find_columns, kind_of
+from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.engine import Session
 from gainful.inputs.files import Plain, kept_file, parts_of, path_of, unpacked
-from gainful.inputs.formats import Layout, recognise
-from gainful.inputs.frames import is_lasting
+from gainful.inputs.format_detection import Layout, recognise
 from gainful.inputs.kinds import Kind
 from gainful.inputs.letor import read_labels, read_predictions
-from gainful.inputs.nested import Records, read_nested
-from gainful.inputs.source import Source, TextState, json_lines
-from gainful.inputs.spark import is_spark
-from gainful.inputs.typed import open_frame, parquet
+from gainful.inputs.nested_json import Records, read_nested
+from gainful.inputs.spark_frames import is_spark
+from gainful.inputs.table_source import Source, TextState, json_lines
+from gainful.inputs.typed_tables import open_frame, parquet
 from gainful.matching.dict_input import DictInput
 from gainful.matching.input import Input
 from gainful.matching.list_input import LabelInput, PredictionInput

@@ -8,7 +8,7 @@ from functools import cached_property
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Progress, Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.inputs.spark import errors_of_spark, functions
+from gainful.inputs.spark_frames import errors_of_spark, functions
 from gainful.matching import dict_matching
 from gainful.matching.chunks import Chunks, read_chunks
 from gainful.matching.input import Documents, Fetch, Input, Judgments

@@ -7,11 +7,11 @@ from math import isfinite
 from typing import NoReturn
 
 from gainful.errors import InputError
+from gainful.inputs.clean_trec_files import Lines, read_lines
 from gainful.inputs.engine import Session
-from gainful.inputs.lines import Lines, read_lines
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
-from gainful.inputs.rows import Fault, Row, rows
-from gainful.inputs.source import Source, TextState, ready
+from gainful.inputs.table_source import Source, TextState, ready
+from gainful.inputs.text_rows import Fault, Row, rows
 from gainful.matching import dict_matching, table_matching, trec_matching
 from gainful.matching.chunks import Chunks
 from gainful.matching.dicts_and_tables import Selection, documents_in, stored

@@ -15,7 +15,7 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
-from gainful.inputs.source import Source, guarded
+from gainful.inputs.table_source import Source, guarded
 from gainful.matching.chunks import Chunks
 from gainful.matching.judgment_table import JudgmentTable, find_duplicate
 from gainful.matching.matched import Matched, by_rank, offsets_of

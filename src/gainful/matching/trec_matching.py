@@ -9,8 +9,8 @@ import operator
 import numpy as np
 
 from gainful.array_types import Ints
+from gainful.inputs.clean_trec_files import Lines, doc_bytes, same_docs
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.lines import Lines, doc_bytes, same_docs
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.rank_search import Segments, count_above, count_down_to, locate, with_repeats
 from gainful.matching.sorting import descending_in_blocks, ranges

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from gainful.errors import warn
-from gainful.inputs.roles import DOC_TEXTS, QUERY_TEXTS, Roles
+from gainful.inputs.column_roles import DOC_TEXTS, QUERY_TEXTS, Roles
 from gainful.inputs.tables import read_table
 
 _QUERY, _SNIPPET = 300, 200  # characters

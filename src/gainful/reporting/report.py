@@ -20,8 +20,8 @@ from gainful.evaluation.evaluate import (
     read_policy,
 )
 from gainful.evaluation.scores import Scores
+from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.engine import Engine
-from gainful.inputs.roles import QUERIES
 from gainful.inputs.spark_engine import Spark
 from gainful.inputs.tables import read_table
 from gainful.matching.reader import reading

@@ -6,12 +6,12 @@ from typing import Any
 
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import read_policy
+from gainful.inputs.column_roles import SUBTOPICS
 from gainful.inputs.columns import Columns, asked_columns, read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.kinds import JUDGMENTS
-from gainful.inputs.roles import SUBTOPICS
-from gainful.inputs.spark import refuse_spark
+from gainful.inputs.spark_frames import refuse_spark
 from gainful.inputs.tables import read_table
 from gainful.matching.chunks import without_self
 from gainful.matching.negative_grades import without_negative

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from gainful import arguments
 from gainful.errors import GainfulError, InputError
 from gainful.inputs.files import path_text
-from gainful.inputs.temporary import no_room, temporary_file, temporary_folder
+from gainful.inputs.temporary_files import no_room, temporary_file, temporary_folder
 from gainful.message_texts import shown
 
 _CHUNK = 1 << 22

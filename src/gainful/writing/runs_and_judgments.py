@@ -12,7 +12,7 @@ from gainful.errors import InputError, warn
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session, quoted
 from gainful.inputs.files import Plain
-from gainful.inputs.formats import recognise
+from gainful.inputs.format_detection import recognise
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.kinds import JUDGMENTS, RUN, UNGRADED, Kind
 from gainful.matching.dicts_and_tables import stored

@@ -33,9 +33,9 @@ from gainful.compat.trec_eval.ranked_lists import (
     whole_grades,
 )
 from gainful.errors import GainfulError, GainfulWarning
+from gainful.inputs.clean_trec_files import LARGEST, Lines, read_lines
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.inputs.lines import LARGEST, Lines, read_lines
 from gainful.matching import trec_matching
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading

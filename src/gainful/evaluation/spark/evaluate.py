@@ -18,7 +18,7 @@ from gainful.evaluation.spark.summary import Summary, Summing, added, read_summa
 from gainful.inputs.identifiers import refuse_disjoint_queries
 from gainful.inputs.kinds import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
-from gainful.inputs.spark import errors_of_spark, functions, in_python, kept
+from gainful.inputs.spark_frames import errors_of_spark, functions, in_python, kept
 from gainful.matching.spark.run_with_judgments import RunWithJudgments
 from gainful.measures.dialect import Dialect
 from gainful.measures.policy import Policy

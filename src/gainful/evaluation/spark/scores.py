@@ -16,7 +16,7 @@ from gainful.evaluation.per_query import Held, PerQuery
 from gainful.evaluation.scores import Scores, TieRange
 from gainful.evaluation.spark.summary import Summary
 from gainful.inputs.identifiers import in_order
-from gainful.inputs.spark import errors_of_spark, functions, without_pandas
+from gainful.inputs.spark_frames import errors_of_spark, functions, without_pandas
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 

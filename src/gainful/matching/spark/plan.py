@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import PolicyError
-from gainful.inputs.spark import as_texts, functions, is_faulty
+from gainful.inputs.spark_frames import as_texts, functions, is_faulty
 from gainful.matching.chunks import Chunks
 from gainful.matching.spark.spark_judgments import SparkJudgments
 from gainful.measures.policy import BY_ID, Policy

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
 from gainful.inputs.kinds import RUN
-from gainful.inputs.spark import (
+from gainful.inputs.spark_frames import (
     as_texts,
     functions,
     refuse_beyond_single,
@@ -43,7 +43,7 @@ class RunWithJudgments:
         """The run, with ids that are strings."""
         return as_texts(self.raw)
 
-    def under(self, policy: Policy) -> "Sides":
+    def under(self, policy: Policy) -> "RunWithJudgments":
         """Return the same under another policy, to be matched whole."""
         plan = Plan(policy, None, self.plan.chunks, self.plan.lowest)
         return replace(self, plan=plan)

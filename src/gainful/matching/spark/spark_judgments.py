@@ -8,7 +8,7 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.kinds import JUDGMENTS, Kind
-from gainful.inputs.spark import (
+from gainful.inputs.spark_frames import (
     Unread,
     errors_of_spark,
     functions,

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 import gainful as gf
-from gainful.inputs import temporary
+from gainful.inputs import temporary_files
 from gainful.inputs.engine import Engine, Session
-from gainful.inputs.temporary import temporary_file, temporary_folder
+from gainful.inputs.temporary_files import temporary_file, temporary_folder
 from gainful.writing.atomic_files import replacing
 
 # Makes a folder and a file, says so, and waits to be killed.
 MAKE = """
 import sys
 from pathlib import Path
-from gainful.inputs.temporary import temporary_file, temporary_folder
+from gainful.inputs.temporary_files import temporary_file, temporary_folder
 folder = temporary_folder(sys.argv[1])
 (folder.path / "spilled").write_text("much")
 file = temporary_file(Path(sys.argv[1], "target"), 0o600)
@@ -51,7 +51,7 @@ def made(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _looked_nowhere_yet():
-    temporary._remove_leftovers.cache_clear()
+    temporary_files._remove_leftovers.cache_clear()
 
 
 def begin_a_session(folder):
@@ -71,7 +71,7 @@ def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_stays(m
 
 
 def left(folder, prefix="gainful-", machine=None, name="0123456789abcdef"):
-    path = folder / f"{prefix}{machine or temporary._machine()}-{name}"
+    path = folder / f"{prefix}{machine or temporary_files._machine()}-{name}"
     path.mkdir()
     (path / "file").write_text("content")
     return path
@@ -79,7 +79,7 @@ def left(folder, prefix="gainful-", machine=None, name="0123456789abcdef"):
 
 def test_what_may_be_anothers_stays(tmp_path, monkeypatch):
     elsewhere = left(
-        tmp_path, machine="00000000" if temporary._machine() != "00000000" else "1" * 8
+        tmp_path, machine="00000000" if temporary_files._machine() != "00000000" else "1" * 8
     )
     kept = [
         elsewhere,
@@ -87,7 +87,7 @@ def test_what_may_be_anothers_stays(tmp_path, monkeypatch):
         left(tmp_path, prefix="other-"),
         left(tmp_path, prefix="gainful-x"),
     ]
-    link = tmp_path / f"gainful-{temporary._machine()}-00000000000000ff"
+    link = tmp_path / f"gainful-{temporary_files._machine()}-00000000000000ff"
     link.symlink_to(elsewhere)
     removed = left(tmp_path)
     begin_a_file(tmp_path)
@@ -95,7 +95,7 @@ def test_what_may_be_anothers_stays(tmp_path, monkeypatch):
     assert set(tmp_path.iterdir()) == {*kept, link}
     assert (elsewhere / "file").exists()
     assert not removed.exists()
-    temporary._remove_leftovers.cache_clear()
+    temporary_files._remove_leftovers.cache_clear()
     anothers = left(tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     begin_a_session(tmp_path)
@@ -107,14 +107,14 @@ def test_a_folder_is_looked_through_once_and_not_for_long(tmp_path, monkeypatch)
     one = left(tmp_path)
     begin_a_session(tmp_path)
     assert one.exists()
-    temporary._remove_leftovers.cache_clear()
-    monkeypatch.setattr(temporary, "_MOST_LOOKED_AT", 0)
+    temporary_files._remove_leftovers.cache_clear()
+    monkeypatch.setattr(temporary_files, "_MOST_LOOKED_AT", 0)
     begin_a_session(tmp_path)
     assert one.exists()
 
 
 def test_what_is_taken_for_a_leftover_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
-    lock, taken = temporary._locked, []
+    lock, taken = temporary_files._locked, []
 
     def late(path, *, is_folder):
         if len(taken) < 2:  # another process comes between: it has the lock, or is done
@@ -127,7 +127,7 @@ def test_what_is_taken_for_a_leftover_before_it_is_locked_is_made_again(tmp_path
 
     for make in (lambda: temporary_folder(tmp_path), lambda: temporary_file(tmp_path / "x", 0o600)):
         taken.clear()
-        monkeypatch.setattr(temporary, "_locked", late)
+        monkeypatch.setattr(temporary_files, "_locked", late)
         mine = make()
         assert mine.path.exists()
         assert mine.path not in taken
@@ -135,7 +135,7 @@ def test_what_is_taken_for_a_leftover_before_it_is_locked_is_made_again(tmp_path
 
 
 def test_without_locks_nothing_is_removed_and_all_works(tmp_path, monkeypatch):
-    monkeypatch.setattr(temporary, "_locked", lambda *_, **__: None)
+    monkeypatch.setattr(temporary_files, "_locked", lambda *_, **__: None)
     one = left(tmp_path)
     begin_a_session(tmp_path)
     begin_a_file(tmp_path)

@@ -20,8 +20,8 @@ from gainful.inputs.columns import (
     refuse_ids,
     refuse_numbers,
 )
+from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.kinds import Kind
-from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
 from gainful.message_texts import shortened
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from itertools import islice
 from gainful.arguments import HALF, is_writable
 from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, csv_fields, opened
-from gainful.inputs.formats import Layout, other_kind
+from gainful.inputs.float_precision import INEXACT, is_exact
+from gainful.inputs.format_detection import Layout, other_kind
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.inputs.nested import KEY_ONCE, RepeatedError, unique_keys
-from gainful.inputs.precision import INEXACT, is_exact
+from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, unique_keys
 from gainful.message_texts import shortened, shown
 
 _LONGEST = 60

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from gainful.inputs import lines as reading
+from gainful.inputs import clean_trec_files
+from gainful.inputs.clean_trec_files import read_lines
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.lines import read_lines
 from gainful.matching import dict_matching, trec_matching
 from gainful.matching.reader import reading as opened
 from gainful.measures.policy import Policy
@@ -59,7 +59,7 @@ def written(tmp_path, judgments, run, mark=" "):
 @pytest.mark.parametrize("ties", ["doc", "doc_ascending", "average", "order"])
 @pytest.mark.parametrize("seed", range(6))
 def test_same_as_dicts(tmp_path, monkeypatch, seed, ties, depth):
-    monkeypatch.setattr(reading, "_CHUNK", (97, 256, 1000, 5000, 1 << 20)[seed % 5])
+    monkeypatch.setattr(clean_trec_files, "_CHUNK", (97, 256, 1000, 5000, 1 << 20)[seed % 5])
     judgments, run = made(seed)
     qrels, system = written(tmp_path, judgments, run, mark=" \t"[seed % 2])
     policy = Policy(ties=ties)
@@ -125,8 +125,8 @@ def test_long_ids(tmp_path, monkeypatch):
     matched = trec_matching.match(judged, found, Policy(ties="doc"), None)
     assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))
     # A line that does not fit where the next chunk is looked for is left to the engine.
-    monkeypatch.setattr(reading, "_CHUNK", 64)
-    monkeypatch.setattr(reading, "_LONGEST_LINE", 100)
+    monkeypatch.setattr(clean_trec_files, "_CHUNK", 64)
+    monkeypatch.setattr(clean_trec_files, "_LONGEST_LINE", 100)
     assert read_lines(system, RUN, " ") is None
 
 
@@ -145,7 +145,7 @@ def test_documents_that_stand_twice_are_left_to_the_engine(tmp_path):
 def test_keys_that_agree_are_not_enough(tmp_path, monkeypatch):
     # With keys that say nothing but the length, only the bytes can tell documents apart.
     monkeypatch.setattr(
-        reading, "_keys", lambda words, starts, lengths: lengths.astype("uint64") << 50
+        clean_trec_files, "_keys", lambda words, starts, lengths: lengths.astype("uint64") << 50
     )
     judgments, run = {"q": {"ab": 1, "c": 2}}, {"q": {"xy": 1.0, "c": 0.5}}
     qrels, system = written(tmp_path, judgments, run)

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from gainful.array_types import Floats, Ints
 from gainful.inputs.decimals import WORD, Bytes, Words, read_decimals
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
+from gainful.inputs.float_precision import in_single
 from gainful.inputs.kinds import Kind
 from gainful.inputs.parallel import in_parallel
-from gainful.inputs.precision import in_single
 
 Places = NDArray[np.int32]
 

@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.cleaning import clean, see_lines, see_rows, see_table
 from gainful.inputs.columns import kind_of, no_rank, rank_again
 from gainful.inputs.engine import (
     Columns,
@@ -29,10 +28,11 @@ from gainful.inputs.engine import (
     said,
 )
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain
-from gainful.inputs.formats import Layout, json_lines_layout
+from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
+from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.kinds import JUDGMENTS, Kind
-from gainful.inputs.precision import BEYOND_SINGLE, beyond_single
-from gainful.inputs.rows import Fault, Row, first_fault, line_of, rows
+from gainful.inputs.text_cleaning import clean, see_lines, see_rows, see_table
+from gainful.inputs.text_rows import Fault, Row, first_fault, line_of, rows
 
 _NONE = Layout("")
 _BATCH = 1 << 17  # rows that are handed to the engine at a time

@@ -12,11 +12,11 @@ from gainful.inputs.columns import (
     refuse_ids,
     refuse_numbers,
 )
+from gainful.inputs.data_frames import is_lasting, readable, refuse_odd_objects, written_names
 from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted, said
-from gainful.inputs.formats import Layout
-from gainful.inputs.frames import is_lasting, readable, refuse_odd_objects, written_names
+from gainful.inputs.format_detection import Layout
 from gainful.inputs.kinds import Kind
-from gainful.inputs.source import Source
+from gainful.inputs.table_source import Source
 
 Given = Mapping[str, str]
 
