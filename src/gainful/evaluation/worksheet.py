@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
-from gainful.kernels.cumulation import cumulated, owners
+from gainful.kernels.cumulated_gain import cumulated, owners
 from gainful.kernels.gains_and_discounts import (
     binary_gains,
     discount_table,
     exp2_gains,
     mapped_gains,
 )
-from gainful.kernels.segments import counts, running_counts
+from gainful.kernels.row_sums import counts, running_counts
 from gainful.kernels.tied_orders import extreme_order
 from gainful.matching.matched import Matched, places_of
 from gainful.measures.discount import Discount

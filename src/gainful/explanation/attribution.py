@@ -23,7 +23,7 @@ from gainful.explanation.worked_steps import (
 from gainful.explanation.worked_tables import Account, Step, grade_cell, plain_cell, rank_cell
 from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
-from gainful.kernels.cumulation import absent
+from gainful.kernels.cumulated_gain import absent
 from gainful.matching.negative_grades import warn_of_marks
 from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import reading

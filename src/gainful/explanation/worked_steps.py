@@ -16,7 +16,7 @@ from gainful.evaluation.measuring import empty_for
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Ideal, Worksheet
 from gainful.explanation.worked_tables import Step
-from gainful.kernels.cumulation import mean_discount
+from gainful.kernels.cumulated_gain import mean_discount
 from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Placed
 from gainful.measures.discount import Discount

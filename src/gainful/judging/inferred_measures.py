@@ -14,7 +14,7 @@ from gainful.evaluation.worksheet import discounts_of, gains_of
 from gainful.inputs.column_roles import SAMPLES
 from gainful.inputs.engine import Engine
 from gainful.inputs.tables import read_table
-from gainful.kernels.relevance import ratio
+from gainful.kernels.binary_relevance import ratio
 from gainful.matching.reader import reading
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy

@@ -10,8 +10,8 @@ from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet, relevant_total
 from gainful.judging.grade_scale import Scale, possible_gains
 from gainful.judging.ndcg_bounds import PartlyJudgedLists, single_list
-from gainful.kernels.relevance import ratio
-from gainful.kernels.segments import sums
+from gainful.kernels.binary_relevance import ratio
+from gainful.kernels.row_sums import sums
 from gainful.measures.spec import Measure
 
 Ends = tuple[Floats, Floats]

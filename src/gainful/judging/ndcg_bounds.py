@@ -9,9 +9,9 @@ from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.worksheet import Worksheet
 from gainful.judging.grade_scale import Scale, possible_gains
-from gainful.kernels.bounds import Unknown, highest
-from gainful.kernels.cumulation import owners
-from gainful.kernels.segments import sums
+from gainful.kernels.cumulated_gain import owners
+from gainful.kernels.ratio_bounds import Unknown, highest
+from gainful.kernels.row_sums import sums
 from gainful.measures.spec import Measure
 
 _ELEMENTS = 1 << 20  # of a matrix [query, rank] that is worked on at a time

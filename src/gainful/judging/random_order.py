@@ -15,8 +15,8 @@ from gainful.evaluation.measuring import compute
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Worksheet
 from gainful.inputs.engine import Engine
-from gainful.kernels.cumulation import mean_and_variance
-from gainful.kernels.relevance import ratio
+from gainful.kernels.binary_relevance import ratio
+from gainful.kernels.cumulated_gain import mean_and_variance
 from gainful.matching.reader import reading
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy

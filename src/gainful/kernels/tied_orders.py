@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.kernels.segments import sums
+from gainful.kernels.row_sums import sums
 
 
 @dataclass(frozen=True, slots=True)

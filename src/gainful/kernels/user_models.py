@@ -3,9 +3,9 @@
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.kernels.cumulation import owners
-from gainful.kernels.relevance import ratio
-from gainful.kernels.segments import running_sums, steps, sums
+from gainful.kernels.binary_relevance import ratio
+from gainful.kernels.cumulated_gain import owners
+from gainful.kernels.row_sums import running_sums, steps, sums
 
 _DEEP = 1000  # ranks of an overlap, as its authors' program has
 _ROUNDING = 1e-9  # ten tenths add up to a little less than 1

@@ -18,7 +18,7 @@ from gainful.inputs.rankings import (
     read_scores,
     read_untied,
 )
-from gainful.kernels import agreement as kernels
+from gainful.kernels import ranking_agreement as kernels
 
 _KINDS = ("extrapolated", "least", "residual")
 _VARIANTS = ("a", "b")

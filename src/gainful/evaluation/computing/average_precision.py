@@ -15,9 +15,10 @@ from gainful.evaluation.worksheet import (
     relevant_total,
     repeated,
 )
-from gainful.kernels import relevance, tied_orders
-from gainful.kernels.cumulation import owners
-from gainful.kernels.segments import counts, running_counts
+from gainful.kernels import binary_relevance as relevance
+from gainful.kernels import tied_orders
+from gainful.kernels.cumulated_gain import owners
+from gainful.kernels.row_sums import counts, running_counts
 
 _ELEVEN = tuple(tenth / 10 for tenth in range(11))
 _UP = 0.9  # rounds tenths up, as trec_eval does; float64 makes 0.7 · 3 + 0.9 a little less than 3

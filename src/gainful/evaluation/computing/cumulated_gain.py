@@ -16,8 +16,8 @@ from gainful.evaluation.worksheet import (
     repeated,
     worth_of,
 )
-from gainful.kernels.cumulation import absent, cumulated, normalised, owners, without_rounding
-from gainful.kernels.graded import mean_at_changes, mean_at_relevant, normalised_gain
+from gainful.kernels.cumulated_gain import absent, cumulated, normalised, owners, without_rounding
+from gainful.kernels.graded_measures import mean_at_changes, mean_at_relevant, normalised_gain
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain
 

@@ -17,8 +17,8 @@ from gainful.evaluation.worksheet import (
     relevant_total,
     repeated,
 )
-from gainful.kernels.cumulation import cumulated
-from gainful.kernels.relevance import ratio
+from gainful.kernels.binary_relevance import ratio
+from gainful.kernels.cumulated_gain import cumulated
 from gainful.kernels.tied_orders import blocks, first_relevant
 
 

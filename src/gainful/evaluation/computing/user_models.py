@@ -16,10 +16,11 @@ from gainful.evaluation.worksheet import (
     repeated,
     worth_of,
 )
-from gainful.kernels import graded, user_models
-from gainful.kernels.cumulation import cumulated, normalised, owners
-from gainful.kernels.relevance import ratio
-from gainful.kernels.segments import counts
+from gainful.kernels import graded_measures as graded
+from gainful.kernels import user_models
+from gainful.kernels.binary_relevance import ratio
+from gainful.kernels.cumulated_gain import cumulated, normalised, owners
+from gainful.kernels.row_sums import counts
 
 
 def _chances(grades: Floats, highest: float) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Floats, Ints
-from gainful.kernels.segments import counts, sums
+from gainful.kernels.row_sums import counts, sums
 
 _EPSILON = 1e-5  # of infAP, which keeps its shares from 0/0
 

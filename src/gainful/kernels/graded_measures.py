@@ -8,9 +8,9 @@ Rows are the judged documents that were retrieved, by query and rank: `gains` (n
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.kernels.cumulation import owners
-from gainful.kernels.relevance import ratio
-from gainful.kernels.segments import at_rank, running_counts, running_sums, steps, sums
+from gainful.kernels.binary_relevance import ratio
+from gainful.kernels.cumulated_gain import owners
+from gainful.kernels.row_sums import at_rank, running_counts, running_sums, steps, sums
 
 _FEW_LEVELS = 64
 

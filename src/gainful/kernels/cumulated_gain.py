@@ -3,8 +3,8 @@
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.kernels.relevance import ratio
-from gainful.kernels.segments import sums
+from gainful.kernels.binary_relevance import ratio
+from gainful.kernels.row_sums import sums
 
 # From this share of tied rows on, working block by block is faster than picking them out.
 _MANY_TIED = 0.25
