@@ -3,8 +3,7 @@
 import math
 
 from gainful.measures.discount import Discount
-from gainful.measures.gain import Gain
-from gainful.tensors.gain_functions import gains_by_function
+from gainful.measures.gain import Gain, gains_by_function
 from gainful.tensors.losses.operations import Array, Operations
 
 

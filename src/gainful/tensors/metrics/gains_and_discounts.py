@@ -8,8 +8,7 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.kernels import gains_and_discounts
 from gainful.measures.discount import Discount
-from gainful.measures.gain import Gain
-from gainful.tensors.gain_functions import gains_by_function
+from gainful.measures.gain import Gain, gains_by_function
 from gainful.tensors.metrics.ranking import Ranking
 from gainful.tensors.metrics.scored_lists import ScoredLists
 
