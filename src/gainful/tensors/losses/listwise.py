@@ -7,9 +7,8 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.tensors.losses.loss_function import loss_function
-from gainful.tensors.losses.operations import Array
+from gainful.tensors.losses.operations import Array, running_highest, running_sums
 from gainful.tensors.losses.options import Common, refuse_wrong_number, without_gain
-from gainful.tensors.losses.running_sums import running_highest, running_sums
 from gainful.tensors.losses.training_lists import TrainingLists, below_highest, numbers, reduced
 
 

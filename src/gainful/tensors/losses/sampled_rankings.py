@@ -5,9 +5,8 @@ from typing import Any, Unpack
 
 from gainful.errors import InputError
 from gainful.tensors.losses.loss_function import loss_function
-from gainful.tensors.losses.operations import Array
+from gainful.tensors.losses.operations import Array, running_highest, running_sums
 from gainful.tensors.losses.options import Common
-from gainful.tensors.losses.running_sums import running_highest, running_sums
 from gainful.tensors.losses.training_lists import (
     TrainingLists,
     around_middle,
