@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 import gainful as gf
-from gainful.explanation.way_measurer import WayMeasurer, before
+from gainful.explanation.ways_to_measure import WayMeasurer, before
 from gainful.matching.reader import Reader, reading
 from same_matched import assert_same
 

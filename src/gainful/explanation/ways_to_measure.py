@@ -1,10 +1,20 @@
 """Ways to measure: a measure with a policy, and the choices that lead from one to another."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
+
+from gainful.errors import GainfulError
+from gainful.evaluation.dialect import refuse_grades
+from gainful.evaluation.scores import Scores, measure_matched
+from gainful.matching.matched import Matched, by_rank
+from gainful.matching.negative_grades import marks_among, tell_marks
+from gainful.matching.reader import Reader
 from gainful.measures import discount, gain
+from gainful.measures.dialect import Dialect
 from gainful.measures.policy import CHOICES, Policy
 from gainful.measures.spec import Measure
 
@@ -25,6 +35,15 @@ ORDER = (
     "missing",
 )
 """The order in which choices are changed: the measure's, those of documents, those of queries."""
+_AFTER = ("absent", "negative", "missing", "empty", "extra")
+"""The choices that take effect when the run has been matched."""
+_BEFORE = (("negative", "unjudged"),)
+"""Answers to them that take effect before."""
+_BLOCKS = ("average", "best", "worst")
+"""The rules for ties that treat a block of tied documents as a whole."""
+_OFTEN_IDLE = ("precision", "drop_self", "negative")
+"""Choices that make no difference to most data, of which one match tells."""
+_KEPT = 24  # of what has been matched, the latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +125,141 @@ def _answers() -> dict[str, tuple[str, ...]]:
 
 _CUTOFFS = (None, 1, 3, 5, 10, 20, 50, 100, 1000)
 _UNTRIED = frozenset(["fold", "extra", "duplicates"])  # need more than a word, or change nothing
+
+
+class WayMeasurer:
+    """Measures judgments and a run under one policy after another.
+
+    What has been matched serves every policy that these data are matched alike under.
+    """
+
+    def __init__(self, reader: Reader, run: object) -> None:
+        self._reader, self._run = reader, run
+        self._kept: dict[Policy, Matched | GainfulError] = {}
+        self._idle: dict[Policy, bool] = {}
+        self._untied: dict[Policy, bool] = {}
+        self._marks = 0
+
+    @cached_property
+    def ids(self) -> bool:
+        """Whether documents have ids to order ties by."""
+        key = dataclasses.replace(before(self._reader.policy), ties="auto")
+        matched, decided = self._read(key)
+        self._kept[before(decided)] = matched
+        self._marks = marks_among([matched])
+        return decided.ties == "doc"
+
+    def warn_of_marks(self) -> None:
+        """Warn where −1 is the only negative grade, and the policy does not say what it means."""
+        if self.ids is not None and self._reader.policy.negative == "auto":
+            tell_marks(self._marks)
+
+    def scores(self, measures: Iterable[Measure], policy: Policy) -> Scores:
+        """Measure under a policy."""
+        decided = policy.resolved(ids=self.ids)
+        return measure_matched(self._match(self.alike(decided)), tuple(measures), decided)
+
+    def refuse(self, tool: Dialect, measures: Iterable[Measure], policy: Policy) -> None:
+        """Refuse grades that a tool does not take, before anything is computed from them."""
+        matched = self._match(self.alike(policy.resolved(ids=self.ids)))
+        refuse_grades(tool, matched.grade, matched.pool_grades, measures)
+
+    def alike(self, policy: Policy) -> Policy:
+        """Return the plainest policy, ties decided, under which these data are matched the same.
+
+        A document that was dropped shows in the length of its list or pool. Rounding keeps the order
+        of scores but for new ties, which show in the blocks of the judged documents. Where those
+        have blocks of one, no rule for ties moves them.
+        """
+        key = before(policy)
+        usual = key.fold == "none" and key.duplicates == "error"
+        if not usual or key.unjudged not in ("zero", "condense"):
+            return key
+        plain = Policy(ties=self._usual_ties)
+        for choice in _OFTEN_IDLE:
+            changed = dataclasses.replace(plain, **{choice: getattr(key, choice)})
+            if changed != plain and self._is_idle(plain, changed):
+                key = dataclasses.replace(key, **{choice: getattr(plain, choice)})
+        if self._is_untied(dataclasses.replace(plain, precision=key.precision)):
+            key = dataclasses.replace(key, ties=plain.ties)
+        return key
+
+    def in_turn(self, policies: Iterable[Policy]) -> list[Policy]:
+        """Return policies in an order that keeps those of one match together."""
+
+        def turn(policy: Policy) -> tuple[bool, str]:
+            source = self._source(self.alike(policy))
+            return source.unjudged != "zero", str(source)  # as those that tell what is alike
+
+        return sorted(policies, key=turn)
+
+    def _source(self, key: Policy) -> Policy:
+        """Return the policy that is matched under, for what then is put in blocks."""
+        blocks = key.ties in _BLOCKS
+        return dataclasses.replace(key, ties=self._usual_ties) if blocks else key
+
+    @property
+    def _usual_ties(self) -> str:
+        return "doc" if self.ids else "average"
+
+    def _is_idle(self, plain: Policy, changed: Policy) -> bool:
+        """Return whether a changed choice leaves all as it was."""
+        if changed not in self._idle:
+            try:
+                self._idle[changed] = _same(self._match(plain), self._match(changed))
+            except GainfulError:
+                self._idle[changed] = False
+        return self._idle[changed]
+
+    def _is_untied(self, policy: Policy) -> bool:
+        """Return whether no judged document has the score of another."""
+        if policy not in self._untied:
+            try:
+                matched = self._match(policy)
+                self._untied[policy] = bool((matched.rank_first == matched.rank_last).all())
+            except GainfulError:
+                self._untied[policy] = False
+        return self._untied[policy]
+
+    def _match(self, key: Policy) -> Matched:
+        found = self._kept.pop(key, None)
+        if found is None:
+            try:
+                source = self._source(key)
+                found = self._read(key)[0] if source == key else _in_blocks(self._match(source))
+            except GainfulError as problem:
+                found = problem
+        self._kept[key] = found
+        while len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+        if isinstance(found, GainfulError):
+            raise found
+        return found
+
+    def _read(self, key: Policy) -> tuple[Matched, Policy]:
+        return self._reader.under(key).match(self._run)
+
+
+def before(policy: Policy) -> Policy:
+    """Return the part of a policy that decides how a run is matched."""
+    defaults = Policy()
+    after = [name for name in _AFTER if (name, getattr(policy, name)) not in _BEFORE]
+    return dataclasses.replace(policy, **{name: getattr(defaults, name) for name in after})
+
+
+def _same(one: Matched, other: Matched) -> bool:
+    fields = ("offsets", "rank_first", "rank_last", "grade", "retrieved", "pool_offsets")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in fields)
+
+
+def _in_blocks(matched: Matched) -> Matched:
+    """Return what was matched under a rule that orders ties as under one that leaves blocks whole."""
+    owner = np.repeat(np.arange(len(matched.queries)), np.diff(matched.offsets))
+    order = by_rank(owner, matched.rank_first, matched.grade)
+    return dataclasses.replace(
+        matched,
+        rank_first=matched.rank_first[order],
+        rank_last=matched.rank_last[order],
+        rank=matched.rank_first[order],
+        grade=matched.grade[order],
+    )

@@ -11,8 +11,7 @@ from gainful import arguments
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import read_policy
-from gainful.explanation.way_measurer import WayMeasurer
-from gainful.explanation.ways_to_measure import Way, variations
+from gainful.explanation.ways_to_measure import Way, WayMeasurer, variations
 from gainful.explanation.why import OURS, way_of
 from gainful.inputs.engine import Engine
 from gainful.matching.reader import reading

@@ -13,8 +13,7 @@ from gainful.evaluation.dialect import speaking
 from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.scores import Scores
 from gainful.explanation.explain import explain_with
-from gainful.explanation.way_measurer import WayMeasurer
-from gainful.explanation.ways_to_measure import Way, changes
+from gainful.explanation.ways_to_measure import Way, WayMeasurer, changes
 from gainful.inputs.engine import Engine
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
