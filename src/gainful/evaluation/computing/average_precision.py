@@ -15,7 +15,7 @@ from gainful.evaluation.worksheet import (
     relevant_total,
     repeated,
 )
-from gainful.kernels import binary_relevance as relevance
+from gainful.kernels import binary_relevance
 from gainful.kernels import tied_orders
 from gainful.kernels.cumulated_gain import owners
 from gainful.kernels.row_sums import counts, running_counts
@@ -35,7 +35,7 @@ def _precision_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) 
     if sheet.ties_matter:
         return tied_orders.precision_sums(_blocks(sheet, rel), queries, deepest(cutoffs, sheet))
     rows = relevant(sheet, rel)
-    return relevance.precision_sums(
+    return binary_relevance.precision_sums(
         rows.rank, rows.owner, rows.place, queries, deepest(cutoffs, sheet)
     )
 
@@ -44,7 +44,7 @@ def _average_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoff
     total = relevant_total(sheet, parameters["rel"])[:, None]
     if parameters["denominator"] == "min":
         total = np.minimum(total, deepest(cutoffs, sheet))
-    return relevance.ratio(_precision_sums(sheet, parameters, cutoffs), total)
+    return binary_relevance.ratio(_precision_sums(sheet, parameters, cutoffs), total)
 
 
 def _logarithmic(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -56,20 +56,20 @@ def _reciprocal_rank(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs)
     if sheet.ties_matter:
         return tied_orders.first_relevant(_blocks(sheet, parameters["rel"]), queries, deep)[0]
     rows = relevant(sheet, parameters["rel"])
-    return relevance.reciprocal_rank(rows.rank, rows.owner, rows.place, queries, deep)
+    return binary_relevance.reciprocal_rank(rows.rank, rows.owner, rows.place, queries, deep)
 
 
 def _r_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     rows = relevant(sheet, parameters["rel"])
     size = np.floor(rows.total * parameters["mult"] + _UP).astype(np.int64)
     found = counts(rows.rank <= size[rows.owner], rows.owner, rows.total.size)
-    return repeated(relevance.ratio(found, size), cutoffs)
+    return repeated(binary_relevance.ratio(found, size), cutoffs)
 
 
 def interpolated(sheet: Worksheet, rel: float, needed: Ints) -> Floats:
     """Return the interpolated precision from the needed-th (q, c) relevant document on."""
     rows = relevant(sheet, rel)
-    return relevance.interpolated(rows.rank, rows.owner, rows.place, rows.total.size, needed)
+    return binary_relevance.interpolated(rows.rank, rows.owner, rows.place, rows.total.size, needed)
 
 
 def _needed(sheet: Worksheet, rel: float, recalls: tuple[float, ...]) -> Ints:
@@ -107,28 +107,30 @@ def _preference(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> F
     rows = relevant(sheet, rel)
     others = counts((pool >= 0) & (pool < rel), owners(sheet.matched.pool_offsets), rows.total.size)
     above, _ = _above(sheet, rel)
-    return repeated(relevance.preference(rows.owner, above, rows.total, others), cutoffs)
+    return repeated(binary_relevance.preference(rows.owner, above, rows.total, others), cutoffs)
 
 
 def _inferred(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     rel = max(parameters["rel"], 0.0)  # others are not judged
     rows = relevant(sheet, rel)
     above, unjudged = _above(sheet, rel)
-    values = relevance.inferred(rows.rank, rows.owner, rows.place, above, unjudged, rows.total)
+    values = binary_relevance.inferred(
+        rows.rank, rows.owner, rows.place, above, unjudged, rows.total
+    )
     return repeated(values, cutoffs)
 
 
 def _smoothed(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     rows = relevant(sheet, parameters["rel"])
-    found = relevance.precision_sums(
+    found = binary_relevance.precision_sums(
         rows.rank, rows.owner, rows.place, rows.total.size, deepest([None], sheet)
     )
-    return repeated(relevance.smoothed(found[:, 0], rows.total), cutoffs)
+    return repeated(binary_relevance.smoothed(found[:, 0], rows.total), cutoffs)
 
 
 def _binary_gain(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     rows = relevant(sheet, parameters["rel"])
-    values = relevance.binary_gain(rows.rank, rows.owner, rows.place, rows.total)
+    values = binary_relevance.binary_gain(rows.rank, rows.owner, rows.place, rows.total)
     return repeated(values, cutoffs)
 
 

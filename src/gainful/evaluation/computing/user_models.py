@@ -1,4 +1,4 @@
-"""Graded measures and models of user_models."""
+"""Graded measures and models of users."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ from gainful.evaluation.worksheet import (
     repeated,
     worth_of,
 )
-from gainful.kernels import graded_measures as graded
+from gainful.kernels import graded_measures
 from gainful.kernels import user_models
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import cumulated, normalised, owners
@@ -32,14 +32,16 @@ def _cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floa
     refuse_above(sheet, parameters["max"])
     grades, rank = sheet.certain_grades()
     chances = _chances(grades, parameters["max"])
-    return graded.cascade(chances, rank, sheet.matched.offsets, deepest(cutoffs, sheet))
+    return graded_measures.cascade(chances, rank, sheet.matched.offsets, deepest(cutoffs, sheet))
 
 
 def _normalised_cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     matched = sheet.matched
     chances = _chances(matched.pool_grades, parameters["max"])
     found = _cascade(sheet, parameters, cutoffs)
-    ideal = graded.cascade(chances, sheet.pool_rank, matched.pool_offsets, deepest(cutoffs, sheet))
+    ideal = graded_measures.cascade(
+        chances, sheet.pool_rank, matched.pool_offsets, deepest(cutoffs, sheet)
+    )
     return normalised(found, ideal)
 
 
@@ -72,7 +74,7 @@ def _blended(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floa
     gains, rank = sheet.certain_order(parameters["gain"])
     pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
     deep = deepest(cutoffs, sheet)
-    found = graded.blended(
+    found = graded_measures.blended(
         gains, rank, matched.offsets, pool, matched.pool_offsets, parameters["beta"], deep
     )
     total = counts(pool > 0, owners(matched.pool_offsets), len(matched.queries))[:, None]
@@ -84,7 +86,9 @@ def _blended(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floa
 def _graded_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     gains, rank = sheet.certain_order(parameters["gain"])
     pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
-    values = graded.graded_precision(gains, rank, matched.offsets, pool, matched.pool_offsets)
+    values = graded_measures.graded_precision(
+        gains, rank, matched.offsets, pool, matched.pool_offsets
+    )
     return repeated(values, cutoffs)
 
 

@@ -149,7 +149,7 @@ def reciprocal_rank(
     above, inside = ranking.blocks(ranking.ranked(_relevant(lists, measure)))
     size, step = _block_sizes(lists, ranking)
     # In the first block with relevant documents, the chance that the next one is relevant when none
-    # was yet is r over what is left of the block. FirstDerivativeOnly it is 1, no further step is reached.
+    # was yet is r over what is left of the block. Once it is 1, no further step is reached.
     left = size - step
     share = lists.xp.where((above == 0) & (inside > 0) & (inside <= left), inside / left, 0)
     chances = share * product_above(lists.xp, 1 - share)
