@@ -1,6 +1,7 @@
 """The public names are those promised, each documented and with its arguments by keyword."""
 
 import inspect
+import re
 
 import pytest
 
@@ -193,6 +194,50 @@ def test_defaults_come_from_the_catalogue():
             if name in defaults:
                 measure = gf.Measure("nDCG", **{name: parameter.default})
                 assert measure.parameters[name] == defaults[name]
+
+
+def listed_choices(documented, choices):
+    """Yield the arguments whose entry in a docstring lists choices, and the words that it lists."""
+    entries = re.findall(
+        r"^    (\w+): (.*(?:\n        .*)*)", inspect.getdoc(documented) or "", flags=re.MULTILINE
+    )
+    for name, text in entries:
+        words = set(re.findall(r"[\w-]+", text)) & set(choices.get(name, ()))
+        if len(words) > 1:
+            yield name, words | set(re.findall(r"`([\w-]+)", text))
+
+
+def test_docstrings_list_the_choices_that_there_are():
+    from gainful.measures import discount, gain
+
+    choices = {"gain": gain.FORMS, "discount": discount.FORMS, **gf.comparison_choices()}
+    documented = [getattr(gf, name) for name in PUBLIC]
+    documented += [getattr(gf.metrics, name) for name in gf.metrics.__all__]
+    documented += [gf.losses.Common]
+    found = [
+        (getattr(one, "__name__", ""), name, words)
+        for one in documented
+        for name, words in listed_choices(one, choices)
+    ]
+    for place, name, words in found:
+        assert words == set(choices[name]), f"{place}: {name}"
+    places = {(place, name) for place, name, _ in found}
+    assert {("dcg", "discount"), ("ndcg", "gain"), ("Common", "discount")} <= places
+    assert {("compare", name) for name in ("test", "correction", "interval")} <= places
+
+
+def test_a_choice_that_a_docstring_lacks_is_seen():
+    def function():
+        """Return nothing.
+
+        Args:
+            gain: `linear`, `exp2` or
+                `square`.
+            discount: any.
+        """
+
+    choices = {"gain": ["linear", "exp2", "binary"], "discount": ["log", "none"]}
+    assert list(listed_choices(function, choices)) == [("gain", {"linear", "exp2", "square"})]
 
 
 def test_an_optional_package_that_is_not_there_is_named(monkeypatch):
