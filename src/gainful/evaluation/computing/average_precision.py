@@ -15,8 +15,7 @@ from gainful.evaluation.worksheet import (
     relevant_total,
     repeated,
 )
-from gainful.kernels import binary_relevance
-from gainful.kernels import tied_orders
+from gainful.kernels import binary_relevance, tied_orders
 from gainful.kernels.cumulated_gain import owners
 from gainful.kernels.row_sums import counts, running_counts
 

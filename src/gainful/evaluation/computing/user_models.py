@@ -16,8 +16,7 @@ from gainful.evaluation.worksheet import (
     repeated,
     worth_of,
 )
-from gainful.kernels import graded_measures
-from gainful.kernels import user_models
+from gainful.kernels import graded_measures, user_models
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import cumulated, normalised, owners
 from gainful.kernels.row_sums import counts
