@@ -307,16 +307,15 @@ def _found(listed: list[str], pool: Mapping[str, Sampled], measure: Measure) -> 
 
 def _ideal(pool: Mapping[str, Sampled], measure: Measure) -> float:
     """Estimate the DCG of the ideal from how many documents there are of each gain."""
-    sizes: dict[object, int] = {}
+    shares = _judged_shares(pool)
     judged: dict[object, list[float]] = {}
     for each in pool.values():
-        sizes[each.stratum] = sizes.get(each.stratum, 0) + 1
         if each.grade >= 0:
             judged.setdefault(each.stratum, []).append(each.grade)
     numbers: dict[float, float] = {}
     for stratum, grades in judged.items():
         for gain in _gains(grades, measure).tolist():
-            numbers[gain] = numbers.get(gain, 0.0) + sizes[stratum] / len(grades)
+            numbers[gain] = numbers.get(gain, 0.0) + shares[stratum]
     parameters = measure.parameters
     every = math.ceil(sum(numbers.values())) + 1
     deepest = every if measure.cutoff is None else min(measure.cutoff, every)
