@@ -23,7 +23,7 @@ def test_bounds(cli, files):
     table = cli(
         "evaluate", *paths, "-m", "nDCG@3", "--bounds", "--grades", "0..1", "--unseen", "any"
     )
-    assert "from 0 to 1; any number of more are unseen" in table.stdout
+    assert "from 0 to 1; unseen documents: any number" in table.stdout
     assert "two − one" in table.stdout
     each = cli("evaluate", *paths[:2], "--bounds", "--grades", "0,1", "--per-query", "-f", "csv")
     assert each.stdout.splitlines()[0] == "run,query,measure,value,low,high"

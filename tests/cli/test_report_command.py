@@ -163,7 +163,7 @@ def test_texts_that_match_nothing_are_told(cli, tmp_path):
     texts.write_text("foo\tbar\tbaz\n1\ta\tb\n")
     done = cli("report", *TWO, "--docs", texts, "-o", tmp_path / "page.html")
     assert done.returncode == 0
-    told = "docs: no id in common with what is shown, so there are no texts: found 'foo' there"
+    told = "docs: none of its ids is shown, so there are no texts: it has 'foo', and the"
     assert told in done.stderr
     assert ".py" not in done.stderr
     texts.write_text('{"title": "a", "text": "b"}\n')

@@ -167,17 +167,17 @@ def test_what_is_wrong_is_told(name, text, message, tmp_path):
     ],
 )
 def test_texts_that_match_nothing_are_told(name, text, found, tmp_path):
-    told = (
-        f"queries: no id in common with what is shown, so there are no texts: found {found} there"
-    )
-    with pytest.warns(gf.GainfulWarning, match=f"^{told}, and shown is '1'$"):
+    told = f"queries: none of its ids is shown, so there are no texts: it has {found}"
+    with pytest.warns(gf.GainfulWarning, match=f"^{told}, and the report shows '1'$"):
         assert set(query_texts(write(tmp_path / name, text)).values()) == {None}
 
 
 def test_texts_in_memory_that_match_nothing_are_told():
     frame = pd.DataFrame({"doc_id": ["x1"], "text": ["a"]})
     for given, found in (({"x1": "a"}, "'x1'"), (frame, "'x1'"), ({}, "no ids")):
-        with pytest.warns(gf.GainfulWarning, match=f"^docs: no id in common .* {found} there"):
+        with pytest.warns(
+            gf.GainfulWarning, match=f"^docs: none of its ids is shown.* it has {found}, "
+        ):
             doc_texts(given)
 
 

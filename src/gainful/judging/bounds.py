@@ -152,13 +152,13 @@ class Bounds:
             for measure in self.measures:
                 mean = self[measure]
                 rows.append([str(measure), mean.value, mean.low, mean.high])
-        unseen = "any number of" if math.isinf(self.unseen) else f"{self.unseen:g}"
+        unseen = "any number" if math.isinf(self.unseen) else f"{self.unseen:g}"
         grades = ", ".join(f"{grade:g}" for grade in self.scale.grades)
         if self.scale.between:
             grades = f"from {self.scale.lowest:g} to {self.scale.highest:g}"
         notes = [
             f"policy    {self.policy}",
-            f"bounds    documents without a judgment have a grade {grades}; {unseen} more are unseen",
+            f"bounds    documents without a judgment have a grade {grades}; unseen documents: {unseen}",
         ]
         if self.coverage is not None:
             notes.append(f"coverage  {self.coverage}")

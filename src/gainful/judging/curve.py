@@ -58,7 +58,7 @@ class Curve:
     def plot(self, *, name: str = "run", **look: Unpack[SizedLook]) -> "Chart":
         """Draw the means over the cutoffs: an altair chart, with `width`, `height` and `theme`.
 
-        Cutoffs without a mean are left out, and told in a warning.
+        Cutoffs without a mean are left out, and a warning names them.
         """
         rows = [
             {"run": name, "k": cutoff, "value": mean}

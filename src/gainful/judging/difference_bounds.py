@@ -33,7 +33,7 @@ def judged_by(reader: Reader) -> dict[str, Mapping[str, float]]:
 def depth_of(measures: Iterable[Measure], judged: Grades) -> int | None:
     """Return how deep lists must be known for the differences of measures; None for all of them.
 
-    So deep that as many documents without a judgment are known as an ideal can hold.
+    That is deep enough to know as many unjudged documents as an ideal can hold.
     """
     pool = max(map(len, judged.values()), default=0)
     depths = [None if each.cutoff is None else 2 * each.cutoff + pool for each in measures]

@@ -100,7 +100,7 @@ def _near(scores: Mapping[str, float], reach: int | None) -> Mapping[str, float]
 def warn_of_unmet(gathered: Gathered) -> None:
     """Warn where no document of any run is judged: ids may be spelled in different ways.
 
-    That one run alone has no judged document near the top is nothing odd here.
+    A single run without a judged document near the top is nothing odd here.
     """
     known: set[str] = set()
     found: set[str] = set()

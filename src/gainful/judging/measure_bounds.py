@@ -1,4 +1,4 @@
-"""The lowest and highest value of every other measure than nDCG: no ideal of unknown gains."""
+"""The lowest and highest value of every measure but nDCG: they have no ideal of unknown gains."""
 
 from collections.abc import Callable, Mapping
 
@@ -122,7 +122,7 @@ def _worth(grade: float, rel: float, scale: str | float) -> float:
 
 
 def _cascade(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> Ends:
-    """ERR rises with the grade of every document: what follows is worth less than its rank."""
+    """Return the ends of ERR, which rises with the grade of every document."""
     highest = measure.parameters["max"]
     if scale.highest > highest:
         raise InputError("grades", f"grades up to max={highest:g}", f"{scale.highest:g}")
@@ -144,7 +144,7 @@ def _cascade(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> Ends
 
 
 def _average_precision(sheet: Worksheet, measure: Measure, scale: Scale, unseen: float) -> Ends:
-    """For any number of relevant ones among them, the deepest are worst and the first best."""
+    """Return the ends of AP: relevant documents at the deepest open ranks, or at the first."""
     parameters = measure.parameters
     must, may = relevance_ends(scale, parameters["rel"])
     free, deeper = open_ranks(sheet, measure.cutoff)

@@ -92,7 +92,7 @@ def _cumulated(
     if cutoff is None and np.isinf(lists.free).any():
         raise InputError(
             str(measure),
-            "a cutoff, where the documents not seen have no number",
+            "a cutoff, since any number of documents may be unseen",
             "none",
             f"Write {measure.name}@10, or say how many there may be.",
         )
@@ -122,7 +122,7 @@ def _unknown(
 ) -> Unknown:
     coefficients = sign * lists.coefficients[rows]
     some = ~np.isnan(coefficients) & (coefficients != 0)
-    # Documents whose grade only the ideal feels are as good as not retrieved.
+    # Documents whose grade changes only the ideal count as not retrieved.
     idle = (coefficients == 0).sum(axis=1)
     order = np.argsort(np.where(some, -coefficients, np.inf), axis=1, kind="stable")
     ordered = np.take_along_axis(np.where(some, coefficients, 0.0), order, axis=1)
@@ -143,9 +143,9 @@ def _unknown(
 def _unbounded(
     low: Floats, high: Floats, lists: PartlyJudgedLists, counts: Ints, lowest: float
 ) -> None:
-    """Where nothing is known to be good, an ideal may be as small as one likes.
+    """Set ends to infinity where no document is known to be good.
 
-    What the list has then is what its bad documents cost.
+    The ideal may then be as close to 0 as one likes, and bad documents cost any multiple of it.
     """
     coefficients = lists.coefficients
     worst = lists.constant + lowest * np.nansum(np.maximum(coefficients, 0.0), axis=1)

@@ -61,7 +61,7 @@ class Pooled:
 
 @dataclass(frozen=True, repr=False)
 class Pool(Sequence[Pooled]):
-    """Documents that runs have in common or alone, with what is known of them; a sequence.
+    """The documents that runs retrieved, with what is known of each; a sequence.
 
     Prints as a summary and the first rows, shows as HTML in a notebook; `to_dict()` and `table()`
     export it, `write` writes files.
@@ -70,7 +70,7 @@ class Pool(Sequence[Pooled]):
         rows: the documents.
         names: of the runs.
         depth: the rank down to which documents of the runs were taken.
-        marked: whether it is told what is judged: not without judgments, nor where nothing here is.
+        marked: whether rows say what is judged: not without judgments, nor where nothing here is.
         measure: whose value the priorities are about, if there are any.
         grades: those that were tried for the priorities, if there are any.
         compared: the two runs whose difference the priorities are about, if there are.
@@ -133,7 +133,7 @@ class Pool(Sequence[Pooled]):
     def table(self, *, grades: bool = False) -> Table:
         """Return the rows, with the summary as note, for rendering.
 
-        What was not asked has no column, but with `grades` there is one to fill in.
+        There is no column for what was not asked for; with `grades` there is one to fill in.
         """
         columns = ["query", "doc", "rank", "runs"]
         columns += ["judged"] if self.marked else []

@@ -24,7 +24,7 @@ from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.statistics.ranking_agreement import kendall_tau
 from gainful.writing.table_files import write_table
 
-_FEWEST = 2  # runs: what only one of one has is everything
+_FEWEST = 2  # runs: with one, no other run could have contributed anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class LeftOut:
     Attributes:
         run: its name.
         value: with all judgments.
-        without: with those left that other runs contributed, or none of the runs.
+        without: with only the judgments that other runs, or none of the runs, contributed.
         change: without − value.
         place: of the run among all by value, from 1; runs with equal values share one.
         place_without: the same by the values without.
@@ -85,12 +85,13 @@ class PoolBias(Sequence[LeftOut]):
 
     @property
     def summary(self) -> str:
-        """What becomes of the order, in a line."""
+        """How the order of the runs changes, in a line."""
         moved = sum(row.place != row.place_without for row in self.rows)
+        change = "changes its place" if moved == 1 else "change their place"
         agreement = "undefined" if self.tau is None else f"{self.tau:.4f}"
         return (
             f"{self.measure}; each run without the judgments that it alone contributed down to "
-            f"rank {self.depth}: {moved} of {len(self)} change their place, Kendall's τ {agreement}"
+            f"rank {self.depth}: {moved} of {len(self)} {change}, Kendall's τ {agreement}"
         )
 
     def to_dict(self) -> dict[str, Any]:

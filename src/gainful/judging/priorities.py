@@ -1,4 +1,4 @@
-"""How far the grade of one document could move what is measured."""
+"""How far the grade of one document could move a measure."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Standing:
     Attributes:
         values: query → value.
         summed: whether they are summed; else the mean is taken.
-        mean: what they come to.
+        mean: their mean, or their sum.
         counted: how many count.
     """
 
@@ -52,7 +52,7 @@ class Standing:
         return self.mean_with(query, value) - self.mean
 
     def mean_with(self, query: str, value: Value) -> float:
-        """Return the mean where a query has this value instead of its own; of no query, 0."""
+        """Return the mean where a query has this value instead of its own; 0 without queries."""
         values = {**self.values, query: value}.values()
         known = [value for value in values if value is not None]
         return math.fsum(known) / (1 if self.summed else max(len(known), 1))
@@ -79,7 +79,7 @@ def values_with(
     candidates: Mapping[str, Sequence[str]],
     grades: Sequence[float],
 ) -> dict[tuple[str, str], tuple[Value, ...]]:
-    """Return the value of a query for each grade that one document more of it may have.
+    """Return the values of queries for each grade that one more of their documents may have.
 
     Args:
         judged: query → document → grade.
@@ -89,7 +89,7 @@ def values_with(
         candidates: query → documents without a judgment, of queries that the run has.
         grades: to try.
 
-    Documents that the run lacks all do the same to it, so one stands for all of a query.
+    All documents that the run lacks change it alike, so one of them stands for all of a query.
     """
     alike = {
         (query, doc): (query, doc if doc in scores[query] else None)
@@ -131,7 +131,7 @@ def _evaluated(
 ) -> list[Value]:
     """Evaluate every document of a batch at every grade."""
     copies = [(query, doc, grade) for query, doc in batch for grade in grades]
-    # Ids of one length stand in the order of the numbers.
+    # Ids of one length sort like the numbers.
     ids = [f"{place:012}" for place in range(len(copies))]
     each = list(zip(ids, copies, strict=True))
     with without_warnings():
@@ -139,8 +139,8 @@ def _evaluated(
             {name: {**judged[query], doc: grade} for name, (query, doc, grade) in each},
             {name: scores[query] for name, (query, _, _) in each},
             measure,
-            # Ids are not those of the queries: documents were left out already. What is not a
-            # number shows which copies have no positive gain.
+            # The ids of the copies are not those of the queries; documents that drop_self leaves
+            # out are gone already. NaN marks copies without a positive gain.
             policy=replace(policy.resolved(ids=True), empty="nan", drop_self="no"),
         )
     column: list[float] = found.per_query[measure]  # type: ignore[assignment]
@@ -188,8 +188,8 @@ def prioritise(
 ) -> Priorities:
     """Return how far each document without a judgment could move the mean of a measure.
 
-    Candidates are the documents of judged queries down to a depth of any of the runs. Of
-    several runs the one counts that moves most; of two that are compared, their difference.
+    Candidates are the documents of judged queries down to a depth of any of the runs. With
+    several runs, the one that moves most counts; with two that are compared, their difference.
     """
     if policy.empty in ("nan", "skip_all"):
         raise PolicyError(

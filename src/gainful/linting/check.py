@@ -54,7 +54,7 @@ def check(
     >>> findings.summary
     '1 error, 3 warnings, 1 note in judgments, mine'
     """
-    _check_arguments(runs, cutoff)
+    _refuse_wrong_arguments(runs, cutoff)
     expected = _read_scale(scale)
     given = {} if runs is None else runs
     with Session(engine) as session:
@@ -95,7 +95,7 @@ def _checked(
     return table, unread_rows(table, unread)
 
 
-def _check_arguments(runs: object, cutoff: object) -> None:
+def _refuse_wrong_arguments(runs: object, cutoff: object) -> None:
     if runs is not None and not (isinstance(runs, Mapping) and not runs):
         arguments.refuse_unnamed(runs, "runs", "a dict {name: run}")
     arguments.whole(cutoff, "cutoff", least=1, most=_DEEPEST)

@@ -1,4 +1,4 @@
-"""Judgments and runs as tables on the engine: all that can be read of them, and what cannot."""
+"""Judgments and runs as tables on the engine: the rows that can be read, and those that cannot."""
 
 from dataclasses import dataclass
 
@@ -93,7 +93,7 @@ def _check_table(
         table, unread = _by_row(session, opened, name, cutoff, source=source)
         if unread:
             return table, unread
-        raw = None  # it is not the content; the engine is asked once more, and says what it is
+        raw = None  # the rows are fine: the engine reads them again, and says what is wrong
     return _by_engine(session, ready(source, session), name, cutoff, raw)
 
 
@@ -178,7 +178,7 @@ def _bad_rows(session: Session, table: CheckedTable, numbered: str) -> list[Unre
 def _by_row(
     session: Session, opened: Input, name: str, cutoff: int, *, source: Source | None = None
 ) -> tuple[CheckedTable, list[UnreadRows]]:
-    """Have what can be read as a table, and tell the rest."""
+    """Read an input row by row: good rows go into a table, bad ones are counted."""
     kind = opened.kind
     table = session.name("rows")
     session.execute(
@@ -222,7 +222,7 @@ def _by_row(
         by_line=file is not None,
     )
     if size:
-        remedies.clear()  # what one row tells is no more than a guess where others can be read
+        remedies.clear()  # where other rows can be read, the advice for one row is only a guess
     return checked, [
         UnreadRows(rule, counts[rule], entry, remedies.get(rule, ""))
         for rule, entry in first.items()

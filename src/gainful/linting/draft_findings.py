@@ -1,4 +1,4 @@
-"""What the rules find, before the place of each example is known."""
+"""Drafts of findings: what the rules find, before the lines of the examples are looked up."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def counted(count: int, one: str, more: str = "") -> str:
 
 
 def unread_rows(table: CheckedTable, unread: Iterable[UnreadRows]) -> list[Draft]:
-    """Return what is said of the rows of an input that cannot be read."""
+    """Return the findings about rows of an input that cannot be read."""
     drafts = []
     for each in unread:
         rows, bad = counted(each.count, "row"), each.first

@@ -11,7 +11,7 @@ from gainful.rendering.table import Table, as_html
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One rule that does not hold for one of the inputs.
+    """A rule that one of the inputs breaks.
 
     Attributes:
         severity: error, warning or note.

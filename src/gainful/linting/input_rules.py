@@ -1,4 +1,4 @@
-"""Rules for one input alone: documents twice, the grades of judgments, the scores of a run."""
+"""Rules for one input alone: repeated documents, the grades of judgments, the scores of a run."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def _duplicates(session: Session, table: CheckedTable) -> Iterator[Draft]:
         f"CREATE TEMP TABLE {again} AS SELECT query, doc FROM {table.table} "
         "GROUP BY query, doc HAVING count(*) > 1"
     )
-    # Few if any: only these are looked at for where they stand, and what they say.
+    # Usually there are none. Only these are looked up, for their rows and numbers.
     found = session.rows(
         "WITH twice AS (SELECT query, doc, list(number ORDER BY row) AS numbers, "
         "list(row ORDER BY row)[2] AS second, min(number) <> max(number) AS differ "
@@ -142,7 +142,7 @@ def look_at_scores(session: Session, run: CheckedTable, cutoff: int) -> Iterator
 
 
 def _unusable(session: Session, run: CheckedTable) -> Iterator[Draft]:
-    """Look for ranks that two documents share, or that are none; they are stored as negatives."""
+    """Look for ranks that two documents share, or that are no whole numbers; stored as negatives."""
     odd = "number > 0 OR number <> floor(number)" if run.kind.whole else "false"
     found = session.rows(
         f"WITH odd AS (SELECT row, query, doc, -number AS rank FROM {run.table} WHERE {odd}) "
@@ -165,7 +165,7 @@ def _unusable(session: Session, run: CheckedTable) -> Iterator[Draft]:
 
 
 def _like_ranks(session: Session, run: CheckedTable) -> Iterator[Draft]:
-    """Look for ranks in place of scores; lowest and highest scores tell of most runs."""
+    """Look for ranks in place of scores; the lowest and highest scores clear most runs."""
     queries, possible = session.rows(
         "SELECT count(*), min(low) = max(low) AND min(low) IN (0, 1) AND bool_and(high - low = n - 1) "
         f"AND max(n) > 1 FROM {run.groups}"

@@ -10,7 +10,7 @@ from gainful.linting.rules import MOST_UNJUDGED
 
 _SAMPLE = 1000  # ids of each side, for a hint
 
-# The ways in which one id is spelled differently, all at once. What stands before the digits
+# The ways in which the spelling of an id differs, all at once. What stands before the digits
 # is not among them: where some ids meet, news-7 and web-7 are two documents.
 _FOLDED = "coalesce(nullif(ltrim(regexp_replace(trim(lower({0})), '\\.0$', ''), '0'), ''), '0')"
 # Few ids need it; what begins after 0 in the order of bytes has no blank or zero in front.
@@ -103,7 +103,7 @@ def _disjoint_documents(session: Session, judged: CheckedTable, run: CheckedTabl
 def _document_spelling(
     session: Session, judged: CheckedTable, run: CheckedTable
 ) -> Iterator[Draft]:
-    """Look for documents that neither side has as the other one writes them, in any query."""
+    """Look for documents that judgments and run spell differently, in all queries."""
     lost, found = session.name("lost"), session.name("spelled")
     session.execute(
         f"CREATE TEMP TABLE {lost} AS SELECT DISTINCT query, doc, {_folded('doc')} AS folded "
@@ -154,12 +154,12 @@ def _unjudged(
 
 
 def _folded(column: str) -> str:
-    """Return SQL for an id without what spellings differ in."""
+    """Return SQL for an id in the form that all its spellings share."""
     odd, folded = _ODD.format(column), _FOLDED.format(column)
     return f"CASE WHEN {odd} THEN {folded} ELSE {column} END"
 
 
 def _reading(one: str, other: str) -> str:
     hint = overlap_hint([one], [other])
-    # Two spellings may differ in several ways at once; then there are no words for it.
+    # Two spellings may differ in several ways at once; no hint says that.
     return f": they {hint[5:-1]}" if hint.startswith("They meet") else ""

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 SEVERITIES: Mapping[str, str] = MappingProxyType(
     {
-        "error": "no measure can be trusted, or none computed, until it is put right",
+        "error": "no measure can be computed, or trusted, until it is corrected",
         "warning": "legal, and probably not meant: it moves numbers, or makes them doubtful",
         "note": "good to know",
     }
@@ -61,14 +61,14 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "unusable-rank",
                 "error",
                 "A rank that two documents of a query share; or, in a column that is taken for ranks "
-                "because of its name, one that is no whole number. Looked for where a run is ordered "
+                "because of its name, one that is no whole number. Only where a run is ordered "
                 "by ranks.",
-                "Put the ranks right; or name the column of scores: columns score=….",
+                "Correct the ranks; or name the column of scores: columns score=….",
             ),
             Rule(
                 "grade-off-scale",
                 "error",
-                "A grade outside the expected scale. Looked for where a scale is given.",
+                "A grade outside the expected scale. Only where a scale is given.",
                 "Correct the grade, or the scale.",
             ),
             Rule(
@@ -113,7 +113,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "rank-against-score",
                 "warning",
                 "A document with a better rank and a lower score than another of its query. "
-                "Looked for where the run has a column of ranks, which no measure uses.",
+                "Only where the run has a column of ranks, which no measure uses.",
                 "Write scores that fall with the rank, such as 1 / rank.",
             ),
             Rule(
@@ -126,7 +126,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             Rule(
                 "constant-score",
                 "warning",
-                "A query, with two documents or more, all of which have one score: "
+                "A query whose documents, two or more, all have the same score: "
                 "the tie rule alone orders them.",
                 "Write the scores of the system, with all their digits; or measure with the policy "
                 "ties=average.",
@@ -150,7 +150,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
                 "unjudged-mark",
                 "warning",
                 "−1 as the only negative grade. It counts as judged and bad, and often marks what was "
-                "not judged. Not looked for where the scale has it.",
+                "not judged. Only where the scale does not include it.",
                 "Set the policy negative=unjudged, if it marks that; negative=keep, if it is a grade.",
             ),
             Rule(
@@ -163,7 +163,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             Rule(
                 "grades",
                 "note",
-                "The grades that occur. Said where no scale is given.",
+                "The grades that occur. Only where no scale is given.",
                 "Give the scale, and grades outside it are found.",
             ),
             Rule(

@@ -306,21 +306,21 @@ def sorted_numbers(documents: Documents, kind: str, what: str, query: str) -> Fl
         # struct converts several times faster than NumPy does, and refuses what is no number.
         struct.pack_into(f"{numbers.size}d", numbers, 0, *documents.values())
     except (struct.error, OverflowError, TypeError, ValueError):
-        _complain(documents, kind, what, query)
+        _refuse_infinite_number(documents, kind, what, query)
     numbers.sort()
     # A sort puts NaN and infinities at the ends.
     if numbers.size:
         largest = max(numbers[-1], -numbers[0])  # NaN first: nothing is larger than it
         if not largest < LARGEST_EXACT:
-            _check_large(documents, kind, what, query)
+            _refuse_unusable_numbers(documents, kind, what, query)
     return numbers
 
 
-def _check_large(documents: Documents, kind: str, what: str, query: str) -> None:
+def _refuse_unusable_numbers(documents: Documents, kind: str, what: str, query: str) -> None:
     """Refuse what is not finite, and integers that a float64 cannot hold."""
     for doc, number in documents.items():
         if not _is_finite(number):
-            _complain(documents, kind, what, query)
+            _refuse_infinite_number(documents, kind, what, query)
         if isinstance(number, int) and int(float(number)) != number:
             raise InputError(
                 f"{what}, query {query!r}, document {doc!r}",
@@ -330,7 +330,7 @@ def _check_large(documents: Documents, kind: str, what: str, query: str) -> None
             )
 
 
-def _complain(documents: Documents, kind: str, what: str, query: str) -> NoReturn:
+def _refuse_infinite_number(documents: Documents, kind: str, what: str, query: str) -> NoReturn:
     doc, number = next(item for item in documents.items() if not _is_finite(item[1]))
     raise InputError(
         f"{what}, query {query!r}, document {doc!r}",

@@ -43,7 +43,7 @@ class Measure:
         if "base" in chosen:
             refuse_idle_base(chosen["discount"], chosen["base"])
         _reject_scaled_ideal(entry, chosen)
-        _check_cutoff(entry, cutoff)
+        _refuse_wrong_cutoff(entry, cutoff)
         # The class is frozen for everyone but its own constructor.
         object.__setattr__(self, "name", entry.name)
         object.__setattr__(self, "settings", settings)
@@ -136,7 +136,7 @@ def _reject_scaled_ideal(entry: Family, settings: dict[str, Any]) -> None:
             )
 
 
-def _check_cutoff(entry: Family, cutoff: int | None) -> None:
+def _refuse_wrong_cutoff(entry: Family, cutoff: int | None) -> None:
     if cutoff is not None and entry.cutoff == NEVER:
         raise MeasureError(entry.name, "no cutoff, which this measure does not have", f"@{cutoff}")
     if cutoff is None and entry.cutoff == ALWAYS:

@@ -32,18 +32,18 @@ def _escaped(text: str) -> str:
 
 
 class _Saved(alt.TopLevelMixin):
-    """What our charts do otherwise than altair's: they save, and take any rows, and thousands."""
+    """What our charts do differently from altair's: they save offline, and take thousands of rows."""
 
     data: Any
 
     def to_dict(self, *arguments: Any, **options: Any) -> dict[str, Any]:
-        """Return the specification; all but the rows is checked, which takes altair minutes."""
+        """Return the specification; altair checks all but the rows, which would take minutes."""
         given = self.data
         if not isinstance(given, dict) or "values" not in given:
             return super().to_dict(*arguments, **options)
         bare: Any = self.copy(deep=False)  # type: ignore[attr-defined]
         bare.data = {**given, "values": []}
-        # What comes back is of this call alone, and gets the rows that were kept from it.
+        # The result belongs to this call alone, and gets back the rows that altair did not check.
         found: dict[str, Any] = super(_Saved, bare).to_dict(*arguments, **options)
         if "data" in found:
             found["data"] = {**given, "values": list(given["values"])}
@@ -92,7 +92,7 @@ class _Saved(alt.TopLevelMixin):
             file.write_bytes(content.encode() if isinstance(content, str) else content)
 
     def to_html(self, *arguments: Any, **options: Any) -> str:
-        """Return a page; as altair's, but that no text of the rows can be taken for markup."""
+        """Return a page as altair does, except that no text of the rows can be taken for markup."""
         options = {"json_kwds": {"cls": _Escaped}, **options}
         return str(super().to_html(*arguments, **options))
 

@@ -33,7 +33,7 @@ class Look(TypedDict, total=False):
 
 
 class SizedLook(Look, total=False):
-    """The same of a chart whose height does not follow from its rows."""
+    """The look of a chart whose height does not follow from its rows."""
 
     height: int
 
@@ -140,7 +140,7 @@ def curve(
 ) -> "Chart":
     """Draw a measure over its cutoffs, a line for each run.
 
-    Rows whose value is None or no finite number are left out, and told in a warning.
+    Rows whose value is None or no finite number are left out, and a warning names them.
 
     Args:
         rows: run, k and value; runs get their colour and shape in the order of the rows.

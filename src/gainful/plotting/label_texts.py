@@ -11,9 +11,9 @@ import unicodedata
 from typing import Any
 
 PIXELS = 7
-"""What a letter takes on average, with some to spare."""
+"""Pixels of an average letter, with some to spare."""
 LETTERS = 60
-"""Names that are longer are shortened in labels; their whole is in the tooltip."""
+"""Labels shorten longer names; the tooltip has the whole name."""
 LABEL_LIMIT = PIXELS * LETTERS
 SEPARATOR = r"'\u2028'"
 """Stands between the lines of a label, as an expression; `drawable` leaves it in no name."""
@@ -95,7 +95,7 @@ def fitting(*, columns: bool = False) -> list[dict[str, Any]]:
     letters = {"name": "letters", "expr": f"clamp(floor({width} / {3 * PIXELS}), 11, {LETTERS})"}
     if not columns:
         return [letters]
-    # There is no way to ask for the longest of some texts, but whether one is as long.
+    # Vega cannot tell the length of the longest text, only whether one has a given length.
     longest = str(LETTERS)
     for step in reversed(_STEPS):
         names = r"join(pluck(data('rows'), 'run'), '\n')"

@@ -38,7 +38,7 @@ _OUTCOME_LEGEND: Spec = {"orient": "top", "offset": 10, "symbolOpacity": 1}
 
 
 def top(rows: Rows | None, description: str, view: Spec) -> Spec:
-    """Return a specification with its rows, and what it shows in words."""
+    """Return a specification with its rows, and a description in words."""
     values = [
         {key: drawable(cell) if isinstance(cell, str) else cell for key, cell in row.items()}
         for row in rows or ()
@@ -55,7 +55,7 @@ def scale(rows: Rows | None, nothing: Sequence[int] = UNIT, **settings: object) 
 
 
 def fitted(width: Width, *, columns: bool = False) -> Spec:
-    """Return the parameters of a chart that is as wide as its place; of another there are none."""
+    """Return the parameters of a chart that is as wide as its place; none for others."""
     return {"params": fitting(columns=columns)} if width == "container" else {}
 
 
@@ -206,7 +206,7 @@ def intervals(rows: Rows | None, *, base: str | None, level: float, width: Width
             "spec": drawn,
             "resolve": {"scale": {"x": "independent", "y": "independent"}},
         }  # fmt: skip
-    # A span that is none is a point, so that no scale is without a number.
+    # A missing span is drawn as a point, so that every scale has a number.
     made = {
         "label": words,
         "from": f"{known} ? datum.low : datum.difference",
@@ -468,7 +468,7 @@ def scatter(
             "y2": {"value": 0},
         },
     }
-    # The fields the other way round, unseen: so both axes have the scores of both runs.
+    # The same fields swapped, invisible: so both axes cover the scores of both runs.
     mirrored: Spec = {
         "mark": {"type": "point", "size": 0, "opacity": 0, "tooltip": None, "aria": False},
         "encoding": {"x": {"field": "run", **both}, "y": {"field": "base", **both}},
@@ -477,7 +477,7 @@ def scatter(
         "mark": {
             "type": "point",
             "filled": True,
-            # Queries on one place look like one: the more there are, the larger they are.
+            # Queries at the same place look like one point: the more there are, the larger it is.
             "size": {"expr": "60 * sqrt(datum.here)"},
             "opacity": OPACITY,
             "cursor": "pointer",
@@ -497,7 +497,7 @@ def scatter(
         },
     }
     counted: list[Spec] = [
-        # Scores that differ by a rounding lie on each other, too.
+        # Scores that differ only by rounding are at the same place, too.
         {"calculate": "format(datum.base, '.6g') + ' ' + format(datum.run, '.6g')", "as": "spot"},
         {"joinaggregate": [{"op": "count", "as": "here"}], "groupby": ["spot"]},
     ]
@@ -510,7 +510,7 @@ def scatter(
 
 
 def _corners(base: str, run: str, width: Width) -> list[Spec]:
-    """Return which side of the diagonal is whose."""
+    """Return texts that say on which side of the diagonal each run is better."""
     above: Spec = {"x": {"value": 8}, "y": {"value": 10}}
     below: Spec = {"x": {"value": "width"}, "y": {"value": "height"}}
     room = (width if isinstance(width, int) else LABEL_LIMIT) // PIXELS - len(" better")

@@ -46,7 +46,7 @@ _LATEX_SPECIAL = str.maketrans(
         "|": r"\textbar{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
-        # At the start of a row, after the end of the last, these would be an option of it.
+        # At the start of a row they would be read as options of the end of the last row.
         "[": "{[}",
         "]": "{]}",
         "*": "{*}",
@@ -56,14 +56,14 @@ _LATEX_SPECIAL = str.maketrans(
     }
 )
 _MARKDOWN_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_<>|[]&~$"})
-_LEAST_SHOWN, _TOO_LONG = 0.0001, 1e9  # the last of four decimals; more digits are not read
-# What ends a line, or stands for a blank in print: a row of a table is one line.
+_LEAST_SHOWN, _TOO_LONG = 0.0001, 1e9  # the last of four decimals; nobody reads more digits
+# What ends a line, or is printed as a blank: a row of a table is one line.
 _BREAK = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Named columns and rows of cells; numbers stand right, text left.
+    """Named columns and rows of cells; numbers are aligned right, text left.
 
     `digits` is the number of decimals for people, `notes` are lines under the table, and `caption` is
     what a paper says beside it: with one, LaTeX has a whole table and not the tabular alone.
@@ -81,7 +81,7 @@ class Table:
         return self
 
     def records(self) -> list[dict[str, str | int | float | None]]:
-        """Return the rows as dicts; what is not a number becomes None."""
+        """Return the rows as dicts; NaN and infinities become None."""
         return [
             {column: _plain(cell) for column, cell in zip(self.columns, row, strict=True)}
             for row in self.rows
@@ -104,7 +104,7 @@ class Table:
         return [*([self.caption] if self.caption else []), *self.notes]
 
     def numeric(self) -> list[bool]:
-        """Return whether each column holds numbers, and so stands right."""
+        """Return whether each column holds numbers, and so is aligned right."""
         return [
             bool(column) and all(isinstance(cell, int | float | Marked | None) for cell in column)
             for column in zip(*self.rows, strict=True)
@@ -232,7 +232,7 @@ def as_json(table: Table) -> str:
 
 
 def as_jsonl(table: Table) -> str:
-    """Write one JSON object a line for each row."""
+    """Write a JSON object for each row, on a line of its own."""
     return "\n".join(json.dumps(record, ensure_ascii=False) for record in table.records())
 
 
@@ -259,7 +259,7 @@ def formats() -> tuple[str, ...]:
 
 
 def latex_text(text: str) -> str:
-    r"""Escape what LaTeX would read as a command, and what it would print otherwise; on one line.
+    r"""Escape what LaTeX would read as a command or print as something else; on one line.
 
     >>> latex_text("a_b"), latex_text("`x`"), latex_text("v1--v2")
     ('a\\_b', '\\textasciigrave{}x\\textasciigrave{}', 'v1-{}-v2')
@@ -279,7 +279,7 @@ def _width(text: str) -> int:
 
 
 def _plain(cell: Cell) -> str | int | float | None:
-    """Return what a program gets of a cell; what is not a number becomes None."""
+    """Return what a program gets of a cell; NaN and infinities become None."""
     found = cell.number if isinstance(cell, Marked) else cell
     return None if isinstance(found, float) and not math.isfinite(found) else found
 

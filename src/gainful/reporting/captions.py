@@ -66,8 +66,8 @@ def read_captions(
     if not len(table) and ids:
         first = "no ids" if table.first is None else repr(table.first)[:_SHOWN]
         warn(
-            f"{name}: no id in common with what is shown, so there are no texts: found "
-            f"{first} there, and shown is {min(ids)!r:.{_SHOWN}}"
+            f"{name}: none of its ids is shown, so there are no texts: it has {first}, and the "
+            f"report shows {min(ids)!r:.{_SHOWN}}"
         )
     return {
         one: Caption(_on_a_line(title, longest), _on_a_line(text, longest))

@@ -96,7 +96,7 @@ def find_bounds(
 ) -> tuple[dict[str, tuple[float, float]], str]:
     """Return the lowest and the highest mean of each run, whatever the missing grades are.
 
-    Where there are none, or they take long, there is none, and the text says why.
+    Where a measure has none, or they would take long, there are none, and the text says why.
 
     Args:
         scores: of each run.
@@ -161,7 +161,7 @@ def _seen(evaluated: Evaluated, measure: Measure) -> dict[str, tuple[int, int] |
 
 
 def _looked_at(evaluated: Evaluated, measure: Measure) -> list[str]:
-    """Say why what was looked at is more than what the columns count, where it is."""
+    """Say where more documents were looked at than the columns count."""
     told: dict[int | None, list[str]] = {}
     for name, each in evaluated.items():
         if not isinstance(each, Scores):

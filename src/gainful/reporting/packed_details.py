@@ -1,4 +1,4 @@
-"""The details of queries in few bytes: deflated in groups, each unpacked when one of it is opened."""
+"""The details of queries in few bytes: deflated in groups, unpacked when a query is opened."""
 
 import base64
 import json
@@ -33,7 +33,7 @@ class Group:
 
     @property
     def size(self) -> int:
-        """At most how many bytes it takes in a page."""
+        """The most bytes that it takes in a page."""
         return len(self.text) + sum(map(len, self.places)) + _BESIDE * (1 + len(self.places))
 
     def details(self) -> dict[str, Any]:
@@ -79,10 +79,10 @@ class Packed:
 
 
 def pack(details: Iterable[tuple[str, Detail]], budget: int | None = None) -> Packed:
-    """Pack details, or the first of them that take no more bytes of a page than a budget.
+    """Pack all details, or as many of the first as fit a budget of bytes in a page.
 
     Args:
-        details: the place of each query, and its detail; no more are asked for than fit.
+        details: the place of each query, and its detail; no more are taken than fit.
         budget: in bytes; None for any number.
 
     Raises:

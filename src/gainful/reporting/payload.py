@@ -1,4 +1,4 @@
-"""From what was evaluated and compared to the data of a report, within its size."""
+"""The data of a report, from what was evaluated and compared, within its limit of size."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -110,7 +110,7 @@ class ReportInputs:
             return {name: each.whole()[0] for name, each in self.scores.items()}
 
     def tell(self, share: float, name: str) -> None:
-        """Tell how far the work is."""
+        """Tell the caller how much of the work is done."""
         if self.progress is not None:
             self.progress(share, name)
 
@@ -123,7 +123,7 @@ class _Table:
         queries: the ids.
         values: [query, run, measure].
         order: the places of the queries, those that matter first.
-        why: they matter.
+        why: what makes them matter, in words.
         kept: the places of those in the table, in the order of the ids.
         entries: what is said of each that is kept.
     """
@@ -305,7 +305,7 @@ def _details(given: ReportInputs, table: _Table, budget: int) -> tuple[Packed, s
         captions = captions_of_docs(given.docs, docs_in(each for _, each in packed.items()))
         packed = pack(((p, with_captions(each, captions)) for p, each in packed.items()), budget)
     all_of_them = len(packed) == len(table.queries)
-    return packed, None if all_of_them else f"the page stays below 5 MB: shown are {table.why}"
+    return packed, None if all_of_them else f"the page stays below 5 MB: it shows {table.why}"
 
 
 def _made(given: ReportInputs, table: _Table, budget: int) -> Iterator[tuple[str, dict[str, Any]]]:

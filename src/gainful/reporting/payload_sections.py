@@ -27,7 +27,7 @@ _TURNED = {"better": "worse", "worse": "better"}
 
 
 def finite(number: float | None) -> float | None:
-    """Return a number, None where it is none or infinite, which JSON cannot write."""
+    """Return a number; None for NaN and infinities, which JSON cannot write."""
     return None if number is None or not np.isfinite(number) else float(number)
 
 
@@ -135,7 +135,7 @@ def _signatures(each: Scores | Baseline | None, measures: Sequence[str]) -> list
 
 
 def _mark(comparison: Comparison | None, run: str, measure: str) -> str:
-    """Return what was decided of a run against the baseline."""
+    """Return what was decided about a run against the baseline."""
     if comparison is None or run == comparison.baseline:
         return ""
     for each in comparison.differences:
@@ -148,12 +148,13 @@ def _mark(comparison: Comparison | None, run: str, measure: str) -> str:
 
 
 def verdicts_section(comparison: Comparison | None) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return what was decided of each difference, and a note where there are too many to show."""
+    """Return what was decided about each difference, and a note where there are too many to show."""
     if comparison is None:
         return [], []
     found = sorted(comparison.differences, key=lambda each: comparison.measures.index(each.measure))
     left = len(found) - MOST_VERDICTS
-    notes = [f"{left} more comparisons not shown."] if left > 0 else []
+    more = "1 more comparison is" if left == 1 else f"{left} more comparisons are"
+    notes = [f"{more} not shown."] if left > 0 else []
     return [_verdict(each) for each in found[:MOST_VERDICTS]], notes
 
 

@@ -20,7 +20,7 @@ _POOLS = {"judged": "all judged documents", "retrieved": "the documents of the l
 
 @dataclass(frozen=True)
 class DetailOptions:
-    """What the details of a report are of.
+    """What the details of a report are about.
 
     Attributes:
         measure: the primary one.
@@ -103,7 +103,7 @@ def detail_of(
 
 
 def plain(number: float | None) -> Number:
-    """Return a number of any type as Python has it, an integer where it is whole: that takes less room.
+    """Return a number of any type as a Python number; whole ones as integers, which take less room.
 
     >>> plain(2.0), plain(0.5), plain(3)
     (2, 0.5, 3)
@@ -174,7 +174,7 @@ def _below_shown(
 ) -> list[int] | None:
     """Return the documents of other lists that stand below the end of this one, and their ranks.
 
-    What is in neither was not retrieved; None where that is not known, of saved scores.
+    Documents in neither were not retrieved. None for saved scores, where that is not known.
 
     Args:
         rows: what is shown of the list.

@@ -22,7 +22,7 @@ _NUMBER = 20  # bytes of a float64 with its comma
 
 
 def size_of(value: Any) -> int:
-    """Return at most how many bytes a plain value takes inside a page.
+    """Return the most bytes that a plain value takes inside a page.
 
     >>> size_of({"id": "<b>"})
     22
@@ -34,7 +34,7 @@ def size_of(value: Any) -> int:
 def by_importance(
     values: Floats, base: int | None, first: Collection[int] = ()
 ) -> tuple[list[int], str]:
-    """Return the queries, those that matter most first, and what that means.
+    """Return the queries, those that matter most first, and in words why they matter.
 
     With a base, that is the largest difference of any run from it; with one run, the lowest and
     the highest scores in turns, after those that come `first`: the missing and the empty.
@@ -76,6 +76,6 @@ def that_fit(order: Sequence[int], sizes: Iterable[int], budget: int) -> list[in
 
 
 def row_sizes(order: Sequence[int], queries: Sequence[Any], cells: int) -> Iterator[int]:
-    """Yield at most how many bytes the row of each query takes: what it is, and its scores."""
+    """Yield the most bytes that the row of each query takes: the query itself, and its scores."""
     for place in order:
         yield size_of(queries[place]) + 1 + _NUMBER * cells

@@ -84,7 +84,7 @@ class QueryLists:
     ideal_of: str | None = None
 
     def attribution(self, base: str, run: str) -> Attribution | None:
-        """Return what documents have in a difference; None where there is no difference."""
+        """Return what each document adds to a difference; None where there is no difference."""
         first, second = self.runs[base].side, self.runs[run].side
         if first is None or second is None:
             return None
@@ -150,7 +150,7 @@ class RankedLists:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        """Where each query stands in what was matched: all runs have those of the judgments."""
+        """The place of each query in what was matched: the same for all runs."""
         first = next(iter(self.matched.values()))
         return {query: place for place, query in enumerate(first.queries)}
 

@@ -136,15 +136,15 @@ def _scores(
     per_query: bool,
     digits: int | None,
 ) -> str:
-    _check_alike(runs)
+    _refuse_unlike_scores(runs)
     if format == "json":
         return json.dumps(_document(runs, per_query=per_query), indent=2, ensure_ascii=False)
     table = _per_query(runs) if per_query else _means(runs)
     return write(table if digits is None else replace(table, digits=digits))
 
 
-def _check_alike(runs: "Mapping[str, Scores]") -> None:
-    """Refuse scores that do not belong into one table."""
+def _refuse_unlike_scores(runs: "Mapping[str, Scores]") -> None:
+    """Refuse scores that do not belong in one table."""
     from gainful.evaluation.scores import Scores
 
     if not runs:
@@ -324,7 +324,7 @@ def _dialect(dialect: Dialect, format: str, write: Callable[[Table], str]) -> st
 
 
 def _hanging(text: str, indent: int) -> str:
-    """Fold a line, what follows standing under its beginning."""
+    """Fold a line, and indent what follows."""
     return textwrap.fill(
         text, _WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )

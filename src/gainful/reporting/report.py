@@ -81,7 +81,7 @@ class Report:
         >>> gf.Report.of_comparison(found).payload()["kept"]["why"]
         'the scores come without documents'
         """
-        require_packages()
+        refuse_missing_packages()
         arguments.one_of_type(comparison, "comparison", Comparison, "what compare returns")
         title = title_of(comparison.systems, comparison.baseline) if title is None else title
         arguments.text(title, "title")
@@ -197,7 +197,7 @@ def report(
     >>> found.payload()["details"]["0"]["conclusions"][0]
     'nDCG@10 = DCG@10 / IDCG@10 = 2.262 / 2.631 = 0.860'
     """
-    require_packages()
+    refuse_missing_packages()
     asked = read_measures(measures)
     chosen = read_policy(policy)
     arguments.function(progress, "progress")
@@ -208,7 +208,7 @@ def report(
         pairs, test, correction, interval, level, margin, resamples, seed,
         None if told is None else lambda share: told(share, "comparing"), tie,
     )  # fmt: skip
-    _check_depth(depth)
+    _refuse_wrong_depth(depth)
     date = _date(created)
     _refuse_bare(runs)
     saved, fresh = split_runs(runs, baseline)
@@ -253,8 +253,8 @@ def report(
     return Report(comparison, scores, data, _packed=packed)
 
 
-def require_packages() -> None:
-    """Say at once, before the work, where a package that a page needs is not installed."""
+def refuse_missing_packages() -> None:
+    """Refuse to begin without the packages that a page needs."""
     from importlib.util import find_spec
 
     for package in _NEEDED:
@@ -269,7 +269,7 @@ def require_packages() -> None:
 
 
 def _within(progress: Progress, low: float, high: float) -> Progress:
-    """Return what tells of a part of the work as of the whole."""
+    """Return a function that tells the progress of a part of the work as that of the whole."""
     return lambda share, name: progress(low + (high - low) * share, name)
 
 
@@ -301,7 +301,7 @@ def _refuse_spark() -> NoReturn:
     )
 
 
-def _check_depth(depth: int | None) -> None:
+def _refuse_wrong_depth(depth: int | None) -> None:
     if depth is not None:
         arguments.whole(depth, "depth", least=1)
 

@@ -1,4 +1,4 @@
-"""What the statistics take, checked: arrays with the queries along their first axis, and shares."""
+"""Checks of what the statistics take: arrays with queries along the first axis, and shares."""
 
 from numpy.typing import ArrayLike
 

@@ -1,4 +1,4 @@
-"""Two-sided intervals of a mean difference: by Student's t, with the skewness in view, by BCa.
+"""Two-sided intervals of a mean difference: by Student's t, corrected for skewness, by BCa.
 
 `INTERVALS` is the one table of them: the choices, the command line, the help and the notes follow.
 """
@@ -23,12 +23,12 @@ _SAME = "all queries have the same value: the interval is that value, however fe
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From where to where a mean lies, at a level of confidence.
+    """The range in which a mean lies, at a level of confidence.
 
     Attributes:
         low: the lower end; −∞ of one query.
         high: the upper end; ∞ of one query.
-        level: the share of such intervals that have the true mean within.
+        level: the share of such intervals that contain the true mean.
         method: a key of `INTERVALS`.
         resamples: how many the interval is from, or None.
         note: what makes the interval a special case, or empty.
@@ -45,7 +45,7 @@ class Interval:
 def t_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
     """Return the interval mean ± t·sd/√n of (n,) values.
 
-    One query has the interval from −∞ to ∞; values that are all the same have themselves.
+    For one query it is from −∞ to ∞; for values that are all the same, it is that value.
 
     >>> found = t_interval([0.1, 0.3, 0.2, 0.0])
     >>> round(found.low, 3), round(found.high, 3)
@@ -62,12 +62,12 @@ def t_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
 
 
 def hall_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
-    """Return the interval of t, with each end moved out where the skewness of (n,) values asks so.
+    """Return the t interval of (n,) values, with an end moved out where they are skewed.
 
     Where values are skewed, t = (mean − μ)/(sd/√n) is skewed too, to the other side. Hall's
     transformation g(t) = t + λt²/3 + λ²t³/27 + λ/6, λ = skewness/√n, has less of it, so it is
     g(t) that lies between the quantiles of Student's t. Solved for μ, that moves one end out and
-    the other in. Of each end the farther is taken: the skewness of few values is too
+    the other in. Each end is the farther of the two: the skewness of few values is too
     uncertain to make an interval shorter.
 
     P. Hall, On the removal of skewness by transformation, Journal of the Royal Statistical
@@ -113,10 +113,10 @@ def bca_interval(
     Queries are drawn with replacement, n at a time, the same for all columns. Of the means of the
     resamples the interval takes the quantiles Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))), interpolated
     linearly, with z = Φ⁻¹((1 ∓ level)/2). The bias z₀ is Φ⁻¹ of the share of means below the
-    observed, the equal counted half; the acceleration a = Σ(x − x̄)³ / (6·(Σ(x − x̄)²)^1.5)
+    observed, equal ones counting half; the acceleration a = Σ(x − x̄)³ / (6·(Σ(x − x̄)²)^1.5)
     is from the jackknife.
 
-    One query has the interval from −∞ to ∞; a column of one value has that value.
+    For one query it is from −∞ to ∞; for a column of one value, it is that value.
 
     Args:
         values: (n, c).

@@ -1,13 +1,13 @@
 """Joint tests: all pairs of systems, or all comparisons, tested together with one level.
 
 Tukey's HSD: if no system is better, the scores of a query could as well have come from the systems
-in any other order. What chance makes of the best and the worst together bounds what it makes of
+in any other order. How far apart chance puts the best and the worst bounds how far apart it puts
 any pair. `tukey` counts random orders; `anova_tukey` takes a formula after an analysis of variance.
 
 Max-T: if neither system of any pair is better, the differences of a query could as well have the
-other sign, all at once. How large the largest t of all comparisons gets by chance bounds what chance
-makes of any one. Comparisons that go together, such as measures of the same runs, cost less than
-Holm asks.
+other sign, all at once. How large the largest t of all comparisons gets by chance bounds how large
+any one gets. Where comparisons are correlated, as measures of the same runs are, this corrects
+less than Holm does.
 """
 
 import math
@@ -113,7 +113,7 @@ def anova_tukey(scores: ArrayLike) -> Anova:
     freedom = (systems - 1) * (queries - 1)
     error = cube - means - cube.mean(axis=1, keepdims=True) + cube.mean(axis=(0, 1))
     residual = (error**2).sum(axis=(0, 1)) / max(freedom, 1)
-    # What rounding leaves of scores that differ by the same in every query is no error.
+    # Where scores differ by the same in every query there is no error, only rounding.
     residual[residual <= (_ROUNDED * np.abs(cube).max(axis=(0, 1))) ** 2] = 0
     between = queries * ((means - means.mean(axis=0)) ** 2).sum(axis=0) / (systems - 1)
     p, effect = np.full(apart.shape, math.nan), np.full(apart.shape, math.nan)

@@ -12,7 +12,7 @@ from gainful.statistics.exact_sums import on_grid
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """What a column of n numbers is like.
+    """The moments of a column of n numbers.
 
     Attributes:
         count: n.
@@ -32,7 +32,7 @@ class Moments:
 
 
 def moments(values: ArrayLike) -> Moments:
-    """Return what (n,) numbers are like; their order does not matter.
+    """Return the moments of (n,) numbers; their order does not matter.
 
     >>> moments([1.0, 2.0, 3.0])
     Moments(count=3, mean=2.0, sd=1.0, effect=2.0, skewness=0.0)

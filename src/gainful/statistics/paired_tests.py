@@ -22,7 +22,7 @@ from gainful.statistics.exact_sums import Grid, on_grid
 from gainful.statistics.moments import moments
 from gainful.statistics.resampling import Draws, count_all, count_random, resampled_sums
 
-_ALL_FLIPS = 1 << 16  # taken whole in less time than a random sample
+_ALL_FLIPS = 1 << 16  # all of them take less time than a random sample
 _MOST_FLIPS = 1 << 24  # the sums of all take 64 MB
 _EXACT_RANKS, _EXACT_TIED_RANKS = 50, 13  # queries; scipy's limits
 
@@ -178,7 +178,7 @@ def wilcoxon(differences: ArrayLike, *, continuity: float = 0.0) -> Outcome:
 
     Args:
         differences: (n,).
-        continuity: by how much the normal distribution takes W nearer to its mean; ½ is the
+        continuity: how much nearer to its mean W is taken for the normal distribution; ½ is the
             correction for continuity, the `correction=True` of scipy and the default of R.
 
     >>> wilcoxon([0.1, 0.2, 0.3, 0.4, -0.5]).p
@@ -216,7 +216,7 @@ def signs(differences: ArrayLike, *, tie: float = 0.0) -> Floats:
     """
     column = read_values(differences, "differences", ("queries",))
     grid = on_grid(column[:, None])
-    with np.errstate(over="ignore"):  # a tie beyond all numbers is one of all differences
+    with np.errstate(over="ignore"):  # with an infinite tie all differences are ties
         margin = np.rint(np.ldexp(read_margin(tie, "tie"), -grid.exponent[0]))
     units = grid.units[:, 0]
     return np.where(np.abs(units) <= margin, 0.0, np.sign(units))

@@ -17,7 +17,7 @@ from gainful.statistics.checked_input import read_positive, read_share
 from gainful.statistics.distributions import normal_quantile, t_power
 
 USUAL_POWER = 0.8
-"""What is aimed at where nothing else is said: four true differences of five are found."""
+"""The default power: four of five true differences are found."""
 
 _FEWEST = 2  # queries that have a spread
 _MOST = 10**15  # queries that a float64 counts one by one
@@ -34,8 +34,8 @@ class Power:
         sd: the standard deviation of the differences between two systems, query by query.
         difference: the true mean difference.
         queries: how many.
-        power: the probability to find the difference, at least.
-        alpha: the probability to find one where there is none.
+        power: the least probability of finding the difference.
+        alpha: the probability of finding one where there is none.
         solved_for: `queries`, `difference` or `power`, the one that follows from the others.
     """
 
@@ -79,7 +79,7 @@ def power(
         sd: the standard deviation of the differences between two systems, query by query, above 0.
         difference: the true mean difference, above 0.
         queries: how many, from 2.
-        power: the probability to find the difference, above alpha and below 1.
+        power: the probability of finding the difference, above alpha and below 1.
         alpha: the level of the two-sided paired t test.
 
     Raises:

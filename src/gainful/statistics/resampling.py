@@ -104,7 +104,7 @@ class Draws:
                 parts = pool.map(block, range(count))
                 return [self._told(part, place, count) for place, part in enumerate(parts)]
             except BaseException:
-                # Who interrupts does not want to wait for the blocks that are still to come.
+                # Whoever interrupts does not want to wait for the remaining blocks.
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
@@ -227,7 +227,7 @@ def all_signs(count: int) -> Floats:
 def in_random_flips(
     units: Floats, draws: Draws, reduce: Callable[[Floats], Reduced]
 ) -> list[Reduced]:
-    """Return what is made of the sums (r, c) under random flips of (n, c), block by block.
+    """Apply a function to the sums (r, c) under random flips of (n, c), block by block.
 
     Args:
         units: (n, c) on a grid, so that the sums are exact.
@@ -239,7 +239,7 @@ def in_random_flips(
 
     def work(generator: np.random.Generator, count: int) -> Reduced:
         sums = np.zeros((count, columns))
-        # One array for all signs: to get it anew from the system would take longer than to fill it.
+        # One array for all signs: asking the system for a new one takes longer than filling it.
         spare = np.empty(PIECE * _AT_ONCE * PIECE)
         for first in range(0, count, PIECE):
             some = sums[first : first + PIECE]

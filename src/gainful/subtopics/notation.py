@@ -40,7 +40,7 @@ class SubtopicMeasure(Measure):
                 settings["measure"] = settings["measure"].at(cutoff)
             cutoff = settings["measure"].cutoff
         else:
-            _check_cutoff(entry, cutoff)
+            _refuse_wrong_cutoff(entry, cutoff)
         # The class is frozen for everyone but its own constructor.
         object.__setattr__(self, "name", entry.name)
         object.__setattr__(self, "settings", tuple(settings.items()))
@@ -178,7 +178,7 @@ def read_measures(measures: object) -> tuple[SubtopicMeasure, ...]:
     return tuple(read)
 
 
-def _check_cutoff(entry: Family, cutoff: int | None) -> None:
+def _refuse_wrong_cutoff(entry: Family, cutoff: int | None) -> None:
     if cutoff is not None and entry.cutoff == NEVER:
         raise MeasureError(entry.name, "no cutoff, which this measure does not have", f"@{cutoff}")
     if cutoff is None and entry.cutoff == ALWAYS:

@@ -8,7 +8,7 @@ _TRITON = importlib.util.find_spec("triton") is not None
 
 
 def fusible(scores: Any, *others: Any) -> bool:
-    """Return whether kernels can take scores and what belongs to them; None stands for nothing.
+    """Return whether kernels can take scores and the tensors beside them, which may be None.
 
     Scores in float64 are computed without kernels, which would round them, and so is everything
     under the transformations of `torch.func`, whose tensors have no memory that a kernel can read.
@@ -17,7 +17,7 @@ def fusible(scores: Any, *others: Any) -> bool:
     >>> fusible(torch.zeros(3))  # on no GPU
     False
     """
-    torch = sys.modules.get("torch")  # whoever has a tensor has imported it
+    torch = sys.modules.get("torch")  # whoever has a tensor has imported PyTorch
     if torch is None or not isinstance(scores, torch.Tensor) or not scores.is_cuda:
         return False
     if scores.dtype not in (torch.float32, torch.bfloat16, torch.float16):

@@ -1,4 +1,4 @@
-"""Gradients without a gradient of their own: to ask for one is an error, where 0 would be wrong."""
+"""Gradients that cannot be differentiated again: to try is an error, since 0 would be wrong."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import torch
 
 
 class FirstDerivativeOnly(torch.autograd.Function):
-    """The result of a function of tensors that cannot be differentiated.
+    """A function of tensors whose result cannot be differentiated.
 
     All tensors that the result depends on must be given, used or not: their history tells whether
     there is anything to refuse.
@@ -26,7 +26,7 @@ class FirstDerivativeOnly(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *slopes: torch.Tensor) -> Any:
-        """Refuse."""
+        """Refuse the second derivative."""
         message = "this loss has no second derivative"
         raise NotImplementedError(message)
 

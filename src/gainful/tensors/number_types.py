@@ -30,7 +30,7 @@ def refuse_masked(name: str, array: Any) -> None:
 
 
 def refuse_sparse(name: str, array: Any) -> None:
-    """Refuse tensors of PyTorch that are nested or sparse, and have no number at every place."""
+    """Refuse tensors of PyTorch that are nested or sparse: they do not have a number everywhere."""
     layout = str(getattr(array, "layout", "torch.strided")).removeprefix("torch.")
     nested = getattr(array, "is_nested", False)
     if nested or layout != "strided":

@@ -1,4 +1,4 @@
-"""Files that are replaced only when the new one is complete: the one way in which any is written."""
+"""Files that are replaced only when the new one is complete: every file is written this way."""
 
 import errno
 import io
@@ -18,12 +18,12 @@ from gainful.message_texts import shown
 
 _CHUNK = 1 << 22
 _PERMISSIONS = 0o7777
-# Names of what a process has open already: nothing can stand beside them or take their place.
+# Names of what a process already has open: no file can be put beside or in place of them.
 _OPEN = ("/dev/std", "/dev/fd/", "/proc/")
 
 
 class _Never(Exception):  # noqa: N818 - nothing went wrong
-    """Ends a try to write before anything is written."""
+    """Ends a trial before anything is written."""
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def _blamed(name: str) -> Iterator[None]:
     try:
         yield
     except (GainfulError, BrokenPipeError):
-        raise  # a reader that has seen enough of a pipe is the caller's affair
+        raise  # a reader of a pipe who has seen enough is for the caller to handle
     except (OSError, ValueError) as problem:  # ValueError: a path that no system has
         reason = problem.strerror if isinstance(problem, OSError) else problem
         if name == "-" and isinstance(problem, OSError) and problem.errno == errno.EBADF:
@@ -106,7 +106,7 @@ def _is_stream(name: str) -> bool:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    # What an old file may keep from others is theirs at no moment; a new one gets what is usual.
+    # Others must at no moment read what the old file kept from them; a new file is as usual.
     temporary = temporary_file(target, 0o600 if target.exists() else 0o666)
     try:
         yield temporary.path
@@ -147,12 +147,12 @@ def _print(source: BinaryIO) -> None:
     stream: Any = sys.stdout
     if stream is None:  # it was closed before Python began
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-    if not hasattr(stream, "buffer"):  # of a program that gathers what is printed
+    if not hasattr(stream, "buffer"):  # a program has replaced it, to collect what is printed
         stream.write(source.read().decode(errors="surrogateescape"))
         return
-    stream.flush()  # what was printed before stands before
+    stream.flush()  # what was printed earlier comes first
     stream.buffer.flush()
     shutil.copyfileobj(source, stream.buffer, _CHUNK)
     with suppress(io.UnsupportedOperation):
-        os.write(stream.fileno(), b"")  # says of a closed stream that it is, with nothing to write
+        os.write(stream.fileno(), b"")  # writes nothing, and fails where the stream is closed
     stream.buffer.flush()

@@ -38,23 +38,23 @@ TABLES: Mapping[str, str] = {
 """The formats of tables, by the ending of the name."""
 
 POOLS: Mapping[str, str] = {**TABLES, ".qrels": "trec", ".trec": "trec"}
-"""The formats of pools, tables that can be judgments to fill in, by the ending of the name."""
+"""The formats of pools, by the ending of the name: tables, and TREC files to fill in."""
 
 _ENDINGS = {"tables": TABLES, "documents": DOCUMENTS, "pools": POOLS}
 
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """What is written to a file: its format, and the ending that says how it is packed, if any."""
+    """The format of a file, and the ending that says how it is packed, if it is."""
 
     format: str
     packing: str | None
 
 
 def endings(*, of: str = "tables") -> dict[str, str]:
-    """Return the endings of the names of files that are written, each with its format.
+    """Return the endings of file names that gainful writes, each with its format.
 
-    Capitals in a name count as small letters; where .gz or .zst follows, a file is packed.
+    Capital and small letters count alike. With .gz or .zst after the ending, a file is packed.
 
     Args:
         of: tables (scores and all other results), documents (runs and judgments) or pools.
@@ -70,7 +70,7 @@ def read_naming(
     format: str | None,  # noqa: A002 - the word of the vocabulary
     endings: Mapping[str, str],
 ) -> FileFormat:
-    """Return the format that a caller names, or else that of the name of the file.
+    """Return the format that the caller names; without one, the format that the file name tells.
 
     >>> read_naming("bm25.run.gz", None, DOCUMENTS)
     FileFormat(format='trec', packing='.gz')

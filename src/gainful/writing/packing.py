@@ -1,4 +1,4 @@
-"""Bytes packed on their way to a file, gzip or Zstandard, on all cores; same bytes, same file."""
+"""Bytes packed by gzip or Zstandard on their way to a file; same bytes, same file."""
 
 import os
 import struct
@@ -27,7 +27,7 @@ def parts_of(path: Path) -> Iterator[bytes]:
 
 
 def gzipped(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Pack with gzip: one member, its parts deflated apart and put in a row.
+    """Pack with gzip: one member, whose parts are deflated separately and joined.
 
     >>> import gzip
     >>> gzip.decompress(b"".join(gzipped([b"one ", b"file"])))
@@ -52,7 +52,7 @@ def zstandard(parts: Iterable[bytes]) -> Iterator[bytes]:
         from backports import zstd
 
     parameter = zstd.CompressionParameter
-    # A library built for one thread allows none beside it.
+    # A library built without threads allows no workers.
     workers = min(os.cpu_count() or 1, parameter.nb_workers.bounds()[1])
     packer = zstd.ZstdCompressor(
         options={parameter.nb_workers: workers, parameter.checksum_flag: 1}
@@ -66,7 +66,7 @@ PACKINGS: Mapping[str, Callable[[Iterable[bytes]], Iterator[bytes]]] = {
     ".gz": gzipped,
     ".zst": zstandard,
 }
-"""What packs, by the ending of the name."""
+"""The functions that pack, by the ending of the name."""
 
 
 def write_parts(parts: Iterable[bytes], path: str | os.PathLike[str], packing: str | None) -> None:

@@ -47,7 +47,7 @@ def _copy(session: Session, select: str, file: Path, format: str) -> None:  # no
 
 
 def copied_aside(session: Session, select: str, format: str) -> Path:  # noqa: A002
-    """Write what a SELECT finds to a file on the way, and return its path."""
+    """Write what a SELECT finds to a temporary file, and return its path."""
     file = session.folder / session.name("plain")
     try:
         _copy(session, select, file, format)
@@ -87,7 +87,7 @@ def _select(table: Table, session: Session) -> str:
             if numeric
             else np.array([str(cell) for cell in cells], object)
         )
-        # The engine takes what is not a number for missing; only what is None is.
+        # The engine takes NaN for missing; only None is.
         cell = f"coalesce(cell{place}, 'nan'::DOUBLE)" if numeric else f"cell{place}"
         selected.append(f"CASE WHEN known{place} THEN {cell} END AS {name_quoted(name)}")
     return f"SELECT {', '.join(selected)} FROM {session.register('cells', columns)}"

@@ -1,4 +1,4 @@
-"""What a program in C does that Python does in another way: numbers, sorting, and how it stops."""
+"""What a program in C does differently from Python: numbers, sorting, and how it stops."""
 
 import math
 import re
@@ -56,7 +56,7 @@ def decimal(text: bytes) -> float:
 
 
 def truncated(value: float, bits: int) -> int:
-    """Return a number without what stands after the point; the lowest where the bits cannot hold it.
+    """Return a number without its decimals; the lowest integer where it does not fit the bits.
 
     >>> truncated(-1.9, 32), truncated(float("nan"), 32)
     (-1, -2147483648)

@@ -89,7 +89,7 @@ class Format:
     """A format of judgments.
 
     Attributes:
-        measured: what the measures call it that are computed from it.
+        measured: what measures that are computed from it call it.
         reader: what messages call its reader, and its file.
         read: how it is matched with a run.
     """
@@ -123,7 +123,7 @@ def trec_eval(arguments: Sequence[str]) -> Printed:
     except StoppedError as problem:
         return Printed("", f"{problem}\n", problem.code)
     except GainfulError as problem:
-        # What it advises to do is for other commands.
+        # Its advice is for other commands.
         told = f"{problem.where}: expected {problem.expected}, found {problem.found}."
         return Printed("", f"trec_eval: {told}\n", BAD_INPUT)
 
@@ -171,7 +171,7 @@ def _refuse_unreadable(name: str, reader: str, what: str) -> None:
 def _evaluable(
     sides: Sides, asked: Sequence[AskedMeasure], options: Options
 ) -> tuple[list[int], StoppedError | None]:
-    """Return the queries that are evaluated, in order, and at what the evaluation stops, if at anything.
+    """Return the queries that are evaluated, in order, and the fault that stops the evaluation, if any.
 
     It stops at the first query with a fault; what comes before is printed.
     """
@@ -217,7 +217,7 @@ def _fault(
 
 
 class _Lines:
-    """The lines that the values of the evaluated queries make."""
+    """The lines to print for the values of the evaluated queries."""
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ def bytes_of(text: str) -> bytes:
 def read_rows(path: Path, fields: int, reader: str, version: int) -> list[Row]:
     """Read lines of so many fields.
 
-    Version 10 skips a line that begins with #, but never two in a row: the second is a line like others.
+    Version 10 skips a line that begins with #, but never two in a row: the second is read like any other line.
     """
     rows: list[Row] = []
     lines = iter(path.read_bytes().removesuffix(b"\n").split(b"\n"))
@@ -58,7 +58,7 @@ def read_rows(path: Path, fields: int, reader: str, version: int) -> list[Row]:
 
 
 def read_run(path: Path, version: int) -> Run:
-    """Read a run; what stands on its lines after the tag does not matter."""
+    """Read a run; what follows the tag on a line does not matter."""
     documents: dict[bytes, list[tuple[bytes, float]]] = {}
     last, row = None, [b""]
     found: list[tuple[bytes, float]] = []
@@ -81,7 +81,7 @@ def read_judgments(path: Path, version: int) -> list[Row]:
 
 
 def write_judgments(path: Path, version: int, session: Session) -> Path:
-    """Write qrels aside, without comments, and with whole grades."""
+    """Write qrels to a temporary file, without comments, and with whole grades."""
     with session.written_aside("judgments") as (target, copy):
         for query, _, doc, grade in read_judgments(path, version):
             copy.write(b"%s 0 %s %d\n" % (query, doc, whole(grade)))
@@ -89,7 +89,7 @@ def write_judgments(path: Path, version: int, session: Session) -> Path:
 
 
 def write_run(path: Path, version: int, session: Session) -> Path:
-    """Write a run aside, without comments, blank lines and what stands after the tag."""
+    """Write a run to a temporary file, without comments, blank lines and what follows the tag."""
     with session.written_aside("run") as (target, copy):
         for row in _run_rows(path, version):
             copy.write(b" ".join(row) + b"\n")
@@ -111,7 +111,7 @@ def _run_rows(path: Path, version: int) -> Iterator[Row]:
 
 
 def _score(written: bytes) -> float:
-    """Read a number; what Python reads as C does takes half the time."""
+    """Read a number; by Python where it reads as C does, in half the time."""
     try:
         return decimal(written) if b"_" in written else float(written)
     except ValueError:
@@ -128,5 +128,5 @@ def last_tag(path: Path) -> str:
 
 
 def malformed(reader: str, number: int) -> StoppedError:
-    """Return what a line without the right fields leads to."""
+    """Return the error for a line without the right fields."""
     return StoppedError(f"trec_eval.{reader}: Malformed line {number}", BAD_INPUT)

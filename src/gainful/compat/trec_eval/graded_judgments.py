@@ -76,7 +76,7 @@ class Graded:
 
     @property
     def first_faults(self) -> Mapping[str, str]:
-        """trec_eval has no room for grades where the first query has but negative ones."""
+        """trec_eval has no room for grades where the first query has only negative ones."""
         starts, ends = self.matched.pool_offsets[:-1], self.matched.pool_offsets[1:]
         grades = np.append(self.matched.pool_grades, 0.0)
         none = np.flatnonzero((starts < ends) & (grades[starts] < 0))
@@ -117,9 +117,9 @@ def read_graded(judgments: Path, run: Path, options: Options, session: Session) 
 def _of_clean_files(
     judgments: Path, run: Path, options: Options, session: Session
 ) -> Graded | None:
-    """Match files of nothing but fields and numbers; None where one is not.
+    """Match files that hold nothing but fields and numbers; None where one holds more.
 
-    Beside a large run, a copy is made that is clean.
+    For a large run, a clean copy is made.
     """
     version, size = options.version, run.stat().st_size
     policy = Policy(ties="doc", precision="single" if version < _LATEST else "double")

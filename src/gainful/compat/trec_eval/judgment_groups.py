@@ -1,4 +1,4 @@
-"""Judgments of several judges (`-R qrels_jg`): measures averaged over those of a query."""
+"""Judgments of several judges (`-R qrels_jg`): measures averaged over the judges of a query."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,7 +70,7 @@ class Grouped(WithoutGradeStrings):
 
 
 def read_grouped(judgments: Path, run: Path, options: Options, _: Session) -> Grouped:
-    """Read the grades of several judges, and rank what they are about by a run."""
+    """Read the grades of several judges, and rank their documents by a run."""
     judged: dict[bytes, dict[bytes, list[tuple[bytes, int]]]] = {}
     for query, judge, doc, grade in read_rows(judgments, _FIELDS, "get_qrels_jg", options.version):
         judged.setdefault(query, {}).setdefault(judge, []).append((doc, whole(grade)))

@@ -1,4 +1,4 @@
-"""trec_eval's measures by its names, in the order in which it prints them, and those that are asked for."""
+"""trec_eval's measures by name, in the order in which it prints them, and how a caller asks for them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _FIFTHS = tuple(fifth / 5 for fifth in range(1, 11))
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the options say: the grade from which on a document is relevant, and the collection."""
+    """What the options say: the lowest grade of a relevant document, and the collection."""
 
     rel: float = 1.0
     docs: float = 0.0

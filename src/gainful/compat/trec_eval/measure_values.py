@@ -25,7 +25,7 @@ _POLICY = Policy(ties="doc", negative="zero")
 def columns(
     matched: Matched, asked: Sequence[AskedMeasure], settings: Settings, version: int
 ) -> dict[str, Floats]:
-    """Return the values (q,) of every name; texts are none of them."""
+    """Return the values (q,) of every name, but for those that are texts."""
     sheet = Worksheet(matched, _POLICY, marks=True)
     catalogued = {
         name: (each, measure)
@@ -61,7 +61,7 @@ def _no_gain(sheet: Worksheet, settings: Settings) -> Bools:
 def _others(
     sheet: Worksheet, asked: AskedMeasure, settings: Settings, version: int
 ) -> dict[str, Floats]:
-    """Return what trec_eval computes in its own way."""
+    """Return the values that trec_eval computes in its own way."""
     match asked.entry.name:
         case "iprec_at_recall":
             found = _interpolated(sheet, asked.numbers, settings, version)
@@ -76,7 +76,7 @@ def _others(
 def _other(
     sheet: Worksheet, asked: AskedMeasure, settings: Settings, version: int
 ) -> Floats | None:
-    """Return what has one value; None where the catalogue has the measure."""
+    """Return a measure with one value; None where the catalogue has it."""
     match asked.entry.name:
         case "num_q":
             return np.ones(len(sheet.matched.queries))
@@ -146,7 +146,7 @@ def _utility(sheet: Worksheet, worth: Sequence[float], settings: Settings) -> Fl
 
 
 def _weighted_mean(sheet: Worksheet, weight: float, settings: Settings) -> Floats:
-    """Return the harmonic mean of precision and recall, the latter with a weight."""
+    """Return the weighted harmonic mean of precision and recall: F."""
     hits = _hits(sheet, settings)
     with np.errstate(all="ignore"):
         precision = hits / sheet.matched.retrieved

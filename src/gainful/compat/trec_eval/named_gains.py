@@ -82,7 +82,7 @@ def ideal_of(levels: Sequence[Level]) -> Floats:
 
 
 def persistence(pairs: Pairs) -> float:
-    """Return how likely a user goes on to the next document: the last `p` among the pairs."""
+    """Return the probability that a user goes on to the next document: the last `p` of the pairs."""
     return dict(pairs).get("p", _PERSISTENCE)
 
 
@@ -143,7 +143,7 @@ def _last(values: Floats) -> float:
 
 
 def _reached(cumulated: Floats, counts: Ints) -> Floats:
-    """Return what so many documents each have cumulated."""
+    """Return the gain that each number of documents has cumulated."""
     return np.concatenate(([0.0], cumulated))[np.minimum(counts, cumulated.size)]
 
 

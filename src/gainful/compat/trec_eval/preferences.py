@@ -1,4 +1,4 @@
-"""Judgments by preference (`-R prefs`, `-R qrels_prefs`), and a run that fulfils some of them."""
+"""Judgments by preference (`-R prefs`, `-R qrels_prefs`), and how a run fulfils them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -118,7 +118,7 @@ class Preferred(WithoutGradeStrings):
 
 
 def read_preferred(judgments: Path, run: Path, options: Options, _: Session) -> Preferred:
-    """Read preferences, and rank what they are about by a run."""
+    """Read preferences, and rank their documents by a run."""
     kind = options.judgments_format
     reader = "get_prefs" if kind != _BY_GRADE else "get_qrels_prefs"
     opinions: dict[bytes, list[Opinion]] = {}
@@ -183,7 +183,7 @@ def _judge(opinions: Sequence[Opinion], place: Mapping[bytes, int]) -> Judge:
 
 
 def _partial_judge(groups: Mapping[bytes, Sequence[Opinion]], place: Mapping[bytes, int]) -> Judge:
-    """Join the groups of a judge; what follows from all of them counts."""
+    """Join the groups of a judge; all preferences that follow from them count."""
     prefers = np.zeros((len(place), len(place)), np.bool_)
     level: dict[int, float] = {}
     for group in sorted(groups):

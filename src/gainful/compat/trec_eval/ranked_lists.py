@@ -128,7 +128,7 @@ def whole_grades(matched: Matched) -> Matched:
 
 
 def looked_at(matched: Matched, options: Options) -> Matched:
-    """Return what the options leave of the lists."""
+    """Return the lists as the options cut them."""
     if options.complete and options.version >= _ONE_DOCUMENT:
         matched = one_document(matched)
     if options.most is not None:

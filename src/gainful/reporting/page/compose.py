@@ -113,7 +113,7 @@ def _script() -> str:
 def prepare() -> None:
     """Begin to bundle the scripts of the charts, which takes seconds, beside other work.
 
-    A later `page` waits for what is left of it; nothing else comes of it.
+    A later `page` waits for the rest of it.
     """
     _bundling()
 

@@ -35,7 +35,7 @@ def ranks_of(scores, own, high, low, width, scale, rows: tl.constexpr, columns: 
     total = tl.zeros((rows, columns), tl.float32)
     if (high - low) * scale < SPAN:
         centre = 0.5 * (high + low)
-        # What is not there has E = 0, and so never stands above.
+        # Padding has E = 0, and so never stands above.
         e = tl.where(own == -float("inf"), 1.0, tl.exp2((own - centre) * scale))[:, None]
         for start in range(0, width, 4 * columns):
             here = start + tl.arange(0, columns)
@@ -167,7 +167,7 @@ class _ApproxRanks(torch.autograd.Function):
 
 
 def _listed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    # What is not there is so low that it never stands above another.
+    # Padding is so low that it never stands above a document.
     return torch.where(mask, scores, -torch.inf).contiguous()
 
 

@@ -1,4 +1,4 @@
-"""What the kernels share: fast reciprocals, and exponentials of scores that suffice for pairs."""
+"""Arithmetic that the kernels share: fast reciprocals, logarithms, and the ends of scores."""
 
 import triton
 import triton.language as tl
@@ -17,7 +17,7 @@ def inverse(x):
 
 @triton.jit
 def logarithm(x):
-    """Return log2 x within 2^−22, which tl.log2 takes many more instructions to better."""
+    """Return log2 x within 2^−22; tl.log2 is more exact, and takes many more instructions."""
     return tl.inline_asm_elementwise(
         "lg2.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1
     )

@@ -1,4 +1,4 @@
-"""The form of a call of a whole loss: all but the numbers in its tensors.
+"""The form of a call of a loss: everything but the numbers in its tensors.
 
 Calls of the same form are prepared once.
 """

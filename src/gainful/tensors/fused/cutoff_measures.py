@@ -2,7 +2,7 @@
 
 The highest score is taken out as often as there are ranks to fill, together with all that equal
 it, so that ties are averaged over without sorting anything; the ideal is found in the same way.
-Nothing but the highest score is waited for on the way: ranks and discounts come at the end, at once.
+On the way only the highest score is waited for; ranks and discounts come at the end, all at once.
 """
 
 import torch
@@ -24,9 +24,9 @@ _NO_KEY = tl.constexpr(-0x7FFFFFFFFFFFFFFF)
 
 @triton.jit
 def _blocks_of(key, worth, lowest, cutoff, depth: tl.constexpr):
-    """Return the highest different keys (depth,), what those that have them are worth, how many.
+    """Return the highest distinct keys (depth,), and the gain and number of documents at each.
 
-    A key that is the lowest is none.
+    The lowest key stands for no document.
     """
     slots = tl.arange(0, depth)
     keys = tl.full((depth,), lowest, key.dtype)
@@ -67,7 +67,7 @@ def _cumulated_kernel(
     unknown = tl.max(((score != score) | (grade != grade)).to(tl.int32), axis=0)
     worth = gains_of(grade, gain)
     if average:
-        # A document stands above what is none, even with a score of −∞.
+        # A document stands above padding, even with a score of −∞.
         key = tl.where(there, tl.maximum(score, -3.4028234663852886e38), _NONE)
         _, gained, counts = _blocks_of(key, worth, _NONE, cutoff, depth)
     else:
@@ -82,14 +82,14 @@ def _cumulated_kernel(
         highest = tl.sum(best * _weights_of(counts, sums, cutoff), axis=0)
         total = tl.where(highest > 0, total / tl.where(highest > 0, highest, 1.0), 0.0)
         total = tl.where(tl.abs(total - 1.0) <= _ROUNDING, 1.0, total)
-        # Beyond float32, as where there is no kernel: every share of it would be 0.
+        # Beyond float32 every share of it would be 0, as it is without a kernel.
         total = tl.where(highest < 3.4028234663852886e38, total, float("nan"))
     found = tl.where(unknown > 0, float("nan"), total.to(tl.float32))
     tl.store(values + tl.program_id(0), found)
 
 
 class Cumulated:
-    """CG, DCG or nDCG of lists of one form, to be launched as often as there are tensors of it.
+    """CG, DCG or nDCG of lists of one form, launched for any number of such tensors.
 
     Args:
         lists: how many.

@@ -34,9 +34,9 @@ def gains_of(grade, gain: tl.constexpr):
 
 @triton.jit
 def keys_of(score, there, places, size: tl.constexpr):
-    """Return different numbers that rise with the score; of equal ones, the first has the highest.
+    """Return distinct keys that rise with the score; of equal scores, the first has the highest.
 
-    Those of what is not there are below those of all that is.
+    The keys of padding are below all others.
     """
     # The bits of a float rise with it, but for those of the negative ones.
     bits = tl.where(score == 0, 0.0, score).to(tl.int32, bitcast=True)
@@ -174,7 +174,7 @@ def slope_of(at, room, lists, factor):
 
 @triton.jit
 def wait_for_documents(at, counters):
-    """Wait until scores and their ends are stored; return whether the list is prepared, too."""
+    """Wait until scores and their ends are stored; return whether all of the list is prepared."""
     return wait_for(counters + _LISTS + at, _LISTED) >= _PREPARED
 
 

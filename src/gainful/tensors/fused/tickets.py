@@ -11,7 +11,7 @@ import triton.language as tl
 
 @triton.jit
 def next_ticket(counter):
-    """Return how many programs took one before; it orders nothing that they store or read."""
+    """Return how many programs took a ticket before; that gives their stores and loads no order."""
     return tl.atomic_add(counter, 1, sem="relaxed", scope="gpu")
 
 
@@ -34,12 +34,12 @@ def is_last(counter, count):
 @triton.jit
 def wait_for(counter, count):
     """Wait until so many steps are done, and see what they have stored; return how many are."""
-    # Looking again and again must not empty the cache of those who work, as acquiring does.
+    # Looking again and again must not empty the cache of the others, as acquiring does.
     seen = tl.load(counter, volatile=True)
     while seen < count:
         seen = tl.load(counter, volatile=True)
     seen = tl.atomic_add(counter, 0, sem="acquire", scope="gpu")
-    # It is enough by now. But without a use of what it found, the compiler leaves out acquiring,
+    # Enough are done by now. But unless the result is used, the compiler leaves out acquiring,
     # and the cache may hold what was there before those steps.
     while seen < count:
         seen = tl.atomic_add(counter, 0, sem="acquire", scope="gpu")
@@ -55,7 +55,7 @@ def publish(place, number):
 
 @triton.jit
 def published(place):
-    """Wait for a number to be published; return it. No other store is seen by that."""
+    """Wait for a number to be published; return it. This makes no other store visible."""
     number = tl.load(place, volatile=True)
     while number == 0:
         number = tl.load(place, volatile=True)

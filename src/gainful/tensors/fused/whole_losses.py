@@ -131,7 +131,7 @@ def _lambda_kernel(
 
 
 class Whole:
-    """A loss of one form, to be launched as often as there are tensors of that form.
+    """A loss of one form, launched for any number of tensors of that form.
 
     Args:
         kernel: one of those above.
@@ -181,7 +181,7 @@ class Whole:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the loss, reduced or of each list, and its gradient [list, document]."""
         like = self._tables[0]
-        # Only the counters need to be 0; a second tensor would take longer than to fill all of it.
+        # Only the counters need to be 0; to allocate a second tensor takes longer than to fill all.
         room = like.new_zeros(self._room)
         gradient, found = like.new_empty(self._shape), like.new_empty(self._found)
         self._launch(scores, labels, mask, weight, *self._tables, room, gradient, found)

@@ -20,12 +20,12 @@ from gainful.tensors.losses.training_lists import (
     read_scores,
 )
 
-# TrainingLists of a group are at least so long beside the longest. Shorter ones join while all the pairs
-# of padding in the group are no more than take about as long as another group.
+# Lists of a group have at least this share of the longest length. Shorter ones join as long as all
+# pairs of padding in the group take no longer than another group would.
 _NEAR = 2 / 3
 _FEW = 2**18
 
-# What has the shape of the scores besides, and its axes.
+# Options that have the shape of the scores, and their axes.
 _LIKE_SCORES = {"noise": ("sample", "item"), "gamma": ("item",)}
 
 
@@ -47,7 +47,7 @@ class Group:
 def flat_loss(
     function: Callable[..., Any], scores: Array, labels: Any, mask: Any, options: Mapping[str, Any]
 ) -> Any:
-    """Return a loss of flat tensors, reduced as asked, from that of padded ones."""
+    """Compute a loss of flat tensors in padded groups, and reduce it as asked."""
     ops = operations_for(scores)
 
     def losses(group: Group) -> tuple[Array, Array]:
@@ -67,7 +67,7 @@ def of_each_list(
     mask: Any,
     options: Mapping[str, Any],
 ) -> list[Array]:
-    """Return what is computed of the lists of each group, [list], in the order of the offsets."""
+    """Apply a function to each group, and return its values [list] in the order of the offsets."""
     ops = operations_for(scores)
     groups, found = [], []
     for group in _groups(scores, labels, mask, options):
@@ -90,7 +90,7 @@ def _groups(scores: Array, labels: Any, mask: Any, options: Mapping[str, Any]) -
         at = ops.integers(places, given)
 
         def taken(values: Array, at: Array = at) -> Array:
-            # The only items of empty lists are masked, and still they are taken from somewhere.
+            # The only items of empty lists are masked, but must still be taken from somewhere.
             return (values if values.shape[-1] else ops.widen(values))[..., at]
 
         own = {name: taken(one) for name, one in items.items() if one is not None}
@@ -106,7 +106,7 @@ def _groups(scores: Array, labels: Any, mask: Any, options: Mapping[str, Any]) -
 
 
 def _alike(lengths: Ints) -> Iterator[Ints]:
-    """Yield which lists make a group; there is one at least, of no list if there are none.
+    """Yield which lists make a group; without lists, one empty group.
 
     >>> [[int(one) for one in group] for group in _alike(np.array([3, 5000, 4, 4000]))]
     [[1, 3], [2, 0]]

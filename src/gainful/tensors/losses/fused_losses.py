@@ -1,7 +1,7 @@
 """Whole losses, each from one kernel on a GPU; calls of one form are prepared once.
 
-Reading what a call says takes longer than the kernel. `torch.compile` does not look inside: the
-kernels are compiled already, and how they are launched is no matter of tensors.
+Reading the arguments of a call takes longer than the kernel. `torch.compile` does not look inside:
+the kernels are compiled already, and launching them is no operation on tensors.
 """
 
 import functools
@@ -136,7 +136,7 @@ def _launched(
 
 
 def _listed(values: Tensor, width: int) -> Tensor:
-    """Return a tensor as [list, document]; what is so already costs no operation."""
+    """Return a tensor as [list, document]; at no cost where it already is."""
     if values.ndim == 2 and values.is_contiguous():
         return values
     return values.reshape(-1, width).contiguous()

@@ -45,7 +45,7 @@ def xe_ndcg(
         drawn = _drawn(lists, tuple(scores.shape), gamma, generator)
         mass = ops.where(lists.mask, lists.gains + 1 - drawn, 0.0)
         total = mass.sum(-1)[:, None]
-        # Asked this way round, a NaN is divided by, and stays.
+        # Compared this way round, a NaN is divided by, and stays visible.
         none = total <= 0
         # Every share of a sum that the type cannot hold would be 0.
         total = ops.where(total == math.inf, math.nan, total)

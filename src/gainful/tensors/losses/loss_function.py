@@ -32,5 +32,5 @@ def loss_function(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _named(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is given by name and is no tensor of items."""
+    """Return the options that are no tensors of items."""
     return {name: value for name, value in options.items() if name not in _BY_PLACE}

@@ -33,7 +33,7 @@ METHODS: Mapping[str, Callable[..., Any]] = {
     "list_mle": list_mle,
     "p_list_mle": p_list_mle,
 }
-"""The losses by the short names that `loss` knows them by."""
+"""The losses by the short names that `loss` takes."""
 
 
 _OF_THE_MEASURE = ("gain", "discount", "base")
@@ -90,7 +90,7 @@ def loss(measure: str | Measure, *, method: str = "approx", **options: Any) -> S
     if wanted.name not in ("DCG", "nDCG") or wanted.changes("norm", "depth"):
         expected = "DCG or nDCG, which have surrogates (nDCG with norm=ideal and depth=cutoff)"
         raise MeasureError("loss", expected, f"'{wanted}'")
-    _check_method(method)
+    _refuse_unknown_method(method)
     _taken(wanted, options)
     refuse_wrong_options(METHODS[method], options)
     if method == "lambda":
@@ -99,7 +99,7 @@ def loss(measure: str | Measure, *, method: str = "approx", **options: Any) -> S
 
 
 def _are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether options are the same; arrays, which are compared by items, if they are one."""
+    """Return whether options are the same; arrays only if they are the same object."""
     return one.keys() == other.keys() and all(
         value is other[name] or (not hasattr(value, "shape") and value == other[name])
         for name, value in one.items()
@@ -107,8 +107,8 @@ def _are_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _taken(measure: Measure, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a measure says of its loss; options may not say it again."""
-    # The documents that are passed are all there are: whatever the ideal is of, it is of them.
+    """Return the options that a measure decides; the caller may not give them again."""
+    # All documents are passed, so the ideal is always of these.
     taken = {name: measure.parameters[name] for name in _OF_THE_MEASURE}
     taken |= {"k": measure.cutoff, "normalized": measure.name == "nDCG"}
     twice = sorted(set(taken) & set(options))
@@ -143,7 +143,7 @@ def gap(
     >>> round(found["loss"], 3), round(found["ndcg"], 3), round(abs(found["gap"]), 3)
     (0.369, 0.631, 0.0)
     """
-    _check_method(method)
+    _refuse_unknown_method(method)
     refuse_wrong_options(METHODS[method], options)
     common = cast("Common", {n: v for n, v in options.items() if n in Common.__annotations__})
     each = {**options, "reduction": "none", "weight": None}
@@ -192,5 +192,5 @@ def _measured(scores: Array, labels: Any, mask: Any, common: Common) -> tuple[Ar
     return found, counted, occupied
 
 
-def _check_method(method: object) -> None:
+def _refuse_unknown_method(method: object) -> None:
     choice(method, "method", METHODS, expected=", ".join(METHODS), error=MeasureError)

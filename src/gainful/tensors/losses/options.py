@@ -47,7 +47,7 @@ class Common(TypedDict, total=False):
 
 
 def without_gain(common: Common) -> Common:
-    """Return the options of a loss that has no use for gains: none of them is too large for it."""
+    """Return the options of a loss that does not use gains, so that no gain is too large."""
     gain = common.get("gain", "exp2")
     return {**common, "gain": "linear"} if isinstance(gain, str) and gain == "exp2" else common
 

@@ -71,7 +71,7 @@ def lambda_loss(
 
 
 def refuse_idle_discount(scheme: str, given: Any) -> None:
-    """Refuse a discount whose differences, which pairs are weighed by, are 0."""
+    """Refuse a discount that is the same at all ranks: its differences weigh the pairs."""
     if given == "log" or scheme in ("ranknet", "ndcg1") or read_discount(given).form != "none":
         return
     expected = f"one that falls with the rank, since {scheme} weighs pairs by its differences"
@@ -102,7 +102,7 @@ class _Weights:
 
     def __init__(self, lists: TrainingLists, scheme: str, truncation: str, mu: float) -> None:
         self._lists, self._scheme, self._truncation, self._mu = lists, scheme, truncation, mu
-        self.of_first = scheme == "ndcg1"  # and not of the pair, whichever item comes first
+        self.of_first = scheme == "ndcg1"  # the weight is of the first item, not of the pair
 
     def __call__(self, a: Items, b: Items, counted: Array) -> Array:
         """Return the weights of the pairs that are to count, the better item first."""

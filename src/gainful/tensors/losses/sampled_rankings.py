@@ -1,4 +1,4 @@
-"""Losses over rankings that are sampled from the scores, with the gradient of what is expected."""
+"""Losses over rankings that are sampled from the scores, with the gradient of the expectation."""
 
 import math
 from typing import Any, Unpack
@@ -70,7 +70,7 @@ def _expected_dcg(lists: TrainingLists, drawn: Array) -> Array:
     # Only differences count, and next to 0 the noise is not lost in the digits of a score.
     keys = around_middle(ops, lists.scores, lists.mask) + ops.where(lists.mask, drawn, 0.0)
     order = ops.descending(ops.where(lists.mask, keys, -math.inf))
-    # A NaN has no place in an order, but is to be seen.
+    # A NaN has no place in an order, but must stay visible.
     known = ops.where(keys == keys, 1.0, math.nan)
     gains = ops.take(ops.where(order >= 0, lists.gains, 0.0) * known, order)
 

@@ -29,7 +29,7 @@ class _WithGradient(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
-        arrays = ctx.saved_tensors  # which torch.utils.checkpoint lets one ask for once
+        arrays = ctx.saved_tensors  # torch.utils.checkpoint allows one access only
         found = FirstDerivativeOnly.apply(ctx.pullback, slopes[0], *arrays)  # type: ignore[no-untyped-call]
         return (None, None, found, *[None] * (len(arrays) - 1))
 

@@ -158,7 +158,7 @@ def reduced(
     with ops.exactly(scores):
         lists, shape = read_lists(scores, labels, mask, common)
         occupied = lists.counts > 0
-        # No formula looks at every number, and some drop a NaN by a comparison: it stays in view.
+        # No formula looks at every number, and a comparison may drop a NaN: this keeps it visible.
         known = ops.where(lists.unknown, math.nan, ops.floats(occupied, lists.scores))
         values = ops.where(occupied, formula(lists), 0.0) * known
         reduction = common.get("reduction", "mean")
@@ -292,13 +292,13 @@ def read_mask(ops: Operations, mask: Any, scores: Array) -> Array:
 
 
 def _arranging(ops: Operations, scores: Array) -> Callable[[Array], Array]:
-    """Return what brings a tensor of the shape of the scores, or with axes before, into one batch."""
+    """Return a function that brings a tensor of the shape of the scores into one batch."""
     *before, width = scores.shape
     lists = math.prod(before)
 
     def arrange(values: Array) -> Array:
         lead = tuple(values.shape[: values.ndim - scores.ndim])
-        # An empty list becomes a masked item, and a maximum of nothing need not be thought of.
+        # An empty list becomes one masked item, so that no maximum is of nothing.
         values = values if width else ops.widen(values)
         return values.reshape(*lead, lists, max(width, 1))
 

@@ -1,7 +1,7 @@
-"""Which library arrays are of, found out in a way that `torch.compile` can follow.
+"""The library that arrays belong to, found in a way that `torch.compile` can follow.
 
-array-api-compat remembers what it knows of types in caches, and PyTorch's compiler warns of each of
-them: so its own tensors are recognised without.
+array-api-compat keeps what it knows of types in caches, and PyTorch's compiler warns of each of
+them: so tensors of PyTorch are recognised without it.
 """
 
 import sys
@@ -15,7 +15,7 @@ from gainful.tensors.number_types import refuse_masked
 
 
 def namespace_of(**given: Any) -> Any:
-    """Return the functions of the one library that arrays are of; a mask may be None.
+    """Return the namespace of the library that all arrays belong to; a mask may be None.
 
     >>> import numpy as np
     >>> namespace_of(scores=np.zeros(3), mask=None).__name__
@@ -27,7 +27,7 @@ def namespace_of(**given: Any) -> Any:
 
         return array_api_compat.torch
     for name, array in arrays.items():
-        _check_array(name, array)
+        _refuse_other_objects(name, array)
     try:
         return array_namespace(*arrays.values())
     except TypeError:
@@ -39,12 +39,12 @@ def namespace_of(**given: Any) -> Any:
 
 
 def is_torch(xp: Any) -> bool:
-    """Return whether functions are PyTorch's."""
+    """Return whether a namespace is PyTorch's."""
     return bool(xp.__name__ == "array_api_compat.torch")
 
 
 def is_jax(xp: Any) -> bool:
-    """Return whether functions are JAX's."""
+    """Return whether a namespace is JAX's."""
     return not is_torch(xp) and bool(is_jax_namespace(xp))
 
 
@@ -54,11 +54,11 @@ def device_of(array: Any) -> Any:
 
 
 def _is_tensor(array: Any) -> bool:
-    torch = sys.modules.get("torch")  # whoever has a tensor has imported it
+    torch = sys.modules.get("torch")  # whoever has a tensor has imported PyTorch
     return torch is not None and isinstance(array, torch.Tensor)
 
 
-def _check_array(name: str, array: Any) -> None:
+def _refuse_other_objects(name: str, array: Any) -> None:
     refuse_masked(name, array)
     try:
         array_namespace(array)

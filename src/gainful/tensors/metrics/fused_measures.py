@@ -1,6 +1,6 @@
-"""Measures at a cutoff from one kernel on a GPU; calls alike are prepared once.
+"""Measures at a cutoff from one kernel on a GPU; calls of one form are prepared once.
 
-Reading what a call says takes longer than the kernel.
+Reading the arguments of a call takes longer than the kernel.
 """
 
 import functools
@@ -56,7 +56,7 @@ def _prepared(
     ties: str,
     normalised: bool,  # noqa: FBT001
 ) -> Cumulated:
-    """Return what computes the measure of tensors alike; their types are part of what is alike."""
+    """Return what computes the measure of tensors of these shapes and types."""
     *lead, width = shape
     table = discount_table(discount, base, min(cutoff, width))
     running = np.concatenate((np.zeros(1), np.cumsum(table)))

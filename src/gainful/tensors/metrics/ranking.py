@@ -18,7 +18,7 @@ _SMALL_BESIDE = 4
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The documents `[..., rank]` of each list, best first; what is no document comes last.
+    """The documents `[..., rank]` of each list, best first; padding comes last.
 
     `order` holds their places in the list, as deep as the measure looks. `first` and `last` are
     the first and last rank, from 0, of the block that each shares; None where the order is
@@ -53,7 +53,7 @@ def rank(lists: ScoredLists, cutoff: int | None, ties: str) -> Ranking:
     """Rank the documents of each list by score, down to the cutoff where ties allow."""
     xp, width = lists.xp, lists.width
     lowest = xp.finfo(lists.scores.dtype).min
-    # A document stands above what is none, even with a score of −∞.
+    # A document stands above padding, even with a score of −∞.
     bounded = xp.where(lists.scores < lowest, lowest, lists.scores)
     keys = xp.where(lists.valid, bounded, -float("inf"))
     if ties == "order":
@@ -80,7 +80,7 @@ def read_ties(ties: object) -> str:
 
 
 def highest(xp: Any, values: Any, depth: int) -> Any:
-    """Return the so many highest values of each list, descending."""
+    """Return the highest values of each list down to a depth, descending."""
     if _SMALL_BESIDE * depth <= values.shape[-1]:
         if is_torch(xp):
             return xp.topk(values, depth).values
@@ -112,7 +112,7 @@ def _first_places(xp: Any, keys: Any, depth: int) -> Any:
     width = keys.shape[-1]
     if _SMALL_BESIDE * depth > width:
         return None
-    plain = xp.where(keys == 0, 0.0, keys)  # −0.0 is no other score than 0.0
+    plain = xp.where(keys == 0, 0.0, keys)  # −0.0 is the same score as 0.0
     if is_jax(xp):
         from jax import lax
 

@@ -1,6 +1,6 @@
 """Arrays of scores and labels `[..., list]` of any array library, checked by shape and type alone.
 
-No number is looked at on the host, but those of NumPy, which are there: that would make a device
+Only the numbers of NumPy are looked at, which are on the host: to look at others would make a device
 wait, and a compiler has none yet.
 """
 
