@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gainful.inputs.decimals import read_decimals
+from gainful.inputs.decimal_parsing import read_decimals
 
 FILLER = "1.5"
 

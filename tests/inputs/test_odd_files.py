@@ -28,7 +28,7 @@ from gainful.matching.dict_input import DictInput
 from gainful.matching.dicts_and_tables import stored
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy
-from gainful.reporting.captions import read_captions
+from gainful.reporting.query_and_document_texts import read_captions
 from input_forms import NUMBERS, Bare, json_lines, separated, trec
 
 KINDS = {"judgments": JUDGMENTS, "run": RUN}

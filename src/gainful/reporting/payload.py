@@ -17,7 +17,6 @@ from gainful.matching.reader import Reader
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.plotting import charts, theme
-from gainful.reporting.captions import captions_of_docs, texts_of_queries
 from gainful.reporting.coverage import checks_section, coverage_section, find_bounds, policy_section
 from gainful.reporting.packed_details import Packed, pack
 from gainful.reporting.payload_sections import (
@@ -31,6 +30,7 @@ from gainful.reporting.payload_sections import (
     slices_section,
     verdicts_section,
 )
+from gainful.reporting.query_and_document_texts import captions_of_docs, texts_of_queries
 from gainful.reporting.query_details import DetailOptions, detail_of, docs_in, with_captions
 from gainful.reporting.query_selection import (
     LEAST_DETAIL,

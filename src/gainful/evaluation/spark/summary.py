@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gainful.evaluation.aggregates import summands
-from gainful.evaluation.hashing import total
+from gainful.evaluation.input_hashes import total
 from gainful.evaluation.spark.measuring import COUNTS, FLAGS
 from gainful.measures.spec import Measure
 
