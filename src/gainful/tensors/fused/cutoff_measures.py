@@ -9,8 +9,8 @@ import torch
 import triton
 import triton.language as tl
 
-from gainful.tensors.fused.launching import Launcher
-from gainful.tensors.fused.list_steps import GAINS, gains_of, keys_of
+from gainful.tensors.fused.kernel_launching import Launcher
+from gainful.tensors.fused.list_preparation import GAINS, gains_of, keys_of
 
 __all__ = ["DEEPEST", "GAINS", "WIDEST", "Cumulated"]
 

@@ -12,10 +12,12 @@ import torch
 import triton
 import triton.language as tl
 
-from gainful.tensors.fused.approx import LOG2_E, gradient_of, ranks_of, terms_of
+from gainful.tensors.fused.approx_ndcg import LOG2_E, gradient_of, ranks_of, terms_of
 from gainful.tensors.fused.call_form import Form
-from gainful.tensors.fused.launching import Launcher
-from gainful.tensors.fused.list_steps import (
+from gainful.tensors.fused.kernel_launching import Launcher
+from gainful.tensors.fused.kernel_scheduling import next_ticket
+from gainful.tensors.fused.lambda_loss import Options, pairs_of
+from gainful.tensors.fused.list_preparation import (
     WIDEST,
     counters_in,
     documents_in,
@@ -29,8 +31,6 @@ from gainful.tensors.fused.list_steps import (
     wait_for_documents,
     wait_for_list,
 )
-from gainful.tensors.fused.pairs import Options, pairs_of
-from gainful.tensors.fused.tickets import next_ticket
 from gainful.tensors.no_second_derivative import without_second_derivative
 
 # Documents of a block, those they are paired with at once, and warps, for lists of so many

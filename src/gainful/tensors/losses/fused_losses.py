@@ -16,8 +16,8 @@ from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.spec import read_cutoff
 from gainful.tensors.fused.call_form import Form
-from gainful.tensors.fused.list_steps import GAINS, WIDEST
-from gainful.tensors.fused.pairs import Options, steps_of
+from gainful.tensors.fused.lambda_loss import Options, steps_of
+from gainful.tensors.fused.list_preparation import GAINS, WIDEST
 from gainful.tensors.fused.whole_losses import Whole, WholeLoss, approx, pairs
 from gainful.tensors.losses.gains_and_discounts import discounts_of
 from gainful.tensors.losses.options import Common

@@ -165,7 +165,7 @@ class TorchOperations:
         """Return approximate ranks by a fused kernel; None where there is none for these."""
         if not fusible(scores):
             return None
-        from gainful.tensors.fused.approx import approx_ranks
+        from gainful.tensors.fused.approx_ndcg import approx_ranks
 
         found: Tensor = approx_ranks(scores, mask, temperature)
         return found
@@ -176,7 +176,7 @@ class TorchOperations:
         """Return weighted sums over pairs by a fused kernel; None where there is none for these."""
         if not fusible(arrays[0]):
             return None
-        from gainful.tensors.fused.pairs import Options, lambda_sums
+        from gainful.tensors.fused.lambda_loss import Options, lambda_sums
 
         scores, labels, gains, mask = arrays
         chosen = Options(**options)

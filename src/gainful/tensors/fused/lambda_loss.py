@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-from gainful.tensors.fused.approx import LOG2_E
+from gainful.tensors.fused.approx_ndcg import LOG2_E
 from gainful.tensors.fused.arithmetic import SPAN, ends, inverse, logarithm
 from gainful.tensors.no_second_derivative import without_second_derivative
 
