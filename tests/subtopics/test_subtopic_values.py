@@ -100,7 +100,7 @@ def test_other_spellings(text, written):
         ("alpha_nDCG(alpha=2)@5", "share from 0 to 1"),
         ("NRBP(beta=1)", "between 0 and 1"),
         ("NRBP@10", "no cutoff"),
-        ("P_IA", "a cutoff, such as P_IA@20"),
+        ("P_IA", "a cutoff, such as P_IA@10"),
         ("alpha_nDCG@0", "whole number from 1"),
         ("alpha_nDCG(beta=1)@5", "a parameter of this measure"),
         ("alpha_nDCG(alpha)@5", "key=value"),

@@ -5,13 +5,13 @@
 
 `str(measure)` writes it, defaults left out; `parse` reads it back to the same value.
 The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written; so are the forms
-of CatBoost, Spark and NTCIREVAL (`foreign`).
+of CatBoost, Spark and NTCIREVAL (`foreign_spellings`).
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from gainful import arguments
 from gainful.errors import MeasureError
@@ -20,6 +20,8 @@ from gainful.measures.family_catalogue import catalogue, hint_of_subtopics
 from gainful.measures.foreign_spellings import written_out
 from gainful.measures.spec import Measure, read_cutoff
 from gainful.message_texts import did_you_mean, shown
+
+Kind = TypeVar("Kind", bound=Measure)
 
 _NOTATION = re.compile(
     r"(?P<name>\w+?)"
@@ -59,7 +61,11 @@ def parse(text: str) -> Measure:
     >>> parse("ndcg_cut_10"), parse("ndcg_burges@5")
     (Measure('nDCG@10'), Measure('nDCG(gain=exp2)@5'))
     """
-    measures = parse_all(text)
+    return only_one(parse_all(text), text)
+
+
+def only_one(measures: tuple[Kind, ...], text: str) -> Kind:
+    """Return the one measure that a text stands for; refuse several."""
     if len(measures) != 1:
         raise MeasureError(
             f"measure {text!r}", "one measure", f"{len(measures)}", "Give one cutoff."
@@ -82,21 +88,18 @@ def parse_all(text: str) -> tuple[Measure, ...]:
             hint_of_subtopics(text),
         )
     family, spelling = _look_up(found["name"])
-    parameters: dict[str, Any] = {**spelling.settings}
-    for key, value in _read_arguments(found["arguments"], where=text):
-        if key in ("cutoff", "k"):
-            raise MeasureError(f"measure {text!r}", "a cutoff written @10", f"{key}={value}")
-        if key in parameters:
-            raise MeasureError(f"measure {text!r}", "each parameter once", f"{key} twice")
-        parameters[key] = value
+    given = read_arguments(found["arguments"], where=text)
+    parameters = read_parameters(
+        (_from_ir_measures(key, value) for key, value in given), spelling.settings, where=text
+    )
     if found["cutoffs"] is None:
         return _at(family, parameters, spelling.cutoffs or [None])
     numbers = found["cutoffs"].split(",")
     if spelling.suffix and (found["mark"] != "@" or family.cutoff == NEVER):
         # What is written takes the place of what the tool means without.
-        given = {key: value for key, value in parameters.items() if key not in spelling.settings}
+        own = {key: value for key, value in parameters.items() if key not in spelling.settings}
         return tuple(
-            Measure(family.name, **{**given, spelling.suffix: spelling.read(number)})
+            Measure(family.name, **{**own, spelling.suffix: spelling.read(number)})
             for number in numbers
         )
     return _at(family, parameters, [read_cutoff(number) for number in numbers])
@@ -171,8 +174,8 @@ def _same(one: str, other: str) -> bool:
     return one.casefold() == other.casefold()
 
 
-def _read_arguments(arguments: str | None, *, where: str) -> list[tuple[str, str]]:
-    """Split `a=1, b={1: 2, 3: 4}` at its outer commas."""
+def read_arguments(arguments: str | None, *, where: str) -> list[tuple[str, str]]:
+    """Split `a=1, b={1: 2, 3: 4}` at its outer commas into keys and values."""
     if arguments is None or not arguments.strip():
         return []
     pairs = []
@@ -182,8 +185,22 @@ def _read_arguments(arguments: str | None, *, where: str) -> list[tuple[str, str
             raise MeasureError(
                 f"measure {where!r}", "parameters written key=value", shown(item.strip())
             )
-        pairs.append(_from_ir_measures(key.strip(), value.strip().strip("'\"")))
+        pairs.append((key.strip(), value.strip()))
     return pairs
+
+
+def read_parameters(
+    pairs: Iterable[tuple[str, str]], settings: Mapping[str, Any], *, where: str
+) -> dict[str, Any]:
+    """Return parameters beside the settings of a spelling; refuse cutoffs and repeated keys."""
+    parameters: dict[str, Any] = {**settings}
+    for key, value in pairs:
+        if key in ("cutoff", "k"):
+            raise MeasureError(f"measure {where!r}", "a cutoff written @10", f"{key}={value}")
+        if key in parameters:
+            raise MeasureError(f"measure {where!r}", "each parameter once", f"{key} twice")
+        parameters[key] = value
+    return parameters
 
 
 def _split_outside_brackets(text: str) -> list[str]:
@@ -196,7 +213,8 @@ def _split_outside_brackets(text: str) -> list[str]:
     return [*items, text[start:]]
 
 
-def _from_ir_measures(key: str, value: str) -> tuple[str, str]:
+def _from_ir_measures(key: str, quoted: str) -> tuple[str, str]:
+    value = quoted.strip("'\"")
     if key == "dcg":
         return "gain", _IR_MEASURES_DCG.get(value, value)
     return ("gain", value) if key == "gains" else (key, value)

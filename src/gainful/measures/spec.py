@@ -43,7 +43,7 @@ class Measure:
         if "base" in chosen:
             refuse_idle_base(chosen["discount"], chosen["base"])
         _reject_scaled_ideal(entry, chosen)
-        _refuse_wrong_cutoff(entry, cutoff)
+        refuse_wrong_cutoff(entry, cutoff)
         # The class is frozen for everyone but its own constructor.
         object.__setattr__(self, "name", entry.name)
         object.__setattr__(self, "settings", settings)
@@ -136,7 +136,8 @@ def _reject_scaled_ideal(entry: Family, settings: dict[str, Any]) -> None:
             )
 
 
-def _refuse_wrong_cutoff(entry: Family, cutoff: int | None) -> None:
+def refuse_wrong_cutoff(entry: Family, cutoff: int | None) -> None:
+    """Refuse a cutoff that a family does not have, and none where it needs one."""
     if cutoff is not None and entry.cutoff == NEVER:
         raise MeasureError(entry.name, "no cutoff, which this measure does not have", f"@{cutoff}")
     if cutoff is None and entry.cutoff == ALWAYS:

@@ -5,13 +5,12 @@ its brackets. `str(measure)` writes it, defaults left out; `parse` reads it back
 """
 
 import re
-from typing import Any
 
 from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures import notation
-from gainful.measures.family import ALWAYS, NEVER, Family
-from gainful.measures.spec import Measure, read_cutoff
+from gainful.measures.family import Family
+from gainful.measures.spec import Measure, read_cutoff, refuse_wrong_cutoff
 from gainful.message_texts import shown
 from gainful.subtopics.families import INTENT_AWARE, subtopic_family
 
@@ -40,7 +39,7 @@ class SubtopicMeasure(Measure):
                 settings["measure"] = settings["measure"].at(cutoff)
             cutoff = settings["measure"].cutoff
         else:
-            _refuse_wrong_cutoff(entry, cutoff)
+            refuse_wrong_cutoff(entry, cutoff)
         # The class is frozen for everyone but its own constructor.
         object.__setattr__(self, "name", entry.name)
         object.__setattr__(self, "settings", tuple(settings.items()))
@@ -85,12 +84,7 @@ def parse(text: str) -> SubtopicMeasure:
     >>> parse("alpha-nDCG@20"), parse("D#-nDCG@10")
     (SubtopicMeasure('alpha_nDCG@20'), SubtopicMeasure('Dsharp_nDCG@10'))
     """
-    measures = parse_all(text)
-    if len(measures) != 1:
-        raise MeasureError(
-            f"measure {text!r}", "one measure", f"{len(measures)}", "Give one cutoff."
-        )
-    return measures[0]
+    return notation.only_one(parse_all(text), text)
 
 
 def parse_all(text: str) -> tuple[SubtopicMeasure, ...]:
@@ -110,7 +104,8 @@ def parse_all(text: str) -> tuple[SubtopicMeasure, ...]:
         cutoffs = [read_cutoff(number) for number in found["cutoffs"].split(",")]
     if family.name == INTENT_AWARE:
         return _intent_aware(arguments, cutoffs, where=text)
-    parameters = _read_arguments(arguments, where=text)
+    given = notation.read_arguments(arguments, where=text)
+    parameters = notation.read_parameters(given, {}, where=text)
     return tuple(SubtopicMeasure(family.name, cutoff=cutoff, **parameters) for cutoff in cutoffs)
 
 
@@ -129,27 +124,6 @@ def _intent_aware(
         for measure in inner
         for cutoff in cutoffs
     )
-
-
-def _read_arguments(arguments: str | None, *, where: str) -> dict[str, Any]:
-    parameters: dict[str, Any] = {}
-    for item in _split_outside_braces(arguments or ""):
-        key, equals, value = (part.strip() for part in item.partition("="))
-        if not (key and equals and value):
-            raise MeasureError(
-                f"measure {where!r}", "parameters written key=value", shown(item.strip())
-            )
-        if key in ("cutoff", "k"):
-            raise MeasureError(f"measure {where!r}", "a cutoff written @10", f"{key}={value}")
-        if key in parameters:
-            raise MeasureError(f"measure {where!r}", "each parameter once", f"{key} twice")
-        parameters[key] = value
-    return parameters
-
-
-def _split_outside_braces(text: str) -> list[str]:
-    """Split `a=1, gain={1: 2, 3: 4}` at its outer commas."""
-    return [item for item in re.split(r",(?![^{}]*\})", text) if text.strip()]
 
 
 def read_measures(measures: object) -> tuple[SubtopicMeasure, ...]:
@@ -176,10 +150,3 @@ def read_measures(measures: object) -> tuple[SubtopicMeasure, ...]:
     if not read:
         raise MeasureError("measures", "at least one measure", "none", "Try 'alpha_nDCG@20'.")
     return tuple(read)
-
-
-def _refuse_wrong_cutoff(entry: Family, cutoff: int | None) -> None:
-    if cutoff is not None and entry.cutoff == NEVER:
-        raise MeasureError(entry.name, "no cutoff, which this measure does not have", f"@{cutoff}")
-    if cutoff is None and entry.cutoff == ALWAYS:
-        raise MeasureError(entry.name, f"a cutoff, such as {entry.name}@20", "none")
