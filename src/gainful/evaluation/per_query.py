@@ -124,7 +124,8 @@ class PerQuery(Rows):
         return Table(self.columns, [list(row.values()) for row in self])
 
     def __repr__(self) -> str:
-        return f"PerQuery({len(self)} queries × {', '.join(self.columns[1:])})"
+        queries = "1 query" if len(self) == 1 else f"{len(self)} queries"
+        return f"PerQuery({queries} × {', '.join(self.columns[1:])})"
 
 
 def _optional(package: str) -> Any:

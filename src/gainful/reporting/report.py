@@ -123,7 +123,8 @@ class Report:
     def __repr__(self) -> str:
         kept = self._data["kept"]
         runs = ", ".join(run["name"] for run in self._data["runs"])
-        return f"Report({runs}; {kept['queries']} of {kept['of']} queries in detail)"
+        queries = "query" if kept["of"] == 1 else "queries"
+        return f"Report({runs}; {kept['queries']} of {kept['of']} {queries} in detail)"
 
 
 def report(
