@@ -1,7 +1,6 @@
 """The table from family to kernel: every measure of the catalogue, and how it is computed."""
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -19,7 +18,7 @@ from gainful.evaluation.computing import (
     user_models,
 )
 from gainful.evaluation.worksheet import Compute, Worksheet, expected_hits, relevant_total
-from gainful.inputs.parallel import in_parallel
+from gainful.inputs.cores import cores, in_parallel
 from gainful.matching.matched import Matched
 from gainful.measures.family import OPTIONAL
 from gainful.measures.gain import Gain
@@ -147,8 +146,8 @@ def batches_for(documents: int) -> int:
     """Return in how many batches to take so many documents: as many for each core."""
     if documents < 2 * _WORTH_A_THREAD:
         return 1
-    cores = os.cpu_count() or 1
-    return cores * math.ceil(documents / cores / _LARGEST)
+    count = cores()
+    return count * math.ceil(documents / count / _LARGEST)
 
 
 def _measure(

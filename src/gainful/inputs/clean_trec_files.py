@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Floats, Ints
+from gainful.inputs.cores import in_parallel
 from gainful.inputs.decimal_parsing import WORD, Bytes, Words, read_decimals
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.float_precision import in_single
 from gainful.inputs.kinds import Kind
-from gainful.inputs.parallel import in_parallel
 
 Places = NDArray[np.int32]
 

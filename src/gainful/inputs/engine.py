@@ -51,7 +51,7 @@ class Engine:
 
     Attributes:
         memory: the most memory for tables, such as "4GB"; four fifths of the machine's if None.
-        threads: how many cores; all if None.
+        threads: how many cores, for all of the work; all that the process has if None.
         folder: where the temporary directory is made, for what does not fit; the system's
             place for temporary files if None.
         unpacked: the most that a packed file may become, such as "100GB". If None, 1 GB or 200

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Bools
+from gainful.inputs.cores import in_parallel
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
-from gainful.inputs.parallel import in_parallel
 
 _CHUNK = 1 << 24
 _GLANCE = 1 << 18  # bytes that stay in a core's cache

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Floats, Ints
-from gainful.inputs.parallel import in_parallel
+from gainful.inputs.cores import in_parallel
 from gainful.matching.sorting import buckets, ranges
 
 Number = TypeVar("Number", bound=np.generic)

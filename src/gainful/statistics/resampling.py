@@ -12,7 +12,6 @@ Under the null hypothesis of a paired comparison, each difference is as likely t
 sign. One random byte holds the signs of eight queries.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.array_types import Floats, Ints
+from gainful.inputs.cores import cores
 from gainful.statistics.exact_sums import Grid
 
 Part = TypeVar("Part")
@@ -93,7 +93,7 @@ class Draws:
             generator = np.random.Generator(np.random.PCG64(entropy))
             return work(generator, min(size, self.resamples - place * size))
 
-        workers = min(count, _cores())
+        workers = min(count, cores())
         if workers == 1:
             return [self._told(block(place), place, count) for place in range(count)]
         # Imported here because one block, or one core, does without.
@@ -130,12 +130,6 @@ def draw_places(generator: np.random.Generator, count: int, shape: tuple[int, in
     rest = np.flatnonzero(places >= count)
     places[rest] = generator.integers(0, count, rest.size)
     return places.reshape(shape)
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    count: Callable[[], int | None] = getattr(os, "process_cpu_count", os.cpu_count)
-    return count() or 1
 
 
 def in_pieces(units: Floats) -> Floats:

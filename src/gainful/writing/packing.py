@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from gainful.inputs.parallel import in_parallel
+from gainful.inputs.cores import cores, in_parallel
 from gainful.writing.atomic_files import replacing
 
 _PART = 1 << 20
@@ -53,7 +53,7 @@ def zstandard(parts: Iterable[bytes]) -> Iterator[bytes]:
 
     parameter = zstd.CompressionParameter
     # A library built without threads allows no workers.
-    workers = min(os.cpu_count() or 1, parameter.nb_workers.bounds()[1])
+    workers = min(cores(), parameter.nb_workers.bounds()[1])
     packer = zstd.ZstdCompressor(
         options={parameter.nb_workers: workers, parameter.checksum_flag: 1}
     )
