@@ -53,6 +53,9 @@ _TABLES = {
     "delimiter in quotes": (_csv(b'q,"c,d",3'), _ids("c,d")),
     "quotes in quotes": (_csv(b'q,"c ""d""",3'), _ids('c "d"')),
     "blanks after quotes": (_csv(b'q,"c" ,3'), REFUSED),
+    "blanks after a delimiter in quotes": (_csv(b'q,"c," ,3'), REFUSED),
+    "blanks after a line end in quotes": (_csv(b'q,"c\n" ,3'), REFUSED),
+    "blanks first in quotes": (_csv(b'q," c",3'), _ids(" c")),
     "blanks after a quote in quotes": (_csv(b'q,"c ""d"""  ,3'), REFUSED),
     "quotes that are not closed": (_csv(b'q,"c,3'), REFUSED),
     "quotes that are not closed, in the middle": (_csv(b'q,"c,3', b"q,d,4"), REFUSED),
@@ -105,6 +108,15 @@ _RECORDS = {
     "other keys, in another order": (
         _json(b'{"n":{"score":[9]},"score":3,"x":null,"doc":"c","query":"q"}'), _and(c=3.0)),
     "blanks around": (_json(b'  {"query" : "q" ,"doc":"c","score":3 }  '), _and(c=3.0)),
+    "comma before the end": (_json(b'{"query":"q","doc":"c","score":3,}'), REFUSED),
+    "comma and blanks before the end": (_json(b'{"query":"q","doc":"c","score":3,\t  }'), REFUSED),
+    "comma and many blanks before the end": (
+        _json(b'{"query":"q","doc":"c","score":3,' + b" " * 40 + b"}"), REFUSED),
+    "comma before the end of an array": (
+        _json(b'{"query":"q","doc":"c","score":3,"x":[1,]}'), REFUSED),
+    "comma and brace in an id": (_json(b'{"query":"q","doc":"c,}","score":3}'), _ids("c,}")),
+    "many blanks before the end": (
+        _json(b'{"query":"q","doc":"c","score":3' + b" " * 40 + b"}"), _and(c=3.0)),
     "rest after the object": (_json(b'{"query":"q","doc":"c","score":3} 4'), REFUSED),
     "object after the object": (
         _json(b'{"query":"q","doc":"c","score":3}{"query":"q","doc":"d","score":4}'), REFUSED),

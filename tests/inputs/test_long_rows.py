@@ -210,4 +210,4 @@ def test_lines_are_counted_as_they_stand(lines, ends, glance, closed, tmp_path_f
     path.write_bytes((text if closed else text.rstrip()).encode())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_cleaning, "_GLANCE", glance)
-        assert text_cleaning.see_rows(path).rows == len(lines)
+        assert text_cleaning.see_json_lines(path).rows == len(lines)

@@ -31,7 +31,7 @@ from gainful.inputs.files import BYTE_ORDER_MARK, Plain
 from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.kinds import JUDGMENTS, Kind
-from gainful.inputs.text_cleaning import clean, see_lines, see_rows, see_table
+from gainful.inputs.text_cleaning import clean, see_cleaned, see_json_lines, see_lines, see_table
 from gainful.inputs.text_rows import Fault, Row, first_fault, line_of, rows
 
 _NONE = Layout("")
@@ -56,8 +56,8 @@ class Source:
     Attributes:
         kind: which of the two.
         name: what messages call it.
-        select: SQL with the columns query, doc and number, and rank where there is one; nothing
-            for a text that nobody has looked at.
+        select: SQL with the columns query, doc and number, and rank where there is one; it may be
+            missing for a text that nobody has looked at.
         rescans: whether it costs little to read it several times.
         strict: whether no value can be missing: none is, or reading fails; else they are NULL.
         file: where its text stands, if it does.
@@ -92,6 +92,11 @@ def ready(source: Source, session: Session) -> Source:
     if source.state is not TextState.UNSEEN or source.file is None:
         return source
     layout, path = source.layout, source.file.path
+    if layout.format == "jsonl":
+        seen = see_json_lines(path)
+        if not seen.usual:
+            return row_by_row(source, session)
+        return replace(source, state=TextState.AS_THEY_ARE, rows=seen.rows)
     trec = layout.format == "trec"
     seen = see_lines(path, layout.delimiter) if trec else see_table(path, layout.delimiter)
     if trec and not seen.usual:
@@ -108,7 +113,7 @@ def cleaned(source: Source, session: Session) -> Source:
     assert source.file is not None  # noqa: S101 - only text is cleaned
     with session.written_aside("cleaned") as (target, file):
         ended = clean(source.file.path, file)
-    seen = see_rows(target)
+    seen = see_cleaned(target)
     if seen.long or not ended:
         target.unlink()
         return row_by_row(source, session)
@@ -229,11 +234,8 @@ def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Ses
         "compression='none', hive_partitioning=false, "
         f"columns={{{types}}}, maximum_object_size=268435456)"
     )
-    count = see_rows(file.path).rows
-    state = TextState.AS_THEY_ARE
-    return Source(
-        kind, file.name, select, strict=True, file=file, layout=layout, state=state, rows=count
-    )
+    state = TextState.UNSEEN
+    return Source(kind, file.name, select, strict=True, file=file, layout=layout, state=state)
 
 
 def _without_mark(file: Plain, session: Session) -> Plain:

@@ -19,7 +19,9 @@ _BEFORE = 2  # bytes before a glance that tell what a quote in it is
 _LONG = 1 << 20  # bytes of a row; of one over 2 MB, the engine loses what is after 32 MB
 _BLANKS = b" \t\v\f\r"  # with the line feed, all that separates fields
 _TO_BLANK = bytes.maketrans(_BLANKS, b" " * len(_BLANKS))
-_LINE_FEED, _RETURN, _SPACE, _QUOTE = 10, 13, 32, ord('"')
+_TAB, _LINE_FEED, _RETURN, _SPACE, _QUOTE = 9, 10, 13, 32, ord('"')
+_COMMA, _BRACKET, _BRACE = ord(","), ord("]"), ord("}")
+_MOST_BLANKS = 16  # before the end of an object, where a comma is looked for
 
 Bytes = NDArray[np.uint8]
 
@@ -95,9 +97,31 @@ def _are_far(ends: list[int]) -> bool:
     return False
 
 
-def see_rows(path: Path) -> Seen:
-    """Look at lines that have no quotes, such as those of JSON; blank ones are no rows."""
+def see_cleaned(path: Path) -> Seen:
+    """Look at a TREC file that was put in order."""
     return _see(path, lambda *_: True, None)
+
+
+def see_json_lines(path: Path) -> Seen:
+    """Look at lines of JSON; blank ones are no rows.
+
+    The engine takes a comma before the bracket that ends an object or an array; no other reader does.
+    """
+    return _see(path, _has_no_comma_before_end, None)
+
+
+def _has_no_comma_before_end(chunk: Bytes, _: Bools) -> bool:
+    ends = np.flatnonzero((chunk == _BRACE) | (chunk == _BRACKET))
+    before = ends[ends > 0] - 1  # the first byte is seen next door
+    for _step in range(_MOST_BLANKS):
+        if (chunk[before] == _COMMA).any():
+            return False
+        before = before[(chunk[before] == _SPACE) | (chunk[before] == _TAB)] - 1
+        if not before.size:
+            return True
+        if before[0] < 0:
+            return False
+    return False
 
 
 def see_table(path: Path, delimiter: str) -> Seen:
@@ -121,6 +145,9 @@ def see_table(path: Path, delimiter: str) -> Seen:
             return False
         # A field may end with a quote of its own; the engine drops blanks behind it.
         if ((third == _QUOTE) & (after[pairs] == _SPACE)).any():
+            return False
+        # It may end a field whose last character is a delimiter or a line end; blanks are dropped there, too.
+        if (np.isin(before, edges[:-1]) & (after == _SPACE)).any():
             return False
         alone = ~np.isin(before, edges) & ~np.isin(after, edges)
         return not alone.any()
