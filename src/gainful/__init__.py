@@ -46,6 +46,7 @@ _NAMES = {
     "judging.random_order": "Chance, random_order",
     "linting.check": "check",
     "linting.findings": "Finding, Findings",
+    "matching.options": "MeasuringOptions, ReadingOptions",
     "measures.dialect": "Dialect",
     "measures.dialect_catalogue": "dialect, dialects",
     "measures.family": "Family",

@@ -61,6 +61,8 @@ from gainful.judging.random_order import random_order
 from gainful.linting.check import check
 from gainful.linting.findings import Finding
 from gainful.linting.findings import Findings
+from gainful.matching.options import MeasuringOptions
+from gainful.matching.options import ReadingOptions
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.dialect_catalogue import dialects
@@ -120,12 +122,14 @@ __all__ = [
     "InputError",
     "Measure",
     "MeasureError",
+    "MeasuringOptions",
     "MissingDependencyError",
     "Policy",
     "PolicyError",
     "Pool",
     "PoolBias",
     "Power",
+    "ReadingOptions",
     "Report",
     "RunBounds",
     "Scores",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.evaluation.dialect import speaking
+from gainful.evaluation.request import speaking
 from gainful.measures.dialect_catalogue import ALIASES
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")

@@ -55,6 +55,7 @@ LAW = {
     "comparison": {
         "measures",
         "inputs",
+        "matching",
         "evaluation",
         "rendering",
         "statistics",

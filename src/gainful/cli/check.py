@@ -8,14 +8,15 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     BARE,
+    READING,
     check_target,
     format_of,
     format_option,
     names_of,
+    offers,
     output_option,
-    reading_of,
-    reading_options,
     refuse_standard_input_twice,
+    taken,
 )
 from gainful.cli.streams import tell, write
 
@@ -53,10 +54,10 @@ def _help() -> str:
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
 @format_option
 @output_option
-@reading_options
+@offers(READING)
 def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Look for what is wrong; the help that is shown comes from the rules."""
-    reading = reading_of(options)
+    reading = taken(READING, options)
     refuse_standard_input_twice(judgments, *runs)
     check_target(options["output"], judgments, *runs)
     findings = gf.check(

@@ -11,20 +11,16 @@ import gainful as gf
 from gainful.cli.comparing import comparing_of, comparing_options
 from gainful.cli.options import (
     BARE,
+    MEASURING,
     check_target,
-    chunks_of,
     engine_options,
-    folding_options,
     format_of,
     format_option,
     names_of,
+    offers,
     output_option,
-    policy_of,
-    policy_options,
-    reading_of,
-    reading_options,
     refuse_standard_input_twice,
-    with_engine,
+    taken,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.streams import tell, tell_lines, write
@@ -34,7 +30,7 @@ Result = TypeVar("Result")
 _FAILED = 1
 _FEWEST = 2  # files to compare
 _OF_RUNS = (
-    "columns", "memory", "threads", "temp_dir", "unpacked", "engine", "master", "chunks", "chunk_map"
+    "columns", "memory", "threads", "temp_dir", "unpacked", "engine", "master", "dialect", "chunks", "chunk_map"
 )  # fmt: skip
 
 
@@ -88,10 +84,8 @@ _OF_RUNS = (
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
-@reading_options
+@offers(MEASURING)
 @engine_options
-@policy_options
-@folding_options
 def compare(files: tuple[str, ...], **options: Any) -> None:
     """Say whether RUNs are better than BASE, how sure that is, and where they differ.
 
@@ -107,7 +101,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     if options["systems"] and options["tests_"]:
         raise click.UsageError("--systems and --tests are two tables: give one of them.")
     if judgments is not None:
-        gf.Gate.check_conditions(_measures(options), *rules)
+        gf.Gate.check_conditions(_measures(options), *rules, dialect=options["dialect"])
     page = _reported(judgments, runs, options) if options["html"] else None
     if page is not None and page.comparison is not None:
         found = page.comparison
@@ -188,20 +182,16 @@ def _called(
     options: dict[str, Any],
     **more: Any,
 ) -> Result:
-    policy = policy_of(options)
-    chunks = chunks_of(options, judgments, *files, options["slices"])
-    reading = with_engine(options, reading_of(options))
+    given = taken(MEASURING, options, judgments, *files, options["slices"])
     runs = dict(zip(names_of(files), files, strict=True))
     with progress_bar() as progress:
         return function(
             judgments,
             runs,
             _measures(options),
-            policy=policy,
-            chunks=chunks,
             progress=progress,
             **comparing_of(options),
-            **reading,
+            **given,
             **more,
         )
 

@@ -9,22 +9,17 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     BARE,
+    MEASURING,
     check_target,
-    chunks_of,
-    dialect_option,
     engine_options,
-    folding_options,
     format_of,
     format_option,
     measure_option,
     names_of,
+    offers,
     output_option,
-    policy_options,
-    reading_of,
-    reading_options,
     refuse_standard_input_twice,
-    way_of,
-    with_engine,
+    taken,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.streams import tell, write
@@ -80,11 +75,8 @@ _MOST_DIGITS = 18  # of a number of documents
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
-@reading_options
+@offers(MEASURING)
 @engine_options
-@dialect_option
-@policy_options
-@folding_options
 def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Measure one or more RUNs against JUDGMENTS.
 
@@ -93,41 +85,33 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     {query: {doc: number}}, Parquet (also a directory or a quoted pattern), or labels with qid:
     and a file of predictions; also packed, .gz or .zst. - is standard input.
     """
-    way, reading = way_of(options), reading_of(options)
-    chunks = chunks_of(options, judgments, *runs)
     if options["engine"] == "spark" and (options["bounds"] or options["subtopics"]):
         raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
-    reading = with_engine(options, reading)
+    given = taken(MEASURING, options, judgments, *runs)
     refuse_standard_input_twice(judgments, *runs)
     format_of(options)  # says what is wrong with it before the work
     check_target(options["output"], judgments, *runs)
     _check_saving(judgments, runs, options)
     named = dict(zip(names_of(runs), runs, strict=True))
-    if "dialect" in way and (options["bounds"] or options["subtopics"]):
-        raise click.UsageError("--dialect goes neither with --bounds nor with --subtopics.")
     if options["bounds"]:
-        if options["subtopics"] or chunks is not None:
-            raise click.UsageError("--bounds goes neither with --subtopics nor with chunks.")
-        _write_bounds(judgments, named, options, way["policy"], reading)
+        if options["subtopics"]:
+            raise click.UsageError("--bounds does not go with --subtopics.")
+        _write_bounds(judgments, named, options, given)
         return
     if options["grades"] is not None or options["unseen"] is not None:
         raise click.UsageError("--grades and --unseen go with --bounds.")
     results: Mapping[str, gf.Scores]
     if options["subtopics"]:
-        if chunks is not None:
-            raise click.UsageError("Chunks are not folded with --subtopics.")
-        results = _evaluate_subtopics(judgments, named, options, way["policy"], reading)
+        results = _evaluate_subtopics(judgments, named, options, given)
     else:
         with progress_bar() as progress:
             results = gf.evaluate_runs(
                 judgments,
                 named,
                 list(options["measures"]),
-                **way,
-                chunks=chunks,
-                progress=progress,
                 tie_warning=options["tie_warning"],
-                **reading,
+                progress=progress,
+                **given,
             )
     _finish(results, options)
 
@@ -170,19 +154,21 @@ def _evaluate_subtopics(
     judgments: str,
     runs: Mapping[str, str],
     options: dict[str, Any],
-    policy: gf.Policy,
-    reading: dict[str, Any],
+    given: dict[str, Any],
 ) -> "dict[str, gf.Scores]":
     """Measure runs where queries have subtopics; the judgments are read once."""
     source = click.get_current_context().get_parameter_source("measures")
-    given = source is not click.core.ParameterSource.DEFAULT
-    measures = list(options["measures"]) if given else _SUBTOPICS
-    own = {**reading, "columns": _without(reading["columns"], "run", "score", "rank")}
-    judged = gf.read_subtopics(judgments, policy=policy, **own)
-    own = {**reading, "columns": _without(reading["columns"], "judgments", "grade", "subtopic")}
+    asked = source is not click.core.ParameterSource.DEFAULT
+    measures = list(options["measures"]) if asked else _SUBTOPICS
+    judged = gf.read_subtopics(
+        judgments,
+        policy=given["policy"],
+        columns=_without(given["columns"], "run", "score", "rank"),
+        engine=given["engine"],
+    )
+    given["columns"] = _without(given["columns"], "judgments", "grade", "subtopic")
     return {
-        name: gf.evaluate_subtopics(judged, run, measures, policy=policy, **own)
-        for name, run in runs.items()
+        name: gf.evaluate_subtopics(judged, run, measures, **given) for name, run in runs.items()
     }
 
 
@@ -199,25 +185,24 @@ def _write_bounds(
     judgments: str,
     runs: Mapping[str, str],
     options: dict[str, Any],
-    policy: gf.Policy,
-    reading: dict[str, Any],
+    given: dict[str, Any],
 ) -> None:
     """Print the bounds of runs instead of their values alone."""
     if options["grades"] is None:
         raise click.UsageError("--bounds needs --grades, e.g. --grades 0,1,2,3 or --grades 0..3.")
     low, dots, high = options["grades"].partition("..")
     grades = (low, high) if dots else set(options["grades"].split(","))
-    given = options["unseen"] or "0"
-    unseen = None if given == "any" else _count(given)
-    found = gf.bounds_of_runs(
-        judgments,
-        runs,
-        list(options["measures"]),
-        grades=grades,
-        unseen=unseen,
-        policy=policy,
-        **reading,
-    )
+    count = options["unseen"] or "0"
+    with progress_bar() as progress:
+        found = gf.bounds_of_runs(
+            judgments,
+            runs,
+            list(options["measures"]),
+            grades=grades,
+            unseen=None if count == "any" else _count(count),
+            progress=progress,
+            **given,
+        )
     text = gf.render(
         found, format_of(options), per_query=options["per_query"], digits=options["digits"]
     )

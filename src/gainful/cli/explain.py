@@ -7,18 +7,15 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
+    MEASURING,
     check_target,
-    chunks_of,
-    folding_options,
     format_of,
     format_option,
+    offers,
     one_measure_option,
     output_option,
-    policy_of,
-    policy_options,
-    reading_of,
-    reading_options,
     refuse_standard_input_twice,
+    taken,
 )
 from gainful.cli.streams import write
 
@@ -49,9 +46,7 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 @one_measure_option("What to work out.  [default: nDCG at the length of GRADES; nDCG@10 of a run]")
 @format_option
 @output_option
-@reading_options
-@policy_options
-@folding_options
+@offers(MEASURING)
 def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Work a value out, line by line.
 
@@ -59,15 +54,14 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     With --against BASE, the difference of two runs is worked out, document by document.
     """
     _refuse_unknown_options(arguments)
-    policy, reading = policy_of(options), reading_of(options)
-    chunks = chunks_of(options, *arguments, options["against"])
+    given = taken(MEASURING, options, *arguments, options["against"])
     query, judged, measure = options["query"], options["judged"], options["measure"]
     base = options["against"]
     found: gf.Explanation | gf.Attribution
     match arguments:
         case (text,):
             grades = _grades(text)
-            _refuse_idle_choices(policy)
+            _refuse_idle_choices(given)
             for name in ("query", "against"):
                 if options[name] is not None:
                     raise click.UsageError(
@@ -78,7 +72,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
                 grades,
                 f"nDCG@{len(grades)}" if measure is None else measure,
                 judged=known,
-                policy=policy,
+                policy=given["policy"],
             )
         case judgments, run if judged is None:
             runs = (run,) if base is None else (base, run)
@@ -92,17 +86,18 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
                 *runs,
                 "nDCG@10" if measure is None else measure,
                 query=query,
-                policy=policy,
-                chunks=chunks,
-                **reading,
+                **given,
             )
         case _:
             raise click.UsageError(_misfit(arguments))
     write(gf.render(found, format_of(options)), options["output"])
 
 
-def _refuse_idle_choices(policy: gf.Policy) -> None:
+def _refuse_idle_choices(given: dict[str, Any]) -> None:
     """Refuse choices that mean nothing for a bare list, which has an order and is judged."""
+    if given.get("dialect") is not None:
+        raise click.UsageError("--dialect goes with JUDGMENTS and RUN, not with GRADES.")
+    policy = given["policy"]
     for choice in gf.choices():
         if choice.name in _OF_RUNS and getattr(policy, choice.name) != choice.default:
             raise click.UsageError(

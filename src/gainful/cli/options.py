@@ -1,6 +1,6 @@
 """Options that several commands share; their choices and help come from the package."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +47,6 @@ def dialect_option(command: Command) -> Command:
     )(command)
 
 
-def way_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the policy's options and the dialect, which has a policy of its own, out of options."""
-    dialect, given, policy = options.pop("dialect"), given_choices(), policy_of(options)
-    if dialect is None:
-        return {"policy": policy}
-    if given:
-        raise click.UsageError(f"--dialect has its own policy: leave out {', '.join(given)}.")
-    return {"dialect": dialect}
-
-
 def given_choices() -> list[str]:
     """Return the policy's options that stand on the command line."""
     context = click.get_current_context()
@@ -99,17 +89,21 @@ def _only(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str 
     return given[0] if given else None
 
 
-def reading_options(command: Command) -> Command:
-    """Give a command the options that say how files are read."""
+def columns_option(command: Command) -> Command:
+    """Give a command --columns."""
+    return click.option(
+        "--columns",
+        multiple=True,
+        metavar="ROLE=NAME",
+        help="The column that holds the query, doc, grade, score or rank, where its name is not "
+        "one of the usual: query=user. For one side alone: judgments.query=user. Columns named "
+        "by number, from 1, are those of a file without a header. Repeat for more.",
+    )(command)
+
+
+def machine_options(command: Command) -> Command:
+    """Give a command the options that say what may be used of the machine."""
     options = (
-        click.option(
-            "--columns",
-            multiple=True,
-            metavar="ROLE=NAME",
-            help="The column that holds the query, doc, grade, score or rank, where its name is not "
-            "one of the usual: query=user. For one side alone: judgments.query=user. Columns named "
-            "by number, from 1, are those of a file without a header. Repeat for more.",
-        ),
         click.option("--memory", metavar="SIZE", help="The most memory for tables, such as 4GB."),
         click.option("--threads", type=click.IntRange(1), help="How many cores to use."),
         click.option(
@@ -129,8 +123,8 @@ def reading_options(command: Command) -> Command:
     return command
 
 
-def reading_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the options that say how files are read out of a command's options."""
+def columns_of(options: dict[str, Any]) -> dict[str, str]:
+    """Take the names of columns out of a command's options."""
     columns: dict[str, str] = {}
     for given in options.pop("columns"):
         role, equals, name = given.partition("=")
@@ -139,13 +133,17 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
         if role in columns:
             raise click.UsageError(f"--columns names {role} twice: {columns[role]} and {name}.")
         columns[role] = name
-    engine = gf.Engine(
+    return columns
+
+
+def machine_of(options: dict[str, Any]) -> "gf.Engine":
+    """Take what may be used of the machine out of a command's options."""
+    return gf.Engine(
         memory=options.pop("memory"),
         threads=options.pop("threads"),
         folder=options.pop("temp_dir"),
         unpacked=options.pop("unpacked"),
     )
-    return {"columns": columns, "engine": engine}
 
 
 def engine_options(command: Command) -> Command:
@@ -171,21 +169,20 @@ def engine_options(command: Command) -> Command:
     return command
 
 
-def with_engine(options: dict[str, Any], reading: dict[str, Any]) -> dict[str, Any]:
-    """Take the engine out of a command's options, and have it read the files."""
+def engine_of(options: dict[str, Any], given: "gf.Engine") -> "gf.Engine | gf.Spark":
+    """Take the engine that reads the files out of a command's options."""
     name, master = options.pop("engine"), options.pop("master")
     if name == "duckdb":
         if master is not None:
             raise click.UsageError("--master goes with --engine spark.")
-        return reading
-    given = reading["engine"]
+        return given
     if given.unpacked is not None:
         raise click.UsageError("--unpacked goes with --engine duckdb: Spark unpacks as it reads.")
     if given.threads is not None:
         if master is not None:
             raise click.UsageError("--master says how many cores: leave out --threads.")
         master = f"local[{given.threads}]"
-    return {**reading, "engine": gf.Spark(master=master, memory=given.memory, folder=given.folder)}
+    return gf.Spark(master=master, memory=given.memory, folder=given.folder)
 
 
 def folding_options(command: Command) -> Command:
@@ -220,6 +217,55 @@ def chunks_of(options: dict[str, Any], *inputs: str | None) -> str | dict[str, s
         raise click.UsageError("Give --chunks or --chunk-map, not both.")
     refuse_standard_input_twice(file, *inputs)
     return gf.read_chunk_map(file)
+
+
+# The options of a command for each of `gf.MeasuringOptions`, in the order of the help; progress is
+# shown on a terminal without being asked for. The record itself is not named, as it loads much.
+_OFFERED: dict[str, Callable[[Command], Command]] = {
+    "columns": columns_option,
+    "engine": machine_options,
+    "dialect": dialect_option,
+    "policy": policy_options,
+    "chunks": folding_options,
+}
+MEASURING = tuple(_OFFERED)
+"""The options of commands that measure, as `gf.MeasuringOptions` has them."""
+READING = ("columns", "engine")
+"""The options of commands that only read, as `gf.ReadingOptions` has them."""
+
+
+def offers(names: Collection[str]) -> Callable[[Command], Command]:
+    """Give a command some of the options by which files are read and measured."""
+
+    def decorate(command: Command) -> Command:
+        for name in reversed(MEASURING):
+            if name in names:
+                command = _OFFERED[name](command)
+        return command
+
+    return decorate
+
+
+def taken(names: Collection[str], options: dict[str, Any], *inputs: str | None) -> dict[str, Any]:
+    """Take what `offers` gives out of a command's options, as the functions of the package take it.
+
+    The inputs are those that may be standard input, which can be read once.
+    """
+    found: dict[str, Any] = {"columns": columns_of(options), "engine": machine_of(options)}
+    if "engine" in options:
+        found["engine"] = engine_of(options, found["engine"])
+    if "policy" in names:
+        given = given_choices()
+        found["policy"] = policy_of(options)
+        if "dialect" in names and (dialect := options.pop("dialect")) is not None:
+            if given:
+                raise click.UsageError(
+                    f"--dialect has its own policy: leave out {', '.join(given)}."
+                )
+            found |= {"policy": None, "dialect": dialect}
+    if "chunks" in names:
+        found["chunks"] = chunks_of(options, *inputs)
+    return found
 
 
 def format_option(command: Command) -> Command:

@@ -6,17 +6,17 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
+    MEASURING,
     check_target,
     names_of,
+    offers,
     one_measure_option,
     output_option,
-    policy_of,
-    policy_options,
-    reading_of,
-    reading_options,
     refuse_standard_input_twice,
+    taken,
     told_format,
 )
+from gainful.cli.progress import progress_bar
 from gainful.cli.streams import seen_enough, tell
 
 _ENDINGS = gf.endings(of="pools")
@@ -70,30 +70,31 @@ _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
     "[default: by the ending of --output; table]",
 )
 @output_option
-@reading_options
-@policy_options
+@offers(MEASURING)
 def pool(runs: tuple[str, ...], **options: Any) -> None:
     """List the documents to judge: those that any of the RUNs has near the top.
 
     With --judgments only those that have none yet, in the order of how far their grade could move
     the measure: the width of its mean, over the possible grades of this one document.
     """
-    policy, reading = policy_of(options), reading_of(options)
     judgments, output = options["judgments"], options["output"]
-    given = (*runs, *([] if judgments is None else [judgments]))
-    refuse_standard_input_twice(*given)
-    check_target(output, *given)
+    read = (*runs, *([] if judgments is None else [judgments]))
+    given = taken(MEASURING, options, *read)
+    refuse_standard_input_twice(*read)
+    check_target(output, *read)
     named = dict(zip(names_of(runs), runs, strict=True))
     asked = {name: options[name] for name in (*_OF_JUDGMENTS, "depth") if options[name] is not None}
     if "grades" in asked:
         asked["grades"] = _grades(asked["grades"])
-    if judgments is not None:
-        found = gf.next_to_judge(judgments, named, policy=policy, **asked, **reading)
-    else:
+    if judgments is None:
         for name in _OF_JUDGMENTS:
             if name in asked:
                 raise click.UsageError(f"--{name} goes with --judgments.")
-        found = gf.pool(named, policy=policy, **asked, **reading)
+    with progress_bar() as progress:
+        if judgments is None:
+            found = gf.pool(named, progress=progress, **asked, **given)
+        else:
+            found = gf.next_to_judge(judgments, named, progress=progress, **asked, **given)
     chosen = options["format_"] or told_format(output, _ENDINGS, _FORMATS)
     with seen_enough():
         found.write("-" if output is None else output, format=chosen)

@@ -8,17 +8,17 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     BARE,
+    MEASURING,
     check_target,
     format_of,
     format_option,
+    offers,
     one_measure_option,
     output_option,
-    policy_of,
-    policy_options,
-    reading_of,
-    reading_options,
     refuse_standard_input_twice,
+    taken,
 )
+from gainful.cli.progress import progress_bar
 from gainful.cli.streams import tell, write
 
 _FILES = 3  # JUDGMENTS BASE RUN
@@ -54,15 +54,14 @@ _FILES = 3  # JUDGMENTS BASE RUN
 @one_measure_option("The measure in which BASE and RUN differ.", "nDCG@10")
 @format_option
 @output_option
-@reading_options
-@policy_options
+@offers(MEASURING)
 def power(files: tuple[str, ...], **options: Any) -> None:
     """Say how many queries a comparison needs, or what it can find with those it has.
 
     Give --difference to learn the queries, --queries to learn the smallest difference that would be
     found, or both to learn the power.
     """
-    policy, reading = policy_of(options), reading_of(options)
+    given = taken(MEASURING, options, *files)
     sd, basis = options["sd"], list[str]()
     if files:
         if len(files) != _FILES:
@@ -72,7 +71,8 @@ def power(files: tuple[str, ...], **options: Any) -> None:
         refuse_standard_input_twice(*files)
         check_target(options["output"], *files)
         runs = {"base": files[1], "run": files[2]}
-        found = gf.compare(files[0], runs, options["measure"], policy=policy, **reading)
+        with progress_bar() as progress:
+            found = gf.compare(files[0], runs, options["measure"], progress=progress, **given)
         one = found.differences[0]
         sd = one.sd
         basis = [f"sd of the differences in {one.measure} over {one.queries} queries", *found.basis]

@@ -8,16 +8,13 @@ import click
 import gainful as gf
 from gainful.cli.comparing import comparing_of, comparing_options
 from gainful.cli.options import (
+    MEASURING,
     check_target,
-    chunks_of,
-    folding_options,
     measure_option,
     names_of,
-    policy_of,
-    policy_options,
-    reading_of,
-    reading_options,
+    offers,
     refuse_standard_input_twice,
+    taken,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.streams import tell
@@ -59,9 +56,7 @@ _MEGABYTE = 1_000_000
     help="The last rank that lists show.  [default: the cutoff of the first measure, or 20]",
 )
 @comparing_options
-@reading_options
-@policy_options
-@folding_options
+@offers(MEASURING)
 def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Write a page about RUNs: verdict, charts, and the ranked lists of every query that matters.
 
@@ -74,7 +69,7 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     refuse_standard_input_twice(*read)
     check_target(target, *read)
     gf.Report.check_path(target)
-    policy, chunks, reading = policy_of(options), chunks_of(options, *read), reading_of(options)
+    given = taken(MEASURING, options, *read)
     named = dict(zip(names_of(runs), runs, strict=True))
     with progress_bar() as progress:
         found = gf.report(
@@ -86,11 +81,9 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
             docs=options["docs"],
             title=options["title"],
             depth=options["depth"],
-            policy=policy,
-            chunks=chunks,
             progress=progress,
             **comparing_of(options),
-            **reading,
+            **given,
         )
     found.write(target)
     kept = found.payload()["kept"]

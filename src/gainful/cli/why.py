@@ -7,21 +7,20 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     BARE,
+    MEASURING,
     check_target,
-    chunks_of,
-    folding_options,
     format_of,
     format_option,
     given_choices,
+    offers,
     one_measure_option,
     output_option,
-    policy_of,
-    policy_options,
-    reading_of,
-    reading_options,
     refuse_standard_input_twice,
+    taken,
 )
 from gainful.cli.streams import tell, write
+
+_WITHOUT_DIALECT = [name for name in MEASURING if name != "dialect"]
 
 
 @click.command(
@@ -45,24 +44,22 @@ from gainful.cli.streams import tell, write
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
-@reading_options
-@policy_options
-@folding_options
+@offers(_WITHOUT_DIALECT)
 def why(judgments: str, run: str, **options: Any) -> None:
     """Say why two tools give different numbers for RUN, or which of them gives a number.
 
     The gap is split by changing one choice at a time, from the first tool to the second: first the
     measure's parameters, then what documents count as, then which queries count.
     """
-    policy, chunks, reading = policy_of(options), chunks_of(options), reading_of(options)
+    given = taken(_WITHOUT_DIALECT, options, judgments, run)
     if (options["dialects"] is None) == (options["got"] is None):
         raise click.UsageError("Give --dialects or --got, one of them.")
     refuse_standard_input_twice(judgments, run)
     measure = options["measure"]
     check_target(options["output"], judgments, run)
     format_of(options)  # says what is wrong with it before the work
-    given: dict[str, Any] = {"policy": policy if given_choices() else None, "chunks": chunks}
-    given |= reading
+    if not given_choices():
+        given["policy"] = None
     found: Any
     if options["got"] is not None:
         found = gf.which(judgments, run, measure, got=options["got"], **given)

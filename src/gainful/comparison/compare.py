@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -24,14 +24,14 @@ from gainful.comparison.settings import Settings
 from gainful.comparison.slices import slices_of
 from gainful.errors import InputError, warn
 from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
-from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.evaluate import evaluate_request
+from gainful.evaluation.request import read_request
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
-from gainful.inputs.engine import Engine
-from gainful.inputs.spark_engine import Spark
 from gainful.inputs.tables import read_table
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.measures.family import GEOMETRIC
-from gainful.measures.notation import Measures, read_measures
+from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
@@ -40,6 +40,7 @@ Progress = Callable[[float, str], None]
 _EVALUATED = 0.6  # of the work, when the scores are there
 
 
+@takes(MeasuringOptions)
 def compare(
     judgments: object,
     runs: Mapping[str, object],
@@ -57,11 +58,7 @@ def compare(
     seed: int = 0,
     slices: object = None,
     by: str | Sequence[str] = (),
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | Spark | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Comparison:
     """Compare runs with a baseline, query by query, and decide which differences are real.
 
@@ -87,12 +84,7 @@ def compare(
         slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
         by: the columns to slice by; also `judged`, the number of judged documents, and
             `baseline`, its score. All columns of `slices` if none is named.
-        policy: the choices that are not the measure's; the defaults if None.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        chunks: how to fold chunks to documents, as in `evaluate`.
-        engine: what may be used of the machine for files and tables; or `Spark`, which then reads
-            the files.
-        progress: called with the share of the work that is done, and the name of what is done.
+        **options: see `MeasuringOptions`; progress is also told the name of what is done.
 
     >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
     >>> best = {query: {"a": 2, "b": 1} for query in judgments}
@@ -101,21 +93,21 @@ def compare(
     >>> found["new", "nDCG@10"].verdict.word
     'better'
     """
+    progress = options.get("progress")
     arguments.function(progress, "progress")
     told = None if progress is None else partial(_later, progress)
     settings = Settings(
         pairs, test, correction, interval, level, margin, resamples, seed, told, tie
     )
-    asked = read_measures(measures)
-    refuse_geometric(asked)
+    request = read_request(measures, options)
+    refuse_geometric(request.measures)
     saved, fresh = split_runs(runs, baseline)
     table = None if slices is None else read_table(slices, QUERIES, "slices")
-    scores = _evaluated(
-        judgments, fresh, asked, progress, policy=policy, columns=columns, chunks=chunks, engine=engine
-    )  # fmt: skip
+    evaluating = None if progress is None else partial(_earlier, progress)
+    scores = evaluate_request(judgments, fresh, request, {**options, "progress": evaluating})
     return compare_evaluated(
         {name: saved.get(name) or scores[name] for name in runs},
-        asked,
+        request.measures,
         settings,
         baseline=baseline,
         slices=table,
@@ -160,6 +152,7 @@ def compare_evaluated(
         by,
         judged=_judged(scores),
         policy=str(decided),
+        dialect=next((each.dialect for each in scores.values()), None),
         checks=_checks(scores, saved),
         changed=changed,
         scores=scores,
@@ -222,6 +215,10 @@ def compare_scores(
     return _compare(paired, baseline, settings, slices, by, checks=_checks_of_tables(paired))
 
 
+def _earlier(progress: Progress, share: float, name: str) -> None:
+    progress(_EVALUATED * share, name)
+
+
 def _later(progress: Progress, share: float) -> None:
     progress(_EVALUATED + (1 - _EVALUATED) * share, "comparing")
 
@@ -235,6 +232,7 @@ def _compare(
     *,
     judged: Mapping[str, int] | None = None,
     policy: str = "",
+    dialect: str | None = None,
     checks: Mapping[str, Checks] | None = None,
     changed: tuple[str, ...] | None = None,
     scores: Mapping[str, Scores] | None = None,
@@ -259,6 +257,7 @@ def _compare(
         differences=tuple(found),
         slices=parts,
         policy=policy,
+        dialect=dialect,
         checks=checks,
         changed=changed,
         scores=scores or {},
@@ -292,22 +291,6 @@ def split_runs(
             "Compare saved scores without judgments: compare_scores, or --scores.",
         )
     return saved, fresh
-
-
-def _evaluated(
-    judgments: object,
-    runs: Mapping[str, object],
-    measures: tuple[Measure, ...],
-    progress: Progress | None,
-    **options: Any,
-) -> dict[str, Scores]:
-    def tell(share: float, name: str) -> None:
-        if progress is not None:
-            progress(share * _EVALUATED, name)
-
-    return evaluate_runs(
-        judgments, runs, list(measures), progress=None if progress is None else tell, **options
-    )
 
 
 def refuse_geometric(measures: Sequence[Measure]) -> None:

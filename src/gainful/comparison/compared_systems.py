@@ -8,7 +8,7 @@ from typing import Any
 from gainful import arguments
 from gainful.comparison.differences import Difference
 from gainful.comparison.paired_scores import Paired
-from gainful.comparison.score_columns import spelled
+from gainful.comparison.score_columns import name_among
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import Slice
 from gainful.errors import InputError
@@ -63,6 +63,7 @@ class ComparedSystems:
         differences: measure by measure, pair by pair.
         slices: the same for parts of the queries, worst first.
         policy: that the scores were computed under, as text; empty for scores from elsewhere.
+        dialect: of another tool, where it was asked for.
         checks: of each run, what a gate can ask.
         changed: what is not as it was when a saved baseline was made; empty if nothing is, and None
             where that is not known: without a saved baseline, and where unjudged documents get
@@ -76,6 +77,7 @@ class ComparedSystems:
     differences: tuple[Difference, ...]
     slices: tuple[Slice, ...] = ()
     policy: str = ""
+    dialect: str | None = None
     checks: Mapping[str, Checks] | None = None
     changed: tuple[str, ...] | None = None
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False, compare=False)
@@ -107,7 +109,7 @@ class ComparedSystems:
         base, run, written = key if len(key) == 3 else (self.baseline, *key)
         if not all(isinstance(part, str | Measure) for part in key):
             raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
-        measure = str(written) if str(written) in self.measures else spelled(str(written))
+        measure = name_among(str(written), self.measures, self.dialect)
         for known in self.differences:
             if (known.base, known.run, known.measure) == (base, run, measure):
                 return known
@@ -173,7 +175,8 @@ class ComparedSystems:
     @property
     def basis(self) -> list[str]:
         """What the scores rest on: the policy, what was missing, and the queries left out."""
-        notes = [f"policy: {self.policy}"] if self.policy else []
+        notes = [] if self.dialect is None else [f"dialect: {self.dialect}"]
+        notes += [f"policy: {self.policy}"] if self.policy else []
         notes += [f"{name}: {checks}" for name, checks in (self.checks or {}).items()]
         lost = {m: queries for m, queries in self.paired.left_out().items() if queries}
         notes += [
@@ -260,6 +263,7 @@ class ComparedSystems:
             "systems": list(self.systems),
             "measures": list(self.measures),
             "settings": str(self.settings),
+            "dialect": self.dialect,
             "policy": self.policy,
             "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
             "changed": None if self.changed is None else list(self.changed),

@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.comparison.compared_systems import ComparedSystems
-from gainful.errors import GainfulError, InputError
-from gainful.measures.notation import Measures, parse, read_measures
+from gainful.comparison.score_columns import name_among
+from gainful.errors import InputError
+from gainful.evaluation.request import asked_of, read_tool
+from gainful.measures.dialect import Dialect
+from gainful.measures.notation import Measures
 from gainful.message_texts import did_you_mean, printable, shown
 from gainful.rendering.table import Table, as_html, as_markdown, as_text, signed
 from gainful.statistics.intervals import INTERVALS, Interval
@@ -78,7 +81,11 @@ class Condition:
 
 
 def read_conditions(
-    given: str | Sequence[str], measures: Sequence[str], *, unless: bool
+    given: str | Sequence[str],
+    measures: Sequence[str],
+    *,
+    unless: bool,
+    dialect: str | None = None,
 ) -> list[Condition]:
     """Read conditions.
 
@@ -94,10 +101,10 @@ def read_conditions(
     for text in texts:
         if not isinstance(text, str):
             raise InputError(where, expected, f"{shown(text)} in the list", remedy)
-    return [_read(text, measures, unless=unless) for text in texts]
+    return [_read(text, measures, unless=unless, dialect=dialect) for text in texts]
 
 
-def _read(text: str, measures: Sequence[str], *, unless: bool) -> Condition:
+def _read(text: str, measures: Sequence[str], *, unless: bool, dialect: str | None) -> Condition:
     if text.strip() == CHANGED:
         return Condition(text.strip(), CHANGED, unless=unless)
     where = "fail-unless" if unless else "fail-if"
@@ -116,7 +123,7 @@ def _read(text: str, measures: Sequence[str], *, unless: bool) -> Condition:
         raise InputError(where, expected, shown(text), "The number must be finite.")
     if found["name"] == CHANGED:
         raise InputError(where, "changed by itself, without a number", shown(text))
-    name = _name(found["name"], measures, where)
+    name = _name(found["name"], measures, where, dialect)
     if name in SHARES and not 0 <= number <= 1:
         raise InputError(
             where,
@@ -127,13 +134,10 @@ def _read(text: str, measures: Sequence[str], *, unless: bool) -> Condition:
     return Condition(" ".join(text.split()), name, found["sign"], number, unless=unless)
 
 
-def _name(written: str, measures: Sequence[str], where: str) -> str:
-    if written in FACTS or written in measures:
+def _name(written: str, measures: Sequence[str], where: str, dialect: str | None) -> str:
+    if written in FACTS:
         return written
-    try:
-        name = str(parse(written))
-    except GainfulError:
-        name = written
+    name = name_among(written, measures, dialect)
     if name not in measures:
         choices = [*measures, *FACTS, CHANGED]
         raise InputError(
@@ -186,6 +190,8 @@ class Gate:
         measures: Measures,
         fail_if: str | Sequence[str] = (),
         fail_unless: str | Sequence[str] = (),
+        *,
+        dialect: str | Dialect | None = None,
     ) -> None:
         """Refuse conditions that could not be checked, before anything is measured.
 
@@ -194,8 +200,9 @@ class Gate:
             ...
         gainful.errors.InputError: fail-if: expected ...
         """
-        names = [str(measure) for measure in read_measures(measures)]
-        _conditions(names, fail_if, fail_unless)
+        tool = read_tool(dialect, None)
+        names = [str(measure) for measure in asked_of(measures, tool)]
+        _conditions(names, fail_if, fail_unless, None if tool is None else tool.name)
 
     def table(self) -> Table:
         """Return a row for each condition and run."""
@@ -242,7 +249,7 @@ def check_gate(
     comparison: ComparedSystems, fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
 ) -> Gate:
     """Check conditions for every run but the baseline."""
-    conditions = _conditions(comparison.measures, fail_if, fail_unless)
+    conditions = _conditions(comparison.measures, fail_if, fail_unless, comparison.dialect)
     # The same in another spelling is no second condition, and widens no interval.
     conditions = list(
         {(c.name, c.sign, c.number, c.unless): c for c in reversed(conditions)}.values()
@@ -263,11 +270,14 @@ def check_gate(
 
 
 def _conditions(
-    measures: Sequence[str], fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
+    measures: Sequence[str],
+    fail_if: str | Sequence[str],
+    fail_unless: str | Sequence[str],
+    dialect: str | None,
 ) -> list[Condition]:
     return [
-        *read_conditions(fail_if, measures, unless=False),
-        *read_conditions(fail_unless, measures, unless=True),
+        *read_conditions(fail_if, measures, unless=False, dialect=dialect),
+        *read_conditions(fail_unless, measures, unless=True, dialect=dialect),
     ]
 
 

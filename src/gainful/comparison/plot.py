@@ -9,7 +9,7 @@ import numpy as np
 from gainful import arguments
 from gainful.comparison.compared_systems import ComparedSystems
 from gainful.comparison.paired_scores import Paired
-from gainful.comparison.score_columns import spelled
+from gainful.comparison.score_columns import name_among
 from gainful.errors import InputError
 from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.scores import Scores
@@ -122,7 +122,7 @@ class ComparisonPlot:
             return known[0]
         if not isinstance(measure, Measure):
             arguments.text(measure, "measure", "one that was compared")
-        name = str(measure) if str(measure) in known else spelled(str(measure))
+        name = name_among(str(measure), known, self._comparison.dialect)
         if name not in known:
             raise InputError(
                 "measure", "one that was compared", f"'{name}'", did_you_mean(name, known)

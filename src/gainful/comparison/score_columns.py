@@ -12,6 +12,7 @@ from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.tables import InputTable, read_table
+from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.notation import parse, parse_all
 from gainful.measures.spec import Measure
 from gainful.message_texts import did_you_mean
@@ -147,6 +148,25 @@ def spelled(name: str) -> str:
     """Return the notation of a measure in any spelling; any other name stays as it is."""
     known = measure_of(name)
     return name if known is None else str(known)
+
+
+def name_among(written: str, known: Sequence[str], dialect: str | None = None) -> str:
+    """Return which of some names of measures is meant, in any spelling or in that of a dialect.
+
+    >>> name_among("ndcg_cut_5", ["nDCG@5"])
+    'nDCG@5'
+    >>> name_among("ndcg@5", ["nDCG(gain=exp2, ideal=retrieved)@5"], "lightgbm")
+    'nDCG(gain=exp2, ideal=retrieved)@5'
+    """
+    if written in known:
+        return written
+    usual = spelled(written)
+    if usual in known or dialect is None:
+        return usual
+    try:
+        return str(find_dialect(dialect).measure(written))
+    except GainfulError:
+        return usual
 
 
 def measure_of(name: str) -> Measure | None:

@@ -5,25 +5,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Unpack
 
 from numpy.typing import ArrayLike
 
 from gainful import arguments
-from gainful.errors import (
-    DisjointError,
-    GainfulError,
-    GainfulWarning,
-    InputError,
-    PolicyError,
-    about,
-    warn,
-)
-from gainful.evaluation.dialect import asked_of, read_tool, refuse_grades, speaking
+from gainful.errors import DisjointError, GainfulError, GainfulWarning, InputError, about, warn
 from gainful.evaluation.measuring import batches_for, measure_batches
+from gainful.evaluation.request import (
+    Request,
+    asked_of,
+    policy_for,
+    read_policy,
+    read_request,
+    read_tool,
+    refuse_grades,
+    speaking,
+)
 from gainful.evaluation.scores import Scores, measure_matched, scores_of
 from gainful.inputs.arrays import read_lists
-from gainful.inputs.engine import Engine, Progress
 from gainful.inputs.files import are_one_file
 from gainful.inputs.kinds import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
@@ -32,6 +32,7 @@ from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.matching import array_matching
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.notation import Measures
@@ -42,18 +43,14 @@ from gainful.message_texts import shown
 _DEEPEST = 100  # below, it is as fast to look at the whole run
 
 
+@takes(MeasuringOptions)
 def evaluate(
     judgments: object,
     run: object,
     measures: Measures = "nDCG@10",
     *,
-    policy: Policy | None = None,
-    dialect: str | Dialect | None = None,
-    columns: Mapping[str, str] | None = None,
-    chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | Spark | None = None,
-    progress: Progress | None = None,
     tie_warning: float | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Scores:
     """Measure a run against judgments.
 
@@ -62,51 +59,41 @@ def evaluate(
             a Spark data frame.
         run: `{query: {doc: score}}`, higher is better, or any of the others.
         measures: one measure or several, in the notation or as values.
-        policy: the choices that are not the measure's; the defaults if None.
-        dialect: measure as another tool does, such as "trec_eval-9"; then there is no policy.
-        columns: names of columns that are not among the usual: query, doc, grade, score, or
-            of one side alone, such as judgments.query.
-        chunks: with the policy `fold`, the delimiter before the number of a chunk, or a dict
-            from chunk to document.
-        engine: what may be used of the machine for files and tables; or `Spark`, which then reads
-            the files.
-        progress: called with the share of the work that is done, from 0 to 1.
         tie_warning: warn where the order of tied documents can move the mean of a measure with
             a cutoff by more than this; the lists are then looked at whole.
+        **options: policy, dialect, columns, chunks, engine and progress, see `MeasuringOptions`.
 
     >>> judgments = {"q1": {"a": 3, "b": 2, "c": 0}}
     >>> scores = evaluate(judgments, {"q1": {"a": 0.9, "c": 0.8, "b": 0.7}}, ["nDCG@3", "CG"])
     >>> round(scores["nDCG@3"], 4), scores["CG"]
     (0.9386, 5.0)
     """
+    return evaluate_one(judgments, run, read_request(measures, options), options, tie_warning)
+
+
+def evaluate_one(
+    judgments: object,
+    run: object,
+    request: Request,
+    options: MeasuringOptions,
+    tie_warning: float | None = None,
+) -> Scores:
+    """Measure a run as `evaluate` does, for a request that is read already."""
+    progress = options.get("progress")
     arguments.function(progress, "progress")
-    found = evaluate_runs(
-        judgments,
-        {"run": run},
-        measures,
-        policy=policy,
-        dialect=dialect,
-        columns=columns,
-        chunks=chunks,
-        engine=engine,
-        progress=None if progress is None else lambda share, _: progress(share),
-        tie_warning=tie_warning,
-    )
-    return found["run"]
+    told = None if progress is None else lambda share, _: progress(share)
+    options = {**options, "progress": told}
+    return evaluate_request(judgments, {"run": run}, request, options, tie_warning)["run"]
 
 
+@takes(MeasuringOptions)
 def evaluate_runs(
     judgments: object,
     runs: Mapping[str, object],
     measures: Measures = "nDCG@10",
     *,
-    policy: Policy | None = None,
-    dialect: str | Dialect | None = None,
-    columns: Mapping[str, str] | None = None,
-    chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | Spark | None = None,
-    progress: Callable[[float, str], None] | None = None,
     tie_warning: float | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> dict[str, Scores]:
     """Measure several runs against the same judgments, which are read once.
 
@@ -115,14 +102,8 @@ def evaluate_runs(
             a Spark data frame.
         runs: name → run, each `{query: {doc: score}}` or any of the others.
         measures: one measure or several, in the notation or as values.
-        policy: the choices that are not the measure's; the defaults if None.
-        dialect: measure as another tool does, as in `evaluate`.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        chunks: how to fold chunks to documents, as in `evaluate`.
-        engine: what may be used of the machine for files and tables; or `Spark`, which then reads
-            the files.
-        progress: called with the share of the work that is done, and the name of the run.
         tie_warning: warn of the effect of ties, as in `evaluate`.
+        **options: see `MeasuringOptions`; progress is also told the name of the run.
 
     >>> runs = {"one": {"q": {"a": 2, "b": 1}}, "two": {"q": {"a": 1, "b": 2}}}
     >>> scores = evaluate_runs({"q": {"a": 1}}, runs, "nDCG@1")
@@ -130,18 +111,26 @@ def evaluate_runs(
     {'one': 1.0, 'two': 0.0}
     """
     arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
-    arguments.function(progress, "progress")
-    tool = read_tool(dialect, policy)
-    asked = asked_of(measures, tool)
-    chosen = policy_for(read_policy(policy) if tool is None else tool.for_files(), asked)
+    return evaluate_request(judgments, runs, read_request(measures, options), options, tie_warning)
+
+
+def evaluate_request(
+    judgments: object,
+    runs: Mapping[str, object],
+    request: Request,
+    options: MeasuringOptions,
+    tie_warning: float | None = None,
+) -> dict[str, Scores]:
+    """Measure runs as `evaluate_runs` does, for a request that is read already."""
+    request = replace(request, policy=policy_for(request.policy, request.measures))
+    engine = options.get("engine")
     if isinstance(engine, Spark):
         judgments, runs = engine.read(judgments, runs)
         engine = None
-    told = None if progress is None else RunProgress(runs, progress)
-    options: dict[str, Any] = {"columns": columns, "chunks": chunks, "engine": engine}
-    with speaking(tool), reading(judgments, chosen, **options, progress=told) as reader:
+    told = run_progress(runs, options)
+    with request.reading(judgments, {**options, "engine": engine, "progress": told}) as reader:
         keep = tie_warning is not None
-        results = measure_runs(reader, runs, asked, tool, progress=told, keep=keep)
+        results = measure_runs(reader, runs, request, progress=told, keep=keep)
         if tie_warning is not None:
             for name, scores in results.items():
                 with _naming(name, among=runs):
@@ -150,24 +139,38 @@ def evaluate_runs(
     return results
 
 
+def run_progress(runs: Iterable[str], options: MeasuringOptions) -> "RunProgress | None":
+    """Return what tells of the work on several runs; None where nobody asks."""
+    progress = options.get("progress")
+    arguments.function(progress, "progress")
+    return None if progress is None else RunProgress(runs, progress)
+
+
 class RunProgress:
     """Tells how much of the work on several runs is done, from that on the one at hand."""
 
     def __init__(self, runs: Iterable[str], progress: Callable[[float, str], None]) -> None:
         self._names, self._progress = [*runs], progress
+        self._told = 0.0
         self.done = 0
 
     def __call__(self, share: float) -> None:
-        """Tell how much of the run at hand is done, from 0 to 1."""
-        name = self._names[min(self.done, len(self._names) - 1)]
-        self._progress((self.done + share) / len(self._names), name)
+        """Tell how much of the run at hand is done, from 0 to 1; after the last, nothing."""
+        if self.done < len(self._names):
+            # Each statement of the engine begins at 0, but what is done stays done.
+            self._told = max(self._told, (self.done + share) / len(self._names))
+            self._progress(self._told, self._names[self.done])
+
+    def finish_run(self) -> None:
+        """Tell that the run at hand is done; the next one begins."""
+        self(1.0)
+        self.done += 1
 
 
 def measure_runs(
     reader: Reader,
     runs: Mapping[str, object],
-    measures: tuple[Measure, ...],
-    tool: Dialect | None = None,
+    request: Request,
     *,
     progress: RunProgress | None = None,
     keep: bool = False,
@@ -177,12 +180,12 @@ def measure_runs(
     Args:
         reader: of the judgments.
         runs: name → run of any kind.
-        measures: the measures, in the order asked.
-        tool: the dialect, if one is asked for.
+        request: what is asked for.
         progress: told of each run.
         keep: whether more is asked of the runs: the caller will `detach` them.
     """
     results = {}
+    measures, tool = request.measures, request.tool
     depth = _depth(measures, reader.policy)
     for name, run in runs.items():
         with _naming(name, among=runs):
@@ -190,10 +193,8 @@ def measure_runs(
         if not keep:
             detach(results[name], reader, run)
         if progress is not None:
-            progress(1.0)
-            progress.done += 1
-    if tool is None:  # which says itself what −1 is
-        reader.warn_of_marks()
+            progress.finish_run()
+    request.warn_of_marks(reader)
     return results
 
 
@@ -264,9 +265,11 @@ def detach(scores: Scores, reader: Reader, run: object) -> None:
                 judgments,
                 again,
                 reader.policy,
-                columns=reader.columns,
-                chunks=reader.chunks,
-                engine=reader.session.engine,
+                {
+                    "columns": reader.columns,
+                    "chunks": reader.chunks,
+                    "engine": reader.session.engine,
+                },
             )
     reader.forget(run)
 
@@ -279,8 +282,10 @@ def _match_in(reader: Reader, run: object) -> list[Matched]:
     return [reader.match(run)[0]]
 
 
-def _match_whole(judgments: object, run: object, policy: Policy, **options: Any) -> list[Matched]:
-    with reading(judgments, policy, **options) as reader:
+def _match_whole(
+    judgments: object, run: object, policy: Policy, options: Mapping[str, Any]
+) -> list[Matched]:
+    with reading(judgments, policy, options) as reader:
         return _match_in(reader, run)
 
 
@@ -337,23 +342,6 @@ def evaluate_arrays(
     return found
 
 
-def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
-    """Return the policy for measures some of which read a negative grade as a mark.
-
-    Where all do, there is nothing to warn of. infAP tells what is marked from what nobody drew.
-    """
-    if policy.negative == "unjudged" and any(measure.name == "infAP" for measure in measures):
-        raise PolicyError(
-            "infAP",
-            "another answer to the policy negative",
-            "negative=unjudged, which leaves the marks of its pool out",
-            "Measure it apart: it reads negative grades as not judged itself.",
-        )
-    if policy.negative == "auto" and all(measure.family.marks for measure in measures):
-        return replace(policy, negative="keep")
-    return policy
-
-
 def _depth(measures: tuple[Measure, ...], policy: Policy) -> int | None:
     """Return the deepest rank that matters for any of the measures; None if all do.
 
@@ -363,14 +351,3 @@ def _depth(measures: tuple[Measure, ...], policy: Policy) -> int | None:
     if len(reaches) < len(measures) or policy.unjudged != "zero" or max(reaches) > _DEEPEST:
         return None
     return max(reaches)
-
-
-def read_policy(policy: Policy | None) -> Policy:
-    """Return the policy that a caller gives, or the default."""
-    if policy is None:
-        return Policy()
-    if not isinstance(policy, Policy):
-        raise InputError(
-            "policy", "a gainful.Policy", shown(policy), "E.g. Policy(ties='average')."
-        )
-    return policy

@@ -26,10 +26,10 @@ from gainful.evaluation.counted_queries import (
 )
 from gainful.evaluation.coverage import Coverage, count_queries, coverage_of, notes_of
 from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
-from gainful.evaluation.dialect import find_measure
 from gainful.evaluation.input_hashes import digests, short_hash, total
 from gainful.evaluation.measuring import Measured, measure_batches
 from gainful.evaluation.per_query import PerQuery, Rows
+from gainful.evaluation.request import find_measure
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM
 from gainful.measures.notation import read_measures

@@ -3,15 +3,15 @@
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.counted_queries import SKIPPED
-from gainful.evaluation.evaluate import read_policy
-from gainful.explanation.query_list import QueryList, read_query_list, sums_of
+from gainful.evaluation.request import read_one
+from gainful.explanation.query_list import QueryList, look_at_grades, read_query_list, sums_of
 from gainful.explanation.worked_steps import (
     Sums,
     discounts_to,
@@ -21,12 +21,10 @@ from gainful.explanation.worked_steps import (
     why_empty,
 )
 from gainful.explanation.worked_tables import Account, Step, grade_cell, plain_cell, rank_cell
-from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
 from gainful.kernels.cumulated_gain import absent
-from gainful.matching.negative_grades import warn_of_marks
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.ranked_documents import Ranking
-from gainful.matching.reader import reading
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
@@ -408,6 +406,7 @@ def _order(each: MovedDocument) -> tuple[float, float, float, int, str]:
     return -abs(each.part), -abs(each.change), -abs(each.base_term), min(ranks), each.doc
 
 
+@takes(MeasuringOptions)
 def attribute(
     judgments: object,
     base: object,
@@ -415,10 +414,7 @@ def attribute(
     measure: str | Measure = "nDCG@10",
     *,
     query: object,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Attribution:
     """Say which documents moved between two runs in a query, and what each did to the value.
 
@@ -439,10 +435,7 @@ def attribute(
         run: the run that is compared with it. One of the two may lack the query (policy `missing`).
         measure: CG, DCG or nDCG, in the notation or as a value.
         query: the id of the query.
-        policy: the choices that are not the measure's; the defaults if None.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        chunks: how to fold chunks to documents, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
+        **options: see `MeasuringOptions`.
 
     >>> judgments = {"q": {"a": 2, "b": 1}}
     >>> found = attribute(judgments, {"q": {"b": 9, "a": 8}}, {"q": {"a": 9, "b": 8}}, "DCG", query="q")
@@ -451,13 +444,13 @@ def attribute(
     >>> round(found.difference, 3)
     0.369
     """
-    asked = read_attributed(measure)
-    given = read_policy(policy)
-    chosen = given.resolved(ids=True)
+    request = read_one(measure, options)
+    asked = read_attributed(request.measure)
+    chosen = request.policy.resolved(ids=True)
     name = id_text(query, where="query")
-    with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
+    with replace(request, policy=chosen).reading(judgments, options) as reader:
         first, second = (read_query_list(reader, each, name, chosen) for each in (base, run))
-    warn_of_marks(np.array([*first.judged.values()], np.float64), given)
+    look_at_grades(first, asked, request.policy, request.tool)
     remarks = _missing(asked, name, first, second)
     sides = []
     for listed in (first, second):

@@ -1,15 +1,14 @@
 """`explain`: the worked table of a query of a run, or of a list of grades."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Unpack
 
 from gainful.errors import InputError
 from gainful.evaluation.counted_queries import SKIPPED
 from gainful.evaluation.cumulated_gain import Grades, match_grades
-from gainful.evaluation.evaluate import read_policy
-from gainful.explanation.query_list import read_query_list, sums_of
+from gainful.evaluation.request import read_one, read_policy
+from gainful.explanation.query_list import look_at_grades, read_query_list, sums_of
 from gainful.explanation.worked_steps import (
     IDEAL,
     PARTS,
@@ -24,11 +23,11 @@ from gainful.explanation.worked_steps import (
     why_empty,
 )
 from gainful.explanation.worked_tables import Explanation, Part, Step
-from gainful.inputs.engine import Engine
 from gainful.inputs.identifiers import id_text
-from gainful.matching.negative_grades import warn_of_marks
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.ranked_documents import Placed
-from gainful.matching.reader import Reader, reading
+from gainful.matching.reader import Reader
+from gainful.measures.dialect import Dialect
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 
@@ -38,16 +37,14 @@ _TITLES = {
 }
 
 
+@takes(MeasuringOptions)
 def explain(
     judgments: object,
     run: object,
     measure: str | Measure = "nDCG@10",
     *,
     query: object,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Explanation:
     """Work out the value of one query of a run.
 
@@ -56,28 +53,30 @@ def explain(
         run: `{query: {doc: score}}`, or any of the others.
         measure: in the notation or as a value.
         query: the id of the query.
-        policy: the choices that are not the measure's; the defaults if None.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        chunks: how to fold chunks to documents, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
+        **options: see `MeasuringOptions`.
 
     >>> print(explain({"q": {"a": 2, "b": 1}}, {"q": {"b": 9, "a": 8}}, "nDCG", query="q").conclusion)
     nDCG = DCG / IDCG = 2.262 / 2.631 = 0.860
     """
-    given = read_policy(policy)
+    request = read_one(measure, options)
     name = id_text(query, where="query")
-    asked = read_explained(measure)
-    with reading(judgments, given, columns=columns, chunks=chunks, engine=engine) as reader:
-        return explain_with(reader, run, asked, name, given)
+    asked = read_explained(request.measure)
+    with request.reading(judgments, options) as reader:
+        return explain_with(reader, run, asked, name, request.policy, request.tool)
 
 
 def explain_with(
-    reader: Reader, run: object, measure: Measure, query: str, policy: Policy
+    reader: Reader,
+    run: object,
+    measure: Measure,
+    query: str,
+    policy: Policy,
+    tool: Dialect | None = None,
 ) -> Explanation:
     """Work out the value of one query of a run that is read already, under another policy."""
     asked, chosen = read_explained(measure), policy.resolved(ids=True)
     listed = read_query_list(reader.under(chosen), run, query, chosen)
-    warn_of_marks(np.array([*listed.judged.values()], np.float64), policy)
+    look_at_grades(listed, asked, policy, tool)
     if listed.missing:
         raise InputError("query", "a query of the run", f"{query!r} missing from it")
     sums = sums_of([listed], asked, listed.policy)

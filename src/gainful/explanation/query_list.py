@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from gainful.errors import InputError
+from gainful.evaluation.request import refuse_grades
 from gainful.explanation.worked_steps import Entry, Sums, Worth
 from gainful.matching.chunks import Chunks
 from gainful.matching.dict_matching import (
@@ -13,8 +16,10 @@ from gainful.matching.dict_matching import (
     returned_of,
     sorted_numbers,
 )
+from gainful.matching.negative_grades import warn_of_marks
 from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import Reader
+from gainful.measures.dialect import Dialect
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.message_texts import did_you_mean, shown
@@ -74,6 +79,18 @@ def read_query_list(reader: Reader, run: object, query: str, policy: Policy) -> 
         raise InputError("query", "a judged query", shown(query), did_you_mean(query, all_judged))
     decided = with_lowest(reader, policy)
     return list_query(query, all_judged[query], all_returned.get(query), decided, reader.chunks)
+
+
+def look_at_grades(
+    listed: QueryList, measure: Measure, policy: Policy, tool: Dialect | None
+) -> None:
+    """Warn of −1 that may mean not judged; where a tool is asked for, refuse what it does not take."""
+    judged = np.array([*listed.judged.values()], np.float64)
+    if tool is None:
+        warn_of_marks(judged, policy)
+        return
+    known = [grade for doc, grade in listed.judged.items() if doc in listed.returned]
+    refuse_grades(tool, np.array(known, np.float64), judged, [measure])
 
 
 def with_lowest(reader: Reader, policy: Policy) -> Policy:

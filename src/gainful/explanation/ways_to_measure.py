@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from gainful.errors import GainfulError
-from gainful.evaluation.dialect import refuse_grades
+from gainful.evaluation.request import refuse_grades
 from gainful.evaluation.scores import Scores, measure_matched
 from gainful.matching.matched import Matched, by_rank
 from gainful.matching.negative_grades import marks_among, tell_marks

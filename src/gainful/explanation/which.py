@@ -2,18 +2,17 @@
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Unpack
 
 from gainful import arguments
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.request import read_policy, refuse_dialect
 from gainful.explanation.ways_to_measure import Way, WayMeasurer, variations
 from gainful.explanation.why import OURS, way_of
-from gainful.inputs.engine import Engine
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialects
@@ -131,16 +130,14 @@ class Which:
         return as_html(self.table())
 
 
+@takes(MeasuringOptions)
 def which(
     judgments: object,
     run: object,
     measure: str | Measure = "nDCG@10",
     *,
     got: str | float,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Which:
     """Find the conventions that give a number: every dialect, and each with one choice changed.
 
@@ -151,10 +148,8 @@ def which(
         got: the number, as text with the digits that are known: "0.4231" is anything that rounds
             to it. "42.31%" is a percentage; so is a number from 1 to 100 of a measure that is never
             above 1, and the result says so.
-        policy: of gainful's own way, which is tried first; the defaults if None.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        chunks: how to fold chunks to documents, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
+        **options: see `MeasuringOptions`. The policy is of gainful's own way, which is tried first;
+            a dialect has no place here, since all of them are tried.
 
     >>> judgments = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}
     >>> run = {"q": {"a": 4, "b": 3, "c": 2, "u": 1}}
@@ -164,8 +159,9 @@ def which(
     """
     written = _written(got)
     number, half = _read(written)
-    chosen = read_policy(policy)
-    with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
+    refuse_dialect(options, "which tries every dialect")
+    policy = options.get("policy")
+    with reading(judgments, read_policy(policy), options) as reader:
         measuring = WayMeasurer(reader, run)
         ways = _ways(measure, policy, ids=measuring.ids)
         measuring.warn_of_marks()

@@ -2,19 +2,18 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.dialect import speaking
-from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.request import read_policy, refuse_dialect, speaking
 from gainful.evaluation.scores import Scores
 from gainful.explanation.explain import explain_with
 from gainful.explanation.ways_to_measure import Way, WayMeasurer, changes
-from gainful.inputs.engine import Engine
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect
@@ -237,16 +236,14 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+@takes(MeasuringOptions)
 def why(
     judgments: object,
     run: object,
     measure: str | Measure = "nDCG@10",
     *,
     dialects: Sequence[str | Dialect],
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Why:
     """Say why two tools give different numbers for the same run.
 
@@ -262,10 +259,8 @@ def why(
         measure: in the notation, as it is asked of both.
         dialects: two names of tools; one, to set gainful's own defaults beside it. `gainful` is
             also a name.
-        policy: of gainful, where it is one of the two; the defaults if None.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        chunks: how to fold chunks to documents, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
+        **options: see `MeasuringOptions`. The policy is of gainful, where it is one of the two;
+            `dialects` takes the place of a dialect.
 
     >>> judgments = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}
     >>> run = {"q": {"a": 4, "b": 3, "c": 2, "u": 1}}
@@ -282,14 +277,15 @@ def why(
         names.insert(0, OURS)
     if len(names) != _TWO:
         raise InputError("dialects", "one or two names of tools", f"{len(names)}")
+    refuse_dialect(options, "the tools are named by dialects")
+    policy = options.get("policy")
     if policy is not None and OURS not in names:
         raise InputError(
             "policy",
             f"none beside two tools, which have their own ({OURS} is a name, too)",
             shown(policy),
         )
-    chosen = read_policy(policy)
-    with reading(judgments, chosen, columns=columns, chunks=chunks, engine=engine) as reader:
+    with reading(judgments, read_policy(policy), options) as reader:
         return _why(reader, run, measure, names, policy)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,10 @@ from gainful import arguments
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.evaluate import run_progress
+from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Worksheet
-from gainful.inputs.engine import Engine
 from gainful.judging.difference_bounds import (
     COMPARED,
     Grades,
@@ -28,7 +29,8 @@ from gainful.judging.grade_scale import Scale, read_scale
 from gainful.judging.measure_bounds import SIMPLE
 from gainful.judging.ndcg_bounds import bounds_of, single_list
 from gainful.matching.matched import Matched
-from gainful.matching.reader import Reader, reading
+from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.reader import Reader
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.measures.spec import Measure
@@ -174,6 +176,7 @@ class Bounds:
         return as_html(self.table())
 
 
+@takes(MeasuringOptions)
 def bounds(
     judgments: object,
     run: object,
@@ -182,9 +185,7 @@ def bounds(
     grades: object,
     unseen: float | None = 0,
     against: object = None,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Bounds:
     """Return the exact bounds of measures when documents without a judgment may have any grade.
 
@@ -198,28 +199,28 @@ def bounds(
             for so many that an ideal can be full of them. An ideal of nDCG has at most
             10,000,000 documents.
         against: another run; the bounds are then of the difference, first less second.
-        policy: the choices that are not the measure's; those by which a grade would change more than
+        **options: see `MeasuringOptions`; choices of a policy by which a grade would change more than
             gains (unjudged, absent, empty, negative=both, ties other than by id or order) are refused.
-        columns: names of columns that are not among the usual.
-        engine: what may be used of the machine.
 
     >>> judgments, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 2, "x": 1}}
     >>> found = bounds(judgments, run, "nDCG", grades={0, 1})["nDCG"]
     >>> round(found.low, 5), found.value, found.high
     (0.91972, 1.0, 1.0)
     """
-    asked, scale, chosen = read_measures(measures), read_scale(grades), read_policy(policy)
+    request, scale = read_request(measures, options), read_scale(grades)
+    asked = request.measures
     more = _read_unseen(unseen)
-    _refuse_unbounded(asked, chosen, difference=against is not None)
-    with reading(judgments, chosen, columns=columns, engine=engine) as reader:
+    _refuse_unbounded(asked, request.policy, difference=against is not None)
+    with request.reading(judgments, options) as reader:
         if against is None:
             matched, decided = reader.match(run)
-            reader.warn_of_marks()
+            request.refuse_grades(matched.grade, matched.pool_grades)
+            request.warn_of_marks(reader)
             return _of_matched(matched, asked, decided, scale, more)
         judged = judged_by(reader)
-        one, other = (_read_side(reader, each, asked, judged) for each in (run, against))
+        one, other = (_read_side(reader, each, request, asked, judged) for each in (run, against))
         found = _difference(one, other, judged, asked, scale, more)
-        reader.warn_of_marks()
+        request.warn_of_marks(reader)
         return found
 
 
@@ -238,11 +239,18 @@ class _Side:
     decided: Policy
 
 
-def _read_side(reader: Reader, run: object, measures: tuple[Measure, ...], judged: Grades) -> _Side:
+def _read_side(
+    reader: Reader,
+    run: object,
+    request: Request,
+    measures: tuple[Measure, ...],
+    judged: Grades,
+) -> _Side:
     """Read a run, once, for the differences of measures; without any, only to match it."""
     if measures:
         reader.run(run).hold()
     matched, decided = reader.match(run)
+    request.refuse_grades(matched.grade, matched.pool_grades)
     lists = reader.lists(run, depth_of(measures, judged)) if measures else {}
     reader.forget(run)
     return _Side(matched, lists, decided)
@@ -411,6 +419,7 @@ class RunBounds:
         return as_html(self.table())
 
 
+@takes(MeasuringOptions)
 def bounds_of_runs(
     judgments: object,
     runs: Mapping[str, object],
@@ -418,9 +427,7 @@ def bounds_of_runs(
     *,
     grades: object,
     unseen: float | None = 0,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> RunBounds:
     """Return the bounds of several runs, and of the difference of each from the first.
 
@@ -432,25 +439,29 @@ def bounds_of_runs(
     'below'
     """
     arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
-    asked, scale, chosen = read_measures(measures), read_scale(grades), read_policy(policy)
+    request, scale = read_request(measures, options), read_scale(grades)
+    asked = request.measures
     more = _read_unseen(unseen)
-    _refuse_unbounded(asked, chosen, difference=False)
+    _refuse_unbounded(asked, request.policy, difference=False)
     compared = tuple(measure for measure in asked if _is_compared(measure)) if len(runs) > 1 else ()
     if compared:
-        _refuse_unbounded(compared, chosen, difference=True)
+        _refuse_unbounded(compared, request.policy, difference=True)
     found: dict[str, Bounds] = {}
     differences: dict[str, Bounds] = {}
-    with reading(judgments, chosen, columns=columns, engine=engine) as reader:
+    told = run_progress(runs, options)
+    with request.reading(judgments, {**options, "progress": told}) as reader:
         judged = judged_by(reader) if compared else {}
         base: _Side | None = None
         for name, run in runs.items():
-            side = _read_side(reader, run, compared, judged)
+            side = _read_side(reader, run, request, compared, judged)
             found[name] = _of_matched(side.matched, asked, side.decided, scale, more)
             if base is not None and compared:
                 title = f"{name} − {next(iter(runs))}"
                 differences[title] = _difference(side, base, judged, compared, scale, more)
             base = base or side
-        reader.warn_of_marks()
+            if told is not None:
+                told.finish_run()
+        request.warn_of_marks(reader)
     return RunBounds(found, differences)
 
 

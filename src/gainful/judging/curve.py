@@ -1,16 +1,15 @@
 """`curve`: a measure at every cutoff."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack
 
 from gainful import arguments
 from gainful.array_types import Floats
 from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.cutoff_curves import at_cutoffs, without_cutoff
-from gainful.evaluation.evaluate import evaluate
-from gainful.inputs.engine import Engine
-from gainful.measures.notation import parse
+from gainful.evaluation.evaluate import evaluate_one
+from gainful.evaluation.request import read_one
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.plotting import charts
@@ -73,15 +72,14 @@ class Curve:
         return as_html(self.table())
 
 
+@takes(MeasuringOptions)
 def curve(
     judgments: object,
     run: object,
     measure: str | Measure = "nDCG",
     *,
     upto: int = 20,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Curve:
     """Measure a run at every cutoff from 1 on.
 
@@ -93,25 +91,17 @@ def curve(
         run: of any kind that `evaluate` takes.
         measure: any that has a cutoff, without it.
         upto: the last cutoff, at most 100,000.
-        policy: the choices that are not the measure's.
-        columns: names of columns that are not among the usual.
-        engine: what may be used of the machine.
+        **options: see `MeasuringOptions`.
 
     >>> judgments = {"q": dict.fromkeys("abcde", 1)}
     >>> one, five = {"q": {"a": 2, "x": 1}}, {"q": dict.fromkeys("abcde", 1)}
     >>> [round(curve(judgments, run, upto=3)[k], 3) for run in (one, five) for k in (1, 3)]
     [1.0, 0.469, 1.0, 1.0]
     """
-    asked = measure if isinstance(measure, Measure) else parse(measure)
-    measures = at_cutoffs(asked, upto)
-    scores = evaluate(
-        judgments,
-        run,
-        measures,
-        policy=policy,
-        columns=columns,
-        engine=engine,
-    )
+    request = read_one(measure, options)
+    asked = request.measure
+    request = replace(request, measures=at_cutoffs(asked, upto))
+    scores = evaluate_one(judgments, run, request, options)
     cutoffs = tuple(range(1, upto + 1))
     return Curve(
         asked,

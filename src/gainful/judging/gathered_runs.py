@@ -3,20 +3,21 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gainful import arguments
 from gainful.errors import GainfulWarning, InputError, MeasureError
-from gainful.inputs.engine import Engine
+from gainful.evaluation.evaluate import run_progress
+from gainful.evaluation.request import Request, read_one
 from gainful.inputs.identifiers import warn_of_disjoint_documents
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
 from gainful.matching.negative_grades import warn_of_marks
+from gainful.matching.options import MeasuringOptions
 from gainful.matching.ranked_documents import by_score
-from gainful.matching.reader import Reader, reading
+from gainful.matching.reader import Reader
 from gainful.measures.family import GEOMETRIC
-from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.message_texts import shown
@@ -35,57 +36,75 @@ class Gathered:
         tops: run → query → documents in rank order, down to the depth of the pool.
         judged: query → document → grade; empty without judgments.
         lowest: the lowest grade; None without judgments.
+        policy: what is left to do with them: chunks are folded already.
     """
 
     scores: dict[str, ScoresByQuery]
     tops: dict[str, DocsByQuery]
     judged: GradesByQuery
     lowest: float | None
+    policy: Policy
 
 
 def gather(
     runs: Mapping[str, object],
     judgments: object,
-    measure: Measure | None,
+    request: Request,
     *,
     depth: int,
-    policy: Policy,
-    columns: Mapping[str, str] | None,
-    engine: Engine | None,
+    options: MeasuringOptions,
 ) -> Gathered:
     """Read runs and judgments, each once: a stream cannot be read again.
 
     Args:
         runs: name → run of any kind.
         judgments: of any kind; None where there are none.
-        measure: what the runs are measured by, which may need scores below the depth; None where
-            they are only pooled.
+        request: what the runs are measured by, which may need scores below the depth; no measure
+            where they are only pooled.
         depth: of the pool.
-        policy: as the caller gives it.
-        columns: names of columns.
-        engine: what may be used of the machine.
+        options: as the caller gives them.
     """
-    reach = depth if measure is None else _reach(measure, policy, depth)
+    reach = _reach(request.measure, request.policy, depth) if request.measures else depth
     scores: dict[str, ScoresByQuery] = {}
     tops: dict[str, DocsByQuery] = {}
-    with reading(judgments, policy, columns=columns, engine=engine) as reader:
-        judged = {} if judgments is None else _judged(reader)
+    told = run_progress(runs, options)
+    with request.reading(judgments, {**options, "progress": told}) as reader:
+        judged = {} if judgments is None else _judged(reader, request)
         for name, run in runs.items():
             found = reader.returned(run, reach)
             tops[name] = {query: by_score(known, depth) for query, known in found.items()}
             scores[name] = {query: _near(known, reach) for query, known in found.items()}
+            _refuse_grades(request, judged, found)
+            if told is not None:
+                told.finish_run()
     grades = [grade for known in judged.values() for grade in known.values()]
-    return Gathered(scores, tops, judged, min(grades, default=None))
+    left = replace(request.policy, fold="none")
+    return Gathered(scores, tops, judged, min(grades, default=None), left)
 
 
-def _judged(reader: Reader) -> GradesByQuery:
+def _refuse_grades(request: Request, judged: GradesByQuery, found: ScoresByQuery) -> None:
+    """Refuse grades that the tool, where one is asked for, does not take."""
+    if request.tool is None or not request.measures:
+        return
+    every = [grade for known in judged.values() for grade in known.values()]
+    listed = [
+        grade
+        for query, known in judged.items()
+        for doc, grade in known.items()
+        if doc in found.get(query, {})
+    ]
+    request.refuse_grades(np.array(listed, np.float64), np.array(every, np.float64))
+
+
+def _judged(reader: Reader, request: Request) -> GradesByQuery:
     found: GradesByQuery = {}
     for query, given in queries_of(reader.judgments.documents, "judgments").items():
         known = judged_of(given, query, reader.policy)
         sorted_numbers(known, "grade", "judgments", query)  # says what is no number
         found[query] = {doc: float(grade) + 0.0 for doc, grade in known.items()}  # no −0
     grades = [grade for known in found.values() for grade in known.values()]
-    warn_of_marks(np.array(grades, np.float64), reader.policy)
+    if request.tool is None:  # which says itself what −1 is
+        warn_of_marks(np.array(grades, np.float64), reader.policy)
     return found
 
 
@@ -144,9 +163,10 @@ def read_runs(runs: object, *, least: int = 1) -> dict[str, object]:
     return dict(runs)
 
 
-def read_measure(measure: object) -> Measure:
+def read_measured(measure: str | Measure, options: MeasuringOptions) -> Request:
     """Read a measure that is the mean, or the sum, of what a run is worth for each query."""
-    found = measure if isinstance(measure, Measure) else parse(measure)  # type: ignore[arg-type]
+    request = read_one(measure, options)
+    found = request.measure
     if not found.family.needs_run or found.family.aggregate == GEOMETRIC:
         kind = "measure of judgments alone" if not found.family.needs_run else "geometric mean"
         raise MeasureError(
@@ -155,7 +175,7 @@ def read_measure(measure: object) -> Measure:
             f"'{found}', a {kind}",
             "Try 'nDCG@10'.",
         )
-    return found
+    return request
 
 
 def read_whole(value: object, what: str) -> int:

@@ -4,20 +4,18 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
-from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.request import Request, read_one
 from gainful.evaluation.worksheet import discounts_of, gains_of
 from gainful.inputs.column_roles import SAMPLES
-from gainful.inputs.engine import Engine
 from gainful.inputs.tables import read_table
 from gainful.kernels.binary_relevance import ratio
-from gainful.matching.reader import reading
-from gainful.measures.notation import parse
-from gainful.measures.policy import Policy
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Table, as_html, as_text
 
@@ -119,14 +117,12 @@ class InferredAP(_Estimate):
         return ratio(self.precisions, self.relevant)
 
 
+@takes(MeasuringOptions)
 def inferred_ap(
     samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
     run: object,
     measure: str | Measure = "AP",
-    *,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> InferredAP:
     """Estimate AP from judgments that were sampled from the strata of a pool: xinfAP.
 
@@ -144,18 +140,17 @@ def inferred_ap(
         samples: as in `inferred_ndcg`.
         run: of any kind that `evaluate` takes.
         measure: AP, with any level of relevance, such as `AP(rel=2)`, and any cutoff.
-        policy: the choices that are not the measure's.
-        columns: names of columns of the run that are not among the usual.
-        engine: what may be used of the machine.
+        **options: see `MeasuringOptions`.
 
     >>> pool = {"q": {"a": (1, 2), "b": (1, 0), "c": (2, -1), "d": (2, 1)}}
     >>> round(inferred_ap(pool, {"q": {"a": 3, "c": 2, "d": 1}}).mean, 4)
     0.8518
     """
-    asked = measure if isinstance(measure, Measure) else parse(measure)
+    request = read_one(measure, options)
+    asked = request.measure
     if asked.name != "AP" or asked.changes("denominator"):
         raise InputError("inferred_ap", "AP with denominator=R", f"'{asked}'")
-    pools, lists = _read(samples, run, asked, "inferred_ap", policy, columns, engine)
+    pools, lists = _read(samples, run, request, "inferred_ap", options)
     least = max(float(asked.parameters["rel"]), 0.0)  # below 0 is not judged
     queries = tuple(sorted(pools, key=lambda query: (len(query), query)))
     found = [_precisions(lists.get(query, []), pools[query], least) for query in queries]
@@ -200,14 +195,12 @@ def _precisions(listed: list[str], pool: Mapping[str, Sampled], least: float) ->
     return math.fsum(terms)
 
 
+@takes(MeasuringOptions)
 def inferred_ndcg(
     samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
     run: object,
     measure: str | Measure = "nDCG",
-    *,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Inferred:
     """Estimate nDCG from judgments that were sampled from the strata of a pool.
 
@@ -224,19 +217,18 @@ def inferred_ndcg(
             `query iteration doc stratum grade`; a negative grade marks a document not judged.
         run: of any kind that `evaluate` takes.
         measure: nDCG with any gain, discount and cutoff.
-        policy: the choices that are not the measure's.
-        columns: names of columns of the run that are not among the usual.
-        engine: what may be used of the machine.
+        **options: see `MeasuringOptions`.
 
     >>> pool = {"q": {"a": (1, 2), "b": (1, 0), "c": (2, -1), "d": (2, 1)}}
     >>> round(inferred_ndcg(pool, {"q": {"a": 3, "c": 2, "d": 1}}).mean, 4)
     0.9582
     """
-    asked = measure if isinstance(measure, Measure) else parse(measure)
+    request = read_one(measure, options)
+    asked = request.measure
     if asked.name != "nDCG" or asked.changes("norm", "ideal", "depth"):
         usual = "nDCG with norm=ideal, ideal=judged and depth=cutoff"
         raise InputError("inferred_ndcg", usual, f"'{asked}'")
-    pools, lists = _read(samples, run, asked, "inferred_ndcg", policy, columns, engine)
+    pools, lists = _read(samples, run, request, "inferred_ndcg", options)
     queries = tuple(sorted(pools, key=lambda query: (len(query), query)))
     dcg = np.array([_found(lists.get(query, []), pools[query], asked) for query in queries])
     idcg = np.array([_ideal(pools[query], asked) for query in queries])
@@ -246,14 +238,12 @@ def inferred_ndcg(
 def _read(
     samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
     run: object,
-    asked: Measure,
+    request: Request,
     where: str,
-    policy: Policy | None,
-    columns: Mapping[str, str] | None,
-    engine: Engine | None,
+    options: MeasuringOptions,
 ) -> tuple[dict[str, dict[str, Sampled]], Mapping[str, list[str]]]:
     """Read the pools, and the lists of the run down to the cutoff."""
-    chosen = read_policy(policy)
+    chosen = request.policy
     for name, usual in (
         ("unjudged", "zero"),
         ("absent", "zero"),
@@ -272,8 +262,10 @@ def _read(
     grades = {
         query: {doc: each.grade for doc, each in pool.items()} for query, pool in pools.items()
     }
-    with reading(grades, chosen, columns=columns, engine=engine) as reader:
-        lists = reader.lists(run, asked.cutoff)
+    with request.reading(grades, options) as reader:
+        lists = reader.lists(run, request.measure.cutoff)
+    judged = np.array([each.grade for pool in pools.values() for each in pool.values()], np.float64)
+    request.refuse_grades(judged, judged)
     if not set(pools) & set(lists):
         raise InputError("run", "a query of the samples", "none")
     return pools, lists

@@ -3,22 +3,21 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.evaluation.evaluate import read_policy
-from gainful.inputs.engine import Engine
+from gainful.evaluation.request import Request, read_unmeasured, speaking
 from gainful.inputs.identifiers import in_order
 from gainful.judging.gathered_runs import (
     Gathered,
     gather,
-    read_measure,
+    read_measured,
     read_runs,
     read_whole,
 )
 from gainful.judging.priorities import prioritise, read_compared
-from gainful.measures.policy import Policy
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.measures.spec import Measure
 from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
@@ -204,6 +203,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else plural}"
 
 
+@takes(MeasuringOptions)
 def pool(
     runs: Mapping[str, object] | Sequence[object],
     *,
@@ -213,9 +213,7 @@ def pool(
     measure: str | Measure | None = None,
     budget: int | None = None,
     grades: Sequence[float] | None = None,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Pool:
     """Return the pool of runs: for each query all documents down to a depth of any of them.
 
@@ -233,9 +231,7 @@ def pool(
         budget: with `order="priority"`, keep only so many documents to judge, those with the
             highest priority.
         grades: with `order="priority"`, those that a document may get, as in `next_to_judge`.
-        policy: the choices that are not the measure's; the defaults if None.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
+        **options: see `MeasuringOptions`.
 
     >>> one, two = {"q1": {"a": 3, "b": 2, "c": 1}}, {"q1": {"b": 9, "d": 8}, "q2": {"e": 1}}
     >>> for row in pool({"one": one, "two": two}, depth=2, judgments={"q1": {"a": 3}}):
@@ -247,24 +243,20 @@ def pool(
     """
     named = read_runs(runs)
     deep = read_whole(depth, "depth")
-    chosen = read_policy(policy)
     arguments.choice(order, "order", _ORDERS)
     if order == "priority":
-        asked = read_measure(_MEASURE if measure is None else measure)
+        request = read_measured(_MEASURE if measure is None else measure, options)
         most = None if budget is None else read_whole(budget, "budget")
-        return _prioritised(
-            named, judgments, asked, chosen, deep, most, grades, columns=columns, engine=engine
-        )
+        return _prioritised(named, judgments, request, deep, most, grades, options)
     idle = {"measure": measure, "budget": budget, "grades": grades}
     for name, value in idle.items():
         if value is not None:
             raise InputError(name, "none with order='pool'", shown(value), "Set order='priority'.")
-    gathered = gather(
-        named, judgments, None, depth=deep, policy=chosen, columns=columns, engine=engine
-    )
+    gathered = gather(named, judgments, read_unmeasured(options), depth=deep, options=options)
     return Pool(_rows(gathered), tuple(named), deep, marked=judgments is not None)
 
 
+@takes(MeasuringOptions)
 def next_to_judge(
     judgments: object,
     runs: Mapping[str, object] | Sequence[object],
@@ -274,9 +266,7 @@ def next_to_judge(
     grades: Sequence[float] | None = None,
     compare: tuple[str, str] | None = None,
     depth: int | None = None,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Pool:
     """Return the documents without a judgment whose grade could move a measure most.
 
@@ -298,9 +288,7 @@ def next_to_judge(
             means, and `flips` says whether at one of the grades their order is another than now.
         depth: candidates are the documents down to this rank of the runs; the cutoff of the
             measure if None, 100 where it has none.
-        policy: the choices that are not the measure's; the defaults if None.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
+        **options: see `MeasuringOptions`.
 
     >>> judgments = {"q1": {"a": 1}, "q2": {"c": 1}}
     >>> run = {"q1": {"x": 3, "y": 2, "a": 1}, "q2": {"c": 2, "z": 1}}
@@ -311,7 +299,8 @@ def next_to_judge(
     q2 z 2 0.25
     """
     named = read_runs(runs)
-    asked = read_measure(measure)
+    request = read_measured(measure, options)
+    asked = request.measure
     compared = read_compared(compare, named)
     if compared is not None:
         named = {name: named[name] for name in compared}
@@ -319,11 +308,9 @@ def next_to_judge(
     deep = read_whole(asked.cutoff or _DEPTH if depth is None else depth, "depth")
     if judgments is None:
         raise InputError("judgments", "judgments", "None", "Without any, see pool().")
-    chosen = read_policy(policy)
-    gathered = gather(
-        named, judgments, asked, depth=deep, policy=chosen, columns=columns, engine=engine
-    )
-    found = prioritise(gathered, asked, chosen, grades, deep, compared)
+    gathered = gather(named, judgments, request, depth=deep, options=options)
+    with speaking(request.tool):
+        found = prioritise(gathered, asked, gathered.policy, grades, deep, compared)
     rows = [
         replace(row, priority=found.widths[row.query, row.doc])
         for row in _rows(gathered)
@@ -345,21 +332,19 @@ def next_to_judge(
 def _prioritised(
     runs: Mapping[str, object],
     judgments: object,
-    measure: Measure,
-    policy: Policy,
+    request: Request,
     depth: int,
     budget: int | None,
     grades: object,
-    *,
-    columns: Mapping[str, str] | None,
-    engine: Engine | None,
+    options: MeasuringOptions,
 ) -> Pool:
     if judgments is None:
         raise InputError("judgments", "judgments, with order='priority'", "None")
-    gathered = gather(
-        runs, judgments, measure, depth=depth, policy=policy, columns=columns, engine=engine
-    )
-    found = prioritise(gathered, measure, policy, grades, min(depth, measure.cutoff or depth))
+    measure = request.measure
+    gathered = gather(runs, judgments, request, depth=depth, options=options)
+    deepest = min(depth, measure.cutoff or depth)
+    with speaking(request.tool):
+        found = prioritise(gathered, measure, gathered.policy, grades, deepest)
     rows = [
         replace(row, priority=found.widths.get((row.query, row.doc))) for row in _rows(gathered)
     ]

@@ -3,21 +3,22 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from gainful.errors import InputError
-from gainful.evaluation.evaluate import evaluate, evaluate_runs, read_policy
-from gainful.inputs.engine import Engine
+from gainful.evaluation.evaluate import evaluate, evaluate_runs
+from gainful.evaluation.request import speaking
 from gainful.judging.gathered_runs import (
     Gathered,
     GradesByQuery,
     gather,
-    read_measure,
+    read_measured,
     read_runs,
     read_whole,
     warn_of_unmet,
     without_warnings,
 )
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
@@ -129,15 +130,14 @@ class PoolBias(Sequence[LeftOut]):
         return as_html(self.table())
 
 
+@takes(MeasuringOptions)
 def pool_bias(
     judgments: object,
     runs: Mapping[str, object] | Sequence[object],
     measure: str | Measure = "nDCG@10",
     *,
     depth: int = 100,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> PoolBias:
     """Measure each run without the judgments that only it contributed to the pool.
 
@@ -153,9 +153,7 @@ def pool_bias(
             `{query: {doc: score}}` or any of the others.
         measure: any that has a mean or a sum over the queries, in the notation or as a value.
         depth: of the pool: the rank down to which documents of the runs were judged.
-        policy: the choices that are not the measure's; the defaults if None.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
+        **options: see `MeasuringOptions`.
 
     A document is relevant if its grade is as high as the parameter `rel` of the measure, or above
     0 where it has none.
@@ -168,14 +166,13 @@ def pool_bias(
     new 1.0 0.5 1 1
     """
     named = read_runs(runs, least=_FEWEST)
-    asked = read_measure(measure)
+    request = read_measured(measure, options)
+    asked = request.measure
     deep = read_whole(depth, "depth")
-    chosen = read_policy(policy)
-    gathered = gather(
-        named, judgments, asked, depth=deep, policy=chosen, columns=columns, engine=engine
-    )
+    gathered = gather(named, judgments, request, depth=deep, options=options)
+    chosen = gathered.policy
     warn_of_unmet(gathered)
-    with without_warnings():
+    with speaking(request.tool), without_warnings():
         found = evaluate_runs(gathered.judged, gathered.scores, asked, policy=chosen)
     values = {name: scores[asked] for name, scores in found.items()}
     alone = {name: _alone(gathered, name) for name in named}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +11,13 @@ from numpy.typing import NDArray
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.coverage import Coverage, notes_of
-from gainful.evaluation.evaluate import read_policy
 from gainful.evaluation.measuring import compute
+from gainful.evaluation.request import read_one
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Worksheet
-from gainful.inputs.engine import Engine
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import mean_and_variance
-from gainful.matching.reader import reading
-from gainful.measures.notation import parse
+from gainful.matching.options import MeasuringOptions, takes
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
@@ -83,14 +82,12 @@ class Chance:
         return as_html(self.table())
 
 
+@takes(MeasuringOptions)
 def random_order(
     judgments: object,
     run: object,
     measure: str | Measure = "nDCG@10",
-    *,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Chance:
     """Return a measure beside its mean and variance over all orders of each list.
 
@@ -101,29 +98,28 @@ def random_order(
         judgments: of any kind that `evaluate` takes.
         run: of any kind that `evaluate` takes; documents without a judgment have gain 0.
         measure: CG, DCG or nDCG with any gain, discount and cutoff.
-        policy: the choices that are not the measure's.
-        columns: names of columns that are not among the usual.
-        engine: what may be used of the machine.
+        **options: see `MeasuringOptions`.
 
     >>> grades = {"a": 3, "b": 2, "c": 2, "d": 1, "e": 0, "f": 0, "g": 0}
     >>> found = random_order({"q": grades}, {"q": dict.fromkeys(grades, 1)}, "nDCG@4")
     >>> round(float(found.expected[0]), 7), round(float(found.variance[0]), 7)
     (0.5142787, 0.0408237)
     """
-    asked = measure if isinstance(measure, Measure) else parse(measure)
+    request = read_one(measure, options)
+    asked, chosen = request.measure, request.policy
     if asked.name not in SUMS or asked.changes("norm"):
         expected_one = f"one of {', '.join(SUMS)}, nDCG with norm=ideal"
         raise InputError("random_order", expected_one, f"'{asked}'")
-    chosen = read_policy(policy)
     for name in ("absent", "empty"):
         if getattr(chosen, name) != "zero":
             raise PolicyError(
                 "random_order", f"the policy {name}=zero", f"{name}={getattr(chosen, name)}"
             )
-    with reading(judgments, chosen, columns=columns, engine=engine) as reader:
+    with request.reading(judgments, options) as reader:
         matched, decided = reader.match(run)
-        reader.warn_of_marks()
-    scores = measure_matched(matched, (asked,), decided)
+        request.refuse_grades(matched.grade, matched.pool_grades)
+        request.warn_of_marks(reader)
+        scores = measure_matched(matched, (asked,), decided)
     value = scores.values[:, 0]
     sheet = Worksheet(matched, decided)
     parameters = asked.parameters

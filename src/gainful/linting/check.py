@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from math import isfinite
+from typing import Unpack
 
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.inputs.columns import read_columns
-from gainful.inputs.engine import Engine, Session
+from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.linting.checked_tables import CheckedTable, check_input
 from gainful.linting.draft_findings import Draft, settled, unread_rows
@@ -15,19 +16,21 @@ from gainful.linting.input_rules import Scale, look_at_documents, look_at_grades
 from gainful.linting.pair_rules import look_at_pair
 from gainful.matching.input import Input
 from gainful.matching.open_input import open_input
+from gainful.matching.options import ReadingOptions, takes
+from gainful.matching.reader import opened_session
 from gainful.message_texts import shown
 
 _DEEPEST = 100_000  # the engine keeps so many scores of each query at once
 
 
+@takes(ReadingOptions)
 def check(
     judgments: object,
     runs: Mapping[str, object] | None = None,
     *,
     cutoff: int = 10,
     scale: tuple[float, float] | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Findings:
     """Look at judgments and runs for what is wrong, or probably not meant.
 
@@ -36,8 +39,7 @@ def check(
         runs: name → run, each `{query: {doc: score}}` or any of the others; None for none.
         cutoff: the rank down to which the lists matter.
         scale: the lowest and the highest grade; those outside are errors.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        engine: what may be used of the machine.
+        **options: see `ReadingOptions`.
 
     What cannot be read at all (no file of that name, a binary file) is an exception, not a
     finding.
@@ -57,8 +59,8 @@ def check(
     _refuse_wrong_arguments(runs, cutoff)
     expected = _read_scale(scale)
     given = {} if runs is None else runs
-    with Session(engine) as session:
-        names = read_columns(columns)
+    with opened_session(options) as session:
+        names = read_columns(options.get("columns"))
         opened = open_input(judgments, JUDGMENTS, names, session, checked=False)
         judged, drafts = _checked(session, opened, JUDGMENTS.name, cutoff)
         if judged.size:

@@ -4,9 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
+from typing import Any
 
+from gainful import arguments
 from gainful.inputs.columns import read_columns
-from gainful.inputs.engine import Engine, Progress, Session
+from gainful.inputs.cores import at_most
+from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.spark_frames import errors_of_spark, functions
 from gainful.matching import dict_matching
@@ -18,6 +22,8 @@ from gainful.matching.ranked_documents import by_score
 from gainful.matching.spark.plan import Plan, refuse_orders
 from gainful.matching.spark.run_with_judgments import RunWithJudgments
 from gainful.measures.policy import Policy
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -165,18 +171,28 @@ class Reader:
 
 
 @contextmanager
+def opened_session(options: Mapping[str, Any]) -> Iterator[Session]:
+    """Open the engine of some `ReadingOptions`, and keep to the cores that it allows."""
+    progress = options.get("progress")
+    arguments.function(progress, "progress")
+    with Session(options.get("engine"), progress) as session, at_most(session.engine.threads):
+        yield session
+
+
+@contextmanager
 def reading(
-    judgments: object,
-    policy: Policy,
-    *,
-    columns: object = None,
-    chunks: object = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    judgments: object, policy: Policy, options: Mapping[str, Any] = _NONE
 ) -> Iterator[Reader]:
-    """Open judgments for as long as runs are matched with them."""
-    names, folding = read_columns(columns), read_chunks(chunks, policy)
-    with Session(engine, progress) as session:
+    """Open judgments for as long as runs are matched with them.
+
+    Args:
+        judgments: as the caller gives them.
+        policy: the caller's, or a dialect's.
+        options: `MeasuringOptions`, of which columns, chunks, engine and progress matter here.
+    """
+    columns = options.get("columns")
+    names, folding = read_columns(columns), read_chunks(options.get("chunks"), policy)
+    with opened_session(options) as session:
         yield Reader(judgments, policy, session, names, folding)
     if names is not columns:  # else they are checked where they were read
         names.refuse_unused()

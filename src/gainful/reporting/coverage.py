@@ -127,15 +127,22 @@ def find_bounds(
     )
 
 
-def policy_section(policy: Policy, *, ids: bool) -> list[dict[str, Any]]:
+def policy_section(policy: Policy, *, ids: bool, dialect: str | None) -> list[dict[str, Any]]:
     """Return every choice of a policy with its answer and what that means.
 
     Args:
         policy: with the rule for ties decided.
         ids: whether documents have ids, which decides what the default rule is.
+        dialect: whose policy it is, where one was asked for.
     """
     answers, usual = policy.answers(), Policy().resolved(ids=ids).answers()
-    return [
+    spoken = {
+        "name": "dialect",
+        "answer": dialect,
+        "default": False,
+        "meaning": "Measure as this tool does, whose policy follows.",
+    }
+    return ([] if dialect is None else [spoken]) + [
         {
             "name": choice.name,
             "answer": answers[choice.name],

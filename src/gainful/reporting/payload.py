@@ -97,6 +97,11 @@ class ReportInputs:
         return next(iter(self.scores.values())).policy
 
     @property
+    def dialect(self) -> str | None:
+        """The dialect of the scores, if one was asked for."""
+        return next(iter(self.scores.values())).dialect
+
+    @property
     def scores(self) -> dict[str, Scores]:
         """What was evaluated and not saved."""
         return {name: each for name, each in self.evaluated.items() if isinstance(each, Scores)}
@@ -205,7 +210,7 @@ def _sections(given: ReportInputs, table: _Table, title: str, created: str) -> d
         "curve": curve,
         "slices": slices_section(comparison),
         "coverage": coverage_section(given.evaluated, primary, ends, why),
-        "policy": policy_section(given.decided, ids=given.reader.has_ids),
+        "policy": policy_section(given.decided, ids=given.reader.has_ids, dialect=given.dialect),
         "settings": "" if comparison is None else str(comparison.settings),
         "notes": [*notes_of(comparison), *more, *without, *table.notes()],
         **_looks(comparison),

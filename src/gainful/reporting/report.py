@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from gainful import arguments
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
@@ -16,17 +16,14 @@ from gainful.evaluation.evaluate import (
     RunProgress,
     detach,
     measure_runs,
-    policy_for,
-    read_policy,
 )
+from gainful.evaluation.request import policy_for, read_request
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
-from gainful.inputs.engine import Engine
 from gainful.inputs.spark_engine import Spark
 from gainful.inputs.tables import read_table
-from gainful.matching.reader import reading
-from gainful.measures.notation import Measures, read_measures
-from gainful.measures.policy import Policy
+from gainful.matching.options import MeasuringOptions, takes
+from gainful.measures.notation import Measures
 from gainful.message_texts import shown
 from gainful.reporting.packed_details import Packed
 from gainful.reporting.page.compose import page, prepare
@@ -127,6 +124,7 @@ class Report:
         return f"Report({runs}; {kept['queries']} of {kept['of']} {queries} in detail)"
 
 
+@takes(MeasuringOptions)
 def report(
     judgments: object,
     runs: Mapping[str, object],
@@ -149,11 +147,7 @@ def report(
     tie: float = 0.0,
     resamples: int = 10_000,
     seed: int = 0,
-    policy: Policy | None = None,
-    columns: Mapping[str, str] | None = None,
-    chunks: str | Mapping[str, str] | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> Report:
     """Measure runs, compare them, and make one page of all that is found.
 
@@ -185,11 +179,7 @@ def report(
         tie: a query whose scores differ by no more is a tie.
         resamples: of randomisation and bootstrap.
         seed: of both.
-        policy: the choices that are not the measure's; the defaults if None.
-        columns: names of columns that are not among the usual, as in `evaluate`.
-        chunks: how to fold chunks to documents, as in `evaluate`.
-        engine: what may be used of the machine for files and tables.
-        progress: called with the share of the work that is done, and the name of what is done.
+        **options: see `MeasuringOptions`; progress is also told the name of what is done.
 
     >>> judgments = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
     >>> old = {"q1": {"b": 2, "a": 1}, "q2": {"c": 1}}
@@ -199,8 +189,8 @@ def report(
     'nDCG@10 = DCG@10 / IDCG@10 = 2.262 / 2.631 = 0.860'
     """
     refuse_missing_packages()
-    asked = read_measures(measures)
-    chosen = read_policy(policy)
+    request = read_request(measures, options)
+    asked, progress = request.measures, options.get("progress")
     arguments.function(progress, "progress")
     if title is not None:
         arguments.text(title, "title")
@@ -214,19 +204,18 @@ def report(
     _refuse_bare(runs)
     saved, fresh = split_runs(runs, baseline)
     table = None if slices is None else read_table(slices, QUERIES, "slices")
-    if isinstance(engine, Spark):
+    if isinstance(options.get("engine"), Spark):
         _refuse_spark()
     if len(runs) > 1:
         refuse_geometric(asked)
     elif slices is not None or by:
         raise InputError("slices", "several runs, which are compared", "one")
     evaluating = progress and RunProgress(fresh, _within(progress, 0.0, _EVALUATED))
-    options: dict[str, Any] = {"columns": columns, "chunks": chunks, "engine": engine}
-    with reading(judgments, chosen, **options, progress=evaluating) as reader:
+    with request.reading(judgments, {**options, "progress": evaluating}) as reader:
         if reader.is_on_spark(fresh.values()):
             _refuse_spark()
-        measured = reader.under(policy_for(chosen, asked))
-        scores = measure_runs(measured, fresh, asked, progress=evaluating, keep=True)
+        measured = reader.under(policy_for(request.policy, asked))
+        scores = measure_runs(measured, fresh, request, progress=evaluating, keep=True)
         evaluated: dict[str, Scores | Baseline] = {
             name: saved.get(name) or scores[name] for name in runs
         }
@@ -251,6 +240,8 @@ def report(
         data, packed = of_evaluated(given, title, date)
         for name, run in fresh.items():
             detach(scores[name], reader, run)
+    if progress is not None:
+        progress(1.0, "page")
     return Report(comparison, scores, data, _packed=packed)
 
 

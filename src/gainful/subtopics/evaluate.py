@@ -3,23 +3,26 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Unpack
 
 import numpy as np
 
 from gainful.array_types import Bools
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.counted_queries import SKIPPED
-from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.request import read_policy, refuse_dialect
 from gainful.evaluation.scores import measure_matched
 from gainful.inputs.columns import read_columns
-from gainful.inputs.engine import Engine, Session
+from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples
 from gainful.inputs.kinds import RUN
 from gainful.matching import dict_matching
+from gainful.matching.chunks import read_chunks
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import warn_of_marks
 from gainful.matching.open_input import open_input
+from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.reader import opened_session
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.message_texts import shown
@@ -44,15 +47,14 @@ _ANSWERS = {
 _EMPTY = {"zero": 0.0, "skip": 0.0, "skip_all": 0.0, "one": 1.0, "nan": np.nan}
 
 
+@takes(MeasuringOptions)
 def evaluate_subtopics(
     judgments: object,
     run: object,
     measures: Measures = "alpha_nDCG@20",
     *,
-    policy: Policy | None = None,
     weights: Mapping[str, Mapping[str, float]] | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[MeasuringOptions],
 ) -> SubtopicScores:
     """Measure a run against judgments that tell subtopics of the queries apart.
 
@@ -65,11 +67,10 @@ def evaluate_subtopics(
             Arrow object.
         run: `{query: {doc: score}}`, higher is better, or any of the others.
         measures: one measure or several, of `subtopic_catalogue()`.
-        policy: the choices that are not the measure's; the defaults if None.
         weights: `{query: {subtopic: probability}}`; those of the subtopics with a relevant document are
             divided by their sum. All subtopics of a query are equally likely if None.
-        columns: names of columns that are not among the usual: query, subtopic, doc, grade, score.
-        engine: what may be used of the machine for files and tables.
+        **options: see `MeasuringOptions`; subtopic is among the usual columns, and there are no
+            dialects of these measures.
 
     >>> judgments = {"jaguar": {"cat": {"d1": 1, "d2": 1}, "car": {"d3": 1}}}
     >>> same = evaluate_subtopics(judgments, {"jaguar": {"d1": 2, "d2": 1}}, ["alpha_nDCG@2", "strec@2"])
@@ -77,11 +78,13 @@ def evaluate_subtopics(
     >>> round(same["alpha_nDCG@2"], 4), same["strec@2"], both["alpha_nDCG@2"], both["strec@2"]
     (0.8066, 0.5, 1.0, 1.0)
     """
-    asked, chosen = read_measures(measures), read_policy(policy)
+    refuse_dialect(options, "measures of subtopics are gainful's own")
+    asked, chosen = read_measures(measures), read_policy(options.get("policy"))
     _refuse_policy(chosen)
+    read_chunks(options.get("chunks"), chosen)  # which is refused, as nothing is folded
     decided = chosen.resolved(ids=True)
-    names = read_columns(columns, subtopics=True)
-    with Session(engine) as session:
+    names = read_columns(options.get("columns"), subtopics=True)
+    with opened_session(options) as session:
         judged = read_judged(judgments, names, chosen, session)
         returned = _read_run(run, names, chosen, session)
     names.refuse_unused()

@@ -2,19 +2,21 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from gainful.errors import InputError
-from gainful.evaluation.evaluate import read_policy
+from gainful.evaluation.request import read_policy
 from gainful.inputs.column_roles import SUBTOPICS
 from gainful.inputs.columns import Columns, asked_columns, read_columns
-from gainful.inputs.engine import Engine, Session
+from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.kinds import JUDGMENTS
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.inputs.tables import read_table
 from gainful.matching.chunks import without_self
 from gainful.matching.negative_grades import without_negative
+from gainful.matching.options import ReadingOptions, takes
+from gainful.matching.reader import opened_session
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 
@@ -23,12 +25,12 @@ Judged = dict[str, dict[str, dict[str, float]]]
 _REMEDY = "Judgments without subtopics are for evaluate."
 
 
+@takes(ReadingOptions)
 def read_subtopics(
     judgments: object,
     *,
-    columns: Mapping[str, str] | None = None,
     policy: Policy | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Judged:
     """Read judgments of subtopics once, to measure several runs with them.
 
@@ -36,9 +38,8 @@ def read_subtopics(
         judgments: `{query: {subtopic: {doc: grade}}}`, the path of a file (TREC with the four fields
             query, subtopic, doc and grade; CSV, TSV, JSON, JSON lines, Parquet), a data frame, an
             Arrow object.
-        columns: names of columns that are not among the usual: query, subtopic, doc, grade.
         policy: of which duplicates and drop_self matter here.
-        engine: what may be used of the machine for files and tables.
+        **options: see `ReadingOptions`; subtopic is among the usual columns.
 
     Returns:
         A dict `{query: {subtopic: {doc: grade}}}`, ids as strings.
@@ -46,8 +47,9 @@ def read_subtopics(
     >>> read_subtopics({"jaguar": {"cat": {"d1": 1}, "car": {"d2": 1, 3: 0}}})["jaguar"]["car"]
     {'d2': 1.0, '3': 0.0}
     """
+    columns = options.get("columns")
     names = read_columns(columns, subtopics=True)
-    with Session(engine) as session:
+    with opened_session(options) as session:
         judged = read_judged(judgments, names, read_policy(policy), session)
     if names is not columns:  # else they are checked where they were read
         names.refuse_unused()

@@ -3,14 +3,14 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, Unpack
 
 import numpy as np
 
 from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.inputs.columns import read_columns
-from gainful.inputs.engine import Engine, Session, quoted
+from gainful.inputs.engine import Session, quoted
 from gainful.inputs.files import Plain
 from gainful.inputs.format_detection import recognise
 from gainful.inputs.identifiers import examples, in_order
@@ -18,6 +18,8 @@ from gainful.inputs.kinds import JUDGMENTS, RUN, UNGRADED, Kind
 from gainful.matching.dicts_and_tables import stored
 from gainful.matching.judgment_table import unique
 from gainful.matching.open_input import open_input
+from gainful.matching.options import ReadingOptions, takes
+from gainful.matching.reader import opened_session
 from gainful.message_texts import shown
 from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.file_formats import DOCUMENTS, FileFormat, read_naming
@@ -35,14 +37,14 @@ _READ_AS = {
 _WHOLE = "regexp_replace(CAST(number AS VARCHAR), '[.]0$', '')"
 
 
+@takes(ReadingOptions)
 def write_run(
     run: object,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the word of the vocabulary
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
     tag: str = "gainful",
+    **options: Unpack[ReadingOptions],
 ) -> None:
     """Write a run to a file, which is replaced only when the new one is complete.
 
@@ -55,9 +57,8 @@ def write_run(
         format: trec, csv, tsv, jsonl or parquet; told by the name if None: .run, .trec, .txt,
             .csv, .tsv, .jsonl, .parquet. All but Parquet are packed where the name ends in .gz
             or .zst.
-        columns: names of columns in `run` that are not among the usual, as in `evaluate`.
-        engine: what may be used of the machine.
         tag: the last field of the lines of a TREC file.
+        **options: see `ReadingOptions`.
 
     >>> import pathlib, tempfile, gainful as gf
     >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.run")
@@ -70,16 +71,16 @@ def write_run(
     expected = "a word without white space"
     if arguments.text(tag, "tag", expected).split() != [tag]:
         raise InputError("tag", expected, shown(tag))
-    _write(run, RUN, path, format=format, columns=columns, engine=engine, tag=tag)
+    _write(run, RUN, path, format=format, tag=tag, options=options)
 
 
+@takes(ReadingOptions)
 def write_judgments(
     judgments: object,
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the word of the vocabulary
-    columns: Mapping[str, str] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> None:
     """Write judgments to a file, which is replaced only when the new one is complete.
 
@@ -91,8 +92,7 @@ def write_judgments(
         format: trec, csv, tsv, jsonl or parquet; told by the name if None: .qrels, .trec, .txt,
             .csv, .tsv, .jsonl, .parquet. All but Parquet are packed where the name ends in .gz
             or .zst.
-        columns: names of columns in `judgments` that are not among the usual, as in `evaluate`.
-        engine: what may be used of the machine.
+        **options: see `ReadingOptions`.
 
     >>> import pathlib, tempfile, gainful as gf
     >>> file = pathlib.Path(tempfile.mkdtemp(), "mine.qrels")
@@ -101,7 +101,7 @@ def write_judgments(
     q1 0 a 3
     q1 0 b 0.5
     """
-    _write(judgments, JUDGMENTS, path, format=format, columns=columns, engine=engine, tag="")
+    _write(judgments, JUDGMENTS, path, format=format, tag="", options=options)
 
 
 def write_pool(
@@ -146,13 +146,12 @@ def _write(
     path: str | os.PathLike[str],
     *,
     format: str | None,  # noqa: A002 - the word of the vocabulary
-    columns: object,
-    engine: Engine | None,
     tag: str,
+    options: ReadingOptions,
 ) -> None:
     naming = read_naming(path, format, DOCUMENTS)
-    names = read_columns(columns)
-    with Session(engine) as session:
+    names = read_columns(options.get("columns"))
+    with opened_session(options) as session:
         rows = read_rows(given, kind, names, session)
         names.refuse_unused()
         refuse_ids(rows, naming.format)

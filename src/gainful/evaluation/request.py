@@ -1,13 +1,16 @@
-"""Measuring as another tool does: its measures, its policy, and the grades that it refuses."""
+"""`Request`: the measures that are asked for, the policy, and the tool whose way they are."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.errors import GainfulError, InputError, MeasureError
+from gainful.errors import GainfulError, InputError, MeasureError, PolicyError
+from gainful.matching.options import MeasuringOptions
+from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.dialect_catalogue import dialects
@@ -15,6 +18,100 @@ from gainful.measures.notation import Measures, parse, read_measures
 from gainful.measures.policy import Policy
 from gainful.measures.spec import Measure
 from gainful.message_texts import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a caller asks for.
+
+    Attributes:
+        measures: in the order asked.
+        policy: the caller's, or the tool's.
+        tool: the dialect that is asked for; None where none is.
+    """
+
+    measures: tuple[Measure, ...]
+    policy: Policy
+    tool: Dialect | None
+
+    @property
+    def measure(self) -> Measure:
+        """The one measure that is asked for."""
+        (found,) = self.measures
+        return found
+
+    @contextmanager
+    def reading(self, judgments: object, options: MeasuringOptions) -> Iterator[Reader]:
+        """Open judgments; errors that come of a choice of the tool's policy say that it is its."""
+        with speaking(self.tool), reading(judgments, self.policy, options) as reader:
+            yield reader
+
+    def warn_of_marks(self, reader: Reader) -> None:
+        """Warn of −1 that may mean not judged; a tool says itself what it is."""
+        if self.tool is None:
+            reader.warn_of_marks()
+
+    def refuse_grades(self, listed: NDArray[Any], judged: NDArray[Any]) -> None:
+        """Refuse grades that the tool does not take; see `refuse_grades`."""
+        refuse_grades(self.tool, listed, judged, self.measures)
+
+
+def read_request(measures: Measures, options: MeasuringOptions) -> Request:
+    """Read the measures, the policy and the dialect that a caller gives."""
+    request = read_unmeasured(options)
+    return replace(request, measures=asked_of(measures, request.tool))
+
+
+def read_one(measure: str | Measure, options: MeasuringOptions) -> Request:
+    """Read the one measure, the policy and the dialect that a caller gives."""
+    request = read_unmeasured(options)
+    if request.tool is not None:
+        asked = request.tool.measure(measure)
+    else:
+        asked = measure if isinstance(measure, Measure) else parse(measure)
+    return replace(request, measures=(asked,))
+
+
+def read_unmeasured(options: MeasuringOptions) -> Request:
+    """Read the policy and the dialect that a caller gives where nothing is measured."""
+    policy = options.get("policy")
+    tool = read_tool(options.get("dialect"), policy)
+    return Request((), read_policy(policy) if tool is None else tool.for_files(), tool)
+
+
+def refuse_dialect(options: MeasuringOptions, why: str) -> None:
+    """Refuse a dialect where there is no place for one, and say why."""
+    given = options.get("dialect")
+    if given is not None:
+        raise InputError("dialect", f"none: {why}", shown(given))
+
+
+def read_policy(policy: Policy | None) -> Policy:
+    """Return the policy that a caller gives, or the default."""
+    if policy is None:
+        return Policy()
+    if not isinstance(policy, Policy):
+        raise InputError(
+            "policy", "a gainful.Policy", shown(policy), "E.g. Policy(ties='average')."
+        )
+    return policy
+
+
+def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
+    """Return the policy for measures some of which read a negative grade as a mark.
+
+    Where all do, there is nothing to warn of. infAP tells what is marked from what nobody drew.
+    """
+    if policy.negative == "unjudged" and any(measure.name == "infAP" for measure in measures):
+        raise PolicyError(
+            "infAP",
+            "another answer to the policy negative",
+            "negative=unjudged, which leaves the marks of its pool out",
+            "Measure it apart: it reads negative grades as not judged itself.",
+        )
+    if policy.negative == "auto" and all(measure.family.marks for measure in measures):
+        return replace(policy, negative="keep")
+    return policy
 
 
 def read_tool(dialect: str | Dialect | None, policy: Policy | None) -> Dialect | None:

@@ -1,0 +1,86 @@
+"""`ReadingOptions` and `MeasuringOptions`: what every function that reads takes by keyword."""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import ParamSpec, TypedDict, TypeVar
+
+from gainful.inputs.cores import at_most
+from gainful.inputs.engine import Engine
+from gainful.inputs.spark_engine import Spark
+from gainful.measures.dialect import Dialect
+from gainful.measures.policy import Policy
+from gainful.message_texts import did_you_mean
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How inputs are read: what every function that reads them takes by keyword.
+
+    Attributes:
+        columns: names of columns that are not among the usual: query, doc, grade, score, rank, or
+            of one side alone, such as judgments.query.
+        engine: what may be used of the machine, an `Engine`; or, in `evaluate`, `evaluate_runs` and
+            `compare`, `Spark`, which then reads the files.
+        progress: called with the share of the work that is done, from 0 to 1; where there are
+            several runs, also with the name of the one at hand.
+    """
+
+    columns: Mapping[str, str] | None
+    engine: Engine | Spark | None
+    progress: Callable[..., None] | None
+
+
+class MeasuringOptions(ReadingOptions, total=False):
+    """How runs are matched and measured: `ReadingOptions`, and these.
+
+    Attributes:
+        policy: the choices that are not the measure's, a `Policy`; the defaults if None.
+        dialect: measure as another tool does, such as "trec_eval-9"; then there is no policy.
+        chunks: with the policy `fold`, the delimiter before the number of a chunk, or a dict
+            from chunk to document.
+    """
+
+    policy: Policy | None
+    dialect: str | Dialect | None
+    chunks: str | Mapping[str, str] | None
+
+
+def takes(
+    record: type[ReadingOptions],
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Have a function take a record of options: `**options: Unpack[MeasuringOptions]`.
+
+    Other keywords are refused, the signature shows what there is, and the whole call keeps to the
+    cores that its engine allows.
+    """
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        plain = inspect.signature(function)
+        own = [each for each in plain.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        options = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+            for name, hint in inspect.get_annotations(record).items()
+        ]
+        known = {each.name: None for each in (*own, *options)}
+
+        @functools.wraps(function)
+        def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
+            for name in named:
+                if name not in known:
+                    hint = did_you_mean(name, list(known))
+                    message = (
+                        f"{function.__name__}() got an unexpected keyword argument {name!r}. {hint}"
+                    )
+                    raise TypeError(message.strip())
+            engine = named.get("engine")
+            with at_most(engine.threads if isinstance(engine, Engine) else None):
+                return function(*given, **named)
+
+        shown = plain.replace(parameters=[*own, *options])
+        call.__signature__ = shown  # type: ignore[attr-defined]
+        return call
+
+    return decorate

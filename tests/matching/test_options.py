@@ -1,0 +1,239 @@
+"""One record of options: every function that reads takes it, and so does the command line."""
+
+import concurrent.futures
+import inspect
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import gainful as gf
+from gainful.cli import options as cli_options
+from gainful.cli.commands import commands as command_line
+
+JUDGMENTS = {f"q{i}": {"a": 2, "b": 1, "c": 0, "d": i % 3} for i in range(6)}
+ONE = {
+    f"q{i}": {doc: float(-((place * (i + 2)) % 5)) for place, doc in enumerate("xabcd")}
+    for i in range(6)
+}
+TWO = {f"q{i}": {"d": 5.0, "c": 4.0, "y": 3.0, "b": 2.0 + i % 2, "a": 1.5} for i in range(6)}
+RUNS = {"one": ONE, "two": TWO}
+SAMPLES = {
+    query: {doc: (1 + (doc > "b"), grade) for doc, grade in docs.items()}
+    for query, docs in JUDGMENTS.items()
+}
+SUBTOPICS = {"q0": {"t1": {"a": 1}, "t2": {"c": 1}}, "q1": {"t1": {"d": 1}}}
+
+# Every function that reads, with what it takes besides; what it returns, as numbers or rows.
+MEASURING = {
+    "attribute": lambda **o: gf.attribute(JUDGMENTS, ONE, TWO, query="q1", **o).difference,
+    "bounds": lambda **o: gf.bounds(JUDGMENTS, ONE, grades=(0, 2), **o)["nDCG@10"].high,
+    "bounds_of_runs": lambda **o: (
+        gf.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2), **o).runs["two"]["nDCG@10"].high
+    ),
+    "compare": lambda **o: gf.compare(JUDGMENTS, RUNS, resamples=99, **o).differences[0].difference,
+    "curve": lambda **o: gf.curve(JUDGMENTS, ONE, upto=3, **o)[2],
+    "evaluate": lambda **o: gf.evaluate(JUDGMENTS, ONE, **o)["nDCG@10"],
+    "evaluate_runs": lambda **o: gf.evaluate_runs(JUDGMENTS, RUNS, **o)["two"]["nDCG@10"],
+    "explain": lambda **o: gf.explain(JUDGMENTS, ONE, query="q1", **o).value,
+    "inferred_ap": lambda **o: gf.inferred_ap(SAMPLES, ONE, **o).mean,
+    "inferred_ndcg": lambda **o: gf.inferred_ndcg(SAMPLES, ONE, **o).mean,
+    "next_to_judge": lambda **o: [
+        (r.doc, r.priority) for r in gf.next_to_judge(JUDGMENTS, RUNS, **o)
+    ],
+    "pool": lambda **o: [(r.query, r.doc, r.rank) for r in gf.pool(RUNS, depth=2, **o)],
+    "pool_bias": lambda **o: [r.without for r in gf.pool_bias(JUDGMENTS, RUNS, depth=2, **o)],
+    "random_order": lambda **o: gf.random_order(JUDGMENTS, ONE, **o).expected.tolist(),
+    "report": lambda **o: gf.report(JUDGMENTS, RUNS, resamples=99, **o).scores["two"]["nDCG@10"],
+}
+WITHOUT_DIALECT = {
+    "evaluate_subtopics": lambda **o: gf.evaluate_subtopics(SUBTOPICS, ONE, **o)["alpha_nDCG@20"],
+    "which": lambda **o: gf.which(JUDGMENTS, ONE, got="0.5", **o).tried,
+    "why": lambda **o: gf.why(JUDGMENTS, ONE, dialects="trec_eval", **o).second_value,
+}
+READING = {
+    "check": lambda **o: gf.check(JUDGMENTS, RUNS, **o).summary,
+    "read_subtopics": lambda **o: gf.read_subtopics(SUBTOPICS, **o),
+    "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
+    "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
+}
+SEVERAL_RUNS = ("bounds_of_runs", "compare", "evaluate_runs", "next_to_judge", "pool", "pool_bias", "report")  # fmt: skip
+
+
+def options_of(function):
+    parameters = inspect.signature(function).parameters
+    return {name for name in gf.MeasuringOptions.__annotations__ if name in parameters}
+
+
+def test_every_function_that_reads_takes_the_record():
+    measuring, reading = (
+        set(gf.MeasuringOptions.__annotations__),
+        set(gf.ReadingOptions.__annotations__),
+    )
+    assert reading < measuring
+    takes = {
+        name: options_of(getattr(gf, name))
+        for name in gf.__all__
+        if inspect.isfunction(getattr(gf, name))
+    }
+    found = {name for name, options in takes.items() if options >= reading}
+    assert found == {*MEASURING, *WITHOUT_DIALECT, *READING}
+    assert all(takes[name] == measuring for name in (*MEASURING, *WITHOUT_DIALECT))
+    # Apart from these, the options are of functions that read nothing: arrays, lists, tables of scores.
+    others = {name for name, options in takes.items() if options and name not in found}
+    assert others == {"compare_scores", "evaluate_arrays", "explain_grades"}
+
+
+def test_the_command_line_offers_the_record():
+    assert {*cli_options.MEASURING, "progress"} == set(gf.MeasuringOptions.__annotations__)
+    assert {*cli_options.READING, "progress"} == set(gf.ReadingOptions.__annotations__)
+    offered = {"columns", "memory", "threads", "temp_dir", "unpacked"}
+    choices = {choice.name for choice in gf.choices()}
+    for name in ("evaluate", "compare", "explain", "report", "pool", "power", "why"):
+        parameters = {each.name for each in command_line.get_command(None, name).params}
+        assert {*offered, *choices, "chunks", "chunk_map"} <= parameters, name
+        assert ("dialect" in parameters) == (name != "why"), name
+    for name in ("check", "convert"):
+        assert offered <= {each.name for each in command_line.get_command(None, name).params}, name
+
+
+@pytest.mark.parametrize("name", [*MEASURING, *WITHOUT_DIALECT])
+def test_another_keyword_is_refused_with_the_one_that_was_meant(name):
+    work = MEASURING.get(name) or WITHOUT_DIALECT[name]
+    with pytest.raises(
+        TypeError, match=rf"^{name}\(\) got an unexpected .*Did you mean 'columns'\?"
+    ):
+        work(colums={})
+
+
+@pytest.mark.parametrize("name", [*MEASURING, *WITHOUT_DIALECT])
+def test_a_policy_that_is_none_is_refused(name):
+    work = MEASURING.get(name) or WITHOUT_DIALECT[name]
+    with pytest.raises(gf.InputError, match=r"policy: expected a gainful\.Policy"):
+        work(policy="condense")
+
+
+@pytest.mark.parametrize("name", MEASURING)
+def test_a_dialect_is_its_measures_under_its_policy(name):
+    tool = gf.dialect("ir_measures")
+    spoken = MEASURING[name](dialect="ir_measures")
+    assert spoken == MEASURING[name](policy=tool.for_files())
+    with pytest.raises(gf.InputError, match="none beside the dialect"):
+        MEASURING[name](dialect="trec_eval-9", policy=gf.Policy())
+
+
+def test_a_dialect_changes_what_is_measured():
+    """Gain exp2 and an ideal of the retrieved documents, as LightGBM has them."""
+    policy = gf.Policy(ties="order", missing="skip", empty="one")
+    gain = gf.evaluate(JUDGMENTS, ONE, "nDCG(gain=exp2, ideal=retrieved)@3", policy=policy)
+    found = gf.evaluate(JUDGMENTS, ONE, "ndcg@3", dialect="lightgbm")
+    assert found["ndcg@3"] == gain["nDCG(gain=exp2, ideal=retrieved)@3"]
+    compared = gf.compare(JUDGMENTS, RUNS, "ndcg@3", dialect="lightgbm")
+    assert compared["two", "ndcg@3"].base_mean == found["ndcg@3"]
+    assert "dialect: lightgbm" in compared.notes()
+    assert compared.to_dict()["dialect"] == "lightgbm"
+    assert not compared.gate("ndcg@3 < -0.9").failed
+    explained = gf.explain(JUDGMENTS, ONE, "ndcg@3", query="q1", dialect="lightgbm")
+    assert explained.value == pytest.approx(found.values[found.queries.index("q1"), 0])
+    page = gf.report(JUDGMENTS, RUNS, "ndcg@3", dialect="lightgbm", resamples=99).payload()
+    assert page["policy"][0]["answer"] == "lightgbm"
+
+
+@pytest.mark.parametrize("name", [each for each in MEASURING if each != "pool"])
+def test_grades_that_a_tool_refuses_are_refused_everywhere(name, monkeypatch):
+    bad = {query: {**docs, "a": 0.5} for query, docs in JUDGMENTS.items()}
+    monkeypatch.setitem(globals(), "JUDGMENTS", bad)
+    drawn = {query: {doc: (1, grade) for doc, grade in docs.items()} for query, docs in bad.items()}
+    monkeypatch.setitem(globals(), "SAMPLES", drawn)
+    with pytest.raises(gf.InputError, match="dialect ir_measures: expected whole grades"):
+        MEASURING[name](dialect="ir_measures")
+
+
+@pytest.mark.parametrize("name", WITHOUT_DIALECT)
+def test_a_dialect_is_refused_where_it_has_no_place(name):
+    with pytest.raises(gf.InputError, match="dialect: expected none: "):
+        WITHOUT_DIALECT[name](dialect="trec_eval-9")
+
+
+@pytest.mark.parametrize("name", MEASURING)
+def test_chunks_are_folded_by_every_function_that_measures(name, monkeypatch):
+    """Each document comes as two chunks; the better of them is the document."""
+    policy = gf.Policy(fold="max")
+    expected = MEASURING[name]()
+
+    def chunked(run):
+        return {
+            query: {f"{doc}#{part}": score - part for doc, score in docs.items() for part in (0, 1)}
+            for query, docs in run.items()
+        }
+
+    monkeypatch.setitem(globals(), "ONE", chunked(ONE))
+    monkeypatch.setitem(globals(), "TWO", chunked(TWO))
+    monkeypatch.setitem(globals(), "RUNS", {"one": ONE, "two": TWO})
+    assert MEASURING[name](policy=policy, chunks="#") == expected
+    whole = {f"{doc}#{part}": doc for doc in "abcdxy" for part in (0, 1)}
+    assert MEASURING[name](policy=policy, chunks=whole) == expected
+    with pytest.raises(gf.InputError, match="chunks"):
+        MEASURING[name](chunks="#")
+
+
+@pytest.mark.parametrize("name", [*MEASURING, *WITHOUT_DIALECT, *READING])
+def test_progress_is_told_from_files(name, monkeypatch, tmp_path):
+    for kind, given in (("ONE", ONE), ("TWO", TWO)):
+        gf.write_run(given, tmp_path / f"{kind}.csv")
+        monkeypatch.setitem(globals(), kind, str(tmp_path / f"{kind}.csv"))
+    gf.write_judgments(JUDGMENTS, tmp_path / "judgments.csv")
+    monkeypatch.setitem(globals(), "JUDGMENTS", str(tmp_path / "judgments.csv"))
+    monkeypatch.setitem(globals(), "RUNS", {"one": ONE, "two": TWO})
+    work = (MEASURING | WITHOUT_DIALECT | READING)[name]
+    given = {"path": tmp_path} if name.startswith("write") else {}
+    told = []
+    work(progress=lambda *what: told.append(what), **given)
+    assert all(0 <= share <= 1 for share, *_ in told)
+    if name in SEVERAL_RUNS:
+        assert {len(what) for what in told} == {2}
+        assert told[0][1] == "one"
+        shares = [share for share, _ in told]
+        assert shares == sorted(shares)
+        assert told[-1][0] == pytest.approx(1.0)
+    else:
+        assert {len(what) for what in told} <= {1}
+    with pytest.raises(gf.InputError, match="progress: expected a function"):
+        work(progress=3, **given)
+
+
+def test_the_threads_of_an_engine_hold_for_all_of_the_work(monkeypatch, tmp_path):
+    """NumPy's part, the packing and the resampling, too, not only what DuckDB does."""
+    seen = []
+
+    class Recording(ThreadPoolExecutor):
+        def __init__(self, workers, *given, **options):
+            seen.append(workers)
+            super().__init__(workers, *given, **options)
+
+    monkeypatch.setattr(concurrent.futures, "ThreadPoolExecutor", Recording)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    rng = np.random.default_rng(1)
+    judgments = {f"q{i}": {f"d{j}": int(rng.integers(3)) for j in range(5)} for i in range(40)}
+    runs = {
+        name: {
+            query: {doc: float(rng.random()) for doc in docs} for query, docs in judgments.items()
+        }
+        for name in ("one", "two")
+    }
+    gf.write_judgments(judgments, tmp_path / "judgments.qrels")
+    gf.write_run(runs["one"], tmp_path / "one.run")
+    large = {f"q{i}": {f"d{j}": float(j) for j in range(1000)} for i in range(900)}
+
+    def work(**options):
+        seen.clear()
+        gf.compare(judgments, runs, **options)
+        resampled = max(seen, default=1)
+        seen.clear()
+        gf.write_run(large, tmp_path / "large.run.gz", **options)
+        return resampled, max(seen, default=1)
+
+    assert work() == (8, 8)
+    assert work(engine=gf.Engine(threads=3)) == (3, 3)
+    assert work(engine=gf.Engine(threads=1)) == (1, 1)
