@@ -11,7 +11,12 @@ import numpy as np
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.counted_queries import SKIPPED
 from gainful.evaluation.request import read_one
-from gainful.explanation.query_list import QueryList, look_at_grades, read_query_list, sums_of
+from gainful.explanation.judged_ranking import (
+    JudgedRanking,
+    look_at_grades,
+    read_judged_ranking,
+    sums_of,
+)
 from gainful.explanation.worked_steps import (
     Sums,
     discounts_to,
@@ -235,7 +240,7 @@ class Side:
     the value is besides the terms; `empty` is whether the policy, and no sum, says the value.
     """
 
-    listed: QueryList
+    listed: JudgedRanking
     sums: Sums
     place: int
     ranking: Ranking
@@ -254,7 +259,7 @@ class Side:
 
 
 def side_of(
-    listed: QueryList,
+    listed: JudgedRanking,
     sums: Sums,
     place: int,
     ranking: Ranking | None = None,
@@ -449,7 +454,7 @@ def attribute(
     chosen = request.policy.resolved(ids=True)
     name = id_text(query, where="query")
     with replace(request, policy=chosen).reading(judgments, options) as reader:
-        first, second = (read_query_list(reader, each, name, chosen) for each in (base, run))
+        first, second = (read_judged_ranking(reader, each, name, chosen) for each in (base, run))
     look_at_grades(first, asked, request.policy, request.tool)
     remarks = _missing(asked, name, first, second)
     sides = []
@@ -478,7 +483,9 @@ def read_attributed(measure: str | Measure) -> Measure:
     return asked
 
 
-def _missing(measure: Measure, query: str, base: QueryList, run: QueryList) -> tuple[str, ...]:
+def _missing(
+    measure: Measure, query: str, base: JudgedRanking, run: JudgedRanking
+) -> tuple[str, ...]:
     """Say which run lacks the query, if that has a value."""
     lacking = [name for name, each in (("base", base), ("run", run)) if each.missing]
     if not lacking:

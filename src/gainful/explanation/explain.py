@@ -8,7 +8,7 @@ from gainful.errors import InputError
 from gainful.evaluation.counted_queries import SKIPPED
 from gainful.evaluation.cumulated_gain import Grades, match_grades
 from gainful.evaluation.request import read_one, read_policy
-from gainful.explanation.query_list import look_at_grades, read_query_list, sums_of
+from gainful.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
 from gainful.explanation.worked_steps import (
     IDEAL,
     PARTS,
@@ -75,7 +75,7 @@ def explain_with(
 ) -> Explanation:
     """Work out the value of one query of a run that is read already, under another policy."""
     asked, chosen = read_explained(measure), policy.resolved(ids=True)
-    listed = read_query_list(reader.under(chosen), run, query, chosen)
+    listed = read_judged_ranking(reader.under(chosen), run, query, chosen)
     look_at_grades(listed, asked, policy, tool)
     if listed.missing:
         raise InputError("query", "a query of the run", f"{query!r} missing from it")

@@ -15,7 +15,7 @@ from gainful.explanation.attribution import (
     has_parts,
     side_of,
 )
-from gainful.explanation.query_list import QueryList, list_query, with_lowest
+from gainful.explanation.judged_ranking import JudgedRanking, judged_ranking_of, with_lowest
 from gainful.explanation.worked_steps import (
     IDEAL,
     PARTS,
@@ -56,7 +56,7 @@ class Ranked:
         side: for the parts of a difference; None where there is none.
     """
 
-    listed: QueryList
+    listed: JudgedRanking
     ranking: Ranking
     entries: Sequence[Entry]
     steps: Sequence[Step] = ()
@@ -126,7 +126,7 @@ class RankedLists:
 
     def _block(
         self, queries: Sequence[str], judged: Fetch, returned: Mapping[str, Fetch], policy: Policy
-    ) -> Iterator[tuple[str, dict[str, QueryList]]]:
+    ) -> Iterator[tuple[str, dict[str, JudgedRanking]]]:
         """Yield each query with its lists by the names of their runs."""
         grades = judged(queries)
         scores = {name: fetch(queries) for name, fetch in returned.items()}
@@ -135,7 +135,9 @@ class RankedLists:
             yield (
                 query,
                 {
-                    name: list_query(query, known, found.get(query), policy, self.reader.chunks)
+                    name: judged_ranking_of(
+                        query, known, found.get(query), policy, self.reader.chunks
+                    )
                     for name, found in scores.items()
                 },
             )
@@ -154,7 +156,7 @@ class RankedLists:
         first = next(iter(self.matched.values()))
         return {query: place for place, query in enumerate(first.queries)}
 
-    def _ranked(self, listed: QueryList, sums: Sums | None, place: int) -> Ranked:
+    def _ranked(self, listed: JudgedRanking, sums: Sums | None, place: int) -> Ranked:
         ranking = listed.ranking(float if sums is None else sums.worth)
         entries = listed.entries(ranking, self._deepest)
         if sums is None:
@@ -180,7 +182,7 @@ class RankedLists:
         return list_steps(sums, sums.part, entries, length) if self._has_list else ()
 
     def _side(
-        self, listed: QueryList, sums: Sums, place: int, ranking: Ranking, steps: Sequence[Step]
+        self, listed: JudgedRanking, sums: Sums, place: int, ranking: Ranking, steps: Sequence[Step]
     ) -> Side:
         if self.measure.cutoff is None:
             # All ranks count, and only those that are shown have their lines.
@@ -212,7 +214,7 @@ class RankedLists:
         parts = [str(summed(self.measure, family)) for family in PARTS[self.measure.name]]
         return str(self.measure), parts
 
-    def _conclusion(self, listed: QueryList, sums: Sums, place: int) -> str:
+    def _conclusion(self, listed: JudgedRanking, sums: Sums, place: int) -> str:
         if sums.is_empty(place) and listed.policy.empty in NO_VALUE:
             return self._without_value(listed)
         remark = ""
@@ -225,7 +227,7 @@ class RankedLists:
         totals = dict(zip(parts, [sums.totals[place], *ideal], strict=True))
         return conclusion_of(name, totals, sums.values[place], remark)
 
-    def _without_value(self, listed: QueryList) -> str:
+    def _without_value(self, listed: JudgedRanking) -> str:
         if listed.missing:
             why = f"the run lacks the query: policy missing={listed.policy.missing}"
         else:

@@ -1,4 +1,4 @@
-"""`QueryList`: a query of a run beside its judgments, document by document."""
+"""`JudgedRanking`: a query of a run beside its judgments, document by document."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from gainful.message_texts import did_you_mean, shown
 
 
 @dataclass(frozen=True, slots=True)
-class QueryList:
+class JudgedRanking:
     """A query of a run beside its judgments, as the policy has both.
 
     Attributes:
@@ -70,7 +70,7 @@ class QueryList:
         return [(doc, self.grades.get(doc)) for doc in sorted(docs)]
 
 
-def read_query_list(reader: Reader, run: object, query: str, policy: Policy) -> QueryList:
+def read_judged_ranking(reader: Reader, run: object, query: str, policy: Policy) -> JudgedRanking:
     """Read one query of a run and of its judgments, under a policy with ties decided."""
     some_judged, some_returned = reader.documents(run, query)
     all_judged = queries_of(some_judged, "judgments")
@@ -78,11 +78,13 @@ def read_query_list(reader: Reader, run: object, query: str, policy: Policy) -> 
     if query not in all_judged:
         raise InputError("query", "a judged query", shown(query), did_you_mean(query, all_judged))
     decided = with_lowest(reader, policy)
-    return list_query(query, all_judged[query], all_returned.get(query), decided, reader.chunks)
+    return judged_ranking_of(
+        query, all_judged[query], all_returned.get(query), decided, reader.chunks
+    )
 
 
 def look_at_grades(
-    listed: QueryList, measure: Measure, policy: Policy, tool: Dialect | None
+    listed: JudgedRanking, measure: Measure, policy: Policy, tool: Dialect | None
 ) -> None:
     """Warn of −1 that may mean not judged; where a tool is asked for, refuse what it does not take."""
     judged = np.array([*listed.judged.values()], np.float64)
@@ -98,13 +100,13 @@ def with_lowest(reader: Reader, policy: Policy) -> Policy:
     return policy.knowing(reader.judgments.lowest_grade) if policy.absent == "lowest" else policy
 
 
-def list_query(
+def judged_ranking_of(
     query: str,
     grades: Mapping[str, float],
     scores: Mapping[str, float] | None,
     policy: Policy,
     chunks: Chunks | None,
-) -> QueryList:
+) -> JudgedRanking:
     """Return a query as the policy has it; `scores` is None where the run lacks it."""
     judged = judged_of(grades, query, policy)
     returned = {} if scores is None else returned_of(scores, query, policy, chunks)
@@ -116,10 +118,10 @@ def list_query(
         listed = {doc: score for doc, score in listed.items() if doc in counted}
     elif isinstance(policy.unjudged, float):
         counted = {**dict.fromkeys(listed, policy.unjudged), **counted}
-    return QueryList(query, judged, returned, counted, listed, policy, scores is None)
+    return JudgedRanking(query, judged, returned, counted, listed, policy, scores is None)
 
 
-def sums_of(listed: Sequence[QueryList], measure: Measure, policy: Policy) -> Sums:
+def sums_of(listed: Sequence[JudgedRanking], measure: Measure, policy: Policy) -> Sums:
     """Match queries alone, and return the sums of a measure; places are those of the list."""
     documents = [
         (each.query, each.judged, None if each.missing else each.returned) for each in listed
