@@ -31,9 +31,9 @@ from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.tables import read_table
 from gainful.matching.options import MeasuringOptions, takes
 from gainful.measures.family import GEOMETRIC
+from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 
 Progress = Callable[[float, str], None]
 

@@ -14,7 +14,7 @@ from gainful.comparison.slices import Slice
 from gainful.errors import InputError
 from gainful.evaluation.coverage import count_queries
 from gainful.evaluation.scores import Scores
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
 from gainful.statistics.corrections import CORRECTIONS

@@ -13,7 +13,7 @@ from gainful.comparison.score_columns import name_among
 from gainful.errors import InputError
 from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.scores import Scores
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 from gainful.message_texts import did_you_mean, shown
 from gainful.plotting import charts
 from gainful.plotting.charts import Look, SizedLook

@@ -13,8 +13,8 @@ from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.tables import InputTable, read_table
 from gainful.measures.dialect_catalogue import dialect as find_dialect
+from gainful.measures.measure import Measure
 from gainful.measures.notation import parse, parse_all
-from gainful.measures.spec import Measure
 from gainful.message_texts import did_you_mean
 
 Columns = str | Measure | Sequence[str | Measure]

@@ -3,7 +3,7 @@
 import math
 
 from gainful.measures.family import GEOMETRIC, SUM
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 
 
 def aggregate_of(measure: Measure, values: list[float]) -> float:

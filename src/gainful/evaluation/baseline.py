@@ -23,9 +23,9 @@ from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Session
 from gainful.inputs.files import BYTE_ORDER_MARK, Plain, beginning, opened, path_of, plain_file
 from gainful.inputs.nested_json import RepeatedError, unique_keys
+from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import shown
 from gainful.version import VERSION
 from gainful.writing.atomic_files import name_of, replacing

@@ -8,8 +8,8 @@ from gainful.array_types import Bools
 from gainful.errors import InputError
 from gainful.evaluation.measuring import Measured
 from gainful.inputs.identifiers import examples
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 
 SKIPPED = ("skip", "skip_all")
 """The answers to `empty` that leave a query out."""

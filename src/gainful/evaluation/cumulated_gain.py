@@ -13,8 +13,8 @@ from gainful.inputs.arrays import as_array, as_numbers
 from gainful.matching.array_matching import match_ranked
 from gainful.matching.matched import Matched, offsets_of
 from gainful.measures.gain import Gain
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.measures.written_numbers import write_number
 
 Grades = ArrayLike | Sequence[ArrayLike]

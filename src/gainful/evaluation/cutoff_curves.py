@@ -8,8 +8,8 @@ from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.matching.matched import Matched
 from gainful.measures.family import NEVER
+from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
-from gainful.measures.spec import Measure
 
 _ALWAYS = 100  # cutoffs of a curve, however short the lists are
 

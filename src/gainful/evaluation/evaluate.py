@@ -35,9 +35,9 @@ from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
+from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import shown
 
 _DEEPEST = 100  # below, it is as fast to look at the whole run

@@ -22,8 +22,8 @@ from gainful.inputs.cores import cores, in_parallel
 from gainful.matching.matched import Matched
 from gainful.measures.family import OPTIONAL
 from gainful.measures.gain import Gain
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 
 KERNELS: Mapping[str, Compute] = {
     **cumulated_gain.KERNELS,

@@ -7,8 +7,8 @@ from typing import Any
 from gainful import arguments
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, MissingDependencyError
+from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
-from gainful.measures.spec import Measure
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table import Cell, Table
 

@@ -14,9 +14,9 @@ from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.dialect_catalogue import dialects
+from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures, parse, read_measures
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import shown
 
 

@@ -32,9 +32,9 @@ from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.evaluation.request import find_measure
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM
+from gainful.measures.measure import Measure
 from gainful.measures.notation import read_measures
 from gainful.measures.policy import BY_ID, Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.version import VERSION

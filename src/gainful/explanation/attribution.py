@@ -30,9 +30,9 @@ from gainful.inputs.identifiers import id_text
 from gainful.kernels.cumulated_gain import absent
 from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.ranked_documents import Ranking
+from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import printable
 from gainful.rendering.table import Cell, Table
 

@@ -28,8 +28,8 @@ from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.ranked_documents import Placed
 from gainful.matching.reader import Reader
 from gainful.measures.dialect import Dialect
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 
 _TITLES = {
     "judged": "the ideal: all judged documents, best first",

@@ -20,8 +20,8 @@ from gainful.matching.negative_grades import warn_of_marks
 from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import Reader
 from gainful.measures.dialect import Dialect
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import did_you_mean, shown
 
 

@@ -15,8 +15,8 @@ from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.reader import Reader
 from gainful.measures import discount, gain
 from gainful.measures.dialect import Dialect
+from gainful.measures.measure import Measure
 from gainful.measures.policy import CHOICES, Policy
-from gainful.measures.spec import Measure
 
 CUTOFF = "cutoff"
 PARAMETERS = ("gain", "discount", "base", "ideal", "depth", "norm")

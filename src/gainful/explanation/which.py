@@ -16,8 +16,8 @@ from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialects
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 

@@ -18,9 +18,9 @@ from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.family import MEAN
+from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 

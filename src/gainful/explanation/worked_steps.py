@@ -20,9 +20,9 @@ from gainful.kernels.cumulated_gain import mean_discount
 from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Placed
 from gainful.measures.discount import Discount
+from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 
 _NORMALISED = "nDCG"
 _SUMS = {_NORMALISED: "DCG"}

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gainful.measures.gain import FORMS as GAINS
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import printable
 from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
 

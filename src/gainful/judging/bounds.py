@@ -31,9 +31,9 @@ from gainful.judging.ndcg_bounds import bounds_of, single_list
 from gainful.matching.matched import Matched
 from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import Reader
+from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import BY_ID, Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 

@@ -10,8 +10,8 @@ from gainful.evaluation.cutoff_curves import at_cutoffs, without_cutoff
 from gainful.evaluation.evaluate import evaluate_one
 from gainful.evaluation.request import read_one
 from gainful.matching.options import MeasuringOptions, takes
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.plotting import charts
 from gainful.plotting.charts import SizedLook
 from gainful.rendering.table import Cell, Table, as_html, as_text

@@ -12,7 +12,7 @@ from gainful.judging.measure_bounds import linear, relevance_ends
 from gainful.judging.ndcg_bounds import PartlyJudgedLists, bounds_of
 from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.reader import Reader
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 
 COMPARED = ("nDCG", "DCG", "CG", "P")
 """The families whose difference has exact bounds."""

@@ -18,8 +18,8 @@ from gainful.matching.options import MeasuringOptions
 from gainful.matching.ranked_documents import by_score
 from gainful.matching.reader import Reader
 from gainful.measures.family import GEOMETRIC
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import shown
 
 GradesByQuery = dict[str, dict[str, float]]

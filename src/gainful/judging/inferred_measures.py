@@ -16,7 +16,7 @@ from gainful.inputs.column_roles import SAMPLES
 from gainful.inputs.tables import read_table
 from gainful.kernels.binary_relevance import ratio
 from gainful.matching.options import MeasuringOptions, takes
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 from gainful.rendering.table import Table, as_html, as_text
 
 _EPSILON = 1e-5  # of xinfAP, which keeps its shares from 0/0

@@ -12,7 +12,7 @@ from gainful.judging.grade_scale import Scale, possible_gains
 from gainful.judging.ndcg_bounds import PartlyJudgedLists, single_list
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.row_sums import sums
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 
 Ends = tuple[Floats, Floats]
 

@@ -12,7 +12,7 @@ from gainful.judging.grade_scale import Scale, possible_gains
 from gainful.kernels.cumulated_gain import owners
 from gainful.kernels.ratio_bounds import Unknown, highest
 from gainful.kernels.row_sums import sums
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 
 _ELEMENTS = 1 << 20  # of a matrix [query, rank] that is worked on at a time
 

@@ -18,7 +18,7 @@ from gainful.judging.gathered_runs import (
 )
 from gainful.judging.priorities import prioritise, read_compared
 from gainful.matching.options import MeasuringOptions, takes
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.writing.file_formats import POOLS, read_naming

@@ -19,8 +19,8 @@ from gainful.judging.gathered_runs import (
     without_warnings,
 )
 from gainful.matching.options import MeasuringOptions, takes
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.statistics.ranking_agreement import kendall_tau
 from gainful.writing.table_files import write_table

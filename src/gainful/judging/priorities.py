@@ -15,8 +15,8 @@ from gainful.judging.gathered_runs import (
 )
 from gainful.judging.grade_scale import read_scale
 from gainful.measures.family import SUM
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import did_you_mean, shown
 
 _TOGETHER = 1_000_000  # documents that are copied before they are evaluated

@@ -18,8 +18,8 @@ from gainful.evaluation.worksheet import Worksheet
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import mean_and_variance
 from gainful.matching.options import MeasuringOptions, takes
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.rendering.table import Cell, Table, as_html, as_text
 
 SUMS = ("CG", "DCG", "nDCG")

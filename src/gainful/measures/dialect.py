@@ -9,9 +9,9 @@ from gainful import arguments
 from gainful.errors import InputError, MeasureError
 from gainful.measures.family_catalogue import family
 from gainful.measures.foreign_spellings import without_call, written_out
+from gainful.measures.measure import Measure
 from gainful.measures.notation import read_measures, read_text
 from gainful.measures.policy import BY_ID, Policy
-from gainful.measures.spec import Measure
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import shown
 

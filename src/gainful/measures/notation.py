@@ -18,7 +18,7 @@ from gainful.errors import MeasureError
 from gainful.measures.family import NEVER, Family, Spelling
 from gainful.measures.family_catalogue import catalogue, hint_of_subtopics
 from gainful.measures.foreign_spellings import written_out
-from gainful.measures.spec import Measure, read_cutoff
+from gainful.measures.measure import Measure, read_cutoff
 from gainful.message_texts import did_you_mean, shown
 
 Kind = TypeVar("Kind", bound=Measure)

@@ -9,8 +9,8 @@ from gainful.evaluation.baseline import Baseline
 from gainful.evaluation.scores import Scores
 from gainful.judging.bounds import BOUNDED, bounds_of_matched
 from gainful.matching.matched import Matched
+from gainful.measures.measure import Measure
 from gainful.measures.policy import CHOICES, Policy
-from gainful.measures.spec import Measure
 
 Evaluated = Mapping[str, Scores | Baseline]
 Ends = Mapping[str, tuple[float, float]]

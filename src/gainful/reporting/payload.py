@@ -14,8 +14,8 @@ from gainful.evaluation.cutoff_curves import at_cutoffs
 from gainful.evaluation.scores import Scores, measure_matched
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.plotting import charts, theme
 from gainful.reporting.coverage import checks_section, coverage_section, find_bounds, policy_section
 from gainful.reporting.packed_details import Packed, pack

@@ -7,8 +7,8 @@ from typing import Any
 
 from gainful.explanation.worked_steps import ABSENT, Entry, has_table
 from gainful.explanation.worked_tables import Step, conventions_of
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.reporting.query_and_document_texts import Caption
 from gainful.reporting.ranked_lists import QueryLists, Ranked
 

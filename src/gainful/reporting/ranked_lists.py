@@ -32,8 +32,8 @@ from gainful.explanation.worked_tables import Step, conclusion_of
 from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import Reader
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 
 _BLOCK = 100  # queries whose documents are in memory at a time
 

@@ -23,8 +23,8 @@ from gainful.matching.negative_grades import warn_of_marks
 from gainful.matching.open_input import open_input
 from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import opened_session
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import shown
 from gainful.subtopics.measure_values import values_of
 from gainful.subtopics.notation import SubtopicMeasure, read_measures

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from gainful.errors import MeasureError
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Example, Family, Parameter, Spelling
+from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.measures.parameters import GAIN, REL, number
-from gainful.measures.spec import Measure
 from gainful.measures.written_numbers import Range
 from gainful.message_texts import did_you_mean, shown
 

@@ -11,8 +11,8 @@ from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.worksheet import gains_of
 from gainful.kernels import subtopics
 from gainful.kernels.gains_and_discounts import log_discounts, reciprocal_discounts
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.subtopics.notation import SubtopicMeasure
 from gainful.subtopics.query_arrays import Facets, Topic
 

@@ -10,7 +10,7 @@ from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures import notation
 from gainful.measures.family import Family
-from gainful.measures.spec import Measure, read_cutoff, refuse_wrong_cutoff
+from gainful.measures.measure import Measure, read_cutoff, refuse_wrong_cutoff
 from gainful.message_texts import shown
 from gainful.subtopics.families import INTENT_AWARE, subtopic_family
 

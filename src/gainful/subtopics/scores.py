@@ -8,8 +8,8 @@ from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores, TieRange
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 from gainful.message_texts import did_you_mean
 from gainful.rendering.table import Cell
 from gainful.subtopics.notation import SubtopicMeasure, parse

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from gainful.compat.trec_eval.c_program import BAD_INPUT, USAGE, StoppedError, decimal, whole
 from gainful.compat.trec_eval.files import bytes_of
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 
 QRELS, PREFERENCES, GROUPS = "qrels", "prefs", "qrels_jg"
 CUTOFFS, SHARES, NUMBERS, PAIRS, NOTHING = "cutoffs", "shares", "numbers", "pairs", "nothing"

@@ -14,8 +14,8 @@ from gainful.evaluation.measuring import compute
 from gainful.evaluation.worksheet import Worksheet, relevant_total
 from gainful.matching.matched import Matched
 from gainful.measures.gain import gain
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 
 LOWEST_MEAN = 1e-5  # what a value of 0 counts as in a geometric mean
 _CHARACTERS = {NOT_POOLED: "-", NOT_JUDGED: "."}

@@ -21,8 +21,8 @@ from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
 from gainful.inputs.spark_frames import errors_of_spark, functions, in_python, kept
 from gainful.matching.spark.run_with_judgments import RunWithJudgments
 from gainful.measures.dialect import Dialect
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

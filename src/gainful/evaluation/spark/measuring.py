@@ -18,7 +18,7 @@ from gainful.matching.matched import Matched
 from gainful.matching.spark.plan import Plan
 from gainful.matching.spark.stream_matching import Bunch, bunches
 from gainful.measures.dialect import Dialect
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 
 SCHEMA = (
     "query string, extra boolean, missing boolean, judged bigint, retrieved bigint, seen bigint, "

@@ -17,8 +17,8 @@ from gainful.evaluation.scores import Scores, TieRange
 from gainful.evaluation.spark.summary import Summary
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.spark_frames import errors_of_spark, functions, without_pandas
+from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.measures.spec import Measure
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -11,7 +11,7 @@ import numpy as np
 from gainful.evaluation.aggregates import summands
 from gainful.evaluation.input_hashes import total
 from gainful.evaluation.spark.measuring import COUNTS, FLAGS
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 
 _TERMS = 3  # numbers that hold a sum of float64 with no error that a mean could show
 

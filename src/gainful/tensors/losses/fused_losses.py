@@ -14,7 +14,7 @@ from gainful.measures.discount import DEFAULT_BASE
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
-from gainful.measures.spec import read_cutoff
+from gainful.measures.measure import read_cutoff
 from gainful.tensors.fused.call_form import Form
 from gainful.tensors.fused.lambda_loss import Options, steps_of
 from gainful.tensors.fused.list_preparation import GAINS, WIDEST

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from gainful.arguments import choice
 from gainful.errors import MeasureError
+from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
-from gainful.measures.spec import Measure
 from gainful.tensors import metrics
 from gainful.tensors.losses.flat_lists import of_each_list
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 from gainful.tensors.losses.measure_loss import loss
 
 

@@ -12,7 +12,7 @@ from gainful.measures.discount import DEFAULT_BASE, Discount
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
-from gainful.measures.spec import read_cutoff
+from gainful.measures.measure import read_cutoff
 from gainful.tensors.losses.gains_and_discounts import discounts_of, gains_of
 from gainful.tensors.losses.operations import BLOCK, Array, Operations, operations_for
 from gainful.tensors.losses.options import Common

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gainful.measures.discount import Discount
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 from gainful.tensors.gpu_support import compiling, fusible
 from gainful.tensors.metrics.gains_and_discounts import discount_table, gains, weights
 from gainful.tensors.metrics.ranking import highest, rank, read_ties

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 from gainful.tensors.metrics.gains_and_discounts import reciprocals
 from gainful.tensors.metrics.ranking import product_above, rank, read_ties
 from gainful.tensors.metrics.scored_lists import read_lists

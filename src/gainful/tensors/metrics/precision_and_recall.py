@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.measures.spec import Measure
+from gainful.measures.measure import Measure
 from gainful.tensors.metrics.gains_and_discounts import reciprocals, weights
 from gainful.tensors.metrics.ranking import Ranking, product_above, rank, read_ties
 from gainful.tensors.metrics.scored_lists import ScoredLists, read_lists
