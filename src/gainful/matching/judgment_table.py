@@ -110,7 +110,7 @@ def unique(
         return placed, "place"
     rule = "error" if policy is None else policy.duplicates
     if rule == "error":
-        find_duplicate(session, source, table, by_policy=policy is not None)
+        refuse_first_duplicate(session, source, table, by_policy=policy is not None)
     choose = f"arg_min({number}, rowid)" if rule == "first" else f"max({number})"
     session.execute(
         f"CREATE TEMP TABLE {placed} AS SELECT query, doc, {choose} AS {number}, "
@@ -119,7 +119,9 @@ def unique(
     return placed, "rowid"
 
 
-def find_duplicate(session: Session, source: Source, table: str, *, by_policy: bool = True) -> None:
+def refuse_first_duplicate(
+    session: Session, source: Source, table: str, *, by_policy: bool = True
+) -> None:
     """Refuse the first document that a query has twice, if one has."""
     found = session.rows(
         f"SELECT query, doc FROM {table} GROUP BY query, doc HAVING count(*) > 1 "

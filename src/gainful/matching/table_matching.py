@@ -17,7 +17,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
 from gainful.inputs.table_source import Source, guarded
 from gainful.matching.chunks import Chunks
-from gainful.matching.judgment_table import JudgmentTable, find_duplicate
+from gainful.matching.judgment_table import JudgmentTable, refuse_first_duplicate
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.rank_search import Segments, count_above, with_repeats
 from gainful.matching.run_table import RunTable, collect
@@ -120,7 +120,7 @@ def _ranked(
         suspects = codes[with_repeats(hashes, segments)]
         if suspects.size:  # two ids may share a hash; the ids themselves decide
             chosen = session.register("suspects", {"code": suspects})
-            find_duplicate(
+            refuse_first_duplicate(
                 session,
                 source,
                 f"(SELECT query, doc FROM {run.table} JOIN {judged.codes} USING (query) "

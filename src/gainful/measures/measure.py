@@ -42,7 +42,7 @@ class Measure:
         chosen = dict(settings)
         if "base" in chosen:
             refuse_idle_base(chosen["discount"], chosen["base"])
-        _reject_scaled_ideal(entry, chosen)
+        _refuse_scaled_ideal(entry, chosen)
         refuse_wrong_cutoff(entry, cutoff)
         # The class is frozen for everyone but its own constructor.
         object.__setattr__(self, "name", entry.name)
@@ -121,7 +121,7 @@ def read_cutoff(value: object) -> int:
     return cutoff
 
 
-def _reject_scaled_ideal(entry: Family, settings: dict[str, Any]) -> None:
+def _refuse_scaled_ideal(entry: Family, settings: dict[str, Any]) -> None:
     """Refuse another ideal beside norm=minmax, whose worst list is of all judged documents."""
     if settings.get("norm") != "minmax":
         return

@@ -80,7 +80,7 @@ class _Saved(alt.TopLevelMixin):
         if format == "png":
             options.setdefault("scale_factor", 2)
         if format != "json":
-            _need_converter(f"save {str(fp)!r}")
+            _refuse_without_converter(f"save {str(fp)!r}")
         if path is None:
             super().save(fp, format=format, **options)
             return
@@ -104,7 +104,7 @@ class _Saved(alt.TopLevelMixin):
         return bundle
 
 
-def _need_converter(where: str) -> None:
+def _refuse_without_converter(where: str) -> None:
     try:
         import vl_convert  # noqa: F401 - altair imports it, and says less where it is missing
     except ImportError:
