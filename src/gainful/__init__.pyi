@@ -68,12 +68,12 @@ from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.family import Family
 from gainful.measures.family_catalogue import catalogue
+from gainful.measures.measure import Measure
 from gainful.measures.notation import family
 from gainful.measures.notation import parse as measure
 from gainful.measures.policy import Choice
 from gainful.measures.policy import Policy
 from gainful.measures.policy import choices
-from gainful.measures.spec import Measure
 from gainful.rendering.table import formats
 from gainful.reporting.render import render
 from gainful.reporting.report import Report
