@@ -138,6 +138,7 @@ class WayMeasurer:
         self._kept: dict[Policy, Matched | GainfulError] = {}
         self._idle: dict[Policy, bool] = {}
         self._untied: dict[Policy, bool] = {}
+        self._alike: dict[Policy, Policy] = {}
         self._marks = 0
 
     @cached_property
@@ -171,6 +172,11 @@ class WayMeasurer:
         of scores but for new ties, which show in the blocks of the judged documents. Where those
         have blocks of one, no rule for ties moves them.
         """
+        if policy not in self._alike:
+            self._alike[policy] = self._plainest(policy)
+        return self._alike[policy]
+
+    def _plainest(self, policy: Policy) -> Policy:
         key = before(policy)
         usual = key.fold == "none" and key.duplicates == "error"
         if not usual or key.unjudged not in ("zero", "condense"):

@@ -249,16 +249,17 @@ def _candidates(
     ways: list[tuple[str, Way, Dialect | None]], measuring: WayMeasurer
 ) -> list[Candidate]:
     """Measure every way; what cannot be measured so is none, unless nothing can."""
-    by_policy: dict[Policy, dict[Measure, None]] = {}
-    for _, way, _ in ways:
-        by_policy.setdefault(way.policy, {})[way.measure] = None
+    by_policy: dict[Policy, list[tuple[Way, Dialect | None]]] = {}
+    for _, way, tool in ways:
+        by_policy.setdefault(way.policy, []).append((way, tool))
     found: dict[tuple[Measure, Policy], float] = {}
     takes: dict[tuple[str, Measure, Policy], bool] = {}
     problems: list[GainfulError] = []
     for policy in measuring.in_turn(by_policy):
-        _measure(list(by_policy[policy]), policy, measuring, found, problems)
-        for _, way, tool in ways:
-            if way.policy == policy and (way.measure, policy) in found:
+        measures = list(dict.fromkeys(way.measure for way, _ in by_policy[policy]))
+        _measure(measures, policy, measuring, found, problems)
+        for way, tool in by_policy[policy]:
+            if (way.measure, policy) in found:
                 takes[way.name, way.measure, policy] = _takes(tool, way, measuring)
     if not found and problems:
         raise problems[0]
