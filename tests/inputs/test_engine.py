@@ -4,13 +4,15 @@ import os
 import re
 import signal
 import threading
+from contextlib import suppress
 from types import SimpleNamespace
 
 import duckdb
+import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.inputs.engine import Session
+from gainful.inputs.engine import Session, _close_idle, _idle
 from gainful.matching.reader import reading
 from same_matched import assert_same
 
@@ -193,3 +195,96 @@ def test_nothing_is_loaded_by_what_a_file_is_named():
         assert settings == [("false",), ("false",)]
         loaded = session.rows("SELECT extension_name FROM duckdb_extensions() WHERE loaded")
         assert {("json",), ("parquet",)} <= set(loaded)
+
+
+@pytest.fixture
+def small(tmp_path):
+    (tmp_path / "a.csv").write_text("query,doc,score\nq,a,1\nq,b,2\n")
+    return tmp_path / "a.csv"
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Count the databases that are opened, the first of them because none is left from before."""
+    _close_idle()
+    made, connect = [], duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda **given: made.append(given) or connect(**given))
+    yield made
+    _close_idle()
+
+
+def test_brief_sessions_share_a_database_and_nothing_in_it(opened, tmp_path):
+    for turn in range(3):
+        with Session(gf.Engine(folder=tmp_path)) as session:
+            name = session.register("frame", {"a": np.array([turn])})
+            session.execute(f"CREATE TEMP TABLE made_1 AS FROM {name}")
+            assert session.rows("FROM made_1") == [(turn,)]
+            assert session.rows("SELECT current_setting('temp_directory')") == [
+                (str(session._spilled),)
+            ]
+        with Session(gf.Engine(threads=3)) as session:
+            for table in ("made_1", name):
+                with pytest.raises(duckdb.CatalogException):
+                    session.rows(f"FROM {table}")
+            assert session.rows("SELECT current_setting('threads')") == [(3,)]
+        with Session() as session:
+            (threads,) = session.rows("SELECT current_setting('threads')")[0]
+            assert threads == os.cpu_count()
+    assert len(opened) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sessions_at_the_same_time_have_a_database_each(opened):
+    with Session() as one, Session() as other:
+        for number, session in enumerate((one, other)):
+            session.execute(f"CREATE TEMP TABLE made_1 AS SELECT {number} AS a")
+        assert (one.rows("FROM made_1"), other.rows("FROM made_1")) == ([(0,)], [(1,)])
+    assert len(opened) == 2
+    assert len(_idle) == 1
+
+
+def test_an_error_in_an_input_leaves_the_database_and_another_does_not(opened, small):
+    small.write_text("query,doc,score\nq,a,1\nq,b,much\n")
+    for _ in range(2):
+        with pytest.raises(gf.InputError, match="much"):
+            gf.evaluate({"q": {"a": 1}}, small)
+    assert (len(opened), len(_idle)) == (1, 1)
+    for problem in (KeyboardInterrupt, ValueError):
+        with suppress(problem), Session() as session:
+            session.execute("SELECT 1")
+            raise problem
+        assert _idle == []
+
+
+def test_what_was_long_or_changed_is_not_left(opened, small, tmp_path, monkeypatch):
+    gf.write_run(small, tmp_path / "b.parquet")  # which sets how the engine writes
+    assert len(opened) == 1
+    assert _idle == []
+    gf.evaluate({"q": {"a": 1}}, small, engine=gf.Engine(memory="1GB"))
+    assert _idle == []
+    with Session() as session:
+        session.execute("SELECT 1")
+        session._spilled.mkdir()
+    assert _idle == []
+    monkeypatch.setattr("gainful.inputs.engine._BRIEF", 0.0)
+    gf.evaluate({"q": {"a": 1}}, small)
+    assert _idle == []
+
+
+def test_a_database_that_an_error_has_ended_is_not_used_again(opened, small):
+    gf.evaluate({"q": {"a": 1}}, small)
+    _idle[0].close()
+    assert gf.evaluate({"q": {"a": 1}}, small, "P@2")["P@2"] == 0.5
+    assert len(opened) == 2
+
+
+@pytest.mark.filterwarnings("ignore:os.fork")
+def test_a_copy_of_the_process_has_no_database_of_another(opened, small):
+    gf.evaluate({"q": {"a": 1}}, small)
+    assert len(_idle) == 1
+    child = os.fork()
+    if child == 0:  # which must leave without pytest's goodbyes
+        value = gf.evaluate({"q": {"a": 1}}, small, "P@2")["P@2"]
+        os._exit(0 if value == 0.5 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert _idle == []

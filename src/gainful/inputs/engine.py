@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
-from gainful.errors import InputError
+from gainful.errors import GainfulError, InputError
 from gainful.inputs.temporary_files import Temporary, held_folder, no_room, temporary_folder
 from gainful.message_texts import shown
 
@@ -40,6 +40,7 @@ _MADE = re.compile(r"CREATE (?:OR REPLACE )?TEMP (TABLE|VIEW) (\w+_\d+)")
 _POLL = 0.1  # seconds between two looks at how far a query is
 _INSIST = 0.02  # seconds between two tries to stop it: one that comes before it begins is lost
 _PATIENCE = 3.0  # seconds until a query that does not stop is left to itself
+_BRIEF = 1.0  # seconds of a session for which the time to open a database matters
 _BUFFER = 1 << 20
 _FULL = "max_temp_directory_size"  # in the engine's message where there is no more room on the disk
 _ERROR_NUMBER = re.compile(r'"errno": ?"(\d+)"')  # in the engine's messages
@@ -76,6 +77,19 @@ class Engine:
             raise InputError("engine, folder", "a directory", shown(self.folder))
 
 
+_idle: "list[duckdb.DuckDBPyConnection]" = []
+"""The empty database, one at most, that a session has left to the next."""
+
+
+def _close_idle() -> None:
+    while _idle:
+        _idle.pop().close()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where no process is a copy of another
+    os.register_at_fork(before=_close_idle)
+
+
 def _is_folder(given: object) -> bool:
     try:
         return isinstance(given, str | os.PathLike) and Path(given).is_dir()
@@ -97,7 +111,10 @@ class Session:
             )
         self._progress = progress
         self._folder: Temporary | None = None
+        self._database: duckdb.DuckDBPyConnection | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._opened = 0.0
+        self._as_usual = True  # whether the database may serve another session
         self._worker: _Worker | None = None
         self._names = 0
         self._registered: set[str] = set()
@@ -112,7 +129,8 @@ class Session:
         try:
             # A query that does not stop would block the closing of its connection.
             if self._connection is not None and self._has_stopped():
-                self._connection.close()
+                self._connection.close()  # with all its tables, which are temporary
+                self._give_back(problem)
         finally:
             if self._folder is not None:
                 self._folder.remove()
@@ -181,6 +199,7 @@ class Session:
         """
         import duckdb
 
+        self._as_usual = False
         with suppress(duckdb.Error):  # earlier versions do not have the setting
             self.execute("SET async_threads=0")
 
@@ -228,33 +247,80 @@ class Session:
     def connection(self) -> "duckdb.DuckDBPyConnection":
         """The connection, made when it is first needed."""
         if self._connection is None:
-            # Imported here because dicts and arrays do not need it.
-            import duckdb
-
-            settings: dict[str, str | bool | int | float | list[str]] = {
-                "temp_directory": str(self._spilled),
-                # Nothing is fetched over the network, and no file decides how it is read.
-                "autoinstall_known_extensions": False,
-                "autoload_known_extensions": False,  # what reads Parquet and JSON is built in
-                "python_enable_replacements": False,
-                # A column of objects may begin with integers and go on with '007'.
-                "pandas_analyze_sample": 0,
-            }
-            if self.engine.memory is not None:
-                settings["memory_limit"] = self.engine.memory
-            if self.engine.threads is not None:
-                settings["threads"] = self.engine.threads
-            try:
-                self._connection = duckdb.connect(config=settings)
-            except duckdb.Error as problem:
-                raise InputError(
-                    "engine, memory", "a size such as '4GB'", shown(self.engine.memory)
-                ) from problem
+            self._database = self._taken() or self._new()
+            self._connection = self._database.cursor()
+            self._opened = time.monotonic()
             if self._progress is not None:  # without these the engine does not tell how far it is
                 for setting in ("enable_progress_bar=true", "enable_progress_bar_print=false"):
                     self._connection.execute(f"SET {setting}")
                 self._connection.execute("SET progress_bar_time=0")
         return self._connection
+
+    def _new(self) -> "duckdb.DuckDBPyConnection":
+        """Open a database, which takes longer than all work on a small file."""
+        # Imported here because dicts and arrays do not need it.
+        import duckdb
+
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": str(self._spilled),
+            # Nothing is fetched over the network, and no file decides how it is read.
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,  # what reads Parquet and JSON is built in
+            "python_enable_replacements": False,
+            # A column of objects may begin with integers and go on with '007'.
+            "pandas_analyze_sample": 0,
+        }
+        if self.engine.memory is not None:
+            settings["memory_limit"] = self.engine.memory
+        if self.engine.threads is not None:
+            settings["threads"] = self.engine.threads
+        try:
+            return duckdb.connect(config=settings)
+        except duckdb.Error as problem:
+            raise InputError(
+                "engine, memory", "a size such as '4GB'", shown(self.engine.memory)
+            ) from problem
+
+    def _taken(self) -> "duckdb.DuckDBPyConnection | None":
+        """Return the database that an earlier session left, made ready, or None."""
+        try:
+            database = None if self.engine.memory is not None else _idle.pop()
+        except IndexError:
+            database = None
+        if database is None:
+            return None
+        import duckdb
+
+        folder = str(self._spilled).replace("'", "''")
+        threads = self.engine.threads
+        try:
+            database.execute(f"SET GLOBAL temp_directory='{folder}'")
+            database.execute(
+                "RESET GLOBAL threads" if threads is None else f"SET GLOBAL threads={threads}"
+            )
+        except duckdb.Error:  # as after an error in the engine itself, which ends a database
+            database.close()
+            return None
+        return database
+
+    def _give_back(self, problem: BaseException | None) -> None:
+        """Leave the database to the next session, unless this one was long, odd or broken off."""
+        database, self._database = self._database, None
+        if database is None:
+            return
+        brief = time.monotonic() - self._opened < _BRIEF
+        usual = self._as_usual and self.engine.memory is None and not self._spilled.exists()
+        if not (brief and usual and not _idle) or not isinstance(problem, GainfulError | None):
+            database.close()
+            return
+        import duckdb
+
+        try:
+            database.execute("SET GLOBAL threads=1")  # so that no thread of it is left
+        except duckdb.Error:
+            database.close()
+        else:
+            _idle.append(database)
 
     def _run(
         self,
