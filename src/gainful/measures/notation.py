@@ -11,6 +11,7 @@ of CatBoost, Spark and NTCIREVAL (`foreign_spellings`).
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from gainful import arguments
@@ -79,7 +80,12 @@ def parse_all(text: str) -> tuple[Measure, ...]:
     >>> parse_all("nDCG@5,10")
     (Measure('nDCG@5'), Measure('nDCG@10'))
     """
-    found = _NOTATION.fullmatch(written_out(read_text(text, "a text such as 'nDCG@10'")))
+    return _parsed(text, read_text(text, "a text such as 'nDCG@10'"))
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
+    found = _NOTATION.fullmatch(written_out(stripped))
     if found is None:
         raise MeasureError(
             "measure",
