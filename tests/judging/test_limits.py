@@ -13,12 +13,11 @@ import pytest
 import gainful as gf
 
 
-def permutations(grades, measure, judged):
-    """Return the value of every order of a list."""
-    return [
-        gf.explain_grades(list(order), measure, judged=judged).value
-        for order in itertools.permutations(grades)
-    ]
+def permutations(judgments, docs, measure):
+    """Return the value of every order of a list, each as a query of its own."""
+    orders = {str(n): order for n, order in enumerate(itertools.permutations(docs))}
+    run = {n: {doc: -place for place, doc in enumerate(order)} for n, order in orders.items()}
+    return gf.evaluate(dict.fromkeys(orders, judgments), run, measure).values[:, 0]
 
 
 def test_the_published_example_of_a_random_order():
@@ -47,7 +46,8 @@ def test_closed_forms_equal_all_orders(measure):
         also = [rng.choice([1, 2]) for _ in range(2)]
         judgments = {"q": {f"d{n}": grade for n, grade in enumerate(listed + also)}}
         run = {"q": {f"d{n}": -float(n) for n in range(len(listed))}}
-        values = permutations(listed, measure, listed + also)
+        values = permutations(judgments["q"], list(run["q"]), measure)
+        assert len(values) == math.factorial(5)
         found = gf.random_order(judgments, run, measure)
         assert found.expected[0] == pytest.approx(np.mean(values))
         assert found.variance[0] == pytest.approx(np.var(values))
