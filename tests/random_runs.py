@@ -6,6 +6,15 @@ GRADES = (-2, -1, 0, 0, 1, 2, 3, 0.5)
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0, -1.0)
 
 
+def random_cases(seeds, **options):
+    """Return judgments and a run that hold a random case for each seed; its queries are `seed/q0`."""
+    judgments, run = {}, {}
+    for seed in seeds:
+        for whole, case in zip((judgments, run), random_case(seed, **options), strict=True):
+            whole |= {f"{seed}/{query}": docs for query, docs in case.items()}
+    return judgments, run
+
+
 def random_case(seed, *, grades=GRADES, scores=SCORES, queries=4, documents=6):
     """Return judgments and a run that share at least one query."""
     rng = random.Random(seed)  # noqa: S311

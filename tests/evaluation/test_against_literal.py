@@ -9,7 +9,7 @@ import pytest
 
 import gainful as gf
 import literal
-from random_runs import random_case
+from random_runs import random_case, random_cases
 
 IDEALS = ("judged", "judged", "retrieved")
 DEPTHS = ("cutoff", "cutoff", "all", "retrieved")
@@ -98,10 +98,10 @@ def test_random_cases_with_random_settings(chunk):
 )
 def test_every_measure_under_the_default_policy(family, gain, discount):
     form, base = discount
-    for seed, k in itertools.product(range(6), CUTOFFS):
-        judgments, run = random_case(f"{seed} {family}")
+    judgments, run = random_cases(f"{seed} {family}" for seed in range(6))
+    for k in CUTOFFS:
         compare(
-            seed,
+            family,
             judgments,
             run,
             {"family": family, "gain": gain, "discount": form, "base": base, "k": k},

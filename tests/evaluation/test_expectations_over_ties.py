@@ -1,5 +1,6 @@
 """Ties: the exact expectation, the best and the worst, against every order of the tied documents."""
 
+import functools
 import itertools
 import random
 
@@ -50,23 +51,27 @@ def tied_run(blocks, unseen, rng):
     return {"q": judged}, {"q": run}
 
 
+@functools.cache
 def cases(name, grades, count):
     """Random measures of a family with tied lists, and the literal value of every order."""
-    family, rng = look_up(name), random.Random(f"ties {name}")  # noqa: S311
-    for _ in range(count):
+    family, found = look_up(name), []
+    for number in range(count):
+        rng = random.Random(f"ties {name} {number}")  # noqa: S311
         blocks, unseen = random_blocks(rng, grades)
         parameters = random_parameters(rng, family)
         cutoffs = {"never": CUTOFFS[:1], "always": CUTOFFS[1:], "optional": CUTOFFS}
         k = rng.choice(cutoffs[family.cutoff])
         values = [expected(name, order, unseen, k=k, **parameters) for order in orders(blocks)]
-        yield gf.Measure(name, cutoff=k, **parameters), blocks, unseen, values, rng
+        given = tied_run(blocks, unseen, rng)
+        found.append((gf.Measure(name, cutoff=k, **parameters), blocks, unseen, values, given))
+    return found
 
 
 @pytest.mark.parametrize("name", vouched(PERMUTATIONS))
 def test_average_is_the_mean_over_all_orders(name):
     differing = 0
-    for measure, blocks, unseen, values, rng in cases(name, WITH_NEGATIVE, 120):
-        found = per_query(*tied_run(blocks, unseen, rng), measure, ties="average")
+    for measure, blocks, unseen, values, given in cases(name, WITH_NEGATIVE, 120):
+        found = per_query(*given, measure, ties="average")
         mean = sum(values) / len(values)
         assert found["q"][str(measure)] == pytest.approx(mean, rel=1e-10, abs=1e-12), (
             str(measure),
@@ -99,10 +104,9 @@ def test_where_no_expectation_is_known_ties_are_refused(name):
 @pytest.mark.parametrize("name", BY_GRADE)
 def test_best_and_worst_are_the_extremes_of_all_orders(name):
     differing = 0
-    for measure, blocks, unseen, values, rng in cases(name, GRADES, 100):
+    for measure, blocks, unseen, values, (judgments, run) in cases(name, GRADES, 100):
         if "{" in str(measure):
             continue  # a table may turn the grades upside down
-        judgments, run = tied_run(blocks, unseen, rng)
         for ties, extreme in (("best", max), ("worst", min)):
             found = per_query(judgments, run, measure, ties=ties)["q"][str(measure)]
             assert found == pytest.approx(extreme(values), rel=1e-10, abs=1e-12), (
@@ -118,13 +122,14 @@ def test_best_and_worst_are_the_extremes_of_all_orders(name):
 @pytest.mark.parametrize("ties", ["doc", "doc_ascending", "order"])
 @pytest.mark.parametrize("name", ORACLES)
 def test_a_rule_that_settles_ties_gives_the_value_of_its_order(name, ties):
-    for measure, blocks, unseen, values, rng in cases(name, GRADES, 25):
-        judgments, run = tied_run(blocks, unseen, rng)
+    for measure, *_, values, (judgments, run) in cases(name, GRADES, 25):
         order = list(run["q"])
         if ties != "order":
             order.sort(reverse=ties == "doc")
         order.sort(key=run["q"].get, reverse=True)
-        settled = {"q": {doc: -rank for rank, doc in enumerate(order)}}
-        found = per_query(judgments, run, measure, ties=ties)["q"][str(measure)]
-        assert found == per_query(judgments, settled, measure, ties=ties)["q"][str(measure)]
+        settled = {doc: -rank for rank, doc in enumerate(order)}
+        both = {"q": judgments["q"], "settled": judgments["q"]}, {"settled": settled, **run}
+        values_of = per_query(*both, measure, ties=ties)
+        found = values_of["q"][str(measure)]
+        assert found == values_of["settled"][str(measure)]
         assert any(found == pytest.approx(value, rel=1e-9, abs=1e-12) for value in values)

@@ -48,10 +48,29 @@ def candidates(judgments, runs, depth):
     return found
 
 
-def means_with(judgments, runs, measure, policy, query, doc, grades):
-    """Literally: the judgments with one document more, at each grade, for each run."""
-    more = [{**judgments, query: {**judgments[query], doc: grade}} for grade in grades]
-    return {name: [mean(each, run, measure, policy) for each in more] for name, run in runs.items()}
+def means_with(judgments, runs, measure, policy, documents, grades):
+    """Literally: the judgments with one document more, at each grade, for each run.
+
+    Return {document: {run: [mean at each grade]}}. The queries of all those judgments are
+    evaluated at once, each under the number of its judgments.
+    """
+    every, lists = {}, {name: {} for name in runs}
+    cases = [(query, doc, grade) for query, doc in documents for grade in grades]
+    for number, (query, doc, grade) in enumerate(cases):
+        more = {**judgments, query: {**judgments[query], doc: grade}}
+        every |= {f"{number} {each}": judged for each, judged in more.items()}
+        for name, run in runs.items():
+            lists[name] |= {f"{number} {each}": listed for each, listed in run.items()}
+    found = {document: {name: [] for name in runs} for document in documents}
+    for name, run in lists.items() if cases else ():
+        values = [[] for _ in cases]
+        rows = gf.evaluate(every, run, measure, policy=policy).per_query.to_dict()
+        for query, (value,) in ((query, row.values()) for query, row in rows.items()):
+            values[int(query.partition(" ")[0])].append(value)
+        for (query, doc, _), some in zip(cases, values, strict=True):
+            count = 1 if measure == "num_rel_ret" else len(some)  # the sum of a count is told
+            found[query, doc][name].append(math.fsum(some) / count)
+    return found
 
 
 def random_runs(seed):
@@ -83,11 +102,12 @@ def test_priorities_are_those_of_a_literal_recomputation(seed, measure, policy):
         chosen, grades = gf.Policy(**policy), (0, 1, 3)
         cutoff = gf.measure(measure).cutoff
         expected, apart = {}, {}
-        for query, doc in candidates(judgments, runs, cutoff or 100):
-            means = means_with(judgments, runs, measure, chosen, query, doc, grades)
-            expected[query, doc] = max(max(each) - min(each) for each in means.values())
+        documents = candidates(judgments, runs, cutoff or 100)
+        every = means_with(judgments, runs, measure, chosen, documents, grades)
+        for document, means in every.items():
+            expected[document] = max(max(each) - min(each) for each in means.values())
             differences = [a - b for a, b in zip(means["A"], means["B"], strict=True)]
-            apart[query, doc] = max(differences) - min(differences)
+            apart[document] = max(differences) - min(differences)
         options = {"grades": grades, "policy": chosen, "budget": None}
         found = gf.next_to_judge(judgments, runs, measure, **options)
         compared = gf.next_to_judge(judgments, runs, measure, compare=("A", "B"), **options)
@@ -114,8 +134,10 @@ def test_flips_are_those_of_a_literal_recomputation(measure):
             judgments, runs["B"], measure, policy
         )
         found = gf.next_to_judge(judgments, runs, measure, grades=grades, compare=("A", "B"))
+        documents = [(row.query, row.doc) for row in found]
+        every = means_with(judgments, runs, measure, policy, documents, grades)
         for row in found:
-            means = means_with(judgments, runs, measure, policy, row.query, row.doc, grades)
+            means = every[row.query, row.doc]
             signs = {sign(a - b) for a, b in zip(means["A"], means["B"], strict=True)}
             assert row.flips == (signs != {sign(now)})
             seen.add(row.flips)
@@ -225,7 +247,8 @@ def test_the_lowest_grade_is_that_of_all_judgments():
     judgments = {"q1": {"a": 1}, "q2": {"b": -1, "c": 1}}
     run = {"q1": {"x": 2}, "q2": {"c": 1}}
     policy = gf.Policy(absent="lowest")
-    means = means_with(judgments, {"it": run}, "DCG@2", policy, "q1", "x", (0, 2))["it"]
+    every = means_with(judgments, {"it": run}, "DCG@2", policy, [("q1", "x")], (0, 2))
+    means = every["q1", "x"]["it"]
     (row,) = gf.next_to_judge(judgments, [run], "DCG@2", grades=(0, 2), policy=policy)
     assert row.priority == pytest.approx(means[1] - means[0], abs=1e-15)
 
