@@ -20,7 +20,7 @@ import xgboost
 from sklearn.metrics import ndcg_score
 from torchmetrics.retrieval import RetrievalNormalizedDCG
 
-LISTS, LONGEST = 150, 12
+LISTS, LONGEST = 90, 12
 
 # A tool that takes lists returns the value of each, then the mean that it gives itself.
 

@@ -48,7 +48,7 @@ def test_the_value_is_that_of_the_evaluation_and_the_steps_add_up_to_it():
         "negative": ("keep", "zero", "both", "unjudged"),
         "empty": ("zero", "one"),
     }
-    for seed in range(900):
+    for seed in range(400):
         rng = random.Random(seed)  # noqa: S311
         judgments, run = random_case(seed)
         policy = gf.Policy(**{name: rng.choice(answers) for name, answers in choices.items()})
