@@ -44,7 +44,7 @@ def at_most(limit: int | None) -> Iterator[None]:
 
 def in_parallel(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
     """Apply a function to each part, on as many threads as there are cores; order is kept."""
-    workers = min(len(parts), cores())
+    workers = min(len(parts), cores()) if len(parts) > 1 else 1  # the system takes a while to say
     if workers <= 1:
         return [function(part) for part in parts]
     # Imported here because small evaluations, the most of them, do not need it.
