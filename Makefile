@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := examples/cooking
+# Compiled modules are kept, even where the environment says not to: tests start many processes.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo test quick lint check docs fuzz gpu bench clean
 

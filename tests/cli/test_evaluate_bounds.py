@@ -59,7 +59,7 @@ def test_a_warning_of_ties(cli, files):
         (["--bounds", "--grades", "0,x"], "two ends"),
         (["--bounds", "--grades", "0,1", "--unseen", "-1"], "--unseen is a number"),
         (["--bounds", "--grades", "0,1", "-m", "bpref"], "one of nDCG"),
-        (["--bounds", "--grades", "0,1", "--subtopics"], "neither with --subtopics"),
+        (["--bounds", "--grades", "0,1", "--subtopics"], "does not go with --subtopics"),
     ],
 )
 def test_failures(options, told, cli, files):
