@@ -142,7 +142,7 @@ def looks_like_header(names: Sequence[str], kind: Kind, given: Mapping[str, str]
 def refuse_ids(
     where: str, columns: Sequence[tuple[str, str]], roles: Mapping[str, int], known: Container[str]
 ) -> None:
-    """Refuse columns whose type is none of ids.
+    """Refuse columns of a type that ids cannot have.
 
     Args:
         where: the table.

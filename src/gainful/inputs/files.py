@@ -93,12 +93,12 @@ def are_one_file(one: object, other: object) -> bool:
 
 
 def plain_file(name: str, session: Session) -> Plain:
-    """Return a file that can be read as it is: unpacked, and standard input written down."""
+    """Return a file that can be read as it is: unpacked, and standard input as a copy."""
     return unpacked(kept_file(name, session), session)
 
 
 def kept_file(name: str, session: Session) -> Plain:
-    """Return a file that can be read again: of standard input and of a pipe, a copy."""
+    """Return a file that can be read again: for standard input and pipes, a copy."""
     if name == "-":
         if sys.stdin is None:
             raise InputError("standard input", "something to read", "none: it is closed")
@@ -238,7 +238,7 @@ def unpacked(file: Plain, session: Session) -> Plain:
 def _unpack(
     file: Plain, packed: BinaryIO, source: BinaryIO, plain: BinaryIO, session: Session
 ) -> None:
-    """Write down what is packed, as far as it may be: a few bytes can hold more than a disk."""
+    """Unpack a file up to a limit: a few packed bytes can fill a disk."""
     size, given = file.path.stat().st_size, session.engine.unpacked
     most = max(_FREELY, _RATIO * size) if given is None else bytes_of(given)
     free = shutil.disk_usage(session.folder).free

@@ -38,7 +38,7 @@ class Kind:
         return f"at least one {'retrieved' if self.name == 'run' else 'judged'} document"
 
     def advice(self, value: object) -> str:
-        """Say what to do about a number that is not there, which no other number is."""
+        """Say what to do about a missing number; nothing about any other."""
         lacking = value in (None, "", UNGRADED)
         return _GIVE if lacking and self.number == "grade" else ""
 

@@ -59,7 +59,7 @@ class Bound:
 
     @property
     def sign(self) -> str:
-        """What is certain of a difference.
+        """What is certain about a difference.
 
         `above`, `below` or `equal` to 0, `never below`, `never above`; else `open`.
         """
@@ -128,7 +128,7 @@ class Bounds:
 
     @property
     def certificate(self) -> str:
-        """What is certain of a difference, for each measure."""
+        """What is certain about a difference, for each measure."""
         if not self.difference:
             raise InputError("certificate", "the bounds of a difference", "those of one run")
         certain = {

@@ -30,7 +30,7 @@ _FEWEST = 2  # runs: with one, no other run could have contributed anything
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A run, measured with and without the judgments that only it has brought about.
+    """A run, measured with and without the judgments that it alone contributed.
 
     Attributes:
         run: its name.

@@ -1,4 +1,4 @@
-"""`check`: look at judgments and runs for what is wrong, before anything is measured."""
+"""`check`: find what is wrong in judgments and runs, before anything is measured."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -32,7 +32,7 @@ def check(
     scale: tuple[float, float] | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Findings:
-    """Look at judgments and runs for what is wrong, or probably not meant.
+    """Find what is wrong, or probably not meant, in judgments and runs.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.

@@ -100,7 +100,7 @@ def _without_negative(matched: Matched) -> Matched:
 
 
 def match_down_to(lists: Lists, policy: Policy, depth: int | None) -> Matched:
-    """Do the same, and keep what stands down to a depth."""
+    """Rank the documents of each list by score, and keep those down to a depth."""
     matched = match(lists, policy)
     if depth is None:
         return matched

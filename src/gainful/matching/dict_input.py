@@ -31,7 +31,7 @@ class DictInput(Input):
         self._given = given
 
     def refuse(self, remedy: str = "") -> NoReturn:
-        """Say what it has."""
+        """Refuse a question, and say that this is a dict of dicts."""
         raise InputError(self.name, self.kind.contents, "a dict of dicts", remedy)
 
     def match(

@@ -1,4 +1,4 @@
-"""Between dicts of dicts and tables: each kind of input can meet the other."""
+"""Dicts of dicts as tables, and tables as dicts of dicts."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -73,7 +73,7 @@ def documents_in(
     query: str | None = None,
     depth: int | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Return a table as a dict of dicts; with `query`, the others stand without documents.
+    """Return a table as a dict of dicts; with `query`, all other queries are empty.
 
     With a depth, only the documents of a query with a number as high as the one there.
     """
@@ -117,7 +117,7 @@ class Selection:
         return self._session.register("wanted", {"query": np.array([*queries], object)})
 
     def documents(self, queries: Iterable[str]) -> dict[str, dict[str, float]]:
-        """Return some of the queries, those that are there, as a dict of dicts."""
+        """Return those of some queries that are there, as a dict of dicts."""
         rows = self._session.columns(
             f"SELECT query, doc, number FROM {self._table} SEMI JOIN {self._wanted(queries)} "
             f"USING (query) ORDER BY {self._table}.rowid"

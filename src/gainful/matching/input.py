@@ -84,7 +84,7 @@ class Input(ABC):
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
-        """Match it, a run, with judgments.
+        """Match this run with judgments.
 
         Args:
             judgments: that it was seen to go with.
@@ -125,15 +125,15 @@ class Input(ABC):
         self.refuse()
 
     def lowest_grade(self, judgments: "Judgments") -> float:
-        """Return the lowest grade of the judgments that were made of it."""
+        """Return the lowest grade of the judgments that were made from it."""
         del judgments
         self.refuse()
 
     def hold(self) -> None:  # noqa: B027 - most have their rows at hand
-        """Have its rows at hand for several questions, where each would read a file again."""
+        """Keep the rows for several questions, so that none of them reads a file again."""
 
     def release(self) -> None:  # noqa: B027
-        """Let go of what was held: nobody asks again."""
+        """Drop what was kept: no more questions follow."""
 
     def lines(self, depth: int | None = None, *, single: bool = False) -> Lines | None:
         """Return its rows as arrays, where it is a clean TREC file; else None."""

@@ -1,4 +1,4 @@
-"""Judgments as a table on the engine, prepared once for any number of runs."""
+"""`JudgmentTable`: judgments as a table on the engine, prepared once for any number of runs."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""A run as a table on the engine, with what its queries hold.
+"""`RunTable`: a run as a table on the engine, with the number of rows of each query.
 
 Where all measures have cutoffs, only the documents with the highest scores of each query
 are kept, and the rest never leaves the scan.
@@ -121,7 +121,7 @@ def _top(
     queries: str | None,
     depth: int,
 ) -> RunTable:
-    """Keep of each query the documents with a score as high as that at a depth.
+    """Keep the documents of each query whose score is as high as the one at a depth.
 
     Two looks at the run, the first at scores alone, are faster than one that carries the ids
     of documents along; and the second finds all that tie with the last. It is + 0 after the

@@ -29,7 +29,7 @@ class TableInput(Input):
         self._held: str | None = None  # the table of a text that was read
 
     def refuse(self, remedy: str = "") -> NoReturn:
-        """Say what it has."""
+        """Refuse a question, and say that this is a table."""
         raise InputError(self.name, self.kind.contents, "a table", remedy)
 
     @cached_property

@@ -334,7 +334,7 @@ def refuse_target(path: str | os.PathLike[str]) -> None:
 
 
 def title_of(runs: Sequence[str], baseline: str | None) -> str:
-    """Return what a page is called where nobody says: its runs, if they are few and short.
+    """Return the title of a page that nobody named: its runs, if they are few and short.
 
     >>> title_of(["bm25", "dense"], "bm25"), title_of(["a", "b", "c", "d"], "a")
     ('bm25, dense', '3 runs against a')

@@ -1,4 +1,4 @@
-"""`write_run` and `write_judgments`: what `evaluate` takes, in any of the formats that it reads."""
+"""`write_run` and `write_judgments`: write what `evaluate` takes, in any format that it reads."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -163,7 +163,7 @@ def _write(
 
 @dataclass(frozen=True, slots=True)
 class OrderedRows:
-    """What is written.
+    """The rows to write, in order.
 
     Attributes:
         session: where the rows are.

@@ -1,4 +1,4 @@
-"""Judgments and a run on Spark, before they are matched, and what can be wrong with the two."""
+"""`RunWithJudgments`: a run and its judgments on Spark, and what can be wrong with the two."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
@@ -26,7 +26,7 @@ _EXAMPLES = 1000
 
 @dataclass(frozen=True, slots=True)
 class RunWithJudgments:
-    """Judgments and a run.
+    """A run with its judgments, before they are matched.
 
     Attributes:
         judged: the judgments.
