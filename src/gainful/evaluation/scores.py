@@ -17,18 +17,18 @@ from gainful import arguments
 from gainful.array_types import Bools
 from gainful.errors import InputError, warn
 from gainful.evaluation.aggregates import aggregate_of
-from gainful.evaluation.counted_queries import (
+from gainful.evaluation.coverage import Coverage, count_queries, coverage_of, notes_of
+from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
+from gainful.evaluation.input_hashes import digests, short_hash, total
+from gainful.evaluation.measuring import Measured, measure_batches
+from gainful.evaluation.per_query import PerQuery, Rows
+from gainful.evaluation.policy_effects import (
     apply_policy,
     refuse_empty,
     refuse_extra,
     refuse_missing,
     refuse_nothing_counted,
 )
-from gainful.evaluation.coverage import Coverage, count_queries, coverage_of, notes_of
-from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
-from gainful.evaluation.input_hashes import digests, short_hash, total
-from gainful.evaluation.measuring import Measured, measure_batches
-from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.evaluation.request import find_measure
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM

@@ -9,7 +9,7 @@ import numpy as np
 
 from gainful.array_types import Bools
 from gainful.errors import InputError, PolicyError
-from gainful.evaluation.counted_queries import SKIPPED
+from gainful.evaluation.policy_effects import SKIPPED
 from gainful.evaluation.request import read_policy, refuse_dialect
 from gainful.evaluation.scores import measure_matched
 from gainful.inputs.columns import read_columns

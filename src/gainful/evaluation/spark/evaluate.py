@@ -5,13 +5,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
-from gainful.evaluation.counted_queries import (
+from gainful.evaluation.coverage import Coverage, in_documents
+from gainful.evaluation.policy_effects import (
     refuse_empty,
     refuse_extra,
     refuse_missing,
     refuse_nothing_counted,
 )
-from gainful.evaluation.coverage import Coverage, in_documents
 from gainful.evaluation.spark.measuring import SCHEMA, Measuring, problem_of
 from gainful.evaluation.spark.scores import Names, SparkScores, is_measured
 from gainful.evaluation.spark.summary import Summary, Summing, added, read_summary

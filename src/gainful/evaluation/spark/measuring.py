@@ -10,9 +10,9 @@ import numpy as np
 
 from gainful import errors
 from gainful.errors import GainfulError
-from gainful.evaluation.counted_queries import apply_policy
 from gainful.evaluation.input_hashes import digests
 from gainful.evaluation.measuring import measure_batches
+from gainful.evaluation.policy_effects import apply_policy
 from gainful.evaluation.request import refuse_grades
 from gainful.matching.matched import Matched
 from gainful.matching.spark.plan import Plan
