@@ -285,6 +285,9 @@ RESULTS = {
     "Verdict", "Which", "Why",
 }  # fmt: skip
 
+# What tells type checkers which keywords there are.
+RECORDS = {"MeasuringOptions", "ReadingOptions"}
+
 # Errors and warnings carry whatever they are given.
 RAISED = {
     "GainfulError", "GainfulWarning", "InputError", "MeasureError", "MissingDependencyError",
