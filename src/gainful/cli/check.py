@@ -7,16 +7,16 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
-    BARE,
     READING,
+    WITHOUT_NOTES,
     check_target,
     format_of,
     format_option,
     names_of,
-    offers,
     output_option,
+    read_shared_options,
     refuse_standard_input_twice,
-    taken,
+    shared_options,
 )
 from gainful.cli.streams import tell, write
 
@@ -54,10 +54,10 @@ def _help() -> str:
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
 @format_option
 @output_option
-@offers(READING)
+@shared_options(READING)
 def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Look for what is wrong; the help that is shown comes from the rules."""
-    reading = taken(READING, options)
+    reading = read_shared_options(READING, options)
     refuse_standard_input_twice(judgments, *runs)
     check_target(options["output"], judgments, *runs)
     findings = gf.check(
@@ -68,7 +68,7 @@ def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         **reading,
     )
     write(gf.render(findings, format_of(options)), options["output"])
-    if format_of(options) in BARE:  # the others carry it themselves
+    if format_of(options) in WITHOUT_NOTES:  # the others carry it themselves
         tell(findings.summary)
     if findings.counts["error"] or (options["strict"] and not findings.clean):
         sys.exit(_FAILED)

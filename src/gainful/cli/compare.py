@@ -10,17 +10,17 @@ import click
 import gainful as gf
 from gainful.cli.comparing import comparing_of, comparing_options
 from gainful.cli.options import (
-    BARE,
     MEASURING,
+    WITHOUT_NOTES,
     check_target,
     engine_options,
     format_of,
     format_option,
     names_of,
-    offers,
     output_option,
+    read_shared_options,
     refuse_standard_input_twice,
-    taken,
+    shared_options,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.streams import tell, tell_lines, write
@@ -84,7 +84,7 @@ _OF_RUNS = (
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
-@offers(MEASURING)
+@shared_options(MEASURING)
 @engine_options
 def compare(files: tuple[str, ...], **options: Any) -> None:
     """Say whether RUNs are better than BASE, how sure that is, and where they differ.
@@ -182,7 +182,7 @@ def _called(
     options: dict[str, Any],
     **more: Any,
 ) -> Result:
-    given = taken(MEASURING, options, judgments, *files, options["slices"])
+    given = read_shared_options(MEASURING, options, judgments, *files, options["slices"])
     runs = dict(zip(names_of(files), files, strict=True))
     with progress_bar() as progress:
         return function(
@@ -221,7 +221,7 @@ def _write(found: "gf.Comparison", gate: "gf.Gate | None", options: dict[str, An
     shown = _shown(found, options)
     write(gf.render(shown, format_of(options), digits=options["digits"]), options["output"])
     # The tables alone are a list in json, without room for notes; the comparison has them in it.
-    bare = BARE if shown is found else (*BARE, "json")
+    bare = WITHOUT_NOTES if shown is found else (*WITHOUT_NOTES, "json")
     if format_of(options) in bare:
         for note in found.notes() if shown is found else shown.notes:
             tell(note)

@@ -8,8 +8,8 @@ import gainful as gf
 from gainful.cli.options import (
     READING,
     check_target,
-    offers,
-    taken,
+    read_shared_options,
+    shared_options,
 )
 from gainful.cli.streams import seen_enough
 
@@ -55,11 +55,11 @@ def _listed(words: list[str], last: str) -> str:
     "[default: what its name tells]",
 )
 @click.option("--tag", metavar="WORD", help="The last field of a TREC run.  [default: gainful]")
-@offers(READING)
+@shared_options(READING)
 def convert(input_: str, output: str, kind: str, **options: Any) -> None:
     """Write a run or judgments; the help that is shown comes from the table of endings."""
     check_target(output, input_)
-    tag, chosen, reading = options["tag"], options["format_"], taken(READING, options)
+    tag, chosen, reading = options["tag"], options["format_"], read_shared_options(READING, options)
     with seen_enough():
         if kind == "run":
             tagged = {} if tag is None else {"tag": tag}

@@ -8,18 +8,18 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
-    BARE,
     MEASURING,
+    WITHOUT_NOTES,
     check_target,
     engine_options,
     format_of,
     format_option,
     measure_option,
     names_of,
-    offers,
     output_option,
+    read_shared_options,
     refuse_standard_input_twice,
-    taken,
+    shared_options,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.streams import tell, write
@@ -75,7 +75,7 @@ _MOST_DIGITS = 18  # of a number of documents
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
-@offers(MEASURING)
+@shared_options(MEASURING)
 @engine_options
 def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Measure one or more RUNs against JUDGMENTS.
@@ -87,7 +87,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """
     if options["engine"] == "spark" and (options["bounds"] or options["subtopics"]):
         raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
-    given = taken(MEASURING, options, judgments, *runs)
+    given = read_shared_options(MEASURING, options, judgments, *runs)
     refuse_standard_input_twice(judgments, *runs)
     format_of(options)  # says what is wrong with it before the work
     check_target(options["output"], judgments, *runs)
@@ -125,7 +125,7 @@ def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None
         results, format_of(options), per_query=options["per_query"], digits=options["digits"]
     )
     write(text, options["output"])
-    if format_of(options) in BARE:  # the others carry these themselves
+    if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves
         first = next(iter(results.values()))
         if first.dialect is not None:
             tell(f"dialect: {first.dialect}")
@@ -207,7 +207,7 @@ def _write_bounds(
         found, format_of(options), per_query=options["per_query"], digits=options["digits"]
     )
     write(text, options["output"])
-    if format_of(options) in (*BARE, "json"):  # the others carry these themselves
+    if format_of(options) in (*WITHOUT_NOTES, "json"):  # the others carry these themselves
         for note in found.table().notes:
             tell(note)
 

@@ -11,11 +11,11 @@ from gainful.cli.options import (
     check_target,
     format_of,
     format_option,
-    offers,
     one_measure_option,
     output_option,
+    read_shared_options,
     refuse_standard_input_twice,
-    taken,
+    shared_options,
 )
 from gainful.cli.streams import write
 
@@ -46,7 +46,7 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 @one_measure_option("What to work out.  [default: nDCG at the length of GRADES; nDCG@10 of a run]")
 @format_option
 @output_option
-@offers(MEASURING)
+@shared_options(MEASURING)
 def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Work a value out, line by line.
 
@@ -54,7 +54,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     With --against BASE, the difference of two runs is worked out, document by document.
     """
     _refuse_unknown_options(arguments)
-    given = taken(MEASURING, options, *arguments, options["against"])
+    given = read_shared_options(MEASURING, options, *arguments, options["against"])
     query, judged, measure = options["query"], options["judged"], options["measure"]
     base = options["against"]
     found: gf.Explanation | gf.Attribution

@@ -10,7 +10,7 @@ import gainful as gf
 
 Command = Callable[..., None]
 
-BARE = frozenset(["csv", "tsv", "jsonl"])
+WITHOUT_NOTES = frozenset(["csv", "tsv", "jsonl"])
 """The formats that have no room for notes: those go to standard error."""
 
 
@@ -234,7 +234,7 @@ READING = ("columns", "engine")
 """The options of commands that only read, as `gf.ReadingOptions` has them."""
 
 
-def offers(names: Collection[str]) -> Callable[[Command], Command]:
+def shared_options(names: Collection[str]) -> Callable[[Command], Command]:
     """Give a command some of the options by which files are read and measured."""
 
     def decorate(command: Command) -> Command:
@@ -246,8 +246,10 @@ def offers(names: Collection[str]) -> Callable[[Command], Command]:
     return decorate
 
 
-def taken(names: Collection[str], options: dict[str, Any], *inputs: str | None) -> dict[str, Any]:
-    """Take what `offers` gives out of a command's options, as the functions of the package take it.
+def read_shared_options(
+    names: Collection[str], options: dict[str, Any], *inputs: str | None
+) -> dict[str, Any]:
+    """Take what `shared_options` gives out of a command's options, as the functions of the package take it.
 
     The inputs are those that may be standard input, which can be read once.
     """

@@ -9,11 +9,11 @@ from gainful.cli.options import (
     MEASURING,
     check_target,
     names_of,
-    offers,
     one_measure_option,
     output_option,
+    read_shared_options,
     refuse_standard_input_twice,
-    taken,
+    shared_options,
     told_format,
 )
 from gainful.cli.progress import progress_bar
@@ -70,7 +70,7 @@ _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
     "[default: by the ending of --output; table]",
 )
 @output_option
-@offers(MEASURING)
+@shared_options(MEASURING)
 def pool(runs: tuple[str, ...], **options: Any) -> None:
     """List the documents to judge: those that any of the RUNs has near the top.
 
@@ -79,7 +79,7 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     """
     judgments, output = options["judgments"], options["output"]
     read = (*runs, *([] if judgments is None else [judgments]))
-    given = taken(MEASURING, options, *read)
+    given = read_shared_options(MEASURING, options, *read)
     refuse_standard_input_twice(*read)
     check_target(output, *read)
     named = dict(zip(names_of(runs), runs, strict=True))

@@ -7,16 +7,16 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
-    BARE,
     MEASURING,
+    WITHOUT_NOTES,
     check_target,
     format_of,
     format_option,
-    offers,
     one_measure_option,
     output_option,
+    read_shared_options,
     refuse_standard_input_twice,
-    taken,
+    shared_options,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.streams import tell, write
@@ -54,14 +54,14 @@ _FILES = 3  # JUDGMENTS BASE RUN
 @one_measure_option("The measure in which BASE and RUN differ.", "nDCG@10")
 @format_option
 @output_option
-@offers(MEASURING)
+@shared_options(MEASURING)
 def power(files: tuple[str, ...], **options: Any) -> None:
     """Say how many queries a comparison needs, or what it can find with those it has.
 
     Give --difference to learn the queries, --queries to learn the smallest difference that would be
     found, or both to learn the power.
     """
-    given = taken(MEASURING, options, *files)
+    given = read_shared_options(MEASURING, options, *files)
     sd, basis = options["sd"], list[str]()
     if files:
         if len(files) != _FILES:
@@ -91,6 +91,6 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     table = solved.table()
     noted = replace(table, notes=[*table.notes, *basis])
     write(gf.render(noted, format_of(options)), options["output"])
-    if format_of(options) in (*BARE, "json"):  # the others carry it themselves
+    if format_of(options) in (*WITHOUT_NOTES, "json"):  # the others carry it themselves
         for note in basis:
             tell(note)

@@ -12,9 +12,9 @@ from gainful.cli.options import (
     check_target,
     measure_option,
     names_of,
-    offers,
+    read_shared_options,
     refuse_standard_input_twice,
-    taken,
+    shared_options,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.streams import tell
@@ -56,7 +56,7 @@ _MEGABYTE = 1_000_000
     help="The last rank that lists show.  [default: the cutoff of the first measure, or 20]",
 )
 @comparing_options
-@offers(MEASURING)
+@shared_options(MEASURING)
 def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Write a page about RUNs: verdict, charts, and the ranked lists of every query that matters.
 
@@ -69,7 +69,7 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     refuse_standard_input_twice(*read)
     check_target(target, *read)
     gf.Report.check_path(target)
-    given = taken(MEASURING, options, *read)
+    given = read_shared_options(MEASURING, options, *read)
     named = dict(zip(names_of(runs), runs, strict=True))
     with progress_bar() as progress:
         found = gf.report(

@@ -6,17 +6,17 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
-    BARE,
     MEASURING,
+    WITHOUT_NOTES,
     check_target,
     format_of,
     format_option,
     given_choices,
-    offers,
     one_measure_option,
     output_option,
+    read_shared_options,
     refuse_standard_input_twice,
-    taken,
+    shared_options,
 )
 from gainful.cli.streams import tell, write
 
@@ -44,14 +44,14 @@ _WITHOUT_DIALECT = [name for name in MEASURING if name != "dialect"]
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
-@offers(_WITHOUT_DIALECT)
+@shared_options(_WITHOUT_DIALECT)
 def why(judgments: str, run: str, **options: Any) -> None:
     """Say why two tools give different numbers for RUN, or which of them gives a number.
 
     The gap is split by changing one choice at a time, from the first tool to the second: first the
     measure's parameters, then what documents count as, then which queries count.
     """
-    given = taken(_WITHOUT_DIALECT, options, judgments, run)
+    given = read_shared_options(_WITHOUT_DIALECT, options, judgments, run)
     if (options["dialects"] is None) == (options["got"] is None):
         raise click.UsageError("Give --dialects or --got, one of them.")
     refuse_standard_input_twice(judgments, run)
@@ -73,6 +73,6 @@ def why(judgments: str, run: str, **options: Any) -> None:
         found = gf.why(judgments, run, measure, dialects=names, **given)
         told = found.basis
     write(gf.render(found, format_of(options), digits=options["digits"]), options["output"])
-    if format_of(options) in BARE:  # the others carry these themselves
+    if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves
         for note in told:
             tell(note)

@@ -1,4 +1,4 @@
-"""`evaluate` and `evaluate_arrays`: match, then measure, then apply the policy to the values."""
+"""`evaluate`, `evaluate_runs` and `evaluate_arrays`: match, then measure, then apply the policy."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping

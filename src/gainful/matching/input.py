@@ -1,6 +1,6 @@
 """`Input` and `Judgments`: what a caller gave, opened once, and the questions that it answers.
 
-A kind of input is a subclass of `Input`, in a file of its own; `opening` chooses it. Nobody else
+A kind of input is a subclass of `Input`, in a file of its own; `open_input` chooses it. Nobody else
 asks which kind it is.
 """
 
