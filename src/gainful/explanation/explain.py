@@ -13,7 +13,7 @@ from gainful.explanation.worked_steps import (
     IDEAL,
     PARTS,
     Entry,
-    Pool,
+    JudgedDocs,
     Sums,
     ideal_steps,
     is_empty,
@@ -118,7 +118,9 @@ def explain_grades(
     return _worked(Sums(matched, asked, chosen), None, entries, pool)
 
 
-def _worked(sums: Sums, query: str | None, entries: Sequence[Entry], pool: Pool) -> Explanation:
+def _worked(
+    sums: Sums, query: str | None, entries: Sequence[Entry], pool: JudgedDocs
+) -> Explanation:
     measure, policy = sums.measure, sums.sheet.policy
     empty = is_empty(sums, 0, query, undefined=(*SKIPPED, "error"))
     parts = []

@@ -39,7 +39,7 @@ IDEAL = "IDCG"
 ABSENT = "(absent)"
 """What stands in the place of a document at a rank that a list leaves open."""
 
-Pool = Sequence[tuple[str | None, float | None]]
+JudgedDocs = Sequence[tuple[str | None, float | None]]
 
 
 class Sums:
@@ -252,7 +252,7 @@ def list_steps(sums: Sums, part: Measure, entries: Sequence[Entry], length: int)
     return steps_of(lines, sums.sheet, part, sums.worth)
 
 
-def ideal_steps(sums: Sums, place: int, part: Measure, pool: Pool) -> list[Step]:
+def ideal_steps(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Step]:
     """Work out the ideal of the query at a place, of documents with their grades."""
     entries = _ideal_entries(sums, place, part, pool)
     entries += _absent_entries(sums.sheet, part, len(entries))
@@ -260,7 +260,7 @@ def ideal_steps(sums: Sums, place: int, part: Measure, pool: Pool) -> list[Step]
     return steps_of(entries, sums.sheet, whole, sums.worth)
 
 
-def _ideal_entries(sums: Sums, place: int, part: Measure, pool: Pool) -> list[Entry]:
+def _ideal_entries(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Entry]:
     sheet = sums.sheet
 
     def worth(grade: float | None) -> float:

@@ -20,7 +20,7 @@ from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Worksheet
 from gainful.judging.difference_bounds import (
     COMPARED,
-    Grades,
+    GradesByQuery,
     depth_of,
     difference_of,
     judged_by,
@@ -244,7 +244,7 @@ def _read_side(
     run: object,
     request: Request,
     measures: tuple[Measure, ...],
-    judged: Grades,
+    judged: GradesByQuery,
 ) -> _Side:
     """Read a run, once, for the differences of measures; without any, only to match it."""
     if measures:
@@ -353,7 +353,7 @@ def _ends(
 def _difference(
     one: _Side,
     other: _Side,
-    judged: Grades,
+    judged: GradesByQuery,
     measures: tuple[Measure, ...],
     scale: Scale,
     unseen: float,

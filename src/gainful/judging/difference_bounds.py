@@ -18,8 +18,8 @@ COMPARED = ("nDCG", "DCG", "CG", "P")
 """The families whose difference has exact bounds."""
 
 
-Grades = Mapping[str, Mapping[str, float]]
-Ranked = Mapping[str, Sequence[str]]
+GradesByQuery = Mapping[str, Mapping[str, float]]
+DocsByQuery = Mapping[str, Sequence[str]]
 
 
 def judged_by(reader: Reader) -> dict[str, Mapping[str, float]]:
@@ -30,7 +30,7 @@ def judged_by(reader: Reader) -> dict[str, Mapping[str, float]]:
     }
 
 
-def depth_of(measures: Iterable[Measure], judged: Grades) -> int | None:
+def depth_of(measures: Iterable[Measure], judged: GradesByQuery) -> int | None:
     """Return how deep lists must be known for the differences of measures; None for all of them.
 
     That is deep enough to know as many unjudged documents as an ideal can hold.
@@ -42,8 +42,8 @@ def depth_of(measures: Iterable[Measure], judged: Grades) -> int | None:
 
 
 def difference_of(
-    judged: Grades,
-    lists: tuple[Ranked, Ranked],
+    judged: GradesByQuery,
+    lists: tuple[DocsByQuery, DocsByQuery],
     sheet: Worksheet,
     measure: Measure,
     scale: Scale,

@@ -12,7 +12,12 @@ from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.linting.checked_tables import CheckedTable, check_input
 from gainful.linting.draft_findings import Draft, settled, unread_rows
 from gainful.linting.findings import Findings
-from gainful.linting.input_rules import Scale, look_at_documents, look_at_grades, look_at_scores
+from gainful.linting.input_rules import (
+    GradeRange,
+    look_at_documents,
+    look_at_grades,
+    look_at_scores,
+)
 from gainful.linting.pair_rules import look_at_pair
 from gainful.matching.input import Input
 from gainful.matching.open_input import open_input
@@ -103,7 +108,7 @@ def _refuse_wrong_arguments(runs: object, cutoff: object) -> None:
     arguments.whole(cutoff, "cutoff", least=1, most=_DEEPEST)
 
 
-def _read_scale(scale: object) -> Scale | None:
+def _read_scale(scale: object) -> GradeRange | None:
     if scale is None:
         return None
     match scale:

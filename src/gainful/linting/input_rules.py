@@ -55,10 +55,12 @@ def _self_matches(session: Session, table: CheckedTable) -> Iterator[Draft]:
 
 _MOST_SHOWN = 12
 
-Scale = tuple[float, float]
+GradeRange = tuple[float, float]
 
 
-def look_at_grades(session: Session, judged: CheckedTable, scale: Scale | None) -> Iterator[Draft]:
+def look_at_grades(
+    session: Session, judged: CheckedTable, scale: GradeRange | None
+) -> Iterator[Draft]:
     """Look at the grades of judgments."""
     if scale is None:
         yield _grades(session, judged)
@@ -81,7 +83,7 @@ def _grades(session: Session, judged: CheckedTable) -> Draft:
     return Draft("grades", judged, len(found), message)
 
 
-def _off_scale(session: Session, judged: CheckedTable, scale: Scale) -> Iterator[Draft]:
+def _off_scale(session: Session, judged: CheckedTable, scale: GradeRange) -> Iterator[Draft]:
     low, high = scale
     found = session.rows(
         f"SELECT count(*) OVER (), row, query, doc, number FROM {judged.table} "

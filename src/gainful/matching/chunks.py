@@ -12,7 +12,7 @@ from gainful.inputs.identifiers import id_text
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 
-Scores = Mapping[str, float]
+DocScores = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def without_self(documents: Mapping[Any, float], query: str) -> Mapping[Any, flo
     return {doc: number for doc, number in documents.items() if doc != query}
 
 
-def fold(scores: Scores, policy: Policy, chunks: Chunks) -> Scores:
+def fold(scores: DocScores, policy: Policy, chunks: Chunks) -> DocScores:
     """Fold the chunks of one query to documents: the highest score, or that of the first."""
     folded: dict[str, float] = {}
     for chunk, score in scores.items():

@@ -14,8 +14,8 @@ from gainful.inputs.table_source import Source
 from gainful.inputs.text_rows import Row
 from gainful.matching import dict_matching
 from gainful.matching.chunks import Chunks
-from gainful.matching.dicts_and_tables import table_of
-from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
+from gainful.matching.dicts_and_tables import Documents, table_of
+from gainful.matching.input import BadRow, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown

@@ -31,7 +31,7 @@ from gainful.matching.negative_grades import without_negative
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 
-Documents = Mapping[Any, float]
+DocNumbers = Mapping[Any, float]
 
 _AFTER_DIGITS = ":"  # the character after 9; the minus sign stands before 0
 _LONGEST_INTEGER = 20  # digits: an id of more is no integer that a program counts with
@@ -106,10 +106,10 @@ class _Rows:
         self.lowest_grade = math.inf
         self.shared = False  # is any judged document in the run?
 
-    def add(self, query: str, grades: Documents, scores: Documents | None) -> None:
+    def add(self, query: str, grades: DocNumbers, scores: DocNumbers | None) -> None:
         """Match one query; `scores` is None where the run lacks it."""
         judged = judged_of(grades, query, self.policy)
-        returned: Documents = {} if scores is None else scores
+        returned: DocNumbers = {} if scores is None else scores
         plain = (self.policy.drop_self, self.policy.precision) == ("no", "double")
         if self.chunks is not None or not plain:
             returned = returned_of(returned, query, self.policy, self.chunks)
@@ -177,7 +177,7 @@ class _Rows:
 
 
 def match_queries(
-    documents: Sequence[tuple[str, Documents, Documents | None]], policy: Policy
+    documents: Sequence[tuple[str, DocNumbers, DocNumbers | None]], policy: Policy
 ) -> Matched:
     """Match some queries alone: id, grades, and scores, folded already; None where it is missing.
 
@@ -191,7 +191,7 @@ def match_queries(
     return rows.matched([query for query, _, _ in documents], ())
 
 
-def judged_of(grades: Documents, query: str, policy: Policy) -> Documents:
+def judged_of(grades: DocNumbers, query: str, policy: Policy) -> DocNumbers:
     """Return the judged documents of a query that count."""
     judged = documents_of(grades, "judgments", query, policy)
     if policy.drop_self == "yes":
@@ -202,7 +202,9 @@ def judged_of(grades: Documents, query: str, policy: Policy) -> Documents:
     return judged
 
 
-def returned_of(scores: Documents, query: str, policy: Policy, chunks: Chunks | None) -> Documents:
+def returned_of(
+    scores: DocNumbers, query: str, policy: Policy, chunks: Chunks | None
+) -> DocNumbers:
     """Return the retrieved documents of a query that count, their scores rounded, and folded."""
     documents = documents_of(scores, "run", query, policy)
     if policy.precision == "single":
@@ -213,7 +215,7 @@ def returned_of(scores: Documents, query: str, policy: Policy, chunks: Chunks | 
     return documents if policy.drop_self == "no" else without_self(documents, query)
 
 
-def _rounded(scores: Documents, query: str) -> Documents:
+def _rounded(scores: DocNumbers, query: str) -> DocNumbers:
     """Return the scores of a query in single precision."""
     sorted_numbers(scores, "score", "run", query)  # says what is no number
     numbers = in_single(np.array([*scores.values()], np.float64))
@@ -224,7 +226,7 @@ def _rounded(scores: Documents, query: str) -> Documents:
     return rounded
 
 
-def queries_of(given: object, what: str) -> dict[str, Documents]:
+def queries_of(given: object, what: str) -> dict[str, DocNumbers]:
     """Return the queries by their id as a string; each must have a dict of documents."""
     if not isinstance(given, Mapping):
         raise InputError(
@@ -240,7 +242,7 @@ def queries_of(given: object, what: str) -> dict[str, Documents]:
     if all(type(query) is str for query in given):
         refuse_halves(given, where=f"{what}, query ids")
         return dict(given)
-    queries: dict[str, Documents] = {}
+    queries: dict[str, DocNumbers] = {}
     for query, documents in given.items():
         text = id_text(query, where=f"{what}, query ids")
         if text in queries:
@@ -251,7 +253,7 @@ def queries_of(given: object, what: str) -> dict[str, Documents]:
     return queries
 
 
-def _has_other_ids(returned: Documents, judged: Documents) -> bool:
+def _has_other_ids(returned: DocNumbers, judged: DocNumbers) -> bool:
     """Return whether a run has ids that are no strings and matter for the value.
 
     The first id tells for all but a mixture. In a mixture, what matters is whether a judged
@@ -269,7 +271,7 @@ def _has_other_ids(returned: Documents, judged: Documents) -> bool:
     return any(len(doc) < _LONGEST_INTEGER and int(doc) in returned for doc in integers)
 
 
-def documents_of(given: Documents, what: str, query: str, policy: Policy | None) -> Documents:
+def documents_of(given: DocNumbers, what: str, query: str, policy: Policy | None) -> DocNumbers:
     """Return the documents of a query by their id as a string; None where no policy can be set."""
     try:
         every = "".join(given)  # refuses all but strings, faster than a look at each type
@@ -299,7 +301,7 @@ def documents_of(given: Documents, what: str, query: str, policy: Policy | None)
     return documents
 
 
-def sorted_numbers(documents: Documents, kind: str, what: str, query: str) -> Floats:
+def sorted_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> Floats:
     """Return the numbers (n,) of a query's documents, sorted; refuse what is not finite."""
     numbers = np.empty(len(documents))
     try:
@@ -316,7 +318,7 @@ def sorted_numbers(documents: Documents, kind: str, what: str, query: str) -> Fl
     return numbers
 
 
-def _refuse_unusable_numbers(documents: Documents, kind: str, what: str, query: str) -> None:
+def _refuse_unusable_numbers(documents: DocNumbers, kind: str, what: str, query: str) -> None:
     """Refuse what is not finite, and integers that a float64 cannot hold."""
     for doc, number in documents.items():
         if not _is_finite(number):
@@ -330,7 +332,7 @@ def _refuse_unusable_numbers(documents: Documents, kind: str, what: str, query: 
             )
 
 
-def _refuse_infinite_number(documents: Documents, kind: str, what: str, query: str) -> NoReturn:
+def _refuse_infinite_number(documents: DocNumbers, kind: str, what: str, query: str) -> NoReturn:
     doc, number = next(item for item in documents.items() if not _is_finite(item[1]))
     raise InputError(
         f"{what}, query {query!r}, document {doc!r}",
@@ -348,8 +350,8 @@ def _is_finite(number: object) -> bool:
 
 
 def _treat_unjudged(
-    choice: str | float, query: str, judged: Documents, returned: Documents
-) -> tuple[Documents, Documents]:
+    choice: str | float, query: str, judged: DocNumbers, returned: DocNumbers
+) -> tuple[DocNumbers, DocNumbers]:
     if choice == "condense":
         return judged, {doc: score for doc, score in returned.items() if doc in judged}
     unjudged = [doc for doc in returned if doc not in judged]
@@ -364,7 +366,7 @@ def _treat_unjudged(
 
 
 def _untied(
-    first: Ints, shared: list[str], returned: Documents, order: Callable[[list[str]], list[str]]
+    first: Ints, shared: list[str], returned: DocNumbers, order: Callable[[list[str]], list[str]]
 ) -> Ints:
     """Return the ranks of the shared documents after a rule that orders tied ones."""
     blocks: dict[float, list[str]] = {float(returned[doc]): [] for doc in shared}

@@ -18,6 +18,7 @@ from gainful.inputs.letor import Labels
 from gainful.inputs.table_source import Source
 from gainful.inputs.text_rows import Row
 from gainful.matching.chunks import Chunks
+from gainful.matching.dicts_and_tables import Documents
 from gainful.matching.judgment_table import JudgmentTable, prepare
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
@@ -27,7 +28,6 @@ from gainful.measures.policy import Policy
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Documents = Mapping[Any, Mapping[Any, float]]
 Fetch = Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]
 
 

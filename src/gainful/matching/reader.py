@@ -15,7 +15,8 @@ from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.inputs.spark_frames import errors_of_spark, functions
 from gainful.matching import dict_matching
 from gainful.matching.chunks import Chunks, read_chunks
-from gainful.matching.input import Documents, Fetch, Input, Judgments
+from gainful.matching.dicts_and_tables import Documents
+from gainful.matching.input import Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.matching.open_input import open_input
 from gainful.matching.ranked_documents import by_score

@@ -14,8 +14,8 @@ from gainful.inputs.table_source import Source, TextState, ready
 from gainful.inputs.text_rows import Fault, Row, rows
 from gainful.matching import dict_matching, table_matching, trec_matching
 from gainful.matching.chunks import Chunks
-from gainful.matching.dicts_and_tables import Selection, documents_in, stored
-from gainful.matching.input import BadRow, Documents, Fetch, Input, Judgments
+from gainful.matching.dicts_and_tables import Documents, Selection, documents_in, stored
+from gainful.matching.input import BadRow, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 

@@ -22,7 +22,7 @@ from gainful.measures.foreign_spellings import written_out
 from gainful.measures.measure import Measure, read_cutoff
 from gainful.message_texts import did_you_mean, shown
 
-Kind = TypeVar("Kind", bound=Measure)
+AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
 
 _NOTATION = re.compile(
     r"(?P<name>\w+?)"
@@ -65,7 +65,7 @@ def parse(text: str) -> Measure:
     return only_one(parse_all(text), text)
 
 
-def only_one(measures: tuple[Kind, ...], text: str) -> Kind:
+def only_one(measures: tuple[AnyMeasure, ...], text: str) -> AnyMeasure:
     """Return the one measure that a text stands for; refuse several."""
     if len(measures) != 1:
         raise MeasureError(

@@ -11,10 +11,8 @@ from gainful.comparison.differences import Difference
 from gainful.evaluation.baseline import Baseline
 from gainful.evaluation.scores import Scores
 from gainful.measures.policy import Policy
-from gainful.reporting.coverage import digits_of, told
+from gainful.reporting.coverage import Evaluated, digits_of, told
 from gainful.version import VERSION
-
-Evaluated = Mapping[str, Scores | Baseline]
 
 FORMAT = 1
 MOST_VERDICTS = 1000

@@ -1,10 +1,9 @@
 """The ranked lists of queries, worked out many at a time: what `explain` and `attribute` say of each."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from gainful.explanation.attribution import (
     NO_VALUE,
@@ -29,6 +28,7 @@ from gainful.explanation.worked_steps import (
     why_empty,
 )
 from gainful.explanation.worked_tables import Step, conclusion_of
+from gainful.matching.input import Fetch
 from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import Reader
@@ -36,8 +36,6 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 
 _BLOCK = 100  # queries whose documents are in memory at a time
-
-Fetch = Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
-from typing import Any, NoReturn, Unpack
+from typing import NoReturn, Unpack
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from gainful.inputs.identifiers import examples
 from gainful.inputs.kinds import RUN
 from gainful.matching import dict_matching
 from gainful.matching.chunks import read_chunks
+from gainful.matching.dicts_and_tables import Documents
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import warn_of_marks
 from gainful.matching.open_input import open_input
@@ -33,7 +34,6 @@ from gainful.subtopics.scores import SubtopicScores
 from gainful.subtopics.subtopic_judgments import Judged, read_judged, read_weights
 
 Measures = str | Measure | Sequence[str | Measure]
-Documents = Mapping[Any, Mapping[Any, float]]
 
 # What has a meaning where documents belong to several subtopics.
 _ANSWERS = {

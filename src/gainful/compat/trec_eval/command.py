@@ -48,7 +48,7 @@ class Printed:
     code: int = 0
 
 
-class Sides(Protocol):
+class MatchedRun(Protocol):
     """Judgments of some format, matched with a run."""
 
     @property
@@ -96,7 +96,7 @@ class Format:
 
     measured: str
     reader: tuple[str, str]
-    read: Callable[[Path, Path, Options, Session], Sides]
+    read: Callable[[Path, Path, Options, Session], MatchedRun]
 
 
 FORMATS = {
@@ -140,7 +140,7 @@ def _evaluated(options: Options) -> Printed:
     return Printed(each + ("".join(found.summary()) if options.summary else ""))
 
 
-def _read(options: Options) -> Sides:
+def _read(options: Options) -> MatchedRun:
     """Read judgments, then the run, and match them."""
     judgments, run = options.files
     form = FORMATS.get(options.judgments_format)
@@ -169,7 +169,7 @@ def _refuse_unreadable(name: str, reader: str, what: str) -> None:
 
 
 def _evaluable(
-    sides: Sides, asked: Sequence[AskedMeasure], options: Options
+    sides: MatchedRun, asked: Sequence[AskedMeasure], options: Options
 ) -> tuple[list[int], StoppedError | None]:
     """Return the queries that are evaluated, in order, and the fault that stops the evaluation, if any.
 
@@ -221,7 +221,7 @@ class _Lines:
 
     def __init__(
         self,
-        sides: Sides,
+        sides: MatchedRun,
         places: list[int],
         asked: Sequence[AskedMeasure],
         options: Options,

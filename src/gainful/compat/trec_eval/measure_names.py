@@ -201,14 +201,14 @@ class AskedMeasure:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedMeasures:
     """Names of measures, and what was written after some of them."""
 
     names: frozenset[str]
     parameters: dict[str, str] = field(default_factory=dict)
 
 
-def mark(written: Sequence[str], version: int) -> Marked:
+def mark(written: Sequence[str], version: int) -> MarkedMeasures:
     """Read names and nicknames; the first parameters of a name count."""
     parameters: dict[str, str] = {}
     chosen: set[str] = set()
@@ -225,10 +225,10 @@ def mark(written: Sequence[str], version: int) -> Marked:
             chosen.add(name)
         else:
             raise StoppedError(f"trec_eval: illegal measure '{name}'", USAGE)
-    return Marked(frozenset(chosen), parameters)
+    return MarkedMeasures(frozenset(chosen), parameters)
 
 
-def read_parameters(marked: Marked) -> tuple[AskedMeasure, ...]:
+def read_parameters(marked: MarkedMeasures) -> tuple[AskedMeasure, ...]:
     """Return the measures in the order of printing."""
     return tuple(
         _asked(entry, marked.parameters.get(entry.name))

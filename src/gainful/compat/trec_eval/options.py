@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from gainful.arguments import listed, one_of_type
 from gainful.compat.trec_eval.c_program import USAGE, StoppedError, whole
 from gainful.compat.trec_eval.files import bytes_of
-from gainful.compat.trec_eval.measure_names import NICKNAMES, Marked, Settings, mark, names_of
+from gainful.compat.trec_eval.measure_names import (
+    NICKNAMES,
+    MarkedMeasures,
+    Settings,
+    mark,
+    names_of,
+)
 
 VERSIONS = (9, 10)
 _FILES = 2
@@ -37,7 +43,7 @@ _LONG_WITH_VALUE = frozenset(name for name, letter in _LONG.items() if letter in
 class Options:
     """What was asked for; `help` and `show_version` before anything else."""
 
-    marked: Marked
+    marked: MarkedMeasures
     files: tuple[str, ...] = ()
     version: int = 10
     help: bool = False
@@ -75,7 +81,7 @@ def read_options(arguments: Sequence[str]) -> Options:
     for letter, value in _options(others, files):
         last[letter] = value
         if letter == "v":
-            return Options(Marked(frozenset()), version=version, show_version=True)
+            return Options(MarkedMeasures(frozenset()), version=version, show_version=True)
         if letter == "m":
             measures.append(value)
             mark(measures, version)  # what is wrong with it comes before what follows

@@ -45,7 +45,7 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class QueryPreferences:
     """The judges of a query, their preferences, and how many judged documents were retrieved."""
 
     judges: Sequence[Judge]
@@ -57,7 +57,7 @@ class _InconsistentError(Exception):
     """Preferences of one judge that contradict each other."""
 
 
-Value = Callable[[Ranked], float]
+Value = Callable[[QueryPreferences], float]
 
 
 def _shares(suffix: str, reach: str) -> dict[str, Value]:
@@ -68,7 +68,7 @@ def _shares(suffix: str, reach: str) -> dict[str, Value]:
     }
 
 
-def _balanced(reach: str, found: Ranked) -> float:
+def _balanced(reach: str, found: QueryPreferences) -> float:
     return balanced(found.judges, found.counts, found.retrieved, reach)
 
 
@@ -99,7 +99,7 @@ class Preferred(WithoutGradeStrings):
 
     queries: tuple[str, ...]
     missing: Sequence[bool]
-    ranked: Sequence[Ranked | None]
+    ranked: Sequence[QueryPreferences | None]
     faults: Mapping[str, str]
     tag: str
     relevant: int = 0  # which no measure of preferences counts
@@ -127,7 +127,7 @@ def read_preferred(judgments: Path, run: Path, options: Options, _: Session) -> 
         opinion = Opinion(judge, b"".join(group), doc, decimal(level))
         opinions.setdefault(query, []).append(opinion)
     found = read_run(run, options.version)
-    places: list[Ranked | None] = []
+    places: list[QueryPreferences | None] = []
     faults = {}
     for query, listed in opinions.items():
         try:
@@ -152,7 +152,7 @@ def _retrieved(query: bytes, run: Run, most: int | None) -> list[bytes]:
     return docs if most is None else docs[: max(most, 0)]
 
 
-def _ranked(opinions: Sequence[Opinion], retrieved: Sequence[bytes]) -> Ranked:
+def _ranked(opinions: Sequence[Opinion], retrieved: Sequence[bytes]) -> QueryPreferences:
     judged = {opinion.doc for opinion in opinions}
     first = [doc for doc in retrieved if doc in judged]
     order = [*first, *sorted(judged.difference(first))]
@@ -161,7 +161,7 @@ def _ranked(opinions: Sequence[Opinion], retrieved: Sequence[bytes]) -> Ranked:
     for opinion in opinions:
         by_name.setdefault(opinion.judge, []).append(opinion)
     judges = [_judge(by_name[name], place) for name in sorted(by_name)]
-    return Ranked(judges, len(first), counted(judges, len(first)))
+    return QueryPreferences(judges, len(first), counted(judges, len(first)))
 
 
 def _judge(opinions: Sequence[Opinion], place: Mapping[bytes, int]) -> Judge:

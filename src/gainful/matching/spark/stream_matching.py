@@ -15,7 +15,7 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.sorting import descending_in_blocks
 from gainful.matching.spark.plan import FAULTY, JUDGMENT, PRESENT, RETRIEVED, UNFOLDED, Plan
-from gainful.matching.spark.stream_ranks import Gathered, Ranks
+from gainful.matching.spark.stream_ranks import GrowingColumns, Ranks
 from gainful.measures.policy import BY_ID
 
 Keys = NDArray[np.uint64]
@@ -141,12 +141,12 @@ class _Stream:
         self.current = -1  # the query that may still go on
         self._names: list[str] = []
         self._taken = 0  # queries that are measured
-        self._pool = Gathered(np.int64, np.float64)
-        self._known = Gathered(np.int64)  # queries with judgments
-        self._present = Gathered(np.int64)  # queries of the run
-        self._counts = Gathered(np.int64, np.int64)  # what Spark has counted
-        self._lengths = Gathered(np.int64, np.int64)  # what has come
-        self._shared = Gathered(np.int64)
+        self._pool = GrowingColumns(np.int64, np.float64)
+        self._known = GrowingColumns(np.int64)  # queries with judgments
+        self._present = GrowingColumns(np.int64)  # queries of the run
+        self._counts = GrowingColumns(np.int64, np.int64)  # what Spark has counted
+        self._lengths = GrowingColumns(np.int64, np.int64)  # what has come
+        self._shared = GrowingColumns(np.int64)
         self._judged: _Judged | None = None  # of the current query
         self._keys: list[Keys] = []  # of the documents of the current query
         self._faulty = self._suspect = self._unfolded = self._fractional = False

@@ -14,7 +14,7 @@ from gainful.array_types import Bools, Floats, Ints
 Part = tuple[NDArray[Any], ...]
 
 
-class Gathered:
+class GrowingColumns:
     """Columns that grow in the order of their first, which numbers the queries."""
 
     def __init__(self, *dtypes: type[np.generic]) -> None:
@@ -47,8 +47,8 @@ class Ranks:
     """
 
     def __init__(self, depth: int | None, *, settled: bool) -> None:
-        self.found = Gathered(np.int64, np.int64, np.int64, np.int64, np.float64)
-        self.edges = Gathered(np.int64, np.int64)
+        self.found = GrowingColumns(np.int64, np.int64, np.int64, np.int64, np.float64)
+        self.edges = GrowingColumns(np.int64, np.int64)
         self._depth = depth
         self._settled = settled
         self._waiting: list[tuple[Ints, Ints, Ints, Floats]] = []

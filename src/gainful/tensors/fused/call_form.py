@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from gainful.measures.discount import Discount
 
 
-class Form(NamedTuple):
+class CallForm(NamedTuple):
     """The form of a call.
 
     Attributes:

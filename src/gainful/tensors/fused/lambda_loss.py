@@ -120,7 +120,7 @@ def _lambda_kernel(
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LambdaOptions:
     """What a lambda loss is: its weights, which pairs count, and how steep it is."""
 
     scheme: str
@@ -135,7 +135,7 @@ def _lambda_terms(
     labels: torch.Tensor,
     gains: torch.Tensor,
     discounts: torch.Tensor,
-    options: Options,
+    options: LambdaOptions,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return Σ_j W·log2(1 + e^{−σ(s_i − s_j)}) over the pairs with y_i > y_j, and the gradient.
 
@@ -176,7 +176,7 @@ class _LambdaLoss(torch.autograd.Function):
         labels: torch.Tensor,
         gains: torch.Tensor,
         discounts: torch.Tensor,
-        options: Options,
+        options: LambdaOptions,
     ) -> Any:
         losses, gradient = _lambda_terms(scores, labels, gains, discounts, options)
         ctx.save_for_backward(gradient, scores)
@@ -198,7 +198,7 @@ def lambda_sums(
     gains: torch.Tensor,
     mask: torch.Tensor,
     discounts: torch.Tensor,
-    options: Options,
+    options: LambdaOptions,
 ) -> torch.Tensor:
     """Return Σ W·log2(1 + e^{−σ(s_i − s_j)}) (list,) over the pairs with y_i > y_j.
 

@@ -13,10 +13,10 @@ import triton
 import triton.language as tl
 
 from gainful.tensors.fused.approx_ndcg import LOG2_E, gradient_of, ranks_of, terms_of
-from gainful.tensors.fused.call_form import Form
+from gainful.tensors.fused.call_form import CallForm
 from gainful.tensors.fused.kernel_launching import Launcher
 from gainful.tensors.fused.kernel_scheduling import next_ticket
-from gainful.tensors.fused.lambda_loss import Options, pairs_of
+from gainful.tensors.fused.lambda_loss import LambdaOptions, pairs_of
 from gainful.tensors.fused.list_preparation import (
     WIDEST,
     counters_in,
@@ -145,7 +145,7 @@ class Whole:
     def __init__(
         self,
         kernel: Any,
-        form: Form,
+        form: CallForm,
         sizes: tuple[int, int, int],
         tables: tuple[torch.Tensor, ...],
         passes: int,
@@ -189,7 +189,7 @@ class Whole:
 
 
 def approx(
-    form: Form, discounts: torch.Tensor, temperature: float, log2_base: float, *, sloped: bool
+    form: CallForm, discounts: torch.Tensor, temperature: float, log2_base: float, *, sloped: bool
 ) -> Whole:
     """Return ApproxNDCG of a form, with the discount 1/log_b(1 + rank).
 
@@ -214,7 +214,11 @@ def approx(
 
 
 def pairs(
-    form: Form, discounts: torch.Tensor, steps: torch.Tensor, options: Options, factor: float
+    form: CallForm,
+    discounts: torch.Tensor,
+    steps: torch.Tensor,
+    options: LambdaOptions,
+    factor: float,
 ) -> Whole:
     """Return a lambda loss of a form.
 
@@ -240,7 +244,7 @@ def pairs(
     )
 
 
-def _sizes(choices: Mapping[int, tuple[int, int, int]], form: Form) -> tuple[int, int, int]:
+def _sizes(choices: Mapping[int, tuple[int, int, int]], form: CallForm) -> tuple[int, int, int]:
     return next(sizes for widest, sizes in choices.items() if form.width <= widest)
 
 

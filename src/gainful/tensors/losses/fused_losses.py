@@ -15,8 +15,8 @@ from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import read_cutoff
-from gainful.tensors.fused.call_form import Form
-from gainful.tensors.fused.lambda_loss import Options, steps_of
+from gainful.tensors.fused.call_form import CallForm
+from gainful.tensors.fused.lambda_loss import LambdaOptions, steps_of
 from gainful.tensors.fused.list_preparation import GAINS, WIDEST
 from gainful.tensors.fused.whole_losses import Whole, WholeLoss, approx, pairs
 from gainful.tensors.losses.gains_and_discounts import discounts_of
@@ -49,7 +49,7 @@ def lambda_loss(
     return _launched(_pairs(form, **options), scores, labels, mask, common)
 
 
-def _form(scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common) -> Form | None:
+def _form(scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common) -> CallForm | None:
     """Return the form of a call; None where no kernel takes it."""
     shape, gain, weight = scores.shape, _gain(common), common.get("weight")
     if not (shape and 0 < shape[-1] <= WIDEST and scores.numel()):
@@ -66,7 +66,7 @@ def _form(scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common) -
     if weight is not None and (weight.shape != shape[:-1] or weight.requires_grad):
         return None
     k = common.get("k")
-    return Form(
+    return CallForm(
         lists=scores.numel() // shape[-1],
         width=shape[-1],
         device=scores.device,
@@ -91,22 +91,22 @@ _base = _prepared(read_base)
 
 
 @_prepared
-def _approx(form: Form, temperature: float, sloped: bool) -> Whole:  # noqa: FBT001
+def _approx(form: CallForm, temperature: float, sloped: bool) -> Whole:  # noqa: FBT001
     return approx(form, _discounts(form), temperature, math.log2(form.base), sloped=sloped)
 
 
 @_prepared
-def _pairs(form: Form, **options: Any) -> Whole:
+def _pairs(form: CallForm, **options: Any) -> Whole:
     if form.cutoff is None:
         options["truncation"] = "none"
     # The kernel takes binary logarithms; those of RankNet are natural.
     factor = math.log(2) if options["scheme"] == "ranknet" else 1.0
     discounts = _discounts(form)
-    chosen = Options(cutoff=form.cutoff or 0, **options)
+    chosen = LambdaOptions(cutoff=form.cutoff or 0, **options)
     return pairs(form, discounts, steps_of(discounts), chosen, factor)
 
 
-def _discounts(form: Form) -> Tensor:
+def _discounts(form: CallForm) -> Tensor:
     """Return the discounts (width + 1,) of the ranks from 1 on, on the device."""
     ranks = torch.arange(1, form.width + 2, dtype=torch.float64, device=form.device)
     worth: Tensor = discounts_of(TORCH, ranks, form.discount, form.base)

@@ -176,10 +176,10 @@ class TorchOperations:
         """Return weighted sums over pairs by a fused kernel; None where there is none for these."""
         if not fusible(arrays[0]):
             return None
-        from gainful.tensors.fused.lambda_loss import Options, lambda_sums
+        from gainful.tensors.fused.lambda_loss import LambdaOptions, lambda_sums
 
         scores, labels, gains, mask = arrays
-        chosen = Options(**options)
+        chosen = LambdaOptions(**options)
         found: Tensor = lambda_sums(scores, labels, gains, mask, discounts, chosen)
         return found
 
