@@ -340,8 +340,11 @@ def read_numbered(content, lines, name, kind, columns):
         try:
             splits += [(delimiter, fields) for fields in split_csv(first, delimiter)[:1]]
         except RefusedError:
-            if first.count(delimiter) >= max(1, *places):  # a table, whose quotes are not closed
-                raise
+            # A table, whose quotes are closed on a later line, or not at all.
+            if first.count(delimiter) >= max(1, *places):
+                splits += [
+                    (delimiter, fields) for fields in split_csv(loose_text(content), delimiter)[:1]
+                ]
     if b"\r" not in lines[0].rstrip(b"\r"):  # which ends a row of a table, but no line of fields
         splits.append(("", text_of_all(lines[0].split())))
     splits = [(mark, fields) for mark, fields in splits if len(fields) > max(1, *places)]
