@@ -256,10 +256,20 @@ def test_an_error_in_an_input_leaves_the_database_and_another_does_not(opened, s
         assert _idle == []
 
 
-def test_what_was_long_or_changed_is_not_left(opened, small, tmp_path, monkeypatch):
-    gf.write_run(small, tmp_path / "b.parquet")  # which sets how the engine writes
+def test_how_the_engine_writes_is_not_left(opened, small, tmp_path):
+    setting = "SELECT current_setting('async_threads')"
+    with Session() as session:
+        usual = session.rows(setting)
+    for _ in range(2):
+        gf.write_run(small, tmp_path / "b.parquet")
+        with Session() as session:
+            assert session.rows(setting) == usual
+            session.prepare_writing()
+            assert session.rows(setting) == [(0,)] != usual
     assert len(opened) == 1
-    assert _idle == []
+
+
+def test_what_was_long_or_changed_is_not_left(opened, small, monkeypatch):
     gf.evaluate({"q": {"a": 1}}, small, engine=gf.Engine(memory="1GB"))
     assert _idle == []
     with Session() as session:

@@ -114,7 +114,6 @@ class Session:
         self._database: duckdb.DuckDBPyConnection | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._opened = 0.0
-        self._as_usual = True  # whether the database may serve another session
         self._worker: _Worker | None = None
         self._names = 0
         self._registered: set[str] = set()
@@ -199,7 +198,6 @@ class Session:
         """
         import duckdb
 
-        self._as_usual = False
         with suppress(duckdb.Error):  # earlier versions do not have the setting
             self.execute("SET async_threads=0")
 
@@ -298,6 +296,8 @@ class Session:
             database.execute(
                 "RESET GLOBAL threads" if threads is None else f"SET GLOBAL threads={threads}"
             )
+            with suppress(duckdb.CatalogException):
+                database.execute("RESET GLOBAL async_threads")
         except duckdb.Error:  # as after an error in the engine itself, which ends a database
             database.close()
             return None
@@ -309,7 +309,7 @@ class Session:
         if database is None:
             return
         brief = time.monotonic() - self._opened < _BRIEF
-        usual = self._as_usual and self.engine.memory is None and not self._spilled.exists()
+        usual = self.engine.memory is None and not self._spilled.exists()
         if not (brief and usual and not _idle) or not isinstance(problem, GainfulError | None):
             database.close()
             return
@@ -317,6 +317,8 @@ class Session:
 
         try:
             database.execute("SET GLOBAL threads=1")  # so that no thread of it is left
+            with suppress(duckdb.CatalogException):  # earlier versions do not have the setting
+                database.execute("SET GLOBAL async_threads=0")
         except duckdb.Error:
             database.close()
         else:
