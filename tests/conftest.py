@@ -46,10 +46,14 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: len(SLOW) if places[item] is None else places[item])
 
 
+gc.disable()  # until all is collected: what is imported stays, and to look through it takes a third
+
+
 def pytest_collection_finish():
     """Spare the garbage collector the modules and tests, which stay until the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure():
