@@ -70,7 +70,7 @@ def installed_chromium():
 def browser():
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
-            executable_path=installed_chromium(), args=["--no-sandbox"]
+            executable_path=installed_chromium(), args=["--no-sandbox", "--disable-gpu"]
         )
         yield chromium
         chromium.close()
