@@ -36,7 +36,7 @@ def without_repeats(rows, rule):
 
 
 def matched(judgments, run, policy, depth=None, chunks=None):
-    with reading(judgments, policy, chunks=chunks) as reader:
+    with reading(judgments, policy, {"chunks": chunks}) as reader:
         return reader.match(run, depth)[0]
 
 

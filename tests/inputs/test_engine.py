@@ -38,7 +38,7 @@ def test_little_memory_gives_the_same(large, depth, ties, tmp_path):
     found = []
     policy = gf.Policy(ties=ties)
     for engine in (None, gf.Engine(memory="200MB", threads=2, folder=tmp_path)):
-        with reading(large[0], policy, engine=engine) as reader:
+        with reading(large[0], policy, {"engine": engine}) as reader:
             found.append(reader.match(large[1], depth)[0])
     assert_same(*found)
     assert list(tmp_path.iterdir()) == []

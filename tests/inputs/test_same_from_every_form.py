@@ -44,7 +44,7 @@ def hash_of(row):
 
 
 def matched(judgments, run, policy, depth=None, chunks=None):
-    with reading(judgments, policy, chunks=chunks) as reader:
+    with reading(judgments, policy, {"chunks": chunks}) as reader:
         return reader.match(run, depth)[0]
 
 

@@ -60,7 +60,7 @@ def close_rows(seed):
 
 
 def matched(judgments, run, policy, depth=None, chunks=None):
-    with reading(judgments, policy, chunks=chunks) as reader:
+    with reading(judgments, policy, {"chunks": chunks}) as reader:
         return reader.match(run, depth)[0]
 
 
@@ -111,20 +111,27 @@ def test_clean_files_without_the_engine(ties, depth, chunk, tmp_path, monkeypatc
     assert None not in asked
 
 
+CHOICES = (
+    {"fold": "max", "ties": "order"},
+    {"fold": "first", "ties": "doc"},
+    {"fold": "max", "drop_self": "yes", "ties": "average"},
+    {"drop_self": "yes", "ties": "doc"},
+    {"duplicates": "best", "ties": "order"},
+    {"unjudged": "condense", "ties": "doc"},
+    {"unjudged": 1, "ties": "average"},
+)
+
+
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
-@pytest.mark.parametrize("depth", [None, 2])
 @pytest.mark.parametrize(
-    "choices",
+    ("choices", "depth"),
     [
-        {"fold": "max", "ties": "order"},
-        {"fold": "first", "ties": "doc"},
-        {"fold": "max", "drop_self": "yes", "ties": "average"},
-        {"drop_self": "yes", "ties": "doc"},
-        {"duplicates": "best", "ties": "order"},
-        {"unjudged": "condense", "ties": "doc"},
-        {"unjudged": 1, "ties": "average"},
+        (choices, depth)
+        for choices in CHOICES
+        # What is unjudged is looked for in the whole run.
+        for depth in ((None,) if "unjudged" in choices else (None, 2))
     ],
-    ids=lambda choices: " ".join(f"{name}={answer}" for name, answer in choices.items()),
+    ids=str,
 )
 def test_beside_other_choices(form, depth, choices, tmp_path):
     judgments = [
@@ -138,8 +145,6 @@ def test_beside_other_choices(form, depth, choices, tmp_path):
         ("q", "a#1", MUCH_MORE - 1e-9), ("q", "b#1", HALF), ("q", "a#2", HALF), ("q", "q", MORE),
         ("q", "b", MUCH_MORE), ("q", "a", HALF), ("p", "c", MORE), ("p", "d", HALF), ("p", "x", HALF),
     ]  # fmt: skip
-    if choices.get("unjudged", "zero") != "zero":
-        depth = None  # what is unjudged is looked for in the whole run
     policy = Policy(**choices, precision="single")
     in_double = dataclasses.replace(policy, precision="double")
     chunks = "#" if "fold" in choices else None
