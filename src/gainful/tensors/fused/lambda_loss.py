@@ -17,6 +17,7 @@ from gainful.tensors.fused.arithmetic import SPAN, ends, inverse, logarithm
 from gainful.tensors.no_second_derivative import without_second_derivative
 
 _ROWS, _COLUMNS, _WARPS = 16, 32, 2  # the fastest of those tried on an H200, by little
+_MARGIN = tl.constexpr(64)  # as many places as a block of documents has at most
 
 
 @triton.jit
@@ -24,7 +25,7 @@ def _swaps(here, there, gain, beside, weight, their_weight, steps, width, mu, sc
     """Return what the order of each pair is worth; equal labels have equal gains and weigh 0."""
     change = tl.abs(weight[:, None] - their_weight[None, :])
     if scheme != "lambdarank":
-        step = tl.load(steps + (width + there[None, :] - here[:, None]))
+        step = tl.load(steps + (_MARGIN + width + there[None, :] - here[:, None]))
         if scheme == "ndcg2":
             change = step
         else:
@@ -160,10 +161,12 @@ def _lambda_terms(
 def steps_of(discounts: torch.Tensor) -> torch.Tensor:
     """Return the steps of discounts (ranks + 1,) by the distance of two ranks, from −ranks on.
 
-    A document is at 0 from itself, and no pair.
+    A document is at 0 from itself, and no pair. Zeros stand around them: the last block of a list
+    has places beyond its end, whose distances are read, too.
     """
     apart = discounts[:-1] - discounts[1:]
-    return torch.cat((apart.flip(0), apart.new_zeros(1), apart))
+    margin = apart.new_zeros(_MARGIN.value)
+    return torch.cat((margin, apart.flip(0), apart.new_zeros(1), apart, margin))
 
 
 class _LambdaLoss(torch.autograd.Function):
