@@ -172,8 +172,8 @@ def one_of_type(value: object, name: str, kind: type[Kind], expected: str, hint:
 
 
 def function(value: Any, name: str) -> Any:
-    """Return a function, or None where there is none."""
-    if value is not None and not callable(value):
+    """Return a function, or None where there is none; a class is none."""
+    if value is not None and (not callable(value) or isinstance(value, type)):
         raise InputError(name, "a function, or None", shown(value))
     return value
 

@@ -134,6 +134,7 @@ class Pool(Sequence[Pooled]):
 
         There is no column for what was not asked for; with `grades` there is one to fill in.
         """
+        arguments.truth(grades, "grades")
         columns = ["query", "doc", "rank", "runs"]
         columns += ["judged"] if self.marked else []
         columns += ["grade"] if self.marked or grades else []
