@@ -108,6 +108,8 @@ _RECORDS = {
     "other keys, in another order": (
         _json(b'{"n":{"score":[9]},"score":3,"x":null,"doc":"c","query":"q"}'), _and(c=3.0)),
     "blanks around": (_json(b'  {"query" : "q" ,"doc":"c","score":3 }  '), _and(c=3.0)),
+    "byte order mark in the middle": (
+        _json(b'\xef\xbb\xbf{"query":"q","doc":"c","score":3}'), _and(c=3.0)),
     "comma before the end": (_json(b'{"query":"q","doc":"c","score":3,}'), REFUSED),
     "comma and blanks before the end": (_json(b'{"query":"q","doc":"c","score":3,\t  }'), REFUSED),
     "comma and many blanks before the end": (
@@ -170,6 +172,10 @@ _RECORDS = {
 # A name that ends in .tsv, and lines of a TREC file: the content decides.
 _TREC = {
     "trec lines": (b"q Q0 a 1 2 t\nq\tQ0  b 2 1 t \n\n", _GOOD),
+    "trec lines, a blank line before a byte order mark": (
+        b"\n\xef\xbb\xbfq Q0 a 1 2 t\nq Q0  b 2 1 t\n",
+        {"\ufeffq": {"a": 2.0}, "q": {"b": 1.0}},
+    ),
     "trec lines, one field more": (b"q\tQ0\ta\t1\t2\tt\nq\tQ0\tb\t2\t1\tt\tu\n", REFUSED),
 }
 

@@ -199,10 +199,21 @@ def find_header(first, name, kind, columns):
         try:
             names = next(iter(split_csv(line, delimiter)), [])  # a lone \r ends a row, too
         except RefusedError:
+            if could_be_header(line + '"', delimiter, kind, columns):
+                raise UnsettledError("a name that goes over several lines") from None
             continue
         if len(names) > 1 and is_header(names, kind, columns):
             return delimiter, names
     return None
+
+
+def could_be_header(line, delimiter, kind, columns):
+    """Return whether a line, once its quote is closed, has names of columns."""
+    try:
+        names = next(iter(split_csv(line, delimiter)), [])
+    except RefusedError:
+        return False
+    return len(names) > 1 and is_header(names, kind, columns)
 
 
 def plain(name):
@@ -385,7 +396,8 @@ def parsed(text):
         return dict(pairs)
 
     try:
-        return json.loads(text_of(text), object_pairs_hook=unique)
+        # Every file of some that were put together may begin with the mark.
+        return json.loads(text_of(text).removeprefix("\ufeff"), object_pairs_hook=unique)
     except (ValueError, RecursionError):
         raise RefusedError("no JSON") from None
 

@@ -281,3 +281,13 @@ def test_columns_are_honoured_or_refused_where_the_first_line_is_no_utf_8(given,
     path.write_bytes(b"\t".join(fields) + b"\nq\t1\tb\t0\n")
     with pytest.raises(gf.InputError, match=r":1: expected UTF-8 text, found .*\\xb2"):
         gf.evaluate(path, {"q": {"a": 1.0}}, columns=given)
+
+
+@pytest.mark.parametrize("line", [b'"q1\t2\ta\t0\n', b'q1\t2\t"a\t0\n', b'"q1"x\t2\ta\t0\n'])
+def test_columns_by_number_need_quotes_around_whole_fields(line, tmp_path):
+    """They are not taken for lines of words, whose quotes mean nothing."""
+    file = tmp_path / "mine.tsv"
+    file.write_bytes(line + b"q1\t1\tb\t0\n")
+    columns = {"judgments.query": "1", "judgments.doc": "3", "judgments.grade": "2"}
+    with pytest.raises(gf.InputError, match="quote"):
+        gf.evaluate(file, {"q1": {"a": 1, "b": 2}}, columns=columns)

@@ -185,6 +185,15 @@ def _without_header(
     _refuse_partly_numbered(where, kind, given)
     numbers = [int(name) for name in asked.values()]
     splits = [(delimiter, first_fields(line, delimiter)) for delimiter in delimiters]
+    for delimiter, fields in splits:
+        misplaced = not fields or line.count('"') % 2 == 1
+        if misplaced and len(fields) < max(numbers) <= line.count(delimiter) + 1:
+            raise InputError(
+                where,
+                "quotes around whole fields alone",
+                shortened(repr(line)),
+                "Close them, or write the file without quotes.",
+            )
     splits.append(("", [field.decode() for field in line.encode().split()]))
     enough = [each for each in splits if len(each[1]) > 1 and max(numbers) <= len(each[1])]
     number = int(asked[kind.number]) - 1

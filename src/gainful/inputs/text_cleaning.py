@@ -202,8 +202,10 @@ def _see(path: Path, is_usual: Callable[[Bytes, Bools], bool], quote: int | None
 def clean(path: Path, cleaned: BinaryIO) -> bool:
     """Write a TREC file anew: one blank between fields, none around them, no blank lines.
 
-    Returns whether it was written to its end: not where a line is longer than the engine reads.
+    Returns whether it was written to its end: not where a line is longer than the engine reads, nor
+    where a byte order mark is left at its beginning, which the engine would drop.
     """
+    begun = False
     with path.open("rb") as source:
         rest = source.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
         while chunk := source.read(_CHUNK):
@@ -212,9 +214,14 @@ def clean(path: Path, cleaned: BinaryIO) -> bool:
             rest = chunk[whole:]
             if len(rest) > max(_LONG, _CHUNK):
                 return False
-            cleaned.write(_cleaned(chunk[:whole]))
-        cleaned.write(_cleaned(rest + b"\n"))
-    return True
+            lines = _cleaned(chunk[:whole])
+            if not begun and lines.startswith(BYTE_ORDER_MARK):
+                return False
+            begun = begun or bool(lines)
+            cleaned.write(lines)
+        lines = _cleaned(rest + b"\n")
+        cleaned.write(lines)
+    return begun or not lines.startswith(BYTE_ORDER_MARK)
 
 
 def _cleaned(text: bytes) -> bytes:
