@@ -3,7 +3,7 @@
 import pytest
 
 import gainful as gf
-from gainful.evaluation.baseline import is_baseline
+from gainful.evaluation.saved_baseline import is_baseline
 
 JUDGMENTS = "007 0 a 1\n007 0 b 0\n7 0 a 2\n"
 RUN = "007 Q0 b 1 3 t\n007 Q0 a 2 2 t\n"

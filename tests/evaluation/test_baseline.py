@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline, save_baseline
+from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline, save_baseline
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -22,7 +22,7 @@ from gainful.inputs.spark_text import Parsing
 from gainful.inputs.text_rows import Fault, rows
 from gainful.matching.dict_input import DictInput
 from gainful.matching.dicts_and_tables import columns_of
-from gainful.matching.list_input import LabelInput, PredictionInput
+from gainful.matching.letor_input import LabelInput, PredictionInput
 from gainful.matching.open_input import open_input
 from gainful.matching.reader import Reader
 from gainful.matching.table_input import TableInput

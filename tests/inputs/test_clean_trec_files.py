@@ -7,7 +7,7 @@ import pytest
 from gainful.inputs import clean_trec_files
 from gainful.inputs.clean_trec_files import read_lines
 from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.matching import dict_matching, trec_matching
+from gainful.matching import clean_trec_matching, dict_matching
 from gainful.matching.reader import reading as opened
 from gainful.measures.policy import Policy
 from same_matched import assert_same
@@ -67,7 +67,7 @@ def test_same_as_dicts(tmp_path, monkeypatch, seed, ties, depth):
     judged = read_lines(qrels, JUDGMENTS, mark)
     found = read_lines(system, RUN, mark, depth)
     assert judged is not None
-    matched = trec_matching.match(judged, found, policy, depth)
+    matched = clean_trec_matching.match(judged, found, policy, depth)
     assert matched is not None
     assert_same(matched, dict_matching.match(judgments, run, policy, depth))
 
@@ -79,7 +79,7 @@ def test_the_engine_gives_the_same(tmp_path, monkeypatch):
         with opened(str(qrels), Policy()) as reader:
             fast, _ = reader.match(str(system), depth)
         with monkeypatch.context() as patch, opened(str(qrels), Policy()) as reader:
-            patch.setattr(trec_matching, "match", lambda *_: None)
+            patch.setattr(clean_trec_matching, "match", lambda *_: None)
             slow, _ = reader.match(str(system), depth)
         assert_same(fast, slow)
 
@@ -122,7 +122,7 @@ def test_long_ids(tmp_path, monkeypatch):
     judgments, run = made(5, id_length=(1, 300))
     qrels, system = written(tmp_path, judgments, run)
     judged, found = read_lines(qrels, JUDGMENTS, " "), read_lines(system, RUN, " ")
-    matched = trec_matching.match(judged, found, Policy(ties="doc"), None)
+    matched = clean_trec_matching.match(judged, found, Policy(ties="doc"), None)
     assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))
     # A line that does not fit where the next chunk is looked for is left to the engine.
     monkeypatch.setattr(clean_trec_files, "_CHUNK", 64)
@@ -137,7 +137,9 @@ def test_documents_that_stand_twice_are_left_to_the_engine(tmp_path):
     system.write_text(twice)
     found = read_lines(system, RUN, " ")
     assert (
-        trec_matching.match(read_lines(qrels, JUDGMENTS, " "), found, Policy(ties="doc"), None)
+        clean_trec_matching.match(
+            read_lines(qrels, JUDGMENTS, " "), found, Policy(ties="doc"), None
+        )
         is None
     )
 
@@ -149,7 +151,7 @@ def test_keys_that_agree_are_not_enough(tmp_path, monkeypatch):
     )
     judgments, run = {"q": {"ab": 1, "c": 2}}, {"q": {"xy": 1.0, "c": 0.5}}
     qrels, system = written(tmp_path, judgments, run)
-    matched = trec_matching.match(
+    matched = clean_trec_matching.match(
         read_lines(qrels, JUDGMENTS, " "), read_lines(system, RUN, " "), Policy(ties="doc"), None
     )
     assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))

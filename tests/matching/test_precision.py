@@ -15,7 +15,7 @@ import pytest
 import gainful as gf
 from gainful.inputs import clean_trec_files
 from gainful.inputs.arrays import read_lists
-from gainful.matching import array_matching, dict_matching, trec_matching
+from gainful.matching import array_matching, clean_trec_matching, dict_matching
 from gainful.matching.chunks import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
@@ -94,9 +94,9 @@ def test_clean_files_without_the_engine(ties, depth, chunk, tmp_path, monkeypatc
     form = next(form for form in FORMS if form.name == "TREC")
     policy = Policy(ties=ties, precision="single")
     asked = []
-    match = trec_matching.match
+    match = clean_trec_matching.match
     monkeypatch.setattr(
-        trec_matching, "match", lambda *given: asked.append(match(*given)) or asked[-1]
+        clean_trec_matching, "match", lambda *given: asked.append(match(*given)) or asked[-1]
     )
     for seed in range(5):
         folder = tmp_path / str(seed)

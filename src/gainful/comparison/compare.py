@@ -23,13 +23,13 @@ from gainful.comparison.score_columns import (
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import slices_of
 from gainful.errors import InputError, warn
-from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import read_request
+from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.tables import read_table
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.family import GEOMETRIC
 from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures

@@ -7,8 +7,8 @@ from gainful import arguments
 from gainful.array_types import Floats
 from gainful.comparison.paired_scores import Column
 from gainful.errors import GainfulError, InputError, warn
-from gainful.evaluation.baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.per_query import PerQuery
+from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.tables import InputTable, read_table

@@ -30,9 +30,9 @@ from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.spark_engine import Spark
 from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.matching import array_matching
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
-from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure

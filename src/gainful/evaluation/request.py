@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import GainfulError, InputError, MeasureError, PolicyError
-from gainful.matching.options import MeasuringOptions
+from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect as find_dialect

@@ -28,7 +28,7 @@ from gainful.explanation.worked_steps import (
 from gainful.explanation.worked_tables import Account, Step, grade_cell, plain_cell, rank_cell
 from gainful.inputs.identifiers import id_text
 from gainful.kernels.cumulated_gain import absent
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.ranked_documents import Ranking
 from gainful.measures.measure import Measure
 from gainful.measures.notation import parse

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from gainful.errors import InputError
-from gainful.evaluation.cumulated_gain import Grades, match_grades
 from gainful.evaluation.policy_effects import SKIPPED
+from gainful.evaluation.ranked_grades import Grades, match_grades
 from gainful.evaluation.request import read_one, read_policy
 from gainful.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
 from gainful.explanation.worked_steps import (
@@ -24,7 +24,7 @@ from gainful.explanation.worked_steps import (
 )
 from gainful.explanation.worked_tables import Explanation, Part, Step
 from gainful.inputs.identifiers import id_text
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.ranked_documents import Placed
 from gainful.matching.reader import Reader
 from gainful.measures.dialect import Dialect

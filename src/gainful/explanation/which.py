@@ -12,7 +12,7 @@ from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.request import read_policy, refuse_dialect
 from gainful.explanation.ways_to_measure import Way, WayMeasurer, variations
 from gainful.explanation.why import OURS, way_of
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialects

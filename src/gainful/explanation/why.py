@@ -13,7 +13,7 @@ from gainful.evaluation.request import read_policy, refuse_dialect, speaking
 from gainful.evaluation.scores import Scores
 from gainful.explanation.explain import explain_with
 from gainful.explanation.ways_to_measure import Way, WayMeasurer, changes
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect

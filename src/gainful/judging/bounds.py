@@ -28,8 +28,8 @@ from gainful.judging.difference_bounds import (
 from gainful.judging.grade_scale import Scale, read_scale
 from gainful.judging.measure_bounds import SIMPLE
 from gainful.judging.ndcg_bounds import bounds_of, single_list
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
-from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures, read_measures

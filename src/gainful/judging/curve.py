@@ -9,7 +9,7 @@ from gainful.evaluation.coverage import Coverage, notes_of
 from gainful.evaluation.cutoff_curves import at_cutoffs, without_cutoff
 from gainful.evaluation.evaluate import evaluate_one
 from gainful.evaluation.request import read_one
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.plotting import charts

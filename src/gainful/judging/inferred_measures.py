@@ -15,7 +15,7 @@ from gainful.evaluation.worksheet import discounts_of, gains_of
 from gainful.inputs.column_roles import SAMPLES
 from gainful.inputs.tables import read_table
 from gainful.kernels.binary_relevance import ratio
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.rendering.table import Table, as_html, as_text
 

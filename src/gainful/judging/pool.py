@@ -17,7 +17,7 @@ from gainful.judging.gathered_runs import (
     read_whole,
 )
 from gainful.judging.priorities import prioritise, read_compared
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.message_texts import shown
 from gainful.rendering.table import Cell, Table, as_html, as_text

@@ -18,7 +18,7 @@ from gainful.judging.gathered_runs import (
     warn_of_unmet,
     without_warnings,
 )
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.rendering.table import Cell, Table, as_html, as_text

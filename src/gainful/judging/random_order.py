@@ -17,7 +17,7 @@ from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Worksheet
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import mean_and_variance
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.rendering.table import Cell, Table, as_html, as_text

@@ -20,8 +20,8 @@ from gainful.linting.input_rules import (
 )
 from gainful.linting.pair_rules import look_at_pair
 from gainful.matching.input import Input
+from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.open_input import open_input
-from gainful.matching.options import ReadingOptions, takes
 from gainful.matching.reader import opened_session
 from gainful.message_texts import shown
 

@@ -18,7 +18,7 @@ from gainful.inputs.table_source import Source, TextState, json_lines
 from gainful.inputs.typed_tables import open_frame, parquet
 from gainful.matching.dict_input import DictInput
 from gainful.matching.input import Input
-from gainful.matching.list_input import LabelInput, PredictionInput
+from gainful.matching.letor_input import LabelInput, PredictionInput
 from gainful.matching.spark_input import SparkInput
 from gainful.matching.table_input import TableInput
 

@@ -12,7 +12,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.table_source import Source, TextState, ready
 from gainful.inputs.text_rows import Fault, Row, rows
-from gainful.matching import dict_matching, table_matching, trec_matching
+from gainful.matching import clean_trec_matching, dict_matching, table_matching
 from gainful.matching.chunks import Chunks
 from gainful.matching.dicts_and_tables import Documents, Selection, documents_in, stored
 from gainful.matching.input import BadRow, Fetch, Input, Judgments
@@ -75,7 +75,11 @@ class TableInput(Input):
         if judgments.lines is None:
             return None
         found = self.lines(depth, single=policy.precision == "single")
-        return None if found is None else trec_matching.match(judgments.lines, found, policy, depth)
+        return (
+            None
+            if found is None
+            else clean_trec_matching.match(judgments.lines, found, policy, depth)
+        )
 
     @property
     def _is_trec(self) -> bool:

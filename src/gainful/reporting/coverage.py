@@ -5,7 +5,7 @@ from typing import Any
 
 from gainful.comparison.compared_systems import Checks
 from gainful.errors import GainfulError
-from gainful.evaluation.baseline import Baseline
+from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores
 from gainful.judging.bounds import BOUNDED, bounds_of_matched
 from gainful.matching.matched import Matched

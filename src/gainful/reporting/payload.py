@@ -9,8 +9,8 @@ from typing import Any
 from gainful.array_types import Floats
 from gainful.comparison.comparison import Comparison
 from gainful.errors import GainfulError, GainfulWarning
-from gainful.evaluation.baseline import Baseline
 from gainful.evaluation.cutoff_curves import at_cutoffs
+from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, measure_matched
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader

@@ -8,7 +8,7 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import Difference
-from gainful.evaluation.baseline import Baseline
+from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores
 from gainful.measures.policy import Policy
 from gainful.reporting.coverage import Evaluated, digits_of, told

@@ -22,7 +22,7 @@ from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.spark_engine import Spark
 from gainful.inputs.tables import read_table
-from gainful.matching.options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.notation import Measures
 from gainful.message_texts import shown
 from gainful.reporting.packed_details import Packed
@@ -31,7 +31,7 @@ from gainful.reporting.payload import ReportInputs, of_comparison, of_evaluated
 from gainful.writing.atomic_files import write_text
 
 if TYPE_CHECKING:
-    from gainful.evaluation.baseline import Baseline
+    from gainful.evaluation.saved_baseline import Baseline
 from pathlib import PurePath
 
 from gainful.writing.atomic_files import name_of

@@ -19,10 +19,10 @@ from gainful.inputs.kinds import RUN
 from gainful.matching import dict_matching
 from gainful.matching.chunks import read_chunks
 from gainful.matching.dicts_and_tables import Documents
+from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import warn_of_marks
 from gainful.matching.open_input import open_input
-from gainful.matching.options import MeasuringOptions, takes
 from gainful.matching.reader import opened_session
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy

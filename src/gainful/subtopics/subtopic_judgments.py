@@ -14,8 +14,8 @@ from gainful.inputs.kinds import JUDGMENTS
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.inputs.tables import read_table
 from gainful.matching.chunks import without_self
+from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.negative_grades import without_negative
-from gainful.matching.options import ReadingOptions, takes
 from gainful.matching.reader import opened_session
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown

@@ -17,8 +17,8 @@ from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.kinds import JUDGMENTS, RUN, UNGRADED, Kind
 from gainful.matching.dicts_and_tables import stored
 from gainful.matching.judgment_table import unique
+from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.open_input import open_input
-from gainful.matching.options import ReadingOptions, takes
 from gainful.matching.reader import opened_session
 from gainful.message_texts import shown
 from gainful.writing.atomic_files import name_of, replacing

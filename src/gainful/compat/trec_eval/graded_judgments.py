@@ -36,7 +36,7 @@ from gainful.errors import GainfulError, GainfulWarning
 from gainful.inputs.clean_trec_files import LARGEST, Lines, read_lines
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.matching import trec_matching
+from gainful.matching import clean_trec_matching
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
@@ -134,7 +134,7 @@ def _of_clean_files(
     if found is None and copied:
         run = write_run(run, version, session)
         found = _clean(run, RUN, version)
-    matched = None if found is None else trec_matching.match(judged, found, policy, None)
+    matched = None if found is None else clean_trec_matching.match(judged, found, policy, None)
     if matched is None and size > (LARGEST if found is None else _LARGE):
         matched = _by_engine(judgments, run, policy, version)
     if matched is None:

@@ -21,7 +21,7 @@ from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.pairwise import lambda_loss
 from gainful.tensors.losses.relaxed_sorting import neural_ndcg, pirank_ndcg
 from gainful.tensors.losses.sampled_rankings import pl_rank
-from gainful.tensors.losses.smooth_ranks import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
+from gainful.tensors.losses.smooth_rank_losses import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
 
 if TYPE_CHECKING:
     from gainful.tensors.losses.torch_module import Loss

@@ -16,7 +16,7 @@ from gainful.tensors.losses.options import Common, refuse_wrong_options
 from gainful.tensors.losses.pairwise import DEFAULT_SCHEME, lambda_loss, refuse_idle_discount
 from gainful.tensors.losses.relaxed_sorting import neural_ndcg, pirank_ndcg
 from gainful.tensors.losses.sampled_rankings import pl_rank
-from gainful.tensors.losses.smooth_ranks import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
+from gainful.tensors.losses.smooth_rank_losses import approx_ndcg, gumbel_approx_ndcg, soft_ndcg
 from gainful.tensors.losses.training_lists import read_lists, weights_of
 
 METHODS: Mapping[str, Callable[..., Any]] = {
