@@ -264,3 +264,17 @@ def test_grades_are_told_apart_by_their_colours(opened, scheme):
     assert sorted(colours) == ["grade 0", "grade 1", "grade 2", "grade 3"]
     for one, other in itertools.combinations(colours.values(), 2):
         assert math.dist(one, other) > 30, colours
+
+
+def test_a_query_asked_for_while_another_closes_is_shown(opened):
+    """The event of closing comes later than the closing."""
+    page = opened("cooking")
+    links = page.locator("#queries a.query-link")
+    links.nth(0).press("Enter")
+    page.wait_for_selector("dialog[open]")
+    other = links.nth(1).get_attribute("href")
+    page.evaluate(
+        "hash => { document.querySelector('dialog').close(); location.hash = hash; }", other
+    )
+    page.wait_for_selector("dialog[open]")
+    assert page.locator("#detail-title bdi").text_content() == links.nth(1).text_content()

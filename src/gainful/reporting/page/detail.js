@@ -8,6 +8,7 @@ on(["run"], () => (pair.right = state.run));
 const LONG = 60; // letters of an id that has a line or two at most
 
 let turn = 0; // what was asked for last is shown, whatever is unpacked first
+let shownAt = ""; // the address of what is shown
 
 /** Show what the address asks for, when it is there in full. */
 async function followAddress() {
@@ -23,6 +24,7 @@ async function followAddress() {
 
 function show(content) {
   dialog.replaceChildren(...content);
+  shownAt = location.hash;
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
   dialog.querySelector("h2").focus();
@@ -37,6 +39,9 @@ function decoded(text) {
 }
 
 dialog.addEventListener("close", () => {
+  // It comes a little after closing: another query may have been asked for since.
+  const asked = location.hash.startsWith("#query=") && location.hash !== shownAt;
+  if (dialog.open || asked) return;
   turn += 1;
   dialog.replaceChildren();
   if (location.hash.startsWith("#query=")) history.replaceState(null, "", "#");
