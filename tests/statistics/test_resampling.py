@@ -37,7 +37,7 @@ def everything(draws):
 def test_one_thread_and_several_give_the_same_bits(monkeypatch):
     found = []
     for cores in (1, 2, 5):
-        monkeypatch.setattr(draws_module, "_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(draws_module, "cores", lambda cores=cores: cores)
         found.append(everything(Draws(resamples=6_000, seed=3)))
     assert found[0] == found[1] == found[2]
 
@@ -109,7 +109,7 @@ def test_places_are_drawn_evenly(count):
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_blocks_are_in_order_and_progress_is_told(monkeypatch, cores):
-    monkeypatch.setattr(draws_module, "_cores", lambda: cores)
+    monkeypatch.setattr(draws_module, "cores", lambda: cores)
     told, threads = [], set()
 
     def progress(share):
@@ -125,7 +125,7 @@ def test_blocks_are_in_order_and_progress_is_told(monkeypatch, cores):
 
 
 def test_who_interrupts_does_not_wait_for_every_block(monkeypatch):
-    monkeypatch.setattr(draws_module, "_cores", lambda: 2)
+    monkeypatch.setattr(draws_module, "cores", lambda: 2)
     worked = []
 
     def stop(share):
