@@ -90,7 +90,7 @@ def test_wrong_values_come_to_results_or_errors_of_gainful(valid, capsys):
                 fault = fault_of(misuse)
                 if fault is not None:
                     found[what] = fault
-    assert found == {}
+    assert not found, "\n".join(f"{what}: {fault}" for what, fault in found.items())
 
 
 def test_the_faults_of_before_are_tried(valid):
