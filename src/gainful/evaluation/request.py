@@ -1,4 +1,4 @@
-"""`Request`: the measures that are asked for, the policy, and the tool whose way they are."""
+"""`Request`: the measures that are asked for, the policy, and the tool to measure like."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +42,7 @@ class Request:
 
     @contextmanager
     def reading(self, judgments: object, options: MeasuringOptions) -> Iterator[Reader]:
-        """Open judgments; errors that come of a choice of the tool's policy say that it is its."""
+        """Open judgments; an error about a choice of the policy says if that is the tool's."""
         with speaking(self.tool), reading(judgments, self.policy, options) as reader:
             yield reader
 
@@ -83,7 +83,7 @@ def refuse_dialect(options: MeasuringOptions, why: str) -> None:
     """Refuse a dialect where there is no place for one, and say why."""
     given = options.get("dialect")
     if given is not None:
-        raise InputError("dialect", f"none: {why}", shown(given))
+        raise InputError("dialect", f"none: {why}", shown(given), "Leave it out.")
 
 
 def read_policy(policy: Policy | None) -> Policy:

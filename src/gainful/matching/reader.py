@@ -178,6 +178,7 @@ def opened_session(options: Mapping[str, Any]) -> Iterator[Session]:
     arguments.function(progress, "progress")
     with Session(options.get("engine"), progress) as session, at_most(session.engine.threads):
         yield session
+        session.tell(1.0)
 
 
 @contextmanager
