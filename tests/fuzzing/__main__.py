@@ -38,7 +38,7 @@ def run(given):
     firsts = itertools.count(given.first, BATCH)
     tried = wrong = 0
     with ProcessPoolExecutor(
-        given.processes, multiprocessing.get_context("spawn"), max_tasks_per_child=20
+        given.processes, multiprocessing.get_context("spawn"), max_tasks_per_child=50
     ) as pool:
 
         def begun():

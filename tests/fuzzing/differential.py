@@ -270,7 +270,8 @@ def _lines_content(seed, source):
     """Return what lines hold; None where fields in quotes go over several, which Spark refuses."""
     lines = seed.content.split(b"\n")
     lines = lines[:-1] if not lines[-1] else lines
-    size = 1 + len(seed.content) % 5
+    few, pieces = 1 + len(seed.content) % 5, 1 + len(seed.content) % 3
+    size = max(few, -(-len(lines) // pieces))  # each batch takes long, however little is in it
     batches = (
         pa.record_batch(
             {
