@@ -515,6 +515,18 @@ FAULTS_OF_BEFORE = (
     "next_to_judge(runs as key=long text)",
     "compare(tie=1e308)",
     "compare_scores(tie=1e308)",
+    "check(scale[0]=10**400)",
+    "check(scale[0]=-10**5000)",
+    "compare(level=Fraction)",
+    "compare(margin=Fraction)",
+    "compare(tie=Fraction)",
+    "compare_scores(level=Fraction)",
+    "compare_scores(margin=Fraction)",
+    "compare_scores(tie=Fraction)",
+    "compare_scores(measures=long text)",
+    "evaluate_subtopics(judgments['q1']['t1']['a']=frame)",
+    "evaluate_subtopics(judgments['q1']['t1']['a']=untold)",
+    "read_subtopics(judgments['q1']['t1']['a']=array)",
 )
 
 

@@ -119,6 +119,8 @@ _RECORDS = {
     "comma and brace in an id": (_json(b'{"query":"q","doc":"c,}","score":3}'), _ids("c,}")),
     "many blanks before the end": (
         _json(b'{"query":"q","doc":"c","score":3' + b" " * 40 + b"}"), _and(c=3.0)),
+    "form feed after the object": (_json(b'{"query":"q","doc":"c","score":3}\x0c'), REFUSED),
+    "vertical tab before the object": (_json(b'\x0b{"query":"q","doc":"c","score":3}'), REFUSED),
     "rest after the object": (_json(b'{"query":"q","doc":"c","score":3} 4'), REFUSED),
     "object after the object": (
         _json(b'{"query":"q","doc":"c","score":3}{"query":"q","doc":"d","score":4}'), REFUSED),

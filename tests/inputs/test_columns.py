@@ -87,6 +87,20 @@ def test_columns_by_number_where_there_is_no_header(delimiter, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "first",
+    ['q,"a\nb",2,x', 'q,a,2,"x\ny"', 'q,a,2,"x\n,,\n"', '"q",a,2,"\r\n"'],
+)
+def test_a_first_row_over_several_lines_where_columns_have_numbers(first, tmp_path):
+    """The number of columns is that of the row, not of its first line."""
+    path = tmp_path / "run.csv"
+    path.write_bytes(f"{first}\nq,c,1,x\n".encode())
+    judgments = {"q": {"a": 1, "a\nb": 1, "c": 3}}
+    columns = {"run.query": "1", "run.doc": "2", "run.score": "3"}
+    scores = gf.evaluate(judgments, path, "CG@1", columns=columns)
+    assert (scores["CG@1"], scores.coverage.retrieved) == (1.0, 2)
+
+
+@pytest.mark.parametrize(
     ("columns", "said"),
     [
         ({"qeury": "x"}, "columns: expected a key, found 'qeury'. Did you mean 'query'?"),

@@ -47,7 +47,8 @@ def assert_not_worse(
     AssertionError: nDCG@10 of run is below that of base by more than 0.02: ...
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    arguments.number(tolerance, "tolerance", "a number from 0", lambda amount: amount >= 0)
+    expected = "a number from 0"
+    tolerance = arguments.number(tolerance, "tolerance", expected, lambda amount: amount >= 0)
     found = compare(judgments, {"base": base, "run": run}, measures, baseline="base", **options)
     lost = max(len(queries) for queries in found.paired.left_out().values())
     if lost:
@@ -55,7 +56,7 @@ def assert_not_worse(
             f"{lost} of {len(found.paired.queries)} queries were left out, which base or run lacks."
         )
         warn(told)
-    gate = found.gate([f"{name} < {-float(tolerance)!r}" for name in found.measures])
+    gate = found.gate([f"{name} < {-tolerance!r}" for name in found.measures])
     failed = [
         f"{each.condition.name} of run is below that of base by more than {tolerance:g}: {each.found}"
         for each in gate.checked

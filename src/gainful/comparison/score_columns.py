@@ -15,7 +15,7 @@ from gainful.inputs.tables import InputTable, read_table
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.measure import Measure
 from gainful.measures.notation import parse, parse_all
-from gainful.message_texts import did_you_mean
+from gainful.message_texts import did_you_mean, shortened
 
 Columns = str | Measure | Sequence[str | Measure]
 
@@ -60,7 +60,7 @@ def columns_of_tables(
         for measure in names:
             if measure not in column.values:
                 hint = did_you_mean(measure, column.values)
-                raise InputError(name, f"a column of {measure}", "none", hint)
+                raise InputError(name, f"a column of {shortened(measure)}", "none", hint)
     _warn_of_other_bases(tables, names)
     return read, names
 

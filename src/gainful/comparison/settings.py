@@ -44,10 +44,14 @@ class Settings:
         for name, choices in comparison_choices().items():
             arguments.choice(getattr(self, name), name, choices, expected="one of its choices")
         expected = "a number above 0 and below 1"
-        arguments.number(self.level, "level", expected, lambda level: 0 < level < 1)
-        if self.margin is not None:
-            arguments.number(self.margin, "margin", "a number above 0", lambda margin: margin > 0)
-        read_margin(self.tie, "tie")
+        level = arguments.number(self.level, "level", expected, lambda level: 0 < level < 1)
+        margin = self.margin
+        if margin is not None:
+            margin = arguments.number(margin, "margin", "a number above 0", lambda least: least > 0)
+        # A fraction is a number, too, but not one of the arithmetic.
+        tie = read_margin(self.tie, "tie")
+        for name, number in (("level", level), ("margin", margin), ("tie", tie)):
+            object.__setattr__(self, name, number)
         _ = self.draws
 
     @property

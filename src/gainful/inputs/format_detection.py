@@ -81,7 +81,7 @@ def recognise_head(head: bytes, name: str, kind: Kind, given: Mapping[str, str])
         return Layout("letor")
     if _NUMBER.fullmatch(first):
         return Layout("predictions")
-    layout = _delimited(name, first, kind, given)
+    layout = _delimited(name, first, head[head.index(first) :], kind, given)
     if layout.format == "trec":
         return layout  # blank lines may stand anywhere
     return replace(layout, skip=head.split(b"\n").index(first))
@@ -107,7 +107,10 @@ def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, s
     return Layout("jsonl", "", names, _places(names, kind, given, f"{name}:1"))
 
 
-def _delimited(name: str, first: bytes, kind: Kind, given: Mapping[str, str]) -> Layout:
+def _delimited(
+    name: str, first: bytes, head: bytes, kind: Kind, given: Mapping[str, str]
+) -> Layout:
+    """Tell how the fields of a table are delimited, from its first line, with which the head begins."""
     where = f"{name}:1"
     try:
         line = first.decode().rstrip("\r")
@@ -120,7 +123,7 @@ def _delimited(name: str, first: bytes, kind: Kind, given: Mapping[str, str]) ->
     by_name = _BY_NAME.get(PurePath(name.removesuffix(".gz").removesuffix(".zst")).suffix, "")
     delimiters = (by_name, *_DELIMITERS) if by_name else _DELIMITERS
     if any(is_number(each) for each in asked_columns(kind, given).values()):
-        return _without_header(where, line, delimiters, kind, given)
+        return _without_header(where, line, _first_row(head), delimiters, kind, given)
     for delimiter in delimiters:
         names = first_fields(line, delimiter) if delimiter in line else []
         if len(names) > 1 and looks_like_header(names, kind, given):
@@ -172,21 +175,40 @@ def _other_names(
     return InputError(where, expected, found, remedy)
 
 
+def _first_row(head: bytes) -> str:
+    r"""Return the first row of a table: a field in quotes may go over several lines.
+
+    >>> _first_row(b'q1,"a\nb",1\nq1,c,2\n')
+    'q1,"a\nb",1'
+    """
+    row, *others = head.split(b"\n")
+    for line in others:
+        if row.count(b'"') % 2 == 0:
+            break
+        row += b"\n" + line
+    return row.decode(errors="replace").rstrip("\r")
+
+
 def _without_header(
-    where: str, line: str, delimiters: Sequence[str], kind: Kind, given: Mapping[str, str]
+    where: str,
+    line: str,
+    row: str,
+    delimiters: Sequence[str],
+    kind: Kind,
+    given: Mapping[str, str],
 ) -> Layout:
     """Take fields by their numbers, from 1; only the caller can know what they mean.
 
     What separates them is what gives enough of them, with a number where one is expected; if
-    nothing does, its reader says what is no number.
+    nothing does, its reader says what is no number. The first line is part of the first row.
     """
     asked = asked_columns(kind, given)
     kind = kind_of((), kind, given)
     _refuse_partly_numbered(where, kind, given)
     numbers = [int(name) for name in asked.values()]
-    splits = [(delimiter, first_fields(line, delimiter)) for delimiter in delimiters]
+    splits = [(delimiter, first_fields(row, delimiter)) for delimiter in delimiters]
     for delimiter, fields in splits:
-        misplaced = not fields or line.count('"') % 2 == 1
+        misplaced = not fields or row.count('"') % 2 == 1
         if misplaced and len(fields) < max(numbers) <= line.count(delimiter) + 1:
             raise InputError(
                 where,

@@ -39,7 +39,7 @@ class Kind:
 
     def advice(self, value: object) -> str:
         """Say what to do about a missing number; nothing about any other."""
-        lacking = value in (None, "", UNGRADED)
+        lacking = value is None or (isinstance(value, str) and value in ("", UNGRADED))
         return _GIVE if lacking and self.number == "grade" else ""
 
     @property

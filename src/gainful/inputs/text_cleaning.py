@@ -105,12 +105,16 @@ def see_cleaned(path: Path) -> Seen:
 def see_json_lines(path: Path) -> Seen:
     """Look at lines of JSON; blank ones are no rows.
 
-    The engine takes a comma before the bracket that ends an object or an array; no other reader does.
+    The engine takes a comma before the bracket that ends an object or an array, and a form feed or
+    another control for a blank; no other reader does.
     """
-    return _see(path, _has_no_comma_before_end, None)
+    return _see(path, _is_strict_json, None)
 
 
-def _has_no_comma_before_end(chunk: Bytes, _: Bools) -> bool:
+def _is_strict_json(chunk: Bytes, ending: Bools) -> bool:
+    controls = np.count_nonzero(chunk < _SPACE)
+    if controls != np.count_nonzero(ending) + np.count_nonzero(chunk == _TAB):
+        return False
     ends = np.flatnonzero((chunk == _BRACE) | (chunk == _BRACKET))
     before = ends[ends > 0] - 1  # the first byte is seen next door
     for _step in range(_MOST_BLANKS):

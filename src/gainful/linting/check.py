@@ -111,9 +111,8 @@ def _refuse_wrong_arguments(runs: object, cutoff: object) -> None:
 def _read_scale(scale: object) -> GradeRange | None:
     if scale is None:
         return None
-    match scale:
-        case (int() | float() as low, int() | float() as high) if (
-            isfinite(low) and isfinite(high) and low <= high
-        ):
-            return float(low), float(high)
+    if isinstance(scale, tuple | list) and len(scale) == 2:
+        low, high = map(arguments.as_float, scale)
+        if isfinite(low) and isfinite(high) and low <= high:
+            return low, high
     raise InputError("scale", "the lowest and the highest grade, such as (0, 3)", shown(scale))

@@ -68,8 +68,11 @@ class Draws:
     progress: Callable[[float], object] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        arguments.whole(self.resamples, "resamples", least=1, most=arguments.MOST_RESAMPLES)
-        arguments.whole(self.seed, "seed", least=0, most=arguments.LARGEST_SEED)
+        most = arguments.MOST_RESAMPLES
+        resamples = arguments.whole(self.resamples, "resamples", least=1, most=most)
+        seed = arguments.whole(self.seed, "seed", least=0, most=arguments.LARGEST_SEED)
+        object.__setattr__(self, "resamples", resamples)
+        object.__setattr__(self, "seed", seed)
 
     def in_blocks(
         self, purpose: Purpose, size: int, work: Callable[[np.random.Generator, int], Part]
