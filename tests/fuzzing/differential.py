@@ -37,10 +37,11 @@ MATCHINGS = (("file", None), ("dict", None), ("file", 2), ("dict", 2))
 BATCH = 100  # inputs that a process tries at a time
 A_SESSION = 400  # inputs before the engine is opened anew: its tables take room
 LINES = ("plain.txt", "tabs.tsv")  # which matching reads by itself
-MATCHED_EVERY = 24  # matching takes the engine several statements, so few inputs are matched
-LINES_MATCHED_EVERY = 8
+MATCHED_EVERY = 48  # matching takes the engine several statements, so few inputs are matched
+LINES_MATCHED_EVERY = 16
 PUBLIC_EVERY = 97  # the public functions open an engine for each call, which takes long
 NUMBERS_EVERY = 50
+OPTIMISED_EVERY = 4  # batches; the engine's plans for a few rows take longer than the rows
 PACKED = (b"\x1f\x8b", b"\x28\xb5")
 REFUSED = "refused"
 
@@ -96,7 +97,8 @@ def is_repeated(seed):
 class Readers:
     """The readers of the package, with one engine for many inputs, in a folder of its own."""
 
-    def __init__(self):
+    def __init__(self, *, optimised=True):
+        self._optimised = optimised
         self._folder = tempfile.TemporaryDirectory(prefix="fuzzing-")
         self.folder = Path(self._folder.name)
         self._session, self._uses = None, 0
@@ -108,16 +110,21 @@ class Readers:
             self._others[kind] = {"dict": as_dicts(clean), "file": path}
 
     def close(self):
-        if self._session is not None:
-            self._session.__exit__(None, None, None)
+        self._close_session()
         self._folder.cleanup()
+
+    def _close_session(self):
+        if self._session is not None:
+            self._session.execute("PRAGMA enable_optimizer")  # its database may be used again
+            self._session.__exit__(None, None, None)
 
     @property
     def session(self):
         if self._session is None or self._uses >= A_SESSION:
-            if self._session is not None:
-                self._session.__exit__(None, None, None)
+            self._close_session()
             self._session, self._uses = Session(Engine(threads=1)), 0
+            if not self._optimised:
+                self._session.execute("PRAGMA disable_optimizer")
         self._uses += 1
         return self._session
 
@@ -334,9 +341,9 @@ def _shown(found):
     return text if len(text) <= 600 else text[:600] + "…"
 
 
-def look(places, start):
+def look(places, start, *, optimised=True):
     """Return the differences among the inputs of some numbers."""
-    readers = Readers()
+    readers = Readers(optimised=optimised)
     try:
         return [found for number in places for found in readers.differences(number, start)]
     finally:
@@ -345,4 +352,5 @@ def look(places, start):
 
 def look_at_batch(start, first):
     """Return the differences in a batch of inputs."""
-    return look(range(first, first + BATCH), start)
+    optimised = first // BATCH % OPTIMISED_EVERY == 0
+    return look(range(first, first + BATCH), start, optimised=optimised)
