@@ -1,5 +1,5 @@
 """`python -m gainful` is the command line."""
 
-from gainful.cli import main
+from gainful.cli.main import main
 
 main()

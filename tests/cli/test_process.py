@@ -25,7 +25,8 @@ def pair(files):
 # Calls the command line many times, each in a fork: what takes time is to import it.
 FORKS = """
 import fcntl, json, os, pty, sys, gainful as gf
-from gainful.cli import commands, main
+from gainful.cli import commands
+from gainful.cli.main import main
 for name in ("evaluate", "convert", "trec_eval", "measures", "pool", "check"):
     commands.commands.get_command(None, name)
 gf.evaluate, gf.write_run, gf.render({"x": gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}})})
@@ -307,7 +308,7 @@ def test_a_signal_while_modules_are_imported(module, number, said, tmp_path):
 def test_a_second_signal_ends_the_process_at_once():
     """Also where the first is still at work, as in the removal of much."""
     code = (
-        "import signal, sys, time\nfrom gainful.cli import main\n"
+        "import signal, sys, time\nfrom gainful.cli.main import main\n"
         "def busy(*_):\n"
         "    try:\n        signal.raise_signal(signal.SIGTERM)\n"
         "    finally:\n        signal.raise_signal(signal.SIGINT)\n        print('late')\n"

@@ -1,5 +1,1 @@
 """The command line: parse, call the public package, print, exit code."""
-
-from gainful.cli.main import main
-
-__all__ = ["main"]
