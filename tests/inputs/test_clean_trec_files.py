@@ -5,7 +5,7 @@ import random
 import pytest
 
 from gainful.inputs import clean_trec_files
-from gainful.inputs.clean_trec_files import read_lines
+from gainful.inputs.clean_trec_files import read_trec_arrays
 from gainful.inputs.kinds import JUDGMENTS, RUN
 from gainful.matching import clean_trec_matching, dict_matching
 from gainful.matching.reader import reading as opened
@@ -64,8 +64,8 @@ def test_same_as_dicts(tmp_path, monkeypatch, seed, ties, depth):
     qrels, system = written(tmp_path, judgments, run, mark=" \t"[seed % 2])
     policy = Policy(ties=ties)
     mark = " \t"[seed % 2]
-    judged = read_lines(qrels, JUDGMENTS, mark)
-    found = read_lines(system, RUN, mark, depth)
+    judged = read_trec_arrays(qrels, JUDGMENTS, mark)
+    found = read_trec_arrays(system, RUN, mark, depth)
     assert judged is not None
     matched = clean_trec_matching.match(judged, found, policy, depth)
     assert matched is not None
@@ -107,27 +107,27 @@ def test_what_is_not_clean_is_left_to_the_engine(tmp_path, text):
     path = tmp_path / "run"
     path.write_bytes(b"z Q0 z 1 2 t\n" + text)
     if not text.startswith((b"\xef", b" ")):
-        assert read_lines(path, RUN, " ") is None
+        assert read_trec_arrays(path, RUN, " ") is None
     path.write_bytes(text)
-    assert read_lines(path, RUN, " ") is None
+    assert read_trec_arrays(path, RUN, " ") is None
 
 
 def test_a_last_line_may_lack_its_end(tmp_path):
     path = tmp_path / "run"
     path.write_bytes(b"q Q0 a 1 2 t\nq Q0 b 1 3 t")
-    assert read_lines(path, RUN, " ").numbers.tolist() == [2.0, 3.0]
+    assert read_trec_arrays(path, RUN, " ").numbers.tolist() == [2.0, 3.0]
 
 
 def test_long_ids(tmp_path, monkeypatch):
     judgments, run = made(5, id_length=(1, 300))
     qrels, system = written(tmp_path, judgments, run)
-    judged, found = read_lines(qrels, JUDGMENTS, " "), read_lines(system, RUN, " ")
+    judged, found = read_trec_arrays(qrels, JUDGMENTS, " "), read_trec_arrays(system, RUN, " ")
     matched = clean_trec_matching.match(judged, found, Policy(ties="doc"), None)
     assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))
     # A line that does not fit where the next chunk is looked for is left to the engine.
     monkeypatch.setattr(clean_trec_files, "_CHUNK", 64)
     monkeypatch.setattr(clean_trec_files, "_LONGEST_LINE", 100)
-    assert read_lines(system, RUN, " ") is None
+    assert read_trec_arrays(system, RUN, " ") is None
 
 
 def test_documents_that_stand_twice_are_left_to_the_engine(tmp_path):
@@ -135,10 +135,10 @@ def test_documents_that_stand_twice_are_left_to_the_engine(tmp_path):
     qrels, system = written(tmp_path, judgments, run)
     twice = system.read_text() + "q Q0 b 1 0.5 t\n"
     system.write_text(twice)
-    found = read_lines(system, RUN, " ")
+    found = read_trec_arrays(system, RUN, " ")
     assert (
         clean_trec_matching.match(
-            read_lines(qrels, JUDGMENTS, " "), found, Policy(ties="doc"), None
+            read_trec_arrays(qrels, JUDGMENTS, " "), found, Policy(ties="doc"), None
         )
         is None
     )
@@ -152,6 +152,9 @@ def test_keys_that_agree_are_not_enough(tmp_path, monkeypatch):
     judgments, run = {"q": {"ab": 1, "c": 2}}, {"q": {"xy": 1.0, "c": 0.5}}
     qrels, system = written(tmp_path, judgments, run)
     matched = clean_trec_matching.match(
-        read_lines(qrels, JUDGMENTS, " "), read_lines(system, RUN, " "), Policy(ties="doc"), None
+        read_trec_arrays(qrels, JUDGMENTS, " "),
+        read_trec_arrays(system, RUN, " "),
+        Policy(ties="doc"),
+        None,
     )
     assert_same(matched, dict_matching.match(judgments, run, Policy(ties="doc")))

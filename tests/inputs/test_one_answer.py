@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import gainful as gf
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain
+from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.format_detection import json_lines_layout, recognise_head
 from gainful.inputs.kinds import RUN
 from gainful.inputs.spark_text import Parsing
@@ -33,7 +33,7 @@ def layout_of(path):
 
 
 def row_by_row(path):
-    file = Plain(path.name, path)
+    file = LocalFile(path.name, path)
     found = []
     for row in rows(file, layout_of(path), RUN):
         if not isinstance(row, Row):

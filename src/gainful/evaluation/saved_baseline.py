@@ -21,7 +21,7 @@ from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Session
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, beginning, opened, path_of, plain_file
+from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, beginning, opened, path_of, plain_file
 from gainful.inputs.nested_json import RepeatedError, unique_keys
 from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
@@ -323,7 +323,7 @@ class _Saved:
             )
 
 
-def _members(file: Plain) -> dict[str, Any]:
+def _members(file: LocalFile) -> dict[str, Any]:
     """Return the object that a file of a baseline is."""
     with opened(str(file.path)) as content:
         text = content.read().removeprefix(BYTE_ORDER_MARK)

@@ -37,7 +37,7 @@ _FIRST = np.array([(1 << 8 * n) - 1 for n in range(WORD + 1)], np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class TrecArrays:
     """The rows of a clean file; those of a query stand together.
 
     Attributes:
@@ -74,9 +74,9 @@ class _Part:
     keys: Words
 
 
-def read_lines(
+def read_trec_arrays(
     path: Path, kind: Kind, delimiter: str, depth: int | None = None, *, single: bool = False
-) -> Lines | None:
+) -> TrecArrays | None:
     """Read a clean file; None if it is not, or if the rows of a query do not stand together.
 
     With a depth, rows that cannot be among so many highest of their query may be left out. With
@@ -113,7 +113,7 @@ def _keep_memory() -> None:
     np.empty(_HINT, np.uint8)
 
 
-def _joined(path: Path, parts: list[_Part]) -> Lines | None:
+def _joined(path: Path, parts: list[_Part]) -> TrecArrays | None:
     queries: list[bytes] = []
     counts: list[int] = []
     kept: list[int] = []
@@ -127,7 +127,7 @@ def _joined(path: Path, parts: list[_Part]) -> Lines | None:
         kept += part.kept[again:].tolist()
     if len(set(queries)) < len(queries):
         return None
-    return Lines(
+    return TrecArrays(
         path,
         [query.decode() for query in queries],
         np.concatenate(([0], np.cumsum(kept))),
@@ -294,7 +294,7 @@ def _highest(numbers: Floats, starts: Ints, counts: Ints, depth: int) -> tuple[I
     return np.flatnonzero(near), kept
 
 
-def same_docs(left: Lines, rows: Ints, right: Lines, others: Ints) -> NDArray[np.bool_]:
+def same_docs(left: TrecArrays, rows: Ints, right: TrecArrays, others: Ints) -> NDArray[np.bool_]:
     """Return whether the documents at some rows of two files have the same id, byte by byte."""
     lengths = left.lengths[rows]
     same: NDArray[np.bool_] = lengths == right.lengths[others]
@@ -307,18 +307,18 @@ def same_docs(left: Lines, rows: Ints, right: Lines, others: Ints) -> NDArray[np
     place = np.arange(longest)
     inside = place < lengths[:, None]
     letters = []
-    for lines, at in ((left, rows), (right, others)):
-        text = np.memmap(lines.path, np.uint8, "r")
-        letters.append(text[np.minimum(lines.docs[at][:, None] + place, text.size - 1)])
+    for arrays, at in ((left, rows), (right, others)):
+        text = np.memmap(arrays.path, np.uint8, "r")
+        letters.append(text[np.minimum(arrays.docs[at][:, None] + place, text.size - 1)])
     same &= ((letters[0] == letters[1]) | ~inside).all(axis=1)
     return same
 
 
-def doc_bytes(lines: Lines, rows: Ints) -> list[bytes]:
+def doc_bytes(arrays: TrecArrays, rows: Ints) -> list[bytes]:
     """Return the ids of the documents at some rows."""
-    starts, lengths = lines.docs[rows].tolist(), lines.lengths[rows].tolist()
+    starts, lengths = arrays.docs[rows].tolist(), arrays.lengths[rows].tolist()
     with (
-        lines.path.open("rb") as file,
+        arrays.path.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
         return [

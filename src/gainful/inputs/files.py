@@ -46,7 +46,7 @@ _WITH_HEADER = 16 + zlib.MAX_WBITS  # how zlib is told of gzip
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class LocalFile:
     """A file: what messages call it, and where it can be read.
 
     Attributes:
@@ -92,25 +92,25 @@ def are_one_file(one: object, other: object) -> bool:
         return False
 
 
-def plain_file(name: str, session: Session) -> Plain:
+def plain_file(name: str, session: Session) -> LocalFile:
     """Return a file that can be read as it is: unpacked, and standard input as a copy."""
     return unpacked(kept_file(name, session), session)
 
 
-def kept_file(name: str, session: Session) -> Plain:
+def kept_file(name: str, session: Session) -> LocalFile:
     """Return a file that can be read again: for standard input and pipes, a copy."""
     if name == "-":
         if sys.stdin is None:
             raise InputError("standard input", "something to read", "none: it is closed")
         with session.written_to_stay("input") as (target, file, holder):
             shutil.copyfileobj(sys.stdin.buffer, file, _CHUNK)
-        return Plain("standard input", target, holder)
+        return LocalFile("standard input", target, holder)
     with opened(name) as file:  # a directory, or what may not be read, fails here
         if not Path(name).is_file():  # a pipe cannot be read twice
             with session.written_to_stay("input") as (target, copy, holder):
                 shutil.copyfileobj(file, copy, _CHUNK)
-            return Plain(name, target, holder)
-    return Plain(name, Path(name))
+            return LocalFile(name, target, holder)
+    return LocalFile(name, Path(name))
 
 
 @contextmanager
@@ -204,7 +204,7 @@ def parts_of(name: str) -> list[Path] | None:
     return None
 
 
-def unpacked(file: Plain, session: Session) -> Plain:
+def unpacked(file: LocalFile, session: Session) -> LocalFile:
     """Return a file without packing."""
     with opened(str(file.path)) as packed:
         magic = packed.read(_MAGIC)
@@ -232,11 +232,11 @@ def unpacked(file: Plain, session: Session) -> Plain:
             f"one that is cut off or damaged ({str(problem).rstrip('.')})",
             "Fetch or write it again.",
         ) from None
-    return Plain(file.name, target)
+    return LocalFile(file.name, target)
 
 
 def _unpack(
-    file: Plain, packed: BinaryIO, source: BinaryIO, plain: BinaryIO, session: Session
+    file: LocalFile, packed: BinaryIO, source: BinaryIO, plain: BinaryIO, session: Session
 ) -> None:
     """Unpack a file up to a limit: a few packed bytes can fill a disk."""
     size, given = file.path.stat().st_size, session.engine.unpacked

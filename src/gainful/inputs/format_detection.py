@@ -17,7 +17,7 @@ from gainful.inputs.columns import (
     kind_of,
     looks_like_header,
 )
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, first_fields, is_parquet, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, is_parquet, opened
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind, mistaken
 from gainful.message_texts import did_you_mean, shortened
 
@@ -54,7 +54,7 @@ class Layout:
     numbered: bool = False
 
 
-def recognise(file: Plain, kind: Kind, given: Mapping[str, str]) -> Layout:
+def recognise(file: LocalFile, kind: Kind, given: Mapping[str, str]) -> Layout:
     """Tell the format of a file from its beginning and its name."""
     if is_parquet(file.path):
         return Layout("parquet")

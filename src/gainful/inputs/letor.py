@@ -12,7 +12,7 @@ import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.message_texts import shown
 
 _FIELDS = 3  # the label, the query, and the rest of the line
@@ -35,7 +35,7 @@ class Predictions:
     scores: Floats
 
 
-def read_labels(file: Plain) -> Labels:
+def read_labels(file: LocalFile) -> Labels:
     """Read a file of labels."""
     labels: list[float] = []
     queries: list[str] = []
@@ -53,7 +53,7 @@ def read_labels(file: Plain) -> Labels:
     return Labels(file.name, np.array(labels), queries)
 
 
-def read_predictions(file: Plain) -> Predictions:
+def read_predictions(file: LocalFile) -> Predictions:
     """Read a file of predictions."""
     scores = [_number(line.strip(), "score", file, number) for number, line in _lines(file)]
     return Predictions(file.name, np.array(scores))
@@ -69,7 +69,7 @@ def refuse_other_length(labels: Labels, predictions: Predictions) -> None:
         )
 
 
-def _lines(file: Plain) -> Iterator[tuple[int, bytes]]:
+def _lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
     with opened(str(file.path)) as content:
         for number, line in enumerate(content, 1):
             text = line.removeprefix(BYTE_ORDER_MARK).split(b"#", 1)[0]
@@ -77,7 +77,7 @@ def _lines(file: Plain) -> Iterator[tuple[int, bytes]]:
                 yield number, text
 
 
-def _number(text: bytes, kind: str, file: Plain, line: int) -> float:
+def _number(text: bytes, kind: str, file: LocalFile, line: int) -> float:
     try:
         value = float(text) if b"_" not in text else math.nan
     except ValueError:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gainful.errors import InputError
 from gainful.inputs.columns import find_columns
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.kinds import Kind
@@ -35,7 +35,7 @@ class _Again:
 class Records:
     """A list of objects with the same keys."""
 
-    file: Plain
+    file: LocalFile
     kind: Kind
     records: list[dict[str, Any]]
 
@@ -64,7 +64,7 @@ class Records:
 
 
 def read_nested(
-    file: Plain, kind: Kind, *, checked: bool = True
+    file: LocalFile, kind: Kind, *, checked: bool = True
 ) -> dict[str, dict[str, float]] | Records:
     """Read a file of one JSON value.
 
@@ -89,7 +89,7 @@ def read_nested(
     return value
 
 
-def _parsed(file: Plain) -> Any:
+def _parsed(file: LocalFile) -> Any:
     with opened(str(file.path)) as content:
         text = content.read().removeprefix(BYTE_ORDER_MARK)
     try:

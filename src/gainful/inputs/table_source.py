@@ -27,7 +27,7 @@ from gainful.inputs.engine import (
     quoted,
     said,
 )
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain
+from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.kinds import JUDGMENTS, Kind
@@ -71,7 +71,7 @@ class Source:
     select: str
     rescans: bool = False
     strict: bool = False
-    file: Plain | None = None
+    file: LocalFile | None = None
     layout: Layout = _NONE
     state: TextState | None = None
     rows: int | None = None
@@ -143,7 +143,7 @@ def row_by_row(source: Source, session: Session) -> Source:
     return replace(source, select=f"FROM {table}", state=TextState.ROW_BY_ROW, rows=None)
 
 
-def _good(batch: list[Row | Fault], file: Plain) -> list[Row]:
+def _good(batch: list[Row | Fault], file: LocalFile) -> list[Row]:
     for row in batch:
         if isinstance(row, Fault):
             raise row.error(file)
@@ -205,7 +205,7 @@ def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> st
     )
 
 
-def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Session) -> Source:
+def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session: Session) -> Source:
     """Read an object on each line; an id or a number of another type is an error."""
     file = _without_mark(file, session)
     with file.path.open("rb") as content:
@@ -238,14 +238,14 @@ def json_lines(file: Plain, kind: Kind, columns: Mapping[str, str], session: Ses
     return Source(kind, file.name, select, strict=True, file=file, layout=layout, state=state)
 
 
-def _without_mark(file: Plain, session: Session) -> Plain:
+def _without_mark(file: LocalFile, session: Session) -> LocalFile:
     """Return a file without a byte order mark, which the engine does not expect in JSON."""
     with file.path.open("rb") as content:
         if content.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
             return file
         with session.written_aside("unmarked") as (target, copy):
             shutil.copyfileobj(content, copy)
-    return Plain(file.name, target)
+    return LocalFile(file.name, target)
 
 
 def read_into(

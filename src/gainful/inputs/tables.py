@@ -27,7 +27,7 @@ from gainful.inputs.data_frames import (
     written_names,
 )
 from gainful.inputs.engine import Session, file_quoted, name_quoted, said
-from gainful.inputs.files import Plain, is_parquet, parts_of, path_of, plain_file
+from gainful.inputs.files import LocalFile, is_parquet, parts_of, path_of, plain_file
 from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.kinds import JUDGMENTS
@@ -207,7 +207,7 @@ def _renamed(reading: Reading, name: str) -> Reading:
     return Reading(reading.roles, name, reading.asked, reading.wanted)
 
 
-def _from_text(file: Plain, reading: Reading) -> InputTable:
+def _from_text(file: LocalFile, reading: Reading) -> InputTable:
     head = read_head(file, reading.roles)
     text_format = format_of(head, reading)
     return _gathered(text_format.rows(head, reading), reading, text_format.cells)

@@ -20,7 +20,7 @@ from gainful.inputs.column_roles import (
     looks_like_header,
 )
 from gainful.inputs.columns import is_number
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, first_fields, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, opened
 from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, repeated_key, unique_keys
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
 from gainful.inputs.text_rows import Fault, delimited_rows, numbered_lines
@@ -54,7 +54,7 @@ class Head:
         alone: whether all others are blank.
     """
 
-    file: Plain
+    file: LocalFile
     text: str
     line: int
     alone: bool
@@ -113,7 +113,7 @@ class TextFormat:
     rows: Callable[[Head, Reading], Iterator[TableRow]]
 
 
-def read_head(file: Plain, roles: Roles) -> Head:
+def read_head(file: LocalFile, roles: Roles) -> Head:
     """Read the beginning of a text file."""
     with opened(str(file.path)) as content:
         data = content.read(_HEAD) + content.readline()  # the first line may be long
@@ -154,7 +154,7 @@ def number_in(text: str) -> float | None:
     return float(text) if _NUMBER.fullmatch(text) else None
 
 
-def _decoded(data: bytes, file: Plain, line: int) -> str:
+def _decoded(data: bytes, file: LocalFile, line: int) -> str:
     """Decode bytes that begin on a line."""
     try:
         return data.decode()

@@ -14,7 +14,7 @@ from itertools import islice
 
 from gainful.arguments import HALF, is_writable
 from gainful.errors import InputError
-from gainful.inputs.files import BYTE_ORDER_MARK, Plain, csv_fields, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, csv_fields, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.format_detection import Layout, other_kind
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
@@ -51,12 +51,12 @@ class Fault:
     found: str
     remedy: str = ""
 
-    def error(self, file: Plain) -> InputError:
+    def error(self, file: LocalFile) -> InputError:
         """Return it as an error with its place."""
         return InputError(f"{file.name}:{self.line}", self.expected, self.found, self.remedy)
 
 
-def rows(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+def rows(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     """Go through the rows of a file."""
     reader = {"trec": _trec, "table": _table, "jsonl": _jsonl}[layout.format]
     found = reader(file, layout, kind)
@@ -77,7 +77,7 @@ def _advice(first: Fault, layout: Layout) -> str:
     return ""
 
 
-def first_fault(file: Plain, layout: Layout, kind: Kind) -> Fault | None:
+def first_fault(file: LocalFile, layout: Layout, kind: Kind) -> Fault | None:
     """Return the first row that cannot be read."""
     return next((row for row in rows(file, layout, kind) if isinstance(row, Fault)), None)
 
@@ -88,14 +88,14 @@ def line_of(nth: int, wanted: Callable[[Row], bool], found: Iterator[Row | Fault
     return next(islice(lines, nth - 1, None), None)
 
 
-def numbered_lines(file: Plain) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file with their numbers, without a byte order mark."""
     with opened(str(file.path)) as content:
         for number, line in enumerate(content, 1):
             yield number, line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
 
 
-def _trec(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+def _trec(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     for number, line in numbered_lines(file):
         if row := trec_row(number, line, layout, kind):
             yield row
@@ -122,7 +122,7 @@ def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     return _row(number, text[query], text[doc], text[value], kind, rank)
 
 
-def delimited_rows(file: Plain, delimiter: str) -> Iterator[tuple[int, list[str]] | Fault]:
+def delimited_rows(file: LocalFile, delimiter: str) -> Iterator[tuple[int, list[str]] | Fault]:
     """Yield the line on which each row of a delimited file begins, and its fields.
 
     A blank line has none. Bytes that are not UTF-8 come as lone surrogates. The last row is a
@@ -145,7 +145,7 @@ def delimited_rows(file: Plain, delimiter: str) -> Iterator[tuple[int, list[str]
             yield line, fields
 
 
-def _table(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+def _table(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     names = layout.header
     for row in delimited_rows(file, layout.delimiter):
         if isinstance(row, Fault):
@@ -171,7 +171,7 @@ def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row |
     return _row(line, fields[query], fields[doc], fields[value], kind, rank)
 
 
-def _jsonl(file: Plain, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
+def _jsonl(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
     for number, line in numbered_lines(file):
         if row := json_row(number, line, layout, kind):
             yield row

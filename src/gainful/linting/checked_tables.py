@@ -6,7 +6,7 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
-from gainful.inputs.files import Plain
+from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.kinds import RUN, Kind
 from gainful.inputs.table_source import Source, TextState, guarded, is_whole, read_into, ready
@@ -46,7 +46,7 @@ class CheckedTable:
     ranked: bool
     stored: tuple[str, ...]
     source: str
-    file: Plain | None = None
+    file: LocalFile | None = None
     layout: Layout | None = None
     by_line: bool = False
 

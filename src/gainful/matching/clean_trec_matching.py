@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from gainful.array_types import Ints
-from gainful.inputs.clean_trec_files import Lines, doc_bytes, same_docs
+from gainful.inputs.clean_trec_files import TrecArrays, doc_bytes, same_docs
 from gainful.inputs.identifiers import in_order
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.rank_search import Segments, count_above, count_down_to, locate, with_repeats
@@ -20,7 +20,7 @@ _MOST_TIES = 20_000  # judged documents whose ties are settled one by one
 _BEFORE = {"doc": operator.gt, "doc_ascending": operator.lt}  # which of two ids stands first
 
 
-def match(judged: Lines, run: Lines, policy: Policy, depth: int | None) -> Matched | None:
+def match(judged: TrecArrays, run: TrecArrays, policy: Policy, depth: int | None) -> Matched | None:
     """Match a run with its judgments; None where the engine has to."""
     queries = in_order(judged.queries)
     judged_at = {query: place for place, query in enumerate(judged.queries)}
@@ -88,13 +88,13 @@ def match(judged: Lines, run: Lines, policy: Policy, depth: int | None) -> Match
     )
 
 
-def _segments(lines: Lines, places: list[int]) -> Segments:
+def _segments(arrays: TrecArrays, places: list[int]) -> Segments:
     """Return where the rows of some queries stand."""
     at = np.array(places, np.int64)
-    return Segments(lines.starts[at], lines.starts[at + 1] - lines.starts[at])
+    return Segments(arrays.starts[at], arrays.starts[at + 1] - arrays.starts[at])
 
 
-def _places(run: Lines, lists: Segments, owner: Ints, rows: Ints, ties: str) -> Ints:
+def _places(run: TrecArrays, lists: Segments, owner: Ints, rows: Ints, ties: str) -> Ints:
     """Return the place (n,) of documents within the blocks that share their score, from 0."""
     places = np.zeros(rows.size, np.int64)
     for query in sorted(set(owner.tolist())):

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.clean_trec_files import Lines
+from gainful.inputs.clean_trec_files import TrecArrays
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import Kind
 from gainful.inputs.letor import Labels
@@ -21,7 +21,6 @@ from gainful.matching.chunks import Chunks
 from gainful.matching.dicts_and_tables import Documents
 from gainful.matching.judgment_table import JudgmentTable, prepare
 from gainful.matching.matched import Matched
-from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.spark.spark_judgments import SparkJudgments, frame_of, judgments_in_dicts
 from gainful.measures.policy import Policy
 
@@ -135,7 +134,7 @@ class Input(ABC):
     def release(self) -> None:  # noqa: B027
         """Drop what was kept: no more questions follow."""
 
-    def lines(self, depth: int | None = None, *, single: bool = False) -> Lines | None:
+    def trec_arrays(self, depth: int | None = None, *, single: bool = False) -> TrecArrays | None:
         """Return its rows as arrays, where it is a clean TREC file; else None."""
         del depth, single
         return None
@@ -189,12 +188,13 @@ class Judgments:
     Attributes:
         given: the judgments, opened.
         policy: as the caller gives it.
+        marks: how many grades of −1 may mean not judged; None while nobody has looked.
     """
 
     def __init__(self, given: Input, policy: Policy) -> None:
         self.given, self.policy = given, policy
+        self.marks: int | None = None
         self._on_spark: SparkJudgments | None = None
-        self._marks: int | None = None
 
     @cached_property
     def documents(self) -> Documents:
@@ -207,9 +207,9 @@ class Judgments:
         return prepare(self.given.session, self.given.table(self.policy), self.policy)
 
     @cached_property
-    def lines(self) -> Lines | None:
+    def trec_arrays(self) -> TrecArrays | None:
         """The judgments as arrays, where they are a clean TREC file."""
-        return self.given.lines()
+        return self.given.trec_arrays()
 
     @cached_property
     def has_bare_queries(self) -> bool:
@@ -225,25 +225,5 @@ class Judgments:
         """Return the judgments on Spark."""
         if self._on_spark is None:
             self._on_spark = self.given.judged_on_spark(session, self.policy)
-            self._marks = self._on_spark.marks
+            self.marks = self._on_spark.marks
         return self._on_spark
-
-    def match(
-        self, run: Input, depth: int | None = None, chunks: Chunks | None = None
-    ) -> tuple[Matched, Policy]:
-        """Match a run down to a depth; also return the policy with the rule for ties decided."""
-        run.beside(self.given)
-        decided = self.policy.resolved(ids=run.has_ids)
-        matched = run.match(self, decided, depth, chunks)
-        if self._marks is None:
-            self._marks = marks_among([matched])
-        run.warn_of_ranks()  # when nothing is wrong with it
-        return matched, decided
-
-    def warn_of_marks(self) -> None:
-        """Warn where −1 is the only negative grade, and the policy does not say what it means.
-
-        A run was matched before.
-        """
-        if self.policy.negative == "auto" and self._marks is not None:
-            tell_marks(self._marks)

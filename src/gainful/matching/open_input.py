@@ -8,7 +8,7 @@ from gainful.errors import InputError
 from gainful.inputs.columns import find_columns, kind_of
 from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.engine import Session
-from gainful.inputs.files import Plain, kept_file, parts_of, path_of, unpacked
+from gainful.inputs.files import LocalFile, kept_file, parts_of, path_of, unpacked
 from gainful.inputs.format_detection import Layout, recognise
 from gainful.inputs.kinds import Kind
 from gainful.inputs.letor import read_labels, read_predictions
@@ -33,7 +33,7 @@ def open_input(
     What is no number in JSON is refused, with its place; where it is not `checked`, it is in the
     dict, for a check to find.
     """
-    if isinstance(given, str | os.PathLike | Plain):
+    if isinstance(given, str | os.PathLike | LocalFile):
         return _open_path(given, kind, columns, session, checked=checked)
     opened = _open_object(given, kind, columns, session)
     opened.again = given if is_lasting(given) or opened.spark is not None else None
@@ -56,7 +56,7 @@ def _open_object(given: object, kind: Kind, columns: Given, session: Session) ->
 
 
 def _open_path(
-    given: str | os.PathLike[str] | Plain,
+    given: str | os.PathLike[str] | LocalFile,
     kind: Kind,
     columns: Given,
     session: Session,
@@ -64,7 +64,7 @@ def _open_path(
     checked: bool,
 ) -> Input:
     file = given
-    if not isinstance(file, Plain):
+    if not isinstance(file, LocalFile):
         name = path_of(file)
         parts = parts_of(name)
         if parts is not None:
@@ -78,7 +78,7 @@ def _open_path(
 
 
 def _open_file(
-    file: Plain, kind: Kind, columns: Given, session: Session, *, checked: bool
+    file: LocalFile, kind: Kind, columns: Given, session: Session, *, checked: bool
 ) -> Input:
     layout = recognise(file, kind, columns)
     match layout.format:

@@ -18,6 +18,7 @@ from gainful.matching.chunks import Chunks, read_chunks
 from gainful.matching.dicts_and_tables import Documents
 from gainful.matching.input import Fetch, Input, Judgments
 from gainful.matching.matched import Matched
+from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.open_input import open_input
 from gainful.matching.ranked_documents import by_score
 from gainful.matching.spark.plan import Plan, refuse_orders
@@ -79,15 +80,22 @@ class Reader:
 
     def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
         """Match a run down to a depth; also return the policy with the rule for ties decided."""
-        opened = self.run(run)
-        return self.judgments.match(opened, depth, self.chunks)
+        opened, judgments = self.run(run), self.judgments
+        opened.beside(judgments.given)
+        decided = self.policy.resolved(ids=opened.has_ids)
+        matched = opened.match(judgments, decided, depth, self.chunks)
+        if judgments.marks is None:
+            judgments.marks = marks_among([matched])
+        opened.warn_of_ranks()  # when nothing is wrong with it
+        return matched, decided
 
     def warn_of_marks(self) -> None:
         """Warn where −1 is the only negative grade, and the policy does not say what it means.
 
         A run was matched before.
         """
-        self.judgments.warn_of_marks()
+        if self.policy.negative == "auto" and self.judgments.marks is not None:
+            tell_marks(self.judgments.marks)
 
     def is_on_spark(self, runs: Iterable[object]) -> bool:
         """Return whether the judgments or one of some runs are on Spark."""

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.clean_trec_files import Lines, read_lines
+from gainful.inputs.clean_trec_files import TrecArrays, read_trec_arrays
 from gainful.inputs.engine import Session
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.table_source import Source, TextState, ready
@@ -58,41 +58,41 @@ class TableInput(Input):
         if judgments.has_bare_queries:
             documents = self.documents(judgments.policy)
             return dict_matching.match(judgments.documents, documents, policy, depth, chunks)
-        matched = self._match_lines(judgments, policy, depth) if chunks is None else None
+        matched = self._match_trec_arrays(judgments, policy, depth) if chunks is None else None
         if matched is None:
             table, source = judgments.table, self._ready
             with self.session.scratch():
                 matched = table_matching.match(self.session, table, source, policy, depth, chunks)
         return matched
 
-    def _match_lines(
+    def _match_trec_arrays(
         self, judgments: Judgments, policy: Policy, depth: int | None
     ) -> Matched | None:
         """Match clean TREC files without the engine; None where it has to."""
         usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
         if not usual or policy.negative == "unjudged" or not self._is_trec or self._held:
             return None
-        if judgments.lines is None:
+        if judgments.trec_arrays is None:
             return None
-        found = self.lines(depth, single=policy.precision == "single")
+        found = self.trec_arrays(depth, single=policy.precision == "single")
         return (
             None
             if found is None
-            else clean_trec_matching.match(judgments.lines, found, policy, depth)
+            else clean_trec_matching.match(judgments.trec_arrays, found, policy, depth)
         )
 
     @property
     def _is_trec(self) -> bool:
         return self._source.file is not None and self._source.layout.format == "trec"
 
-    def lines(self, depth: int | None = None, *, single: bool = False) -> Lines | None:
+    def trec_arrays(self, depth: int | None = None, *, single: bool = False) -> TrecArrays | None:
         """Read a clean TREC file that fits arrays."""
         file, layout, kind = self._source.file, self._source.layout, self.kind
         if file is None or not self._is_trec:
             return None
         if kind.ascending or (layout.names, layout.places) != (kind.fields, kind.places):
             return None  # columns were named, by which the engine reads
-        return read_lines(file.path, kind, layout.delimiter, depth, single=single)
+        return read_trec_arrays(file.path, kind, layout.delimiter, depth, single=single)
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
         """Read all rows."""

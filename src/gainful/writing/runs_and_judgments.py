@@ -11,7 +11,7 @@ from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session, quoted
-from gainful.inputs.files import Plain
+from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import recognise
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.kinds import JUDGMENTS, RUN, UNGRADED, Kind
@@ -284,7 +284,7 @@ def refuse_misread(rows: OrderedRows, select: str, naming: FileFormat, name: str
         return
     file = copied_aside(rows.session, f"{select} LIMIT 1", naming.format)
     try:
-        layout = recognise(Plain(name, file), rows.kind, {})
+        layout = recognise(LocalFile(name, file), rows.kind, {})
     except InputError:
         layout = None
     if layout is None or (layout.format, layout.delimiter) != _READ_AS[naming.format]:

@@ -33,7 +33,7 @@ from gainful.compat.trec_eval.ranked_lists import (
     whole_grades,
 )
 from gainful.errors import GainfulError, GainfulWarning
-from gainful.inputs.clean_trec_files import LARGEST, Lines, read_lines
+from gainful.inputs.clean_trec_files import LARGEST, TrecArrays, read_trec_arrays
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
 from gainful.matching import clean_trec_matching
@@ -142,12 +142,12 @@ def _of_clean_files(
     return Graded(matched, last_tag(run), int((np.trunc(matched.pool_grades) > 0).sum()))
 
 
-def _clean(path: Path, kind: Kind, version: int) -> Lines | None:
+def _clean(path: Path, kind: Kind, version: int) -> TrecArrays | None:
     """Read a clean file; None where it is not, or has what trec_eval reads in another way."""
     with path.open("rb") as file:
         delimiter = "\t" if b"\t" in file.readline() else " "
     single = kind is RUN and version < _LATEST
-    found = read_lines(path, kind, delimiter, single=single)
+    found = read_trec_arrays(path, kind, delimiter, single=single)
     if found is None or _has_comments(found.queries, version):
         return None
     return None if kind is JUDGMENTS and _has_exponents(path) else found

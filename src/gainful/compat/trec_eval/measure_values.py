@@ -176,7 +176,7 @@ def _rank_biased(sheet: Worksheet, asked: AskedMeasure) -> Floats:
     judged = np.flatnonzero(np.diff(matched.pool_offsets))
     highest[judged] = np.maximum(matched.pool_grades[matched.pool_offsets[judged]], 1.0)
     worth = np.maximum(grades, 0.0) / highest[sheet.owner]
-    terms = worth * weights(p, sheet.depth)[rank - 1]
+    terms = worth * weights(p, sheet.longest)[rank - 1]
     found = np.zeros(highest.size)
     np.add.at(found, sheet.owner, terms)  # one after the other
     return (1.0 - p) * found
@@ -185,7 +185,7 @@ def _rank_biased(sheet: Worksheet, asked: AskedMeasure) -> Floats:
 def _residual(sheet: Worksheet, asked: AskedMeasure) -> Floats:
     """Leave the rest of the list out where every document retrieved is judged, as trec_eval does."""
     matched, p = sheet.matched, persistence(asked.pairs)
-    weight = weights(p, sheet.depth + 1)
+    weight = weights(p, sheet.longest + 1)
     found = np.zeros(len(matched.queries))
     for query in range(found.size):
         unjudged = np.flatnonzero(grades_in_order(matched, query) < 0)
