@@ -2,6 +2,8 @@
 
 import math
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -33,11 +35,45 @@ def scores(count, *, better=0.0, seed=1):
     return {f"q{at}": value for at, value in enumerate(values.tolist())}
 
 
+TRACED = """
+import sys
+from gainful.cli.main import main
+
+called = []
+
+def see(frame, event, _):
+    code = frame.f_code
+    if event == "call" and "/gainful/" in code.co_filename:
+        called.append(code.co_filename.rpartition("/gainful/")[2] + " " + code.co_name)
+
+sys.setprofile(see)
+try:
+    main()
+finally:
+    sys.setprofile(None)
+    print(*called, sep="\\n", file=sys.stderr)
+"""
+
+
+def test_the_way_of_a_run_is_the_way_that_it_goes():
+    """Each step of the page is called, for the first time, after the one before it."""
+    steps = re.findall(r"^\d+\. `([\w/.]+)`, `(?:\w+\.)?(\w+)`:", PAGE.read_text(), re.MULTILINE)
+    examples = PAGE.parents[1] / "examples" / "cooking"
+    files = [str(examples / "judgments.qrels"), str(examples / "hybrid.run")]
+    command = [sys.executable, "-c", TRACED, "evaluate", *files, "-m", "nDCG@10"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "0.5875" in done.stdout
+    called = done.stderr.splitlines()
+    places = [called.index(f"{file} {function}") for file, function in steps]
+    assert len(steps) == 25
+    assert places == sorted(places)
+
+
 @pytest.mark.parametrize(
     "place",
     [
         "`FAMILIES`",
-        "`KERNELS`",
+        "`COMPUTE`",
         "`FORMS` of `measures/discount.py`",
         "`DIALECTS` of `measures/dialect_catalogue.py`",
         "`statistics/paired_tests.py` and a `PairedTest` in its `TESTS`",
@@ -61,7 +97,7 @@ def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(monkeypat
     )
     monkeypatch.setattr(family_catalogue, "CATALOGUE", (*family_catalogue.CATALOGUE, added))
     monkeypatch.setitem(
-        table.KERNELS,
+        table.COMPUTE,
         "SquaredHits",
         lambda sheet, parameters, cutoffs: hits(sheet, parameters, cutoffs) ** 2,
     )

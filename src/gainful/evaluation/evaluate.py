@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from gainful import arguments
 from gainful.errors import DisjointError, GainfulError, GainfulWarning, InputError, about, warn
-from gainful.evaluation.measuring import batches_for, measure_batches
+from gainful.evaluation.measuring import batches_for, match_and_measure
 from gainful.evaluation.request import (
     Request,
     asked_of,
@@ -237,7 +237,7 @@ def _measure_run(
     else:
         matched, decided = reader.match(run, depth)
         refuse_grades(tool, matched.grade, matched.pool_grades, measures)
-        scores = measure_matched(matched, measures, decided, depth)
+        scores = measure_matched([matched], measures, decided, depth)
         if depth is not None:  # what ties can do is not known of lists that were cut
             scores.match_whole = partial(_match_in, reader, run)
     scores.dialect = None if tool is None else tool.name
@@ -329,7 +329,7 @@ def evaluate_arrays(
     warn_of_ranks_in_arrays(lists)
     refuse_grades(tool, lists.labels, lists.labels, asked)
     with speaking(tool):
-        batches, measured = measure_batches(
+        batches, measured = match_and_measure(
             lists.split(batches_for(lists.labels.size)),
             lambda part: array_matching.match(part, resolved),
             asked,

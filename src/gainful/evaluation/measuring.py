@@ -25,11 +25,11 @@ from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 
-KERNELS: Mapping[str, Compute] = {
-    **cumulated_gain.KERNELS,
-    **precision_and_counts.KERNELS,
-    **average_precision.KERNELS,
-    **user_models.KERNELS,
+COMPUTE: Mapping[str, Compute] = {
+    **cumulated_gain.COMPUTE,
+    **precision_and_counts.COMPUTE,
+    **average_precision.COMPUTE,
+    **user_models.COMPUTE,
 }
 
 _LINEAR = Gain("linear")
@@ -55,7 +55,7 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
         sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
         # A sum that is too large is refused below, with a name, instead of warned about here.
         with np.errstate(over="ignore", invalid="ignore"):
-            values[:, columns] = KERNELS[first.name](sheet, first.parameters, cutoffs)
+            values[:, columns] = COMPUTE[first.name](sheet, first.parameters, cutoffs)
     _refuse_overflow(values, sheet, measures)
     return values
 
@@ -110,24 +110,38 @@ class Measured:
 
 
 def measure_batches(
+    batches: Sequence[Matched],
+    measures: Sequence[Measure],
+    policy: Policy,
+    depth: int | None = None,
+) -> Measured:
+    """Compute every measure of every query of what was matched, down to a depth."""
+    if policy.absent == "lowest":
+        policy = policy.knowing(min(batch.lowest_grade for batch in batches))
+    return _joined(in_parallel(lambda each: _measure(each, measures, policy, depth), batches))
+
+
+def match_and_measure(
     parts: Sequence[Part],
     match: Callable[[Part], Matched],
     measures: Sequence[Measure],
     policy: Policy,
-    depth: int | None = None,
 ) -> tuple[list[Matched], Measured]:
-    """Match each part of the input, down to a depth, and compute every measure of every query."""
+    """Match each part of the input and measure it at once, while it is at hand."""
     if policy.absent == "lowest":  # of all the judgments, so all are matched first
         matched = in_parallel(match, parts)
-        lowest = min(batch.lowest_grade for batch in matched)
-        return measure_batches(matched, _as_is, measures, policy.knowing(lowest), depth)
+        return matched, measure_batches(matched, measures, policy)
 
     def work(part: Part) -> tuple[Matched, Measured]:
         matched = match(part)
-        return matched, _measure(matched, measures, policy, depth)
+        return matched, _measure(matched, measures, policy, None)
 
     batches, measured = zip(*in_parallel(work, parts), strict=True)
-    return list(batches), Measured(
+    return list(batches), _joined(measured)
+
+
+def _joined(measured: Sequence[Measured]) -> Measured:
+    return Measured(
         queries=tuple(chain.from_iterable(part.queries for part in measured)),
         values=np.concatenate([part.values for part in measured]),
         empty=np.concatenate([part.empty for part in measured]),
@@ -136,10 +150,6 @@ def measure_batches(
         seen=np.concatenate([part.seen for part in measured]),
         unjudged=np.concatenate([part.unjudged for part in measured]),
     )
-
-
-def _as_is(matched: Matched) -> Matched:
-    return matched
 
 
 def batches_for(documents: int) -> int:

@@ -116,7 +116,7 @@ def _value(measure: Measure, grades: Grades, judged: Grades | None) -> Value:
     matched, single = match_grades(grades, judged, measure.parameters["gain"])
     if not matched.queries:
         return np.empty(0)
-    values = measure_matched(matched, (measure,), Policy(ties="order")).values[:, 0]
+    values = measure_matched([matched], (measure,), Policy(ties="order")).values[:, 0]
     return float(values[0]) if single else values
 
 

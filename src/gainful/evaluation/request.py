@@ -58,25 +58,26 @@ class Request:
 
 def read_request(measures: Measures, options: MeasuringOptions) -> Request:
     """Read the measures, the policy and the dialect that a caller gives."""
-    request = read_unmeasured(options)
-    return replace(request, measures=asked_of(measures, request.tool))
+    policy, tool = _policy_and_tool(options)
+    return Request(asked_of(measures, tool), policy, tool)
 
 
 def read_one(measure: str | Measure, options: MeasuringOptions) -> Request:
     """Read the one measure, the policy and the dialect that a caller gives."""
-    request = read_unmeasured(options)
-    if request.tool is not None:
-        asked = request.tool.measure(measure)
-    else:
-        asked = measure if isinstance(measure, Measure) else parse(measure)
-    return replace(request, measures=(asked,))
+    policy, tool = _policy_and_tool(options)
+    asked = _as_written(measure) if tool is None else tool.measure(measure)
+    return Request((asked,), policy, tool)
 
 
 def read_unmeasured(options: MeasuringOptions) -> Request:
     """Read the policy and the dialect that a caller gives where nothing is measured."""
+    return Request((), *_policy_and_tool(options))
+
+
+def _policy_and_tool(options: MeasuringOptions) -> tuple[Policy, Dialect | None]:
     policy = options.get("policy")
     tool = read_tool(options.get("dialect"), policy)
-    return Request((), read_policy(policy) if tool is None else tool.for_files(), tool)
+    return read_policy(policy) if tool is None else tool.for_files(), tool
 
 
 def refuse_dialect(options: MeasuringOptions, why: str) -> None:

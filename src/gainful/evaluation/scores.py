@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 from gainful import arguments
 from gainful.array_types import Bools
 from gainful.errors import InputError, warn
-from gainful.evaluation.aggregates import aggregate_of
 from gainful.evaluation.coverage import Coverage, count_queries, coverage_of, notes_of
 from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.input_hashes import digests, short_hash, total
-from gainful.evaluation.measuring import Measured, measure_batches
-from gainful.evaluation.per_query import PerQuery, Rows
-from gainful.evaluation.policy_effects import (
+from gainful.evaluation.means_over_queries import (
+    aggregate_of,
     apply_policy,
     refuse_empty,
     refuse_extra,
     refuse_missing,
     refuse_nothing_counted,
 )
+from gainful.evaluation.measuring import Measured, measure_batches
+from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.evaluation.request import find_measure
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM
@@ -140,7 +140,7 @@ class Scores(Rows):
         seen = max((each.reach or 0 for each in self.measures), default=0)
         deeper = any(each.reach is None or each.reach > seen for each in measures)
         batches = self.whole() if deeper else self._batches
-        found = measure_matched_batches(batches, measures, self.policy)
+        found = measure_matched(batches, measures, self.policy)
         found.dialect = self.dialect
         return found
 
@@ -388,7 +388,7 @@ def tie_ranges(
 
     def mean(measure: Measure, ties: str) -> float:
         chosen = replace(policy, ties=ties)
-        return measure_matched_batches(batches, (measure,), chosen)[measure]
+        return measure_matched(batches, (measure,), chosen)[measure]
 
     found = {}
     for measure in measures:
@@ -415,19 +415,14 @@ def warn_of_ties(scores: Scores, amount: float) -> None:
             )
 
 
-def measure_matched_batches(
-    matched: Sequence[Matched], measures: tuple[Measure, ...], policy: Policy
-) -> Scores:
-    """Measure what has been matched whole, in one or several batches."""
-    batches, measured = measure_batches(matched, lambda part: part, measures, policy)
-    return scores_of(batches, measured, measures, policy)
-
-
 def measure_matched(
-    matched: Matched, measures: tuple[Measure, ...], policy: Policy, depth: int | None = None
+    batches: Sequence[Matched],
+    measures: tuple[Measure, ...],
+    policy: Policy,
+    depth: int | None = None,
 ) -> Scores:
     """Measure what has been matched down to a depth, under a policy with ties decided."""
-    batches, measured = measure_batches([matched], lambda part: part, measures, policy, depth)
+    measured = measure_batches(batches, measures, policy, depth)
     return scores_of(batches, measured, measures, policy, depth)
 
 

@@ -117,8 +117,8 @@ class Worksheet:
         return self.matched.rank_first is self.matched.rank_last
 
     @cached_property
-    def depth(self) -> int:
-        """The deepest rank of any list or ideal."""
+    def longest(self) -> int:
+        """The length of the longest list or pool: the deepest rank that there is."""
         pools = np.diff(self.matched.pool_offsets)
         return int(max(self.matched.retrieved.max(initial=0), pools.max(initial=0)))
 
@@ -139,7 +139,7 @@ class Worksheet:
     def listed(self, gain: Gain) -> tuple[Floats, Ints, Ints]:
         """Return gain, first and last possible rank (n,) of the judged documents retrieved."""
         if gain not in self._listed:
-            self._listed[gain] = self._in_order(self._gains(gain, self.matched.grade))
+            self._listed[gain] = self._under_tie_rule(self._gains(gain, self.matched.grade))
         return self._listed[gain]
 
     def graded(self) -> tuple[Floats, Ints, Ints]:
@@ -148,7 +148,7 @@ class Worksheet:
 
     @cached_property
     def _graded(self) -> tuple[Floats, Ints, Ints]:
-        return self._in_order(self.matched.grade)
+        return self._under_tie_rule(self.matched.grade)
 
     @cached_property
     def ties_matter(self) -> bool:
@@ -179,7 +179,7 @@ class Worksheet:
                 "Choose ties=order, best or worst, or doc where documents have ids.",
             )
 
-    def _in_order(self, worth: Floats) -> tuple[Floats, Ints, Ints]:
+    def _under_tie_rule(self, worth: Floats) -> tuple[Floats, Ints, Ints]:
         """Apply the policy on ties: worth, first and last possible rank (n,) of each document."""
         matched = self.matched
         match self.policy.ties:
@@ -298,14 +298,14 @@ def _without_losses(worth: Floats) -> Floats:
 def depths(cutoffs: Cutoffs, sheet: Worksheet) -> Ints:
     """Return the cutoffs (c,), at most the deepest rank, which also stands for None."""
     return np.array(
-        [sheet.depth if cutoff is None else min(cutoff, sheet.depth) for cutoff in cutoffs],
+        [sheet.longest if cutoff is None else min(cutoff, sheet.longest) for cutoff in cutoffs],
         np.int64,
     )
 
 
 def deepest(cutoffs: Cutoffs, sheet: Worksheet) -> Ints:
     """Return the cutoffs (c,) as they are; the deepest rank stands for None."""
-    return np.array([sheet.depth if k is None else k for k in cutoffs], np.int64)
+    return np.array([sheet.longest if k is None else k for k in cutoffs], np.int64)
 
 
 def repeated(values: NDArray[np.generic], cutoffs: Cutoffs) -> Floats:
@@ -367,7 +367,7 @@ def expected_hits(sheet: Worksheet, chosen: Bools, cutoffs: Cutoffs) -> Floats:
     `chosen` (n,) is of the rows as `sheet.graded` has them.
     """
     _, first, last = sheet.graded()
-    undiscounted = np.ones(sheet.depth + 1)
+    undiscounted = np.ones(sheet.longest + 1)
     return cumulated(
         chosen.astype(np.float64),
         first,

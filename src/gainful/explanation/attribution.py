@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from gainful.errors import InputError, MeasureError
-from gainful.evaluation.policy_effects import SKIPPED
+from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.request import read_one
 from gainful.explanation.judged_ranking import (
     JudgedRanking,

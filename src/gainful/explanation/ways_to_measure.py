@@ -158,7 +158,7 @@ class WayMeasurer:
     def scores(self, measures: Iterable[Measure], policy: Policy) -> Scores:
         """Measure under a policy."""
         decided = policy.resolved(ids=self.ids)
-        return measure_matched(self._match(self.alike(decided)), tuple(measures), decided)
+        return measure_matched([self._match(self.alike(decided))], tuple(measures), decided)
 
     def refuse(self, tool: Dialect, measures: Iterable[Measure], policy: Policy) -> None:
         """Refuse grades that a tool does not take, before anything is computed from them."""

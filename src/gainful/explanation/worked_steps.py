@@ -77,7 +77,7 @@ class Sums:
     def _all(self, measure: Measure) -> list[float]:
         if measure not in self._values:
             matched, policy = self.sheet.matched, self.sheet.policy
-            found = measure_matched(matched, (measure,), policy).values[:, 0]
+            found = measure_matched([matched], (measure,), policy).values[:, 0]
             self._values[measure] = found.tolist()
         return self._values[measure]
 

@@ -281,7 +281,7 @@ def _of_matched(
     matched: Matched, measures: tuple[Measure, ...], policy: Policy, scale: Scale, unseen: float
 ) -> Bounds:
     """Return the bounds of a run that was matched, under a policy with ties decided."""
-    scores = measure_matched(matched, measures, policy)
+    scores = measure_matched([matched], measures, policy)
     value, kept = scores.values, _kept(matched, policy)
     low, high = (ends[kept] for ends in _ends(matched, measures, policy, scale, unseen))
     # The value may be an end, and rounded in another way.
@@ -361,7 +361,7 @@ def _difference(
     """Return the bounds of the difference of two runs, first less second."""
     # A query that one run lacks is 0 there.
     first, second = (
-        measure_matched(each.matched, measures, replace(each.decided, missing="zero")).values
+        measure_matched([each.matched], measures, replace(each.decided, missing="zero")).values
         for each in (one, other)
     )
     queries, decided = one.matched.queries, one.decided

@@ -99,7 +99,7 @@ class _Gains:
         self.sheet, self.measure = sheet, measure
         self.known: dict[float, float] = {}
         self.gain = measure.parameters.get("gain")
-        depth = sheet.depth if measure.cutoff is None else min(measure.cutoff, sheet.depth)
+        depth = sheet.longest if measure.cutoff is None else min(measure.cutoff, sheet.longest)
         self.weights = self._table(depth)
 
     def _table(self, depth: int) -> Floats:

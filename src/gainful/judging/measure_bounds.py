@@ -48,7 +48,7 @@ def open_ranks(sheet: Worksheet, cutoff: int | None) -> tuple[Bools, Ints]:
     """Return where [query, rank−1] no judged document stands, and how many are deeper (q,)."""
     _, rank = sheet.certain_grades()
     matched = sheet.matched
-    depth = sheet.depth if cutoff is None else min(cutoff, sheet.depth)
+    depth = sheet.longest if cutoff is None else min(cutoff, sheet.longest)
     free = np.arange(1, depth + 1) <= matched.retrieved[:, None]
     near = rank <= depth
     free[sheet.owner[near], rank[near] - 1] = False
@@ -69,7 +69,7 @@ def _precision(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> En
     must, may = relevance_ends(scale, measure.parameters["rel"])
     free, _deeper = open_ranks(sheet, measure.cutoff)
     some = free.sum(axis=1)
-    hits = _hits(sheet, measure, measure.cutoff or sheet.depth)
+    hits = _hits(sheet, measure, measure.cutoff or sheet.longest)
     retrieved = sheet.matched.retrieved
     size = retrieved if measure.cutoff is None else np.full(retrieved.size, measure.cutoff)
     return ratio(hits + must * some, size), ratio(hits + may * some, size)
@@ -79,7 +79,7 @@ def _recall(sheet: Worksheet, measure: Measure, scale: Scale, unseen: float) -> 
     must, may = relevance_ends(scale, measure.parameters["rel"])
     free, deeper = open_ranks(sheet, measure.cutoff)
     some, others = free.sum(axis=1), deeper + unseen
-    hits = _hits(sheet, measure, measure.cutoff or sheet.depth)
+    hits = _hits(sheet, measure, measure.cutoff or sheet.longest)
     total = relevant_total(sheet, measure.parameters["rel"])
 
     def value(found: int, elsewhere: int) -> Floats:
@@ -103,7 +103,7 @@ def _rank_biased(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> 
     )
     grades, rank = sheet.certain_grades()
     queries, p = len(sheet.matched.queries), parameters["p"]
-    depth = sheet.depth if measure.cutoff is None else min(measure.cutoff, sheet.depth)
+    depth = sheet.longest if measure.cutoff is None else min(measure.cutoff, sheet.longest)
     weights = (1.0 - p) * p ** np.arange(depth)
     near = rank <= depth
     worth = np.array(
@@ -127,7 +127,7 @@ def _cascade(sheet: Worksheet, measure: Measure, scale: Scale, _: float) -> Ends
     if scale.highest > highest:
         raise InputError("grades", f"grades up to max={highest:g}", f"{scale.highest:g}")
     grades, rank = sheet.certain_grades()
-    depth = sheet.depth if measure.cutoff is None else min(measure.cutoff, sheet.depth)
+    depth = sheet.longest if measure.cutoff is None else min(measure.cutoff, sheet.longest)
     queries, near = len(sheet.matched.queries), rank <= depth
     free, _deeper = open_ranks(sheet, measure.cutoff)
 

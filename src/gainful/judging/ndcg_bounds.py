@@ -38,9 +38,9 @@ def single_list(sheet: Worksheet, measure: Measure, unseen: float) -> PartlyJudg
     gains, rank = sheet.certain_order(measure.parameters["gain"])
     matched, cutoff = sheet.matched, measure.cutoff
     queries = len(matched.queries)
-    depth = sheet.depth if cutoff is None else min(cutoff, sheet.depth)
+    depth = sheet.longest if cutoff is None else min(cutoff, sheet.longest)
     discount = sheet.discounts(
-        measure.parameters["discount"], measure.parameters["base"], sheet.depth
+        measure.parameters["discount"], measure.parameters["base"], sheet.longest
     )
     near = rank <= depth
     constant = sums((gains * discount[rank])[near], sheet.owner[near], queries)

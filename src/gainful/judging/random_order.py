@@ -119,15 +119,15 @@ def random_order(
         matched, decided = reader.match(run)
         request.refuse_grades(matched.grade, matched.pool_grades)
         request.warn_of_marks(reader)
-        scores = measure_matched(matched, (asked,), decided)
+        scores = measure_matched([matched], (asked,), decided)
     value = scores.values[:, 0]
     sheet = Worksheet(matched, decided)
     parameters = asked.parameters
     gains, _, _ = sheet.listed(parameters["gain"])
     discount = (
-        np.concatenate(([0.0], np.ones(sheet.depth)))
+        np.concatenate(([0.0], np.ones(sheet.longest)))
         if asked.name == "CG"
-        else sheet.discounts(parameters["discount"], parameters["base"], sheet.depth)
+        else sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
     ).copy()
     if asked.cutoff is not None:
         discount[asked.cutoff + 1 :] = 0.0

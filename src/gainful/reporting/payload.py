@@ -284,7 +284,7 @@ def _curve(given: ReportInputs) -> tuple[dict[str, Any] | None, list[str]]:
     deepest = min(max(primary.cutoff or 0, _USUAL_DEPTH), _DEEPEST)
     try:
         found = {
-            name: measure_matched(matched, at_cutoffs(measure, deepest), given.decided)
+            name: measure_matched([matched], at_cutoffs(measure, deepest), given.decided)
             for name, matched in given.whole.items()
         }
     except GainfulError as problem:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gainful.array_types import Bools
 from gainful.errors import InputError, PolicyError
-from gainful.evaluation.policy_effects import SKIPPED
+from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.request import read_policy, refuse_dialect
 from gainful.evaluation.scores import measure_matched
 from gainful.inputs.columns import read_columns
@@ -165,7 +165,7 @@ def _scores(
         empty="zero",
         missing="error" if policy.missing == "error" else "zero",
     )
-    coverage = measure_matched(matched, (Measure("CG"),), plain).coverage
+    coverage = measure_matched([matched], (Measure("CG"),), plain).coverage
     values = np.zeros((len(topics), len(measures)))
     counted = np.ones(values.shape, np.bool_)
     empty = np.zeros(values.shape, np.bool_)

@@ -133,7 +133,7 @@ def _binary_gain(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> 
     return repeated(values, cutoffs)
 
 
-KERNELS: Mapping[str, Compute] = {
+COMPUTE: Mapping[str, Compute] = {
     "AP": _average_precision,
     "GMAP": _logarithmic,
     "RR": _reciprocal_rank,

@@ -39,7 +39,7 @@ def _discounted(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> F
         first,
         last,
         sheet.matched.offsets,
-        _discounts(sheet, parameters, sheet.depth),
+        _discounts(sheet, parameters, sheet.longest),
         depths(cutoffs, sheet),
     )
     absent_gain = sheet.absent_gain(parameters["gain"])
@@ -66,8 +66,8 @@ def ideal_for(sheet: Worksheet, parameters: Parameters) -> Ideal:
 
 def _ideal_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs, ideal: Ideal) -> Floats:
     if parameters["depth"] == "all":
-        return np.repeat(_in_order(sheet, parameters, [None], ideal, 0.0), len(cutoffs), axis=1)
-    return _in_order(sheet, parameters, cutoffs, ideal, floor_of(sheet, parameters))
+        return np.repeat(_sum_in_order(sheet, parameters, [None], ideal, 0.0), len(cutoffs), axis=1)
+    return _sum_in_order(sheet, parameters, cutoffs, ideal, floor_of(sheet, parameters))
 
 
 def floor_of(sheet: Worksheet, parameters: Parameters) -> float:
@@ -112,10 +112,10 @@ def _worst(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats
     """Return the lowest DCG of any list: the ideal of the losses."""
     floor = max(0.0, -sheet.absent_gain(parameters["gain"]))
     losses = Ideal(sheet.losses(parameters["gain"]), sheet.pool_rank, sheet.matched.pool_offsets)
-    return -_in_order(sheet, parameters, cutoffs, losses, floor)
+    return -_sum_in_order(sheet, parameters, cutoffs, losses, floor)
 
 
-def _in_order(
+def _sum_in_order(
     sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs, ideal: Ideal, floor: float
 ) -> Floats:
     """Return the DCG of documents by gain descending, with absent ones of the gain `floor`."""
@@ -131,7 +131,7 @@ def _in_order(
             rank,
             rank,
             offsets,
-            _discounts(sheet, parameters, sheet.depth),
+            _discounts(sheet, parameters, sheet.longest),
             depths([cutoffs[place] for place in columns], sheet),
         )
     return sums + _beyond(sheet, parameters, cutoffs, np.diff(offsets), floor)
@@ -157,7 +157,7 @@ def _terms(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Floats, In
     """Return gains (n,), their terms (n,) and ranks (n,); gains (m,) and terms (m,) of the ideal."""
     gains, rank = sheet.certain_order(parameters["gain"])
     pool = sheet.ideal(parameters["gain"])
-    discount = sheet.discounts(_LOG, 2.0, sheet.depth)
+    discount = sheet.discounts(_LOG, 2.0, sheet.longest)
     return gains, gains * discount[rank], rank, pool, pool * discount[sheet.pool_rank]
 
 
@@ -189,7 +189,7 @@ def _gain(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
 
 def _scaled(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     worth, first, last = worth_of(sheet, parameters)
-    discount = sheet.discounts(_LOG, 2.0, sheet.depth)
+    discount = sheet.discounts(_LOG, 2.0, sheet.longest)
     sizes = np.array([cutoff for cutoff in cutoffs if cutoff is not None], np.int64)
     _refuse_too_deep(int(sizes.max()), "in a sum of discounts")
     found = cumulated(worth, first, last, sheet.matched.offsets, discount, depths(cutoffs, sheet))
@@ -197,7 +197,7 @@ def _scaled(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Float
     return found / whole[sizes]
 
 
-KERNELS: Mapping[str, Compute] = {
+COMPUTE: Mapping[str, Compute] = {
     "CG": _cumulated_gain,
     "DCG": _discounted,
     "IDCG": _ideal,

@@ -112,7 +112,7 @@ def _unjudged(sheet: Worksheet, _: Parameters, cutoffs: Cutoffs) -> Floats:
 
 def _unjudged_mass(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     _, first, last = sheet.graded()
-    discount = sheet.discounts(parameters["discount"], parameters["base"], sheet.depth)
+    discount = sheet.discounts(parameters["discount"], parameters["base"], sheet.longest)
     known = cumulated(
         are_judged(sheet).astype(np.float64),
         first,
@@ -143,7 +143,7 @@ def _others(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Float
     return expected_hits(sheet, chosen, cutoffs)
 
 
-KERNELS: Mapping[str, Compute] = {
+COMPUTE: Mapping[str, Compute] = {
     "P": _precision,
     "R": _recall,
     "F": _f_measure,

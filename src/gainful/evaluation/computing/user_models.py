@@ -51,8 +51,8 @@ def _rank_biased(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> 
         return user_models.geometric(
             worth, first, sheet.owner, len(matched.queries), p, deepest(cutoffs, sheet)
         )
-    discount = p ** (np.arange(sheet.depth + 1) - 1.0)
-    deep = np.minimum(deepest(cutoffs, sheet), sheet.depth)
+    discount = p ** (np.arange(sheet.longest + 1) - 1.0)
+    deep = np.minimum(deepest(cutoffs, sheet), sheet.longest)
     found: Floats = (1.0 - p) * cumulated(worth, first, last, matched.offsets, discount, deep)
     return found
 
@@ -127,7 +127,7 @@ def _compatible(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> F
     return repeated(values, cutoffs)
 
 
-KERNELS: Mapping[str, Compute] = {
+COMPUTE: Mapping[str, Compute] = {
     "ERR": _cascade,
     "nERR": _normalised_cascade,
     "RBP": _rank_biased,

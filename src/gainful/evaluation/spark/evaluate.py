@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage, in_documents
-from gainful.evaluation.policy_effects import (
+from gainful.evaluation.means_over_queries import (
     refuse_empty,
     refuse_extra,
     refuse_missing,

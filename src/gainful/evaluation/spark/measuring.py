@@ -11,8 +11,8 @@ import numpy as np
 from gainful import errors
 from gainful.errors import GainfulError
 from gainful.evaluation.input_hashes import digests
+from gainful.evaluation.means_over_queries import apply_policy
 from gainful.evaluation.measuring import measure_batches
-from gainful.evaluation.policy_effects import apply_policy
 from gainful.evaluation.request import refuse_grades
 from gainful.matching.matched import Matched
 from gainful.matching.spark.plan import Plan
@@ -71,7 +71,7 @@ class Measuring:
         matched, policy = bunch.matched, self.plan.policy
         refuse_grades(self.tool, matched.grade, matched.pool_grades, self.measures)
         depth = self.plan.depth
-        _, found = measure_batches([matched], _as_is, self.measures, policy, depth)
+        found = measure_batches([matched], self.measures, policy, depth)
         counted = apply_policy(found, self.measures, policy)
         judged = np.diff(matched.pool_offsets)
         if isinstance(policy.unjudged, float):  # the others have that grade in the pool
@@ -109,10 +109,6 @@ def problem_of(told: list[str]) -> GainfulError:
     name, *parts = told
     found: GainfulError = getattr(errors, name)(*parts)
     return found
-
-
-def _as_is(matched: Matched) -> Matched:
-    return matched
 
 
 def _lists(column: Any, count: int, width: int) -> Any:

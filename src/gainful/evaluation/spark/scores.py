@@ -9,9 +9,9 @@ import numpy as np
 
 from gainful.array_types import Ints
 from gainful.errors import InputError
-from gainful.evaluation.aggregates import aggregate_of, aggregate_of_sum
 from gainful.evaluation.coverage import Coverage, count_queries
 from gainful.evaluation.input_hashes import short_hash
+from gainful.evaluation.means_over_queries import aggregate_of, aggregate_of_sum
 from gainful.evaluation.per_query import Held, PerQuery
 from gainful.evaluation.scores import Scores, TieRange
 from gainful.evaluation.spark.summary import Summary

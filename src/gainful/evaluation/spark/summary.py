@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gainful.evaluation.aggregates import summands
 from gainful.evaluation.input_hashes import total
+from gainful.evaluation.means_over_queries import summands
 from gainful.evaluation.spark.measuring import COUNTS, FLAGS
 from gainful.measures.measure import Measure
 
