@@ -14,7 +14,7 @@ from gainful.array_types import Floats
 from gainful.statistics.checked_input import read_share, read_values
 from gainful.statistics.distributions import normal_quantile, normal_share, t_quantile
 from gainful.statistics.exact_sums import Grid, on_grid
-from gainful.statistics.moments import moments
+from gainful.statistics.moments import Moments, moments
 from gainful.statistics.resampling import Draws, resampled_sums
 
 _ONE = "one query leaves no spread to measure by: no interval is too wide"
@@ -51,9 +51,10 @@ def t_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
     >>> round(found.low, 3), round(found.high, 3)
     (-0.055, 0.355)
     """
-    column = read_values(values, "values", ("queries",))
-    share = read_share(level, "level")
-    found = moments(column)
+    return _by_t(moments(values), read_share(level, "level"))
+
+
+def _by_t(found: Moments, share: float) -> Interval:
     if found.sd is None:
         return Interval(-math.inf, math.inf, share, "t", note=_ONE)
     reach = -t_quantile((1 - share) / 2, found.count - 1) * found.sd / math.sqrt(found.count)
@@ -80,10 +81,9 @@ def hall_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
     >>> round(plain.low, 3), round(plain.high, 3)
     (-0.193, 0.713)
     """
-    column = read_values(values, "values", ("queries",))
+    found = moments(values)
     share = read_share(level, "level")
-    found = moments(column)
-    plain = t_interval(column, level=share)
+    plain = _by_t(found, share)
     if not found.sd or found.skewness is None:
         return replace(plain, method="hall")
     reach = -t_quantile((1 - share) / 2, found.count - 1)
