@@ -17,7 +17,7 @@ from random_measures import as_dicts, per_query, random_list
 
 INFINITE = math.inf
 GRADES = (0, 0, 1, 2, 3, 4)
-CASES = 400
+CASES = 1000
 
 pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
 
@@ -103,29 +103,37 @@ def lists():
     return [(listed, [*unseen, 0]) for listed, unseen in drawn]
 
 
-def values(name, pairs):
-    """The values of the measures of a family: a list for each measure, in the order of the lists."""
-    found = per_query(*as_dicts(pairs), measures_of(name))
-    return [
-        [found[f"q{number}"][str(measure)] for number in range(len(pairs))]
-        for measure in measures_of(name)
-    ]
+EVERY = [measure for family in gf.catalogue() for measure in measures_of(family.name)]
 
 
-def differences(name, change):
-    """By how much a change of the list moves each value; None where it does not apply."""
-    rng = random.Random(f"{name} {change.__name__}")  # noqa: S311
+def values(pairs):
+    """The values of every measure: a list for each, in the order of the lists."""
+    found = per_query(*as_dicts(pairs), EVERY)
+    return {
+        measure: [found[f"q{number}"][str(measure)] for number in range(len(pairs))]
+        for measure in EVERY
+    }
+
+
+@functools.cache
+def moved_by(change):
+    """By how much a change of the lists moves each value, where it applies: a list for each measure."""
+    rng = random.Random(change.__name__)  # noqa: S311
     before, after = [], []
     for listed, unseen in lists():
         changed = change(list(listed), rng)
         if changed is not None:
             before.append((listed, unseen))
             after.append((changed, unseen))
-    return [
-        new - old
-        for olds, news in zip(values(name, before), values(name, after), strict=True)
-        for old, new in zip(olds, news, strict=True)
-    ]
+    olds, news = values(before), values(after)
+    return {
+        measure: [new - old for old, new in zip(olds[measure], news[measure], strict=True)]
+        for measure in EVERY
+    }
+
+
+def differences(name, change):
+    return [moved for measure in measures_of(name) for moved in moved_by(change)[measure]]
 
 
 def swapped(listed, rng):
@@ -155,9 +163,14 @@ def test_every_family_has_its_row():
     assert list(PROPERTIES) == [family.name for family in gf.catalogue()]
 
 
+@functools.cache
+def values_of_lists():
+    return values(lists())
+
+
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=PROPERTIES)
 def test_bounds(name, row):
-    found = [value for column in values(name, lists()) for value in column]
+    found = [value for measure in measures_of(name) for value in values_of_lists()[measure]]
     assert row.low <= min(found)
     assert max(found) <= row.high
     if row.low == -INFINITE:
@@ -186,25 +199,35 @@ def test_an_unjudged_document_at_the_end(name, row):
     assert all(abs(moved) < 1e-12 for moved in differences(name, appended)) == row.append
 
 
-@pytest.mark.parametrize(("name", "row"), ROWS, ids=PROPERTIES)
-def test_a_perfect_list(name, row):
+@functools.cache
+def values_of_perfect_lists():
     perfect = []
     for listed, unseen in lists():
         known = [grade for grade in (*listed, *unseen) if grade is not None]
         good = sorted((grade for grade in known if grade > 0), reverse=True)
         if good:
             perfect.append((good, [grade for grade in known if grade == 0]))
-    whole = values(name, perfect)[0]  # the first has no cutoff, where there may be none
+    return values(perfect)
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS, ids=PROPERTIES)
+def test_a_perfect_list(name, row):
+    # The first has no cutoff, where there may be none.
+    whole = values_of_perfect_lists()[measures_of(name)[0]]
     assert all(value == pytest.approx(1, rel=0, abs=1e-15) for value in whole) == row.perfect
 
 
-@pytest.mark.parametrize("name", PROPERTIES)
-def test_ids_scores_and_other_queries_say_nothing(name):
-    """New ids, other scores in the same order, queries in another order, and fewer of them."""
-    rng = random.Random(f"names {name}")  # noqa: S311
+def of_measures(found, measures):
+    """Some measures of the values of every query."""
+    names = [str(measure) for measure in measures]
+    return {query: [values[name] for name in names] for query, values in found.items()}
+
+
+@functools.cache
+def renamed_lists():
+    """The values of lists, of the same under other names, and of a few of them alone."""
+    rng = random.Random("names")  # noqa: S311
     judgments, run = as_dicts(lists()[:120])
-    measures = measures_of(name)
-    expected = per_query(judgments, run, measures)
     renamed, rescored = {}, {}
     for query in rng.sample(list(run), len(run)):
         ids = [*judgments[query], *(doc for doc in run[query] if doc not in judgments[query])]
@@ -213,21 +236,30 @@ def test_ids_scores_and_other_queries_say_nothing(name):
         rescored[query] = {
             f"n{new[doc]}": math.atan(score / 4) * 1e3 - 7 for doc, score in run[query].items()
         }
-    assert per_query(renamed, rescored, measures) == expected
     few = rng.sample(list(run), 10)
-    alone = per_query(
-        {query: judgments[query] for query in few}, {query: run[query] for query in few}, measures
-    )
-    assert alone == {query: expected[query] for query in few}
+    alone = ({query: table[query] for query in few} for table in (judgments, run))
+    return [
+        per_query(*both, EVERY) for both in ((judgments, run), (renamed, rescored), tuple(alone))
+    ]
 
 
-@pytest.mark.parametrize(
-    "name", [family.name for family in gf.catalogue() if family.cutoff != "never"]
-)
-def test_what_stands_below_the_cutoff_says_nothing(name):
-    """Where the judged documents stay the same: those below the cutoff in any order, or not there."""
-    rng = random.Random(f"below {name}")  # noqa: S311
-    measure = gf.Measure(name, cutoff=3)
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_ids_scores_and_other_queries_say_nothing(name):
+    """New ids, other scores in the same order, queries in another order, and fewer of them."""
+    expected, renamed, alone = (of_measures(each, measures_of(name)) for each in renamed_lists())
+    assert renamed == expected
+    assert len(alone) == 10
+    assert alone == {query: expected[query] for query in alone}
+
+
+WITH_CUTOFF = [family.name for family in gf.catalogue() if family.cutoff != "never"]
+
+
+@functools.cache
+def lists_below_a_cutoff():
+    """The values of lists, of the same in another order below the cutoff, and cut there."""
+    rng = random.Random("below")  # noqa: S311
+    measures = [gf.Measure(name, cutoff=3) for name in WITH_CUTOFF]
     judgments, run = as_dicts(lists()[:200])
     cut, mixed = {}, {}
     for query, scores in run.items():
@@ -235,6 +267,14 @@ def test_what_stands_below_the_cutoff_says_nothing(name):
         order = docs[:3] + rng.sample(docs[3:], len(docs[3:]))
         mixed[query] = {doc: -rank for rank, doc in enumerate(order)}
         cut[query] = {doc: -rank for rank, doc in enumerate(docs[:3])}
-    expected = per_query(judgments, run, measure)
-    assert per_query(judgments, mixed, measure) == expected
-    assert per_query(judgments, cut, measure) == expected
+    return [per_query(judgments, each, measures) for each in (run, mixed, cut)]
+
+
+@pytest.mark.parametrize("name", WITH_CUTOFF)
+def test_what_stands_below_the_cutoff_says_nothing(name):
+    """Where the judged documents stay the same: those below the cutoff in any order, or not there."""
+    expected, mixed, cut = (
+        of_measures(each, [gf.Measure(name, cutoff=3)]) for each in lists_below_a_cutoff()
+    )
+    assert mixed == expected
+    assert cut == expected

@@ -11,6 +11,7 @@ import gainful as gf
 from gainful.matching import dict_matching
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
+from every_case import assert_every_case
 from input_forms import FORMS, STRICTEST_FIRST, WORDS, as_dicts
 from odd_cases import cases, choices
 from same_matched import assert_same
@@ -48,15 +49,25 @@ def matched(judgments, run, policy, depth=None, chunks=None):
         return reader.match(run, depth)[0]
 
 
-@pytest.mark.parametrize("form", FORMS, ids=str)
+def folder_in(tmp_path, name):
+    folder = tmp_path / str(name)
+    folder.mkdir()
+    return folder
+
+
 @pytest.mark.parametrize(
     ("ties", "depth"), [("doc", None), ("doc_ascending", 3), ("order", None), ("average", 2)]
 )
-def test_as_a_run(form, ties, depth, tmp_path):
+def test_as_a_run(ties, depth, tmp_path):
     judgments, run = fixed_case()
     expected = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)
-    given = form.make(run, "run", tmp_path)
-    assert_same(matched(as_dicts(judgments), given, Policy(ties=ties), depth), expected)
+    with reading(as_dicts(judgments), Policy(ties=ties)) as reader:
+
+        def check(form):
+            given = form.make(run, "run", folder_in(tmp_path, form))
+            assert_same(reader.match(given, depth)[0], expected)
+
+        assert_every_case(check, FORMS)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)

@@ -19,6 +19,7 @@ from gainful.matching import array_matching, clean_trec_matching, dict_matching
 from gainful.matching.chunks import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
+from every_case import assert_every_case
 from input_forms import FORMS, as_dicts
 from same_matched import assert_same
 
@@ -59,9 +60,15 @@ def close_rows(seed):
     return judgments, run
 
 
-def matched(judgments, run, policy, depth=None, chunks=None):
-    with reading(judgments, policy, {"chunks": chunks}) as reader:
+def matched(judgments, run, policy, depth=None):
+    with reading(judgments, policy) as reader:
         return reader.match(run, depth)[0]
+
+
+def folder_in(tmp_path, name):
+    folder = tmp_path / str(name)
+    folder.mkdir()
+    return folder
 
 
 def differs(one, other):
@@ -72,18 +79,21 @@ def differs(one, other):
     )
 
 
-@pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize(("ties", "depth"), [("doc", 1), ("average", None), ("order", 3)])
-def test_every_form_of_a_run(form, ties, depth, tmp_path):
+def test_every_form_of_a_run(ties, depth, tmp_path):
     judgments, run = close_rows(1)
     exact = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)
     expected = dict_matching.match(
         as_dicts(judgments), rounded(as_dicts(run)), Policy(ties=ties), depth
     )
     assert differs(exact, expected)
-    policy = Policy(ties=ties, precision="single")
-    given = form.make(run, "run", tmp_path)
-    assert_same(matched(as_dicts(judgments), given, policy, depth), expected)
+    with reading(as_dicts(judgments), Policy(ties=ties, precision="single")) as reader:
+
+        def check(form):
+            given = form.make(run, "run", folder_in(tmp_path, form))
+            assert_same(reader.match(given, depth)[0], expected)
+
+        assert_every_case(check, FORMS)
 
 
 @pytest.mark.parametrize("depth", [None, 1, 3, 10, 100])
@@ -122,7 +132,6 @@ CHOICES = (
 )
 
 
-@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
 @pytest.mark.parametrize(
     ("choices", "depth"),
     [
@@ -133,7 +142,7 @@ CHOICES = (
     ],
     ids=str,
 )
-def test_beside_other_choices(form, depth, choices, tmp_path):
+def test_beside_other_choices(depth, choices, tmp_path):
     judgments = [
         ("q", "a", 2.0),
         ("q", "b", 1.0),
@@ -155,8 +164,13 @@ def test_beside_other_choices(form, depth, choices, tmp_path):
         for given in (rounded(as_dicts(run)), as_dicts(run))
     )
     assert differs(exact, expected)
-    given = form.make(run, "run", tmp_path)
-    assert_same(matched(as_dicts(judgments), given, policy, depth, chunks), expected)
+    with reading(as_dicts(judgments), policy, {"chunks": chunks}) as reader:
+
+        def check(form):
+            given = form.make(run, "run", folder_in(tmp_path, form))
+            assert_same(reader.match(given, depth)[0], expected)
+
+        assert_every_case(check, ONE_OF_EACH)
 
 
 @pytest.mark.parametrize("ties", ["average", "order", "best", "worst"])
@@ -267,11 +281,12 @@ def test_what_is_rounded_to_zero_is_zero(form, tmp_path):
 
 LARGEST = 2.0**128 - 2.0**104  # of float32
 MIDDLE = 2.0**128 - 2.0**103  # between it and what would follow
+TOO_LARGE = (1e39, -1e39, MIDDLE)
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
 @pytest.mark.parametrize("measure", ["nDCG", "nDCG@1"])
-@pytest.mark.parametrize("score", [1e39, -1e39, MIDDLE])
+@pytest.mark.parametrize("score", TOO_LARGE)
 def test_scores_that_a_float32_cannot_hold(form, measure, score, tmp_path):
     rows = [("q", "a", 1.0), ("q", "b", score), ("q", "c", 0.5)]
     judgments, policy = {"q": {"a": 1, "b": 1}}, gf.Policy(precision="single")
@@ -294,10 +309,14 @@ def test_scores_that_a_float32_cannot_hold(form, measure, score, tmp_path):
     both = form.make(rows, "judgments", again), form.make(rows, "run", again)
     with pytest.raises(gf.InputError, match=re.escape(f"{said}{score!r}.")):
         gf.evaluate(*both, measure, policy=policy)
-    # As float64 it is a score as any other.
-    last = tmp_path / "last"
-    last.mkdir()
-    assert gf.evaluate(judgments, form.make(rows, "run", last), measure).coverage.retrieved == 3
+
+
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+@pytest.mark.parametrize("measure", ["nDCG", "nDCG@1"])
+def test_as_float64_they_are_scores_as_any_other(form, measure, tmp_path):
+    rows = [("q", "a", 1.0), *zip("qqq", "bcd", TOO_LARGE, strict=True)]
+    found = gf.evaluate({"q": {"a": 1, "b": 1}}, form.make(rows, "run", tmp_path), measure)
+    assert found.coverage.retrieved == 4
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
