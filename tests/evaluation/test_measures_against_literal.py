@@ -1,7 +1,9 @@
 """Every family of the catalogue equals its literal formula, on tens of thousands of random lists."""
 
+import functools
 import math
 import random
+from typing import NamedTuple
 
 import pytest
 
@@ -19,6 +21,7 @@ from random_measures import (
     random_parameters,
 )
 
+approx = functools.partial(pytest.approx, rel=1e-10, abs=1e-12, nan_ok=True)
 EMPTY = {"zero": 0.0, "one": 1.0, "nan": math.nan}
 
 # Where a list holds negative gains, the definition leaves open whether they are cumulated.
@@ -50,63 +53,109 @@ def as_judged(listed, unjudged):
     return [unjudged if grade is None else grade for grade in listed]
 
 
+class Turn(NamedTuple):
+    """Lists and a policy, what was drawn for each family, and the values of all, evaluated at once."""
+
+    lists: list
+    choices: dict
+    drawn: dict  # {family: {measure: its settings}}
+    found: dict
+
+
+@functools.cache
+def turns():
+    return [turn(number) for number in range(70)]
+
+
+def turn(number):
+    rng = random.Random(number)  # noqa: S311
+    choices = {
+        "empty": rng.choice(tuple(EMPTY)),
+        "unjudged": rng.choice(("zero", "zero", "condense", 1, 0, -1)),
+    }
+    lists = random_lists(rng, 10)
+    drawn = {
+        name: {
+            gf.Measure(name, cutoff=k, **parameters): {"k": k, **parameters}
+            for k, parameters in (
+                random_settings(rng, look_up(name), negative_for(name, number)) for _ in range(3)
+            )
+        }
+        for name in vouched(LITERAL)
+    }
+    found = {}
+    for negative in {negative_for(name, number) for name in drawn}:
+        measures = [
+            each
+            for name, some in drawn.items()
+            if negative_for(name, number) == negative
+            for each in some
+        ]
+        for query, values in per_query(
+            *as_dicts(lists), measures, negative=negative, **choices
+        ).items():
+            found.setdefault(query, {}).update(values)
+    return Turn(lists, choices, drawn, found)
+
+
+def random_settings(rng, family, negative):
+    parameters, k = random_parameters(rng, family), random_cutoff(rng, family)
+    if negative == "both" and "norm" in parameters:
+        parameters["norm"] = "ideal"  # the other is refused
+    return k, parameters
+
+
 @pytest.mark.parametrize("name", vouched(LITERAL))
 def test_random_lists_parameters_cutoffs_and_policies(name):
-    family, rng, seen = look_up(name), random.Random(name), set()  # noqa: S311
-    for turn in range(70):
-        choices = {
-            "negative": negative_for(name, turn),
-            "empty": rng.choice(tuple(EMPTY)),
-            "unjudged": rng.choice(("zero", "zero", "condense", 1, 0, -1)),
-        }
-        lists = random_lists(rng, 10)
-        judgments, run = as_dicts(lists)
-        drawn = {}
-        for _ in range(3):
-            settings = random_parameters(rng, family) | {"k": random_cutoff(rng, family)}
-            if choices["negative"] == "both" and "norm" in settings:
-                settings["norm"] = "ideal"  # the other is refused
-            parameters = {key: value for key, value in settings.items() if key != "k"}
-            drawn[gf.Measure(name, cutoff=settings["k"], **parameters)] = settings
-        found = per_query(judgments, run, list(drawn), **choices)
-        for number, (listed, unseen) in enumerate(lists):
-            for measure, settings in drawn.items():
+    seen = set()
+    for number, (lists, choices, drawn, found) in enumerate(turns()):
+        for place, (listed, unseen) in enumerate(lists):
+            for measure, settings in drawn[name].items():
                 value = expected(
                     name,
                     as_judged(listed, choices["unjudged"]),
                     unseen,
                     EMPTY[choices["empty"]],
-                    negative=choices["negative"],
+                    negative=negative_for(name, number),
                     **settings,
                 )
-                ours = found[f"q{number}"][str(measure)]
-                assert ours == pytest.approx(value, rel=1e-10, abs=1e-12, nan_ok=True), (
-                    str(measure),
-                    choices,
-                    listed,
-                    unseen,
-                )
+                ours = found[f"q{place}"][str(measure)]
+                assert ours == approx(value), (str(measure), choices, listed, unseen)
                 seen.add(round(ours, 6))
     # What is always the same shows little; one for every query is meant to be.
     assert len(seen) > 10 or name in ("NumQ", "Success")
 
 
-@pytest.mark.parametrize("name", vouched(LITERAL))
-def test_long_lists(name):
-    """A thousand documents: sums are long, and ranks have four digits."""
-    family, rng = look_up(name), random.Random(f"long {name}")  # noqa: S311
+@functools.cache
+def long_lists():
+    """Three lists, what was drawn for each family, and the values of all, evaluated at once."""
+    found = []
     for depth in (None, 500, 5000):
+        rng = random.Random(f"long {depth}")  # noqa: S311
         listed = [None if rng.random() < 0.6 else rng.choice(GRADES) for _ in range(1000)]
         unseen = [rng.choice(GRADES) for _ in range(300)]
-        k = {"never": None, "always": depth or 1000, "optional": depth}[family.cutoff]
-        parameters = random_parameters(rng, family)
-        measure = gf.Measure(name, cutoff=k, **parameters)
+        drawn = {}
+        for name in vouched(LITERAL):
+            family = look_up(name)
+            k = {"never": None, "always": depth or 1000, "optional": depth}[family.cutoff]
+            parameters = random_parameters(rng, family)
+            drawn[name] = gf.Measure(name, cutoff=k, **parameters), {"k": k, **parameters}
         run = {"q": {f"d{rank}": -rank for rank in range(1000)}}
         grades = {f"d{rank}": grade for rank, grade in enumerate(listed) if grade is not None}
         judgments = {"q": grades | {f"u{place}": grade for place, grade in enumerate(unseen)}}
-        ours = per_query(judgments, run, measure, negative="zero")["q"][str(measure)]
-        value = expected(name, listed, unseen, k=k, negative="zero", **parameters)
-        assert ours == pytest.approx(value, rel=1e-10, abs=1e-12), str(measure)
+        measures = [measure for measure, _ in drawn.values()]
+        values = per_query(judgments, run, measures, negative="zero")["q"]
+        found.append((listed, unseen, drawn, values))
+    return found
+
+
+@pytest.mark.parametrize("name", vouched(LITERAL))
+def test_long_lists(name):
+    """A thousand documents: sums are long, and ranks have four digits."""
+    for listed, unseen, drawn, values in long_lists():
+        measure, settings = drawn[name]
+        value = expected(name, listed, unseen, negative="zero", **settings)
+        assert values[str(measure)] == approx(value), str(measure)
 
 
 @pytest.mark.parametrize("name", ORACLES)
