@@ -11,6 +11,6 @@ def assert_every_case(check, cases):
     for case in cases:
         try:
             check(case)
-        except (Exception, pytest.fail.Exception) as problem:  # noqa: BLE001, PERF203
+        except (Exception, pytest.fail.Exception) as problem:  # noqa: BLE001
             failed.append(f"{case}:\n{''.join(traceback.format_exception(problem, limit=-2))}")
     assert not failed, f"{len(failed)} failed\n" + "\n".join(failed)

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import random
+from typing import NamedTuple
 
 import pytest
 
@@ -51,41 +52,72 @@ def tied_run(blocks, unseen, rng):
     return {"q": judged}, {"q": run}
 
 
+class Case(NamedTuple):
+    """Tied lists, and for each family a random measure with the literal value of every order."""
+
+    blocks: list
+    unseen: list
+    measures: dict
+    values: dict
+    judgments: dict
+    run: dict
+
+    def found(self, names, **choices):
+        """Evaluate the measures of some families at once, {query: {measure: value}}."""
+        return per_query(self.judgments, self.run, [self.measures[n] for n in names], **choices)
+
+
 @functools.cache
-def cases(name, grades, count):
-    """Random measures of a family with tied lists, and the literal value of every order."""
-    family, found = look_up(name), []
-    for number in range(count):
-        rng = random.Random(f"ties {name} {number}")  # noqa: S311
-        blocks, unseen = random_blocks(rng, grades)
+def cases(names, grades, count):
+    return [case(number, names, grades) for number in range(count)]
+
+
+def case(number, names, grades):
+    rng = random.Random(f"ties {number}")  # noqa: S311
+    blocks, unseen = random_blocks(rng, grades)
+    measures, values = {}, {}
+    for name in names:
+        family = look_up(name)
         parameters = random_parameters(rng, family)
         cutoffs = {"never": CUTOFFS[:1], "always": CUTOFFS[1:], "optional": CUTOFFS}
         k = rng.choice(cutoffs[family.cutoff])
-        values = [expected(name, order, unseen, k=k, **parameters) for order in orders(blocks)]
-        given = tied_run(blocks, unseen, rng)
-        found.append((gf.Measure(name, cutoff=k, **parameters), blocks, unseen, values, given))
-    return found
+        measures[name] = gf.Measure(name, cutoff=k, **parameters)
+        values[name] = [
+            expected(name, order, unseen, k=k, **parameters) for order in orders(blocks)
+        ]
+    return Case(blocks, unseen, measures, values, *tied_run(blocks, unseen, rng))
 
 
-@pytest.mark.parametrize("name", vouched(PERMUTATIONS))
+AVERAGED = tuple(vouched(PERMUTATIONS))
+
+
+@functools.cache
+def averaged():
+    return [
+        (each, each.found(AVERAGED, ties="average")["q"])
+        for each in cases(AVERAGED, WITH_NEGATIVE, 120)
+    ]
+
+
+@pytest.mark.parametrize("name", AVERAGED)
 def test_average_is_the_mean_over_all_orders(name):
     differing = 0
-    for measure, blocks, unseen, values, given in cases(name, WITH_NEGATIVE, 120):
-        found = per_query(*given, measure, ties="average")
-        mean = sum(values) / len(values)
-        assert found["q"][str(measure)] == pytest.approx(mean, rel=1e-10, abs=1e-12), (
-            str(measure),
+    for (blocks, unseen, measures, values, *_), found in averaged():
+        measure, literal = str(measures[name]), values[name]
+        mean = sum(literal) / len(literal)
+        assert found[measure] == pytest.approx(mean, rel=1e-10, abs=1e-12), (
+            measure,
             blocks,
             unseen,
         )
-        differing += max(values) - min(values) > 1e-9
+        differing += max(literal) - min(literal) > 1e-9
     family = look_up(name)
     ordered = family.needs_run and (family.cutoff != "never" or name == "GMAP")
     # What has no cutoff and no order is the same in all; NumRet is as long as its list.
     assert differing > 10 or not ordered or name == "NumRet"
 
 
-@pytest.mark.parametrize("name", [name for name in ORACLES if name not in vouched(PERMUTATIONS)])
+@pytest.mark.parametrize("name", [name for name in ORACLES if name not in AVERAGED])
 def test_where_no_expectation_is_known_ties_are_refused(name):
     family = look_up(name)
     measure = gf.Measure(name, cutoff=2 if family.cutoff == "always" else None)
@@ -101,35 +133,57 @@ def test_where_no_expectation_is_known_ties_are_refused(name):
     assert ours == gf.evaluate(judgments, untied, measure, policy=gf.Policy(ties="doc"))[measure]
 
 
+@functools.cache
+def best_and_worst():
+    return [
+        (each, [(ties, each.found(BY_GRADE, ties=ties)["q"]) for ties in ("best", "worst")])
+        for each in cases(BY_GRADE, GRADES, 100)
+    ]
+
+
 @pytest.mark.parametrize("name", BY_GRADE)
 def test_best_and_worst_are_the_extremes_of_all_orders(name):
     differing = 0
-    for measure, blocks, unseen, values, (judgments, run) in cases(name, GRADES, 100):
-        if "{" in str(measure):
+    for (blocks, unseen, measures, values, *_), both in best_and_worst():
+        measure, literal = str(measures[name]), values[name]
+        if "{" in measure:
             continue  # a table may turn the grades upside down
-        for ties, extreme in (("best", max), ("worst", min)):
-            found = per_query(judgments, run, measure, ties=ties)["q"][str(measure)]
-            assert found == pytest.approx(extreme(values), rel=1e-10, abs=1e-12), (
-                str(measure),
+        for ties, found in both:
+            extreme = (max if ties == "best" else min)(literal)
+            assert found[measure] == pytest.approx(extreme, rel=1e-10, abs=1e-12), (
+                measure,
                 ties,
                 blocks,
                 unseen,
             )
-        differing += max(values) - min(values) > 1e-9
+        differing += max(literal) - min(literal) > 1e-9
     assert differing > 5
+
+
+@functools.cache
+def settled(ties):
+    """Cases with the values of the tied list, and of the list that the rule makes of it."""
+    found = []
+    for each in cases(tuple(ORACLES), GRADES, 25):
+        run = each.run["q"]
+        order = list(run)
+        if ties != "order":
+            order.sort(reverse=ties == "doc")
+        order.sort(key=run.get, reverse=True)
+        judged = each.judgments["q"]
+        both = each._replace(
+            judgments={"q": judged, "settled": judged},
+            run={"settled": {doc: -rank for rank, doc in enumerate(order)}, "q": run},
+        )
+        found.append((each, both.found(ORACLES, ties=ties)))
+    return found
 
 
 @pytest.mark.parametrize("ties", ["doc", "doc_ascending", "order"])
 @pytest.mark.parametrize("name", ORACLES)
 def test_a_rule_that_settles_ties_gives_the_value_of_its_order(name, ties):
-    for measure, *_, values, (judgments, run) in cases(name, GRADES, 25):
-        order = list(run["q"])
-        if ties != "order":
-            order.sort(reverse=ties == "doc")
-        order.sort(key=run["q"].get, reverse=True)
-        settled = {doc: -rank for rank, doc in enumerate(order)}
-        both = {"q": judgments["q"], "settled": judgments["q"]}, {"settled": settled, **run}
-        values_of = per_query(*both, measure, ties=ties)
-        found = values_of["q"][str(measure)]
-        assert found == values_of["settled"][str(measure)]
-        assert any(found == pytest.approx(value, rel=1e-9, abs=1e-12) for value in values)
+    for each, found in settled(ties):
+        measure = str(each.measures[name])
+        value = found["q"][measure]
+        assert value == found["settled"][measure]
+        assert any(value == pytest.approx(one, rel=1e-9, abs=1e-12) for one in each.values[name])

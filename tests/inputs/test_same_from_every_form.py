@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gainful as gf
+from every_case import assert_every_case
 from gainful.matching import dict_matching
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
-from every_case import assert_every_case
 from input_forms import FORMS, STRICTEST_FIRST, WORDS, as_dicts
 from odd_cases import cases, choices
 from same_matched import assert_same

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import gainful as gf
+from every_case import assert_every_case
 from gainful.inputs import clean_trec_files
 from gainful.inputs.arrays import read_lists
 from gainful.matching import array_matching, clean_trec_matching, dict_matching
 from gainful.matching.chunks import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
-from every_case import assert_every_case
 from input_forms import FORMS, as_dicts
 from same_matched import assert_same
 
