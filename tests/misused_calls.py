@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import torch
 
 import gainful as gf
 
@@ -60,6 +59,12 @@ def nested(depth):
 
 def a_function(*_, **__):
     return 1.0
+
+
+def a_tensor(values):
+    import torch  # here because others take from this file what needs none of it
+
+    return torch.tensor(values)
 
 
 # Made anew for each call: what is read once must not be empty the second time.
@@ -114,7 +119,7 @@ WRONG: dict[str, Callable[[], Any]] = {
     "numpy nan": lambda: np.float64("nan"),
     "numpy text": lambda: np.str_("x"),
     "numpy date": lambda: np.datetime64("2020-01-01"),
-    "tensor": lambda: torch.tensor([1.0, 2.0]),
+    "tensor": lambda: a_tensor([1.0, 2.0]),
     "surrogate": lambda: "\ud800",
     "NUL": lambda: "a\0b",
     "line end": lambda: "a\nb",
@@ -298,9 +303,9 @@ RAISED = {
 def arrays() -> Iterator[tuple[str, Call]]:
     """Yield the losses, the measures of arrays, and the other tools' interfaces."""
     tensors = {
-        "scores": torch.tensor([[3.0, 2.0, 1.0]]),
-        "labels": torch.tensor([[2.0, 0.0, 1.0]]),
-        "mask": torch.tensor([[True, True, True]]),
+        "scores": a_tensor([[3.0, 2.0, 1.0]]),
+        "labels": a_tensor([[2.0, 0.0, 1.0]]),
+        "mask": a_tensor([[True, True, True]]),
     }
     own = {
         "approx_ndcg": {"temperature": 1.0},
