@@ -66,15 +66,36 @@ def test_two_files_are_not_both_standard_input(command, files):
     assert "Standard input can be read once: give - for one file only." in done.stderr
 
 
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory):
+    """What each command prints and writes where all its files are files, found out once."""
+    known = {}
+
+    def found(command):
+        if command not in known:
+            folder = tmp_path_factory.mktemp("usual")
+            for name, text in FILES.items():
+                (folder / name).write_text(text)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(folder)
+                known[command] = called(COMMANDS[command]), written_in(folder)
+        return known[command]
+
+    return found
+
+
+def written_in(folder):
+    return [file.read_bytes() for file in sorted(folder.glob("out*"))]
+
+
 @pytest.mark.parametrize(
     ("command", "place"), PLACES, ids=[f"{command} {place}" for command, place in PLACES]
 )
 @pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
-def test_every_file_may_be_standard_input(command, place, files):
+def test_every_file_may_be_standard_input(command, place, files, usual):
     words = COMMANDS[command]
     name = words[place]
-    expected = called(words)
-    made = [file.read_bytes() for file in sorted(files.glob("out*"))]
+    expected, made = usual(command)
     found = called([*words[:place], "-", *words[place + 1 :]], FILES[name])
     if command == "report":
         return  # which says the names of the runs
@@ -82,7 +103,7 @@ def test_every_file_may_be_standard_input(command, place, files):
     called_so = name.removesuffix(".run")
     found = found.replace("standard input", name)
     assert re.sub(r'(?<=[" ])-(?=[" ])', called_so, found) == expected
-    assert [file.read_bytes() for file in sorted(files.glob("out*"))] == made
+    assert written_in(files) == made
 
 
 def tables():

@@ -68,10 +68,11 @@ def test_many_rows_are_no_error(name):
 @EACH
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_the_theme_is_the_config(name, look):
-    found = drawn(name, theme=look).to_dict()["config"]
+    chart = drawn(name, theme=look)
+    found = chart.to_dict()["config"]
     assert found["background"] == theme.THEMES[look]["background"]
     assert found["range"] == theme.THEMES[look]["range"]
-    assert f'fill="{theme.THEMES[look]["background"]}"' in svg(drawn(name, theme=look))
+    assert f'fill="{theme.THEMES[look]["background"]}"' in svg(chart)
 
 
 @EACH
