@@ -4,21 +4,23 @@ import functools
 import os
 import random
 import subprocess
-import warnings
 from pathlib import Path
 
 import catboost.utils
 import ir_measures
 import jax
 import lightgbm
+import numba
 import numpy as np
 import pytrec_eval
-import ranx
 import rax
 import torch
 import xgboost
 from sklearn.metrics import ndcg_score
 from torchmetrics.retrieval import RetrievalNormalizedDCG
+
+numba.config.DISABLE_JIT = True  # ranx would compile itself for a minute, to measure a few lists
+import ranx  # noqa: E402
 
 LISTS, LONGEST = 90, 12
 
@@ -192,10 +194,8 @@ def by_gdeval(judgments, run, k, folder):
 
 def by_ranx(judgments, run, names, **options):
     """{name: {query: value}} and {name: mean}."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the compiler that it calls, the first time
-        qrels, results = ranx.Qrels(judgments), ranx.Run(run)
-        means = ranx.evaluate(qrels, results, names, **options)
+    qrels, results = ranx.Qrels(judgments), ranx.Run(run)
+    means = ranx.evaluate(qrels, results, names, **options)
     return {name: dict(results.scores[name]) for name in names}, means
 
 
