@@ -27,7 +27,7 @@ def collection(queries, runs, documents=12):
 
 @pytest.fixture(scope="module")
 def large():
-    return gf.report(*collection(1000, 10), ["nDCG@10", "P@10"])
+    return gf.report(*collection(1000, 10), ["nDCG@10", "P@10"], resamples=9)
 
 
 def test_ten_runs_of_a_thousand_queries(large):
@@ -37,7 +37,7 @@ def test_ten_runs_of_a_thousand_queries(large):
 
 @pytest.fixture(scope="module")
 def larger():
-    return gf.report(*collection(3000, 10), ["nDCG@10", "P@10"])
+    return gf.report(*collection(3000, 10), ["nDCG@10", "P@10"], resamples=9)
 
 
 def test_the_queries_that_differ_most_are_kept(larger):
