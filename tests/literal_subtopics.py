@@ -82,14 +82,25 @@ def d_ndcg(judged, listed, k, *, gamma=0.0, weights=None, worth=lambda grade: gr
     return gamma * len(seen) / len(topics) + (1 - gamma) * value
 
 
-def intent_aware(judged, run, measure, *, weights=None):
-    """Each subtopic alone, by the evaluation of queries without subtopics."""
+def intent_aware(judgments, run, measures, weights=None):
+    """Return {query: {measure: value}}: each subtopic alone, as a query without subtopics."""
     import gainful as gf
 
-    rel = parse(measure).parameters.get("rel", 1e-300)
-    topics = relevant_to(judged, rel)
-    share = shares(topics, weights)
-    return sum(
-        share[name] * gf.evaluate({"q": judged[name]}, {"q": run}, measure)[measure]
-        for name in topics
-    )
+    alone = {
+        (query, name): (docs, run[query])
+        for query, subtopics in judgments.items()
+        for name, docs in subtopics.items()
+    }
+    judged = {f"{query} {name}": docs for (query, name), (docs, _) in alone.items()}
+    listed = {f"{query} {name}": docs for (query, name), (_, docs) in alone.items()}
+    values = gf.evaluate(judged, listed, measures).per_query.to_dict()
+    found = {}
+    for query, subtopics in judgments.items():
+        found[query] = {}
+        for measure in measures:
+            topics = relevant_to(subtopics, parse(measure).parameters.get("rel", 1e-300))
+            share = shares(topics, None if weights is None else weights[query])
+            found[query][measure] = sum(
+                share[name] * values[f"{query} {name}"][measure] for name in topics
+            )
+    return found

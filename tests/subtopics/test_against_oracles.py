@@ -41,6 +41,22 @@ def random_topics(seed, *, grades=(0, 0, 1, 1, 2), queries=3):
     return judgments, run
 
 
+def many_topics(seeds, **options):
+    """The random judgments and runs of several seeds in one."""
+    judgments, run = {}, {}
+    for seed in seeds:
+        for whole, part in zip((judgments, run), random_topics(seed, **options), strict=True):
+            whole |= {f"{seed}/{query}": found for query, found in part.items()}
+    return judgments, run
+
+
+def in_tens(count):
+    """The seeds below a number, ten of them together."""
+    return pytest.mark.parametrize(
+        "seeds", [range(at, at + 10) for at in range(0, count, 10)], ids=str
+    )
+
+
 def listed(documents):
     return sorted(documents, key=lambda doc: (documents[doc], doc), reverse=True)
 
@@ -71,9 +87,9 @@ def evaluated(judgments, run, measures, **options):
         return gf.evaluate_subtopics(judgments, run, measures, **options).per_query
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_the_same_as_ndeval(seed):
-    judgments, run = random_topics(seed)
+@in_tens(150)
+def test_the_same_as_ndeval(seeds):
+    judgments, run = many_topics(seeds)
     expected = by_ndeval(judgments, run)
     found = evaluated(judgments, run, NDEVAL)
     for name in NDEVAL:
@@ -82,10 +98,10 @@ def test_the_same_as_ndeval(seed):
                 assert value == pytest.approx(expected[query][name], abs=1e-12), (query, name)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@in_tens(60)
 @pytest.mark.parametrize(("alpha", "beta", "rel"), [(0.25, 0.75, 1), (0.0, 0.5, 2), (1.0, 0.9, 1)])
-def test_the_same_as_ndeval_with_other_parameters(seed, alpha, beta, rel):
-    judgments, run = random_topics(seed)
+def test_the_same_as_ndeval_with_other_parameters(seeds, alpha, beta, rel):
+    judgments, run = many_topics(seeds)
     expected = by_ndeval(judgments, run, alpha=alpha, beta=beta, rel=rel)
     ours = {
         "alpha-nDCG@5": f"alpha_nDCG(alpha={alpha}, rel={rel})@5",
@@ -130,10 +146,10 @@ LITERAL = {
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(80))
-def test_the_same_as_the_literal_implementation(seed, weighted):
-    judgments, run = random_topics(seed + 1000, grades=(0, 0, 1, 2, 3))
-    weights = weights_of(judgments, seed) if weighted else None
+@in_tens(80)
+def test_the_same_as_the_literal_implementation(seeds, weighted):
+    judgments, run = many_topics((seed + 1000 for seed in seeds), grades=(0, 0, 1, 2, 3))
+    weights = weights_of(judgments, seeds[0]) if weighted else None
     found = evaluated(judgments, run, list(LITERAL), weights=weights)
     for query, row in found.to_dict().items():
         if not relevant_to(judgments[query], 1):
@@ -149,24 +165,24 @@ INNER = ["nDCG@3", "ERR@20", "AP", "P(rel=2)@3", "RR", "nDCG(gain=exp2)", "RBP(p
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(25))
-def test_intent_aware_measures_are_those_of_each_subtopic_alone(seed, weighted):
-    judgments, run = random_topics(seed + 2000, grades=(0, 0, 1, 2, 3))
-    weights = weights_of(judgments, seed) if weighted else None
+@in_tens(30)
+def test_intent_aware_measures_are_those_of_each_subtopic_alone(seeds, weighted):
+    judgments, run = many_topics((seed + 2000 for seed in seeds), grades=(0, 0, 1, 2, 3))
+    weights = weights_of(judgments, seeds[0]) if weighted else None
     found = evaluated(judgments, run, [f"IA({name})" for name in INNER], weights=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gf.GainfulWarning)
+        expected = intent_aware(judgments, run, INNER, weights)
     for query, row in found.to_dict().items():
-        given = None if weights is None else weights[query]
         for name in INNER:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", gf.GainfulWarning)
-                expected = intent_aware(judgments[query], run[query], name, weights=given)
-            assert row[f"IA({name})"] == pytest.approx(expected, abs=1e-12), (query, name)
+            value = expected[query][name]
+            assert row[f"IA({name})"] == pytest.approx(value, abs=1e-12), (query, name)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_two_ways_to_the_same_number(seed):
+@in_tens(40)
+def test_two_ways_to_the_same_number(seeds):
     """P_IA and AP_IA have kernels of their own, and are IA(P) and IA(AP)."""
-    judgments, run = random_topics(seed + 3000)
+    judgments, run = many_topics(seed + 3000 for seed in seeds)
     found = evaluated(
         judgments, run, ["P_IA@5", "IA(P@5)", "AP_IA", "IA(AP)", "strec@5", "IA(Success@5)"]
     )
@@ -178,9 +194,9 @@ def test_two_ways_to_the_same_number(seed):
         assert found[direct] == pytest.approx(found[by_parts], abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_facts(seed):
-    judgments, run = random_topics(seed + 4000)
+@in_tens(40)
+def test_facts(seeds):
+    judgments, run = many_topics(seed + 4000 for seed in seeds)
     single = {query: {"only": subtopics["s0"]} for query, subtopics in judgments.items()}
     # With one subtopic and no novelty, it is nDCG of binary grades, and D_nDCG is nDCG.
     found = evaluated(single, run, ["alpha_nDCG(alpha=0)@5", "D_nDCG@5", "IA(nDCG@5)"])
@@ -192,7 +208,7 @@ def test_facts(seed):
     assert found["D_nDCG@5"] == pytest.approx(usual["nDCG@5"], abs=1e-12)
     assert found["IA(nDCG@5)"] == pytest.approx(usual["nDCG@5"], abs=1e-12)
     # Weights that are all alike, and any multiple of weights, change nothing.
-    weights = weights_of(judgments, seed)
+    weights = weights_of(judgments, seeds[0])
     twice = {q: {s: 8 * weight for s, weight in each.items()} for q, each in weights.items()}
     alike = {q: dict.fromkeys(each, 0.125) for q, each in weights.items()}
     names = ["alpha_nDCG@5", "ERR_IA@5", "NRBP", "Dsharp_nDCG@5", "IA(nDCG@5)"]
