@@ -34,7 +34,10 @@ def pytest_ignore_collect(collection_path, config):
 
 def _place(item):
     """Return the place of a test's first entry in the table, or None if the test is quick."""
-    return next((at for at, start in enumerate(SLOW) if item.nodeid.startswith(start)), None)
+    name = item.nodeid
+    if not name.startswith(SLOW):
+        return None
+    return next(at for at, start in enumerate(SLOW) if name.startswith(start))
 
 
 def pytest_collection_modifyitems(config, items):

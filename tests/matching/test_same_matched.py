@@ -1,5 +1,6 @@
 """Dicts and arrays give the same `Matched` for the same data, bit for bit."""
 
+import functools
 import random
 
 import numpy as np
@@ -12,7 +13,9 @@ from gainful.measures.policy import Policy
 from same_matched import assert_same
 
 
+@functools.cache
 def random_lists(seed, levels, grades):
+    """{query: [(grade, score), …]}; the same lists are matched under every rule."""
     rng = random.Random(seed)  # noqa: S311
     return {
         str(query): [
@@ -35,25 +38,31 @@ def as_dicts(lists):
 WHOLE, FRACTIONS = (-1, 0, 0, 1, 2, 3), (0.1, -0.5, 2.25, 1e6, 1e-9, 0.0)
 
 
+@functools.cache
+def in_every_way(seed, levels, grades):
+    """Random lists as flat arrays, also with the documents of a query apart, and as dicts."""
+    lists = random_lists(seed, levels, grades)
+    rows = [(query, *pair) for query, docs in lists.items() for pair in docs]
+    query, labels, scores = zip(*rows, strict=True)
+    together = read_lists(labels, scores, query=query)
+    # Documents of a query need not stand together; only their own order counts.
+    places = sorted(range(len(rows)), key=lambda place: place % 7)
+    query, labels, scores = zip(*(rows[place] for place in places), strict=True)
+    apart = read_lists(labels, scores, query=[int(name) for name in query])
+    return together, apart, as_dicts(lists)
+
+
 @pytest.mark.parametrize("grades", [WHOLE, FRACTIONS], ids=["whole", "fractions"])
 @pytest.mark.parametrize("ties", ["average", "order", "best", "worst"])
 @pytest.mark.parametrize("levels", [1, 3, 10**6])
 def test_flat_arrays_with_query_ids(ties, levels, grades):
     policy = Policy(ties=ties)
     for seed in range(30):
-        lists = random_lists(seed, levels, grades)
-        rows = [(query, *pair) for query, docs in lists.items() for pair in docs]
-        expected = dict_matching.match(*as_dicts(lists), policy)
-        query, labels, scores = zip(*rows, strict=True)
-        assert_same(array_matching.match(read_lists(labels, scores, query=query), policy), expected)
-        # Documents of a query need not stand together; only their own order counts.
-        apart = sorted(range(len(rows)), key=lambda place: place % 7)
+        together, apart, dicts = in_every_way(seed, levels, grades)
+        expected = dict_matching.match(*dicts, policy)
+        assert_same(array_matching.match(together, policy), expected)
         if ties != "order":
-            query, labels, scores = zip(*(rows[place] for place in apart), strict=True)
-            integers = [int(name) for name in query]
-            assert_same(
-                array_matching.match(read_lists(labels, scores, query=integers), policy), expected
-            )
+            assert_same(array_matching.match(apart, policy), expected)
 
 
 @pytest.mark.parametrize("unjudged", ["zero", "condense", 1.0, -1.0])

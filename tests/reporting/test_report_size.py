@@ -55,14 +55,15 @@ def test_the_queries_that_differ_most_are_kept(larger):
 
 
 def test_very_many_queries():
-    page = gf.report(*collection(40_000, 2, documents=2), ["nDCG@10", "P@5", "RR"], resamples=9)
+    measures = ["nDCG@10", "P@5", "RR", "AP", "DCG", "R@5"]
+    page = gf.report(*collection(14_000, 2, documents=2), measures, resamples=9)
     payload = page.payload()
     shown = len(payload["queries"])
-    assert 1000 < shown < 40_000
+    assert 1000 < shown < 14_000
     assert all(len(run) == shown for measure in payload["scores"] for run in measure)
-    assert payload["kept"]["of"] == 40_000
-    assert payload["notes"][-1].startswith(f"The scores of {shown} of 40000 queries are shown")
-    assert payload["verdicts"][0]["queries"] == 40_000
+    assert payload["kept"]["of"] == 14_000
+    assert payload["notes"][-1].startswith(f"The scores of {shown} of 14000 queries are shown")
+    assert payload["verdicts"][0]["queries"] == 14_000
     assert len(page.to_html().encode()) <= MOST
     assert set(payload["details"]) <= {str(place) for place in range(shown)}
     assert payload["details"]
