@@ -1,8 +1,8 @@
 """What the help says of each option can be read alone."""
 
 import click
-import pytest
 
+from every_case import assert_every_case
 from gainful.cli.commands import commands
 
 CONTEXT = click.Context(commands)
@@ -16,15 +16,17 @@ OPTIONS = {
 FRAGMENTS = {"Of", "To", "That", "Those", "And", "For", "Which", "Who"}
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-def test_it_is_a_sentence_or_a_phrase(name):
-    told = OPTIONS[name].help.partition("  [")[0]
-    assert told[0].isupper(), told
-    assert told.endswith("."), told
-    assert told.split()[0] not in FRAGMENTS, told
-    assert len(told.split()) > 2, told
-    for pointing in (": the same, with", "find one"):
-        assert pointing not in told, told
+def test_it_is_a_sentence_or_a_phrase():
+    def check(name):
+        told = OPTIONS[name].help.partition("  [")[0]
+        assert told[0].isupper(), told
+        assert told.endswith("."), told
+        assert told.split()[0] not in FRAGMENTS, told
+        assert len(told.split()) > 2, told
+        for pointing in (": the same, with", "find one"):
+            assert pointing not in told, told
+
+    assert_every_case(check, OPTIONS)
 
 
 def test_a_question_and_its_answers_stand_together(cli):

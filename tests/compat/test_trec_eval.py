@@ -13,6 +13,7 @@ import pytrec_eval
 from click.testing import CliRunner
 
 import gainful as gf
+from every_case import assert_every_case
 from gainful.cli.trec_eval import trec_eval as command
 from gainful.compat.trec_eval import graded_judgments
 
@@ -57,18 +58,26 @@ def check_recorded(call, monkeypatch):
     assert (done.code, bool(done.error)) == (call["code"], call["told"])
 
 
-@pytest.mark.parametrize("number", range(len(RANDOM)))
-def test_recorded_random_calls(number, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    check_recorded(RANDOM[number], monkeypatch)
+def check_random(numbers, tmp_path):
+    """Make several of the random calls, each in a folder of its own."""
+
+    def check(number):
+        (tmp_path / str(number)).mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(tmp_path / str(number))
+            check_recorded(RANDOM[number], patch)
+
+    assert_every_case(check, numbers)
 
 
-@pytest.mark.parametrize("number", range(0, len(RANDOM), 4))
-def test_random_calls_with_runs_that_count_as_large(number, tmp_path, monkeypatch):
+def test_recorded_random_calls(tmp_path):
+    check_random(range(len(RANDOM)), tmp_path)
+
+
+def test_random_calls_with_runs_that_count_as_large(tmp_path, monkeypatch):
     """Of a large run that is not clean, a copy is matched; the engine takes what is unusual."""
     monkeypatch.setattr(graded_judgments, "_LARGE", 0)
-    monkeypatch.chdir(tmp_path)
-    check_recorded(RANDOM[number], monkeypatch)
+    check_random(range(0, len(RANDOM), 4), tmp_path)
 
 
 def test_random_calls_are_of_all_kinds():

@@ -1,9 +1,11 @@
 """Clean TREC files are matched on arrays; the engine and dicts give the same, bit for bit."""
 
+import itertools
 import random
 
 import pytest
 
+from every_case import assert_every_case
 from gainful.inputs import clean_trec_files
 from gainful.inputs.clean_trec_files import read_trec_arrays
 from gainful.inputs.kinds import JUDGMENTS, RUN
@@ -55,21 +57,27 @@ def written(tmp_path, judgments, run, mark=" "):
     return qrels, system
 
 
-@pytest.mark.parametrize("depth", [None, 1, 3, 10, 100])
-@pytest.mark.parametrize("ties", ["doc", "doc_ascending", "average", "order"])
+DEPTHS = (None, 1, 3, 10, 100)
+TIES = ("doc", "doc_ascending", "average", "order")
+
+
 @pytest.mark.parametrize("seed", range(6))
-def test_same_as_dicts(tmp_path, monkeypatch, seed, ties, depth):
+def test_same_as_dicts(tmp_path, monkeypatch, seed):
     monkeypatch.setattr(clean_trec_files, "_CHUNK", (97, 256, 1000, 5000, 1 << 20)[seed % 5])
     judgments, run = made(seed)
-    qrels, system = written(tmp_path, judgments, run, mark=" \t"[seed % 2])
-    policy = Policy(ties=ties)
     mark = " \t"[seed % 2]
+    qrels, system = written(tmp_path, judgments, run, mark=mark)
     judged = read_trec_arrays(qrels, JUDGMENTS, mark)
-    found = read_trec_arrays(system, RUN, mark, depth)
     assert judged is not None
-    matched = clean_trec_matching.match(judged, found, policy, depth)
-    assert matched is not None
-    assert_same(matched, dict_matching.match(judgments, run, policy, depth))
+    read = {depth: read_trec_arrays(system, RUN, mark, depth) for depth in DEPTHS}
+
+    def check(choices):
+        depth, policy = choices[0], Policy(ties=choices[1])
+        matched = clean_trec_matching.match(judged, read[depth], policy, depth)
+        assert matched is not None
+        assert_same(matched, dict_matching.match(judgments, run, policy, depth))
+
+    assert_every_case(check, itertools.product(DEPTHS, TIES))
 
 
 def test_the_engine_gives_the_same(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 
 import gainful as gf
 from column_tables import NAMED, TEXTS, dicts, read_in, written
+from every_case import assert_every_case
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import RUN
@@ -223,14 +224,17 @@ def as_given(form, rows, folder):
 
 
 @pytest.mark.parametrize("form", [*FORMS, "dict", "nested"])
-@pytest.mark.parametrize("case", LISTS)
-def test_scores_that_look_like_ranks(case, form, session, tmp_path):
-    rows, expected = LISTS[case]
-    if form in ("dict", "nested") and case == "from 0":
-        expected = False  # 0, 1, 2, which a dict of an example may have
-    given, columns = as_given(form, rows, tmp_path)
-    opened = open_input(given, RUN, read_columns(columns), session)
-    assert warned(opened.warn_of_ranks) == expected
+def test_scores_that_look_like_ranks(form, session, tmp_path):
+    def check(case):
+        rows, expected = LISTS[case]
+        if form in ("dict", "nested") and case == "from 0":
+            expected = False  # 0, 1, 2, which a dict of an example may have
+        (tmp_path / case).mkdir()
+        given, columns = as_given(form, rows, tmp_path / case)
+        opened = open_input(given, RUN, read_columns(columns), session)
+        assert warned(opened.warn_of_ranks) == expected
+
+    assert_every_case(check, LISTS)
 
 
 @pytest.mark.parametrize("form", ["csv", "polars", "run", "dict"])
