@@ -36,6 +36,10 @@ class RefusedError(Exception):
     """The file holds no judgments, or no run, that can be read without a doubt."""
 
 
+class OpenError(RefusedError):
+    """A quote that is not closed."""
+
+
 class RepeatedError(RefusedError):
     """Nothing is wrong but that a document stands twice for a query."""
 
@@ -304,10 +308,22 @@ def split_csv(text, delimiter):
             field.append(char)
             state = "open"
     if state == "quoted":
-        raise RefusedError("an open quote")
+        raise OpenError("an open quote")
     if row or field or state == "closed":
         rows.append([*row, "".join(field)])
     return rows
+
+
+def first_row(content, delimiter):
+    """Return the first row of CSV in a list, if there is one: a field in quotes may have line ends."""
+    lines = content.split(b"\n")
+    begins = next(place for place, line in enumerate(lines) if line.strip(BLANKS))
+    for end in range(begins + 1, len(lines)):
+        try:
+            return split_csv(loose_text(b"\n".join(lines[begins:end])), delimiter)[:1]
+        except OpenError:
+            continue
+    return split_csv(loose_text(b"\n".join(lines[begins:])), delimiter)[:1]
 
 
 def read_table(content, delimiter, names, kind, columns):
@@ -349,13 +365,10 @@ def read_numbered(content, lines, name, kind, columns):
     splits = []
     for delimiter in delimiters_of(name):
         try:
-            splits += [(delimiter, fields) for fields in split_csv(first, delimiter)[:1]]
-        except RefusedError:
-            # A table, whose quotes are closed on a later line, or not at all.
+            splits += [(delimiter, fields) for fields in first_row(content, delimiter)]
+        except RefusedError:  # quotes that are wrong, if it is a table of this delimiter
             if first.count(delimiter) >= max(1, *places):
-                splits += [
-                    (delimiter, fields) for fields in split_csv(loose_text(content), delimiter)[:1]
-                ]
+                raise
     if b"\r" not in lines[0].rstrip(b"\r"):  # which ends a row of a table, but no line of fields
         splits.append(("", text_of_all(lines[0].split())))
     splits = [(mark, fields) for mark, fields in splits if len(fields) > max(1, *places)]
