@@ -19,11 +19,11 @@ from same_matched import assert_same
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Judgments and a run of some millions of rows, with ties, in no order of queries."""
+    """Judgments and a run of a million rows, with ties, in no order of queries."""
     folder = tmp_path_factory.mktemp("large")
     with duckdb.connect() as connection:
         rows = connection.sql(
-            "SELECT 'q' || (i % 3000) AS query, 'document-' || i AS doc, i FROM range(3000000) t(i)"
+            "SELECT 'q' || (i % 3000) AS query, 'document-' || i AS doc, i FROM range(1200000) t(i)"
         )
         run = rows.project("query, doc, CAST((i * 7919) % 9973 AS DOUBLE) / 16 AS score")
         run.write_parquet(str(folder / "run.parquet"))
@@ -37,7 +37,7 @@ def large(tmp_path_factory):
 def test_little_memory_gives_the_same(large, depth, ties, tmp_path):
     found = []
     policy = gf.Policy(ties=ties)
-    for engine in (None, gf.Engine(memory="200MB", threads=2, folder=tmp_path)):
+    for engine in (None, gf.Engine(memory="80MB", threads=2, folder=tmp_path)):
         with reading(large[0], policy, {"engine": engine}) as reader:
             found.append(reader.match(large[1], depth)[0])
     assert_same(*found)
