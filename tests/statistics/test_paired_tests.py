@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import gainful as gf
-from gainful.statistics.moments import moments
+from gainful.statistics.moments import exact_mean, moments
 from gainful.statistics.paired_tests import (
     TESTS,
     bootstrap_test,
@@ -320,7 +320,7 @@ def test_tests_take_columns():
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1e305])
 def test_what_is_no_number_is_refused(bad):
-    for test in (paired_t, wilcoxon, sign_test, moments):
+    for test in (paired_t, wilcoxon, sign_test, moments, exact_mean):
         with pytest.raises(gf.InputError):
             test([0.1, bad])
     with pytest.raises(gf.InputError):
@@ -342,4 +342,6 @@ def test_effect_size_by_hand():
     assert found.sd == pytest.approx(math.sqrt(0.07))
     assert found.effect == pytest.approx(0.3 / math.sqrt(0.07))
     assert moments([0.2]).effect is None
+    for values in ([0.1, 0.2, 0.6], [0.2], [1e300, -1e300, 3e299], [5e-324, 0.0], [-0.3] * 7):
+        assert exact_mean(values) == moments(values).mean
     assert moments([0.0, 0.0]).effect is None

@@ -25,7 +25,7 @@ from gainful.measures.notation import Measures
 from gainful.message_texts import did_you_mean, printable, shown
 from gainful.rendering.table import Table, as_html, as_markdown, as_text, signed
 from gainful.statistics.intervals import INTERVALS, Interval
-from gainful.statistics.moments import moments
+from gainful.statistics.moments import exact_mean
 
 FACTS = {
     "coverage": "the share of the judged queries that the run has",
@@ -301,7 +301,7 @@ def _difference(
     base, other = (paired.systems.index(name) for name in (comparison.baseline, run))
     apart = paired.apart(paired.kept[:, measure], base, other, measure)
     interval = _interval(comparison, apart, level)
-    found = f"{signed(moments(apart).mean)}, "
+    found = f"{signed(exact_mean(apart))}, "
     if apart.size == 1:
         return Checked(condition, run, condition.unless, f"{found}one query, no interval")
     # A claim is proved by the end of the interval that is hardest on it.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gainful.array_types import Floats
 from gainful.statistics.checked_input import read_values
 from gainful.statistics.exact_sums import on_grid
 
@@ -41,9 +42,7 @@ def moments(values: ArrayLike) -> Moments:
     """
     column = read_values(values, "values", ("queries",))
     count = column.size
-    # Near 1, where squares neither overflow nor vanish; powers of two change no digit.
-    exponent = int(np.frexp(np.abs(column).max())[1])
-    scaled = np.ldexp(column, -exponent)
+    scaled, exponent = _near_one(column)
     mean = math.fsum(scaled.tolist()) / count
     if count == 1:
         return Moments(count, math.ldexp(mean, exponent), None, None)
@@ -54,3 +53,23 @@ def moments(values: ArrayLike) -> Moments:
     sd = math.sqrt(squares / (count - 1))
     skewness = math.fsum((apart**3).tolist()) * math.sqrt(count) / squares**1.5
     return Moments(count, math.ldexp(mean, exponent), math.ldexp(sd, exponent), mean / sd, skewness)
+
+
+def exact_mean(values: ArrayLike) -> float:
+    """Return the mean of (n,) numbers alone, the same as that of their moments.
+
+    >>> exact_mean([1.0, 2.0, 3.0])
+    2.0
+    """
+    column = read_values(values, "values", ("queries",))
+    scaled, exponent = _near_one(column)
+    return math.ldexp(math.fsum(scaled.tolist()) / column.size, exponent)
+
+
+def _near_one(column: Floats) -> tuple[Floats, int]:
+    """Scale a column to where squares neither overflow nor vanish; return the power of two, too.
+
+    Powers of two change no digit.
+    """
+    exponent = int(np.frexp(np.abs(column).max())[1])
+    return np.ldexp(column, -exponent), exponent
