@@ -244,11 +244,12 @@ def test_slices(cli, tmp_path, by):
     table = {query: {"kind": "short" if len(query) < 12 else "long"} for query in queries}
     file = tmp_path / "kinds.csv"
     file.write_text("query,kind\n" + "".join(f"{q},{row['kind']}\n" for q, row in table.items()))
-    code, out, _ = cli("compare", *TWO, "--slices", file, *by, "-f", "json")
+    call = ("compare", *TWO, "--slices", file, *by, "--resamples", "200")
+    code, out, _ = cli(*call, "-f", "json")
     runs = {"keyword": KEYWORD, "hybrid": HYBRID}
-    wanted = gf.compare(JUDGMENTS, runs, slices=table, by=by[1::2])
+    wanted = gf.compare(JUDGMENTS, runs, slices=table, by=by[1::2], resamples=200)
     assert (code, json.loads(out)["slices"]) == (0, wanted.to_dict()["slices"])
-    assert "Slices, worst first" in cli("compare", *TWO, "--slices", file, *by)[1]
+    assert "Slices, worst first" in cli(*call)[1]
 
 
 def test_standard_input(cli, scores, found, tmp_path):
