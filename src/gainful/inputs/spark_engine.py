@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Engine
-from gainful.inputs.spark_frames import first_line, library, without_pandas
-from gainful.inputs.spark_text import SparkText, text_on_spark
 from gainful.message_texts import shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from gainful.inputs.spark_text import SparkText
 
 _PACKED = (".gz", ".bz2", ".zst")
 _TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -50,6 +50,9 @@ class Spark:
 
     def session(self) -> "SparkSession":
         """Return a session: the one there is, or a new one."""
+        # Imported here because every function that reads knows `Spark`, and few calls use it.
+        from gainful.inputs.spark_frames import first_line, library, without_pandas
+
         library()  # says how to get Spark
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
@@ -106,6 +109,9 @@ class Spark:
 
     def _opened(self, name: str) -> "DataFrame | SparkText":
         from pyspark.errors import PySparkException
+
+        from gainful.inputs.spark_frames import first_line
+        from gainful.inputs.spark_text import text_on_spark
 
         session = self.session()
         try:

@@ -14,18 +14,19 @@ from gainful.errors import InputError
 from gainful.inputs.clean_trec_files import TrecArrays
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import Kind
-from gainful.inputs.letor import Labels
 from gainful.inputs.table_source import Source
-from gainful.inputs.text_rows import Row
 from gainful.matching.chunks import Chunks
-from gainful.matching.dicts_and_tables import Documents
-from gainful.matching.judgment_table import JudgmentTable, prepare
 from gainful.matching.matched import Matched
-from gainful.matching.spark.spark_judgments import SparkJudgments, frame_of, judgments_in_dicts
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from gainful.inputs.letor import Labels
+    from gainful.inputs.text_rows import Row
+    from gainful.matching.dicts_and_tables import Documents
+    from gainful.matching.judgment_table import JudgmentTable
+    from gainful.matching.spark.spark_judgments import SparkJudgments
 
 Fetch = Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]
 
@@ -69,7 +70,7 @@ class Input(ABC):
 
     holds: ClassVar[str] = "documents with ids"
     has_ids: ClassVar[bool] = True
-    labels: Labels | None = None
+    labels: "Labels | None" = None
     spark: "SparkSession | None" = None
     again: object = None
 
@@ -94,7 +95,7 @@ class Input(ABC):
         del judgments, policy, depth, chunks
         self.refuse()
 
-    def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
+    def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Return the documents of every query with their numbers.
 
         With a depth, those with a lower number than the one there may be left out.
@@ -102,7 +103,7 @@ class Input(ABC):
         del policy, depth
         self.refuse()
 
-    def documents_of(self, query: str, policy: Policy) -> Documents:
+    def documents_of(self, query: str, policy: Policy) -> "Documents":
         """Return the documents of one query; the others may stand without theirs."""
         del query, policy
         self.refuse("Explain the grades instead.")
@@ -151,7 +152,7 @@ class Input(ABC):
         """Return a table for a check; None where only a look at each row tells what is wrong."""
         self.refuse()
 
-    def rows_to_check(self, name: str) -> Iterator[Row | BadRow]:
+    def rows_to_check(self, name: str) -> "Iterator[Row | BadRow]":
         """Go through all rows, those that cannot be read among them; messages say the name."""
         del name
         self.refuse()
@@ -171,12 +172,16 @@ class Input(ABC):
             "Labels come first, then the predictions, line by line: documents have no ids.",
         )
 
-    def judged_on_spark(self, session: "SparkSession", policy: Policy) -> SparkJudgments:
+    def judged_on_spark(self, session: "SparkSession", policy: Policy) -> "SparkJudgments":
         """Bring judgments to Spark."""
+        from gainful.matching.spark.spark_judgments import judgments_in_dicts
+
         return judgments_in_dicts(self.documents(policy), session, policy)
 
     def returned_on_spark(self, session: "SparkSession", policy: Policy) -> "DataFrame":
         """Bring a run to Spark, with the columns query, doc, number and given."""
+        from gainful.matching.spark.spark_judgments import frame_of
+
         rows = frame_of(self.documents(policy), self.kind, session, policy)
         self.warn_of_ranks()
         return rows.withColumn("given", rows["number"].cast("string"))
@@ -197,13 +202,15 @@ class Judgments:
         self._on_spark: SparkJudgments | None = None
 
     @cached_property
-    def documents(self) -> Documents:
+    def documents(self) -> "Documents":
         """The judgments as a dict of dicts."""
         return self.given.documents(self.policy)
 
     @cached_property
-    def table(self) -> JudgmentTable:
+    def table(self) -> "JudgmentTable":
         """The judgments as a table on the engine."""
+        from gainful.matching.judgment_table import prepare
+
         return prepare(self.given.session, self.given.table(self.policy), self.policy)
 
     @cached_property
@@ -221,7 +228,7 @@ class Judgments:
         """The lowest of all grades; infinite where there is none."""
         return self.given.lowest_grade(self)
 
-    def on_spark(self, session: "SparkSession") -> SparkJudgments:
+    def on_spark(self, session: "SparkSession") -> "SparkJudgments":
         """Return the judgments on Spark."""
         if self._on_spark is None:
             self._on_spark = self.given.judged_on_spark(session, self.policy)

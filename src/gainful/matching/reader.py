@@ -5,25 +5,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
 from gainful.inputs.columns import read_columns
 from gainful.inputs.cores import at_most
 from gainful.inputs.engine import Session
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.inputs.spark_frames import errors_of_spark, functions
-from gainful.matching import dict_matching
 from gainful.matching.chunks import Chunks, read_chunks
-from gainful.matching.dicts_and_tables import Documents
 from gainful.matching.input import Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.open_input import open_input
-from gainful.matching.ranked_documents import by_score
-from gainful.matching.spark.plan import Plan, refuse_orders
-from gainful.matching.spark.run_with_judgments import RunWithJudgments
 from gainful.measures.policy import Policy
+
+if TYPE_CHECKING:
+    from gainful.matching.dicts_and_tables import Documents
+    from gainful.matching.spark.run_with_judgments import RunWithJudgments
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -102,10 +100,9 @@ class Reader:
         opened = [self.judgments.given, *map(self.run, runs)]
         return any(each.spark is not None for each in opened)
 
-    @errors_of_spark()
     def on_spark(
         self, run: object, depth: int | None = None
-    ) -> tuple[RunWithJudgments, Policy] | None:
+    ) -> "tuple[RunWithJudgments, Policy] | None":
         """Bring judgments and a run to Spark, where one of them is; None where neither is.
 
         The other is on this machine, and so small beside it. Also returns the policy with the rule
@@ -115,16 +112,21 @@ class Reader:
         session = judgments.given.spark or opened.spark
         if session is None:
             return None
-        functions()  # says how to get Spark
-        refuse_orders(self.policy)
-        decided = self.policy.resolved(ids=True)
-        judged = judgments.on_spark(session)
-        rows = opened.returned_on_spark(session, self.policy)
-        return RunWithJudgments(
-            judged, rows, Plan(decided, depth, self.chunks, judged.lowest)
-        ), decided
+        # Imported here because a run on this machine needs none of it.
+        from gainful.inputs.spark_frames import errors_of_spark, functions
+        from gainful.matching.spark.plan import Plan, refuse_orders
+        from gainful.matching.spark.run_with_judgments import RunWithJudgments
 
-    def documents(self, run: object, query: str) -> tuple[Documents, Documents]:
+        with errors_of_spark():
+            functions()  # says how to get Spark
+            refuse_orders(self.policy)
+            decided = self.policy.resolved(ids=True)
+            judged = judgments.on_spark(session)
+            rows = opened.returned_on_spark(session, self.policy)
+            plan = Plan(decided, depth, self.chunks, judged.lowest)
+            return RunWithJudgments(judged, rows, plan), decided
+
+    def documents(self, run: object, query: str) -> "tuple[Documents, Documents]":
         """Return the judgments and the run of one query as dicts, with the ids of all queries.
 
         Queries other than the one asked for may stand without documents.
@@ -140,6 +142,8 @@ class Reader:
 
         With a depth, those that stand below it may be left out.
         """
+        from gainful.matching import dict_matching
+
         opened = self.run(run)
         cut = None if self._changes_scores else depth
         documents = opened.documents(self.policy, depth=cut)
@@ -166,6 +170,8 @@ class Reader:
 
         Documents with equal scores stand by id, descending.
         """
+        from gainful.matching.ranked_documents import by_score
+
         return {
             query: by_score(scores, depth) for query, scores in self.returned(run, depth).items()
         }
