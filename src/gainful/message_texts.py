@@ -1,6 +1,5 @@
 """The texts that messages are made of: values written briefly, and choices to pick from."""
 
-import difflib
 import reprlib
 from collections.abc import Iterable
 
@@ -86,6 +85,8 @@ def did_you_mean(word: object, choices: Iterable[str]) -> str:
     folded = {choice.casefold(): choice for choice in listed}
     close = []
     if isinstance(word, str) and len(word) <= _LONGEST_WORD:
+        import difflib
+
         close = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.5)
     hint = f"Did you mean '{folded[close[0]]}'? " if close else ""
     more = ", …" if len(listed) > _MOST_CHOICES else ""

@@ -1,6 +1,5 @@
 """The commands, each in a module of its name."""
 
-import difflib
 from importlib import import_module
 
 import click
@@ -52,6 +51,8 @@ class _Commands(click.Group):
         """Return the command that is called, or suggest the closest."""
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            import difflib
+
             close = difflib.get_close_matches(name.casefold(), _COMMANDS, n=1)
             meant = _ELSEWHERE.get(name) or (f"gainful {close[0]}" if close else None)
             hint = "" if meant is None else f" Did you mean '{meant}'?"

@@ -23,13 +23,9 @@ from gainful.evaluation.request import (
     speaking,
 )
 from gainful.evaluation.scores import Scores, measure_matched, scores_of
-from gainful.inputs.arrays import read_lists
 from gainful.inputs.files import are_one_file
 from gainful.inputs.kinds import RUN
-from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.spark_engine import Spark
-from gainful.kernels.swapped_arguments import swapped_arguments
-from gainful.matching import array_matching
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
@@ -318,6 +314,12 @@ def evaluate_arrays(
     >>> round(scores["nDCG"], 4)
     0.7103
     """
+    # Imported here because an evaluation of files needs none of it.
+    from gainful.inputs.arrays import read_lists
+    from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
+    from gainful.kernels.swapped_arguments import swapped_arguments
+    from gainful.matching import array_matching
+
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
     chosen = policy_for(read_policy(policy) if tool is None else tool.for_arrays(), asked)

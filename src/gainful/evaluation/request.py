@@ -12,8 +12,6 @@ from gainful.errors import GainfulError, InputError, MeasureError, PolicyError
 from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
-from gainful.measures.dialect_catalogue import dialect as find_dialect
-from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures, parse, read_measures
 from gainful.measures.policy import Policy
@@ -119,6 +117,8 @@ def read_tool(dialect: str | Dialect | None, policy: Policy | None) -> Dialect |
     """Return the dialect that is asked for, which has its own policy."""
     if dialect is None:
         return None
+    from gainful.measures.dialect_catalogue import dialect as find_dialect
+
     found = find_dialect(dialect)
     if policy is not None:
         raise InputError(
@@ -155,6 +155,7 @@ def find_measure(
 
     That is the one of this name; else what the dialect, whose scores they are, makes of it.
 
+    >>> from gainful.measures.dialect_catalogue import dialect as find_dialect
     >>> asked = asked_of(["nDCG@10", "P@5"], find_dialect("lightgbm"))
     >>> find_measure("ndcg@10", asked, "lightgbm")
     Measure('nDCG(gain=exp2, ideal=retrieved)@10')
@@ -162,6 +163,8 @@ def find_measure(
     named = {str(known): known for known in measures}
     if isinstance(measure, str) and measure in named:
         return named[measure]  # a gain that is a function has no notation that reads back
+    from gainful.measures.dialect_catalogue import dialects
+
     readers = [_as_written, *(each.measure for each in dialects() if each.name == dialect)]
     problems = []
     for read in readers:

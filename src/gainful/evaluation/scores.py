@@ -17,8 +17,6 @@ from gainful import arguments
 from gainful.array_types import Bools
 from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import Coverage, count_queries, coverage_of, notes_of
-from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
-from gainful.evaluation.input_hashes import digests, short_hash, total
 from gainful.evaluation.means_over_queries import (
     aggregate_of,
     apply_policy,
@@ -38,7 +36,6 @@ from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table import Cell, Table, as_html, as_text
 from gainful.version import VERSION
-from gainful.writing.table_files import write_table
 
 if TYPE_CHECKING:
     from gainful.plotting.charts import Chart, Look, SizedLook
@@ -265,6 +262,8 @@ class Scores(Rows):
                 Parquet are packed where the name ends in .gz or .zst.
             per_query: a row for each query; else one for the mean of each measure.
         """
+        from gainful.writing.table_files import write_table
+
         arguments.truth(per_query, "per_query")
         means = self.table()
         table = replace(self.per_query.table(), notes=means.notes) if per_query else means
@@ -306,6 +305,8 @@ class Scores(Rows):
 
 def _hashes_of(batches: Sequence[Matched], reach: int | None) -> tuple[str, str]:
     """Return the hashes of the judgments and of the run down to a reach."""
+    from gainful.evaluation.input_hashes import digests, short_hash, total
+
     judgments, run = zip(*(digests(batch, reach) for batch in batches), strict=True)
     return short_hash(total(chain.from_iterable(judgments))), short_hash(
         total(chain.from_iterable(run))
@@ -355,6 +356,7 @@ class ScoresPlot:
             name: what the run is called.
             look: width, height and theme.
         """
+        from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
         from gainful.plotting import charts
 
         chosen = curve_measure(self._scores.measures) if measure is None else measure

@@ -7,9 +7,7 @@ thread that waits for it.
 
 import io
 import os
-import queue
 import re
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -456,6 +454,8 @@ class _Worker:
     """A thread that does one piece of work after the other."""
 
     def __init__(self) -> None:
+        import queue
+
         self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
         self._last: _Job[Any] | None = None
         self._given_up = False
@@ -552,6 +552,8 @@ def file_quoted(path: Path, session: Session) -> str:
         try:
             link.symlink_to(path.resolve())
         except OSError:  # not every system lets everybody make one
+            import shutil
+
             shutil.copyfile(path, link)
         path = link
     return quoted(str(path))

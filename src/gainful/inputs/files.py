@@ -1,11 +1,9 @@
 """Files as plain bytes: opened, unpacked, and what can go wrong with that."""
 
 import csv
-import gzip
 import io
 import os
 import re
-import shutil
 import stat
 import sys
 import zlib
@@ -100,6 +98,8 @@ def plain_file(name: str, session: Session) -> LocalFile:
 def kept_file(name: str, session: Session) -> LocalFile:
     """Return a file that can be read again: for standard input and pipes, a copy."""
     if name == "-":
+        import shutil
+
         if sys.stdin is None:
             raise InputError("standard input", "something to read", "none: it is closed")
         with session.written_to_stay("input") as (target, file, holder):
@@ -107,6 +107,8 @@ def kept_file(name: str, session: Session) -> LocalFile:
         return LocalFile("standard input", target, holder)
     with opened(name) as file:  # a directory, or what may not be read, fails here
         if not Path(name).is_file():  # a pipe cannot be read twice
+            import shutil
+
             with session.written_to_stay("input") as (target, copy, holder):
                 shutil.copyfileobj(file, copy, _CHUNK)
             return LocalFile(name, target, holder)
@@ -239,6 +241,8 @@ def _unpack(
     file: LocalFile, packed: BinaryIO, source: BinaryIO, plain: BinaryIO, session: Session
 ) -> None:
     """Unpack a file up to a limit: a few packed bytes can fill a disk."""
+    import shutil
+
     size, given = file.path.stat().st_size, session.engine.unpacked
     most = max(_FREELY, _RATIO * size) if given is None else bytes_of(given)
     free = shutil.disk_usage(session.folder).free
@@ -273,6 +277,8 @@ def _written_size(size: int) -> str:
 
 def _unpacking(packed: BinaryIO, magic: bytes) -> Any:
     if magic.startswith(_GZIP):
+        import gzip
+
         return gzip.open(packed, "rb")
     zstd = _zstandard()
     return _whole(zstd.open(packed, "rb"), zstd.ZstdError)

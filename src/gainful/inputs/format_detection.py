@@ -1,10 +1,8 @@
 """What format a file has: told by its content first, by its name where that leaves a doubt."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import PurePath
 
 from gainful.errors import InputError
@@ -103,6 +101,8 @@ def _places(
 
 def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
     """Tell which keys of the objects on the lines of a file are read, from the first of them."""
+    import json
+
     names = tuple(json.loads(first))
     return Layout("jsonl", "", names, _places(names, kind, given, f"{name}:1"))
 
@@ -153,6 +153,8 @@ def _refuse_other_fields(where: str, line: str, kind: Kind, given: Mapping[str, 
 
 def _likely(name: str, words: Sequence[str], kind: Kind) -> Sequence[str]:
     """Return the words of a line, where it looks like a header with a name like the one asked for."""
+    from difflib import get_close_matches
+
     return words if get_close_matches(name, words, n=1) else kind.fields
 
 
@@ -270,6 +272,8 @@ def _is_text(line: bytes) -> bool:
 
 def _is_trec(line: bytes, kind: Kind) -> bool:
     """Return whether a line that begins as JSON does is one of a TREC file: ids may begin so."""
+    import json
+
     fields = line.split()
     if len(fields) != len(kind.fields) or not _NUMBER.fullmatch(fields[kind.places[2]]):
         return False
@@ -282,6 +286,8 @@ def _is_trec(line: bytes, kind: Kind) -> bool:
 
 def _is_record(line: bytes) -> bool:
     """Return whether a line is a JSON object with a value in it that is no object."""
+    import json
+
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gainful.errors import warn
-from gainful.inputs.arrays import Lists
 from gainful.inputs.columns import is_name_of_ranks
 from gainful.inputs.engine import Session
-from gainful.inputs.spark_frames import functions
 from gainful.inputs.table_source import Source, read_into, ready
 from gainful.inputs.text_rows import Row, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from gainful.inputs.arrays import Lists
 
 _FIRST = (0, 1)  # where ranks begin
 _HEAD = 200  # rows, which tell of most runs that they have scores
@@ -64,7 +64,7 @@ def warn_of_ranks_in_table(source: Source, session: Session) -> None:
         )
 
 
-def warn_of_ranks_in_arrays(lists: Lists) -> None:
+def warn_of_ranks_in_arrays(lists: "Lists") -> None:
     """Warn of lists whose scores are probably ranks."""
     filled = np.flatnonzero(lists.lengths)
     if not filled.size:
@@ -92,6 +92,8 @@ def warn_of_ranks_on_spark(run: "DataFrame") -> None:
     Its rows have no order but that in which the first of them come: only of these it is known
     whether they fall.
     """
+    from gainful.inputs.spark_frames import functions
+
     sql = functions()
     head = [
         (row["query"], row["number"])

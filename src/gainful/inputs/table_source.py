@@ -5,7 +5,6 @@ first, since the engine may take it for something else. Reading fails on what is
 place is looked for, and the error says it.
 """
 
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -31,7 +30,6 @@ from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.kinds import JUDGMENTS, Kind
-from gainful.inputs.text_cleaning import clean, see_cleaned, see_json_lines, see_lines, see_table
 from gainful.inputs.text_rows import Fault, Row, first_fault, line_of, rows
 
 _NONE = Layout("")
@@ -91,6 +89,8 @@ def ready(source: Source, session: Session) -> Source:
     """Return a source that the engine can read: with its white space in order, if it is a TREC file."""
     if source.state is not TextState.UNSEEN or source.file is None:
         return source
+    from gainful.inputs.text_cleaning import see_json_lines, see_lines, see_table
+
     layout, path = source.layout, source.file.path
     if layout.format == "jsonl":
         seen = see_json_lines(path)
@@ -110,6 +110,8 @@ def ready(source: Source, session: Session) -> Source:
 
 def cleaned(source: Source, session: Session) -> Source:
     """Return a TREC file with its white space in order."""
+    from gainful.inputs.text_cleaning import clean, see_cleaned
+
     assert source.file is not None  # noqa: S101 - only text is cleaned
     with session.written_aside("cleaned") as (target, file):
         ended = clean(source.file.path, file)
@@ -244,6 +246,8 @@ def _without_mark(file: LocalFile, session: Session) -> LocalFile:
         if content.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
             return file
         with session.written_aside("unmarked") as (target, copy):
+            import shutil
+
             shutil.copyfileobj(content, copy)
     return LocalFile(file.name, target)
 

@@ -6,10 +6,8 @@ locked any more belongs to a process that was killed, and the next process remov
 
 import os
 import re
-import shutil
 import stat
 import sys
-import tempfile
 import weakref
 import zlib
 from contextlib import suppress
@@ -39,6 +37,8 @@ class Temporary:
     def remove(self) -> None:
         """Remove it with all that is in it; nothing happens if it is not there any more."""
         if self._is_folder:
+            import shutil
+
             shutil.rmtree(self.path, ignore_errors=True)
         else:
             self.path.unlink(missing_ok=True)
@@ -53,6 +53,8 @@ class Temporary:
 
 def temporary_folder(parent: str | os.PathLike[str] | None) -> Temporary:
     """Make a folder for what is written on the way; in the system's place for such if None."""
+    import tempfile
+
     try:
         where = Path(tempfile.gettempdir() if parent is None else parent)
         _remove_leftovers(str(where))

@@ -6,7 +6,6 @@ examples of a lint, these generators go through the file again.
 
 import csv
 import io
-import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +17,6 @@ from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, csv_fields, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.format_detection import Layout, other_kind
 from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, unique_keys
 from gainful.message_texts import shortened, shown
 
 _LONGEST = 60
@@ -179,6 +177,10 @@ def _jsonl(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]
 
 def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Fault | None:
     """Read a line that is a JSON object; None where it is blank."""
+    import json
+
+    from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, unique_keys
+
     query, doc, value = (layout.names[place] for place in layout.places)
     if not line.strip():
         return None

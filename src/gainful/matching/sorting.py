@@ -8,13 +8,15 @@ noticed afterwards, and sorted again the slow way; they are rare.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.inputs.arrays import Lists, Numbers
+
+if TYPE_CHECKING:
+    from gainful.inputs.arrays import Lists, Numbers
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -40,13 +42,13 @@ class Sorted:
             stand as they come.
     """
 
-    scores: Numbers
+    scores: "Numbers"
     grade: Floats
     pool: Floats
     by_grade: bool
 
 
-def sort_lists(lists: Lists, offsets: Ints, *, by_grade: bool) -> Sorted:
+def sort_lists(lists: "Lists", offsets: Ints, *, by_grade: bool) -> Sorted:
     """Sort each list; with `by_grade`, equal scores by grade where that is fast."""
     lengths = lists.lengths
     if lengths.size * int(lengths.max()) <= _PADDING * int(offsets[-1]):
@@ -106,7 +108,7 @@ def buckets(lengths: Ints) -> Iterator[Ints]:
         start = end
 
 
-def _sort_together(lists: Lists, starts: Ints, lengths: Ints, *, by_grade: bool) -> Sorted:
+def _sort_together(lists: "Lists", starts: Ints, lengths: Ints, *, by_grade: bool) -> Sorted:
     """Sort lists as one matrix [list, place], padded to the longest."""
     shape = lengths.size, int(lengths.max())
     real = None if (lengths == shape[1]).all() else np.arange(shape[1]) < lengths[:, None]
@@ -143,7 +145,7 @@ def _sort_together(lists: Lists, starts: Ints, lengths: Ints, *, by_grade: bool)
     return Sorted(ordered, grades, _documents(pools, real), by_grade=False)
 
 
-def _often_tied(scores: Numbers, lengths: Ints) -> bool:
+def _often_tied(scores: "Numbers", lengths: Ints) -> bool:
     """Guess from the first few lists whether many documents tie; only speed depends on it."""
     ends = np.cumsum(lengths[:_SAMPLE])
     lists = np.split(scores[: ends[-1]], ends[:-1])
@@ -160,7 +162,7 @@ def _laid_out(
     return matrix
 
 
-def _negated(numbers: Numbers, real: Bools | None, shape: tuple[int, int]) -> Floats:
+def _negated(numbers: "Numbers", real: Bools | None, shape: tuple[int, int]) -> Floats:
     """Lay numbers out negated, so that ascending is best first and padding stays behind."""
     if real is None:
         # 0 − x and not −x: there is no −0.
@@ -176,7 +178,7 @@ def _documents(matrix: NDArray[Scalar], real: Bools | None) -> NDArray[Scalar]:
     return matrix.ravel() if real is None else matrix[real]
 
 
-def _steps(labels: Numbers) -> Ints | None:
+def _steps(labels: "Numbers") -> Ints | None:
     """Return how far below the highest each grade is, if they are whole and within a small range."""
     highest, lowest = float(labels.max()), float(labels.min())
     if not highest.is_integer() or highest / 2 - lowest / 2 > _LARGEST_STEP / 2:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import isfinite
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.clean_trec_files import TrecArrays, read_trec_arrays
@@ -12,12 +12,14 @@ from gainful.inputs.engine import Session
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.table_source import Source, TextState, ready
 from gainful.inputs.text_rows import Fault, Row, rows
-from gainful.matching import clean_trec_matching, dict_matching, table_matching
+from gainful.matching import clean_trec_matching
 from gainful.matching.chunks import Chunks
-from gainful.matching.dicts_and_tables import Documents, Selection, documents_in, stored
 from gainful.matching.input import BadRow, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
+
+if TYPE_CHECKING:
+    from gainful.matching.dicts_and_tables import Documents
 
 
 class TableInput(Input):
@@ -39,6 +41,8 @@ class TableInput(Input):
     def hold(self) -> None:
         """Read a text into a table, once."""
         if self._held is None and self._source.lines:
+            from gainful.matching.dicts_and_tables import stored
+
             source = self._ready
             self._held = stored(self.session, source)
             state = TextState.ROW_BY_ROW
@@ -56,10 +60,15 @@ class TableInput(Input):
     ) -> Matched:
         """Match on the engine; clean TREC files as arrays, and dicts with bare queries as dicts."""
         if judgments.has_bare_queries:
+            from gainful.matching import dict_matching
+
             documents = self.documents(judgments.policy)
             return dict_matching.match(judgments.documents, documents, policy, depth, chunks)
         matched = self._match_trec_arrays(judgments, policy, depth) if chunks is None else None
         if matched is None:
+            # Imported here because arrays of clean TREC files do not need the engine.
+            from gainful.matching import table_matching
+
             table, source = judgments.table, self._ready
             with self.session.scratch():
                 matched = table_matching.match(self.session, table, source, policy, depth, chunks)
@@ -94,20 +103,26 @@ class TableInput(Input):
             return None  # columns were named, by which the engine reads
         return read_trec_arrays(file.path, kind, layout.delimiter, depth, single=single)
 
-    def documents(self, policy: Policy, *, depth: int | None = None) -> Documents:
+    def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Read all rows."""
+        from gainful.matching.dicts_and_tables import documents_in
+
         source = self._ready
         with self.session.scratch():
             return documents_in(self.session, source, policy, depth=depth)
 
-    def documents_of(self, query: str, policy: Policy) -> Documents:
+    def documents_of(self, query: str, policy: Policy) -> "Documents":
         """Read all rows, and keep those of one query."""
+        from gainful.matching.dicts_and_tables import documents_in
+
         source = self._ready
         with self.session.scratch():
             return documents_in(self.session, source, policy, query)
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Keep the rows of some queries on the engine."""
+        from gainful.matching.dicts_and_tables import Selection
+
         return Selection(self.session, self._ready, policy, queries).documents
 
     def table(self, policy: Policy | None) -> Source:

@@ -4,10 +4,7 @@
 `json` and `jsonl` are for programs: numbers keep every digit.
 """
 
-import csv
-import html
 import io
-import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -197,6 +194,8 @@ def as_latex(table: Table) -> str:
 
 def as_html(table: Table) -> str:
     """Write an HTML table, every cell escaped."""
+    import html
+
     align = [' style="text-align:right"' if numeric else "" for numeric in table.numeric()]
     head = "".join(
         f"<th{style}>{html.escape(name)}</th>"
@@ -228,11 +227,15 @@ def as_tsv(table: Table) -> str:
 
 def as_json(table: Table) -> str:
     """Write a JSON list with an object for each row."""
+    import json
+
     return json.dumps(table.records(), indent=2, ensure_ascii=False)
 
 
 def as_jsonl(table: Table) -> str:
     """Write a JSON object for each row, on a line of its own."""
+    import json
+
     return "\n".join(json.dumps(record, ensure_ascii=False) for record in table.records())
 
 
@@ -318,6 +321,8 @@ def _marked_markdown(number: str, cell: Marked) -> str:
 
 
 def _marked_html(number: str, cell: Marked) -> str:
+    import html
+
     shown = f"<strong>{number}</strong>" if cell.best else number
     return f"{shown}<sup>{html.escape(cell.marks)}</sup>" if cell.marks else shown
 
@@ -340,6 +345,8 @@ def _on_one_line(text: str) -> str:
 
 
 def _separated(table: Table, separator: str) -> str:
+    import csv
+
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
     writer.writerow(table.columns)

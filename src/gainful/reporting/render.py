@@ -1,6 +1,5 @@
 """`render`: scores, explanations, attributions, findings and the catalogue in every format."""
 
-import json
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -138,6 +137,8 @@ def _scores(
 ) -> str:
     _refuse_unlike_scores(runs)
     if format == "json":
+        import json
+
         return json.dumps(_document(runs, per_query=per_query), indent=2, ensure_ascii=False)
     table = _per_query(runs) if per_query else _means(runs)
     return write(table if digits is None else replace(table, digits=digits))
@@ -218,6 +219,8 @@ def _explanation(explanation: "Explanation | Attribution", format: str) -> str: 
         case "html":
             return explanation.to_html()
         case "json":
+            import json
+
             plain = explanation.to_dict()
             if "value" in plain:  # an attribution has one for each run, or is refused
                 plain["value"] = _finite({"value": plain["value"]})["value"]
@@ -235,6 +238,8 @@ def _findings(findings: "Findings", format: str, write: Callable[[Table], str]) 
         case "table":
             return str(findings)
         case "json":
+            import json
+
             plain = {"gainful": VERSION, **findings.to_dict()}
             return json.dumps(plain, indent=2, ensure_ascii=False)
         case _:

@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -140,7 +139,12 @@ def _send(source: BinaryIO, name: str) -> None:
         _print(source)
     else:
         with Path(name).open("wb") as stream:
-            shutil.copyfileobj(source, stream, _CHUNK)
+            _copy(source, stream)
+
+
+def _copy(source: BinaryIO, target: BinaryIO) -> None:
+    while chunk := source.read(_CHUNK):
+        target.write(chunk)
 
 
 def _print(source: BinaryIO) -> None:
@@ -152,7 +156,7 @@ def _print(source: BinaryIO) -> None:
         return
     stream.flush()  # what was printed earlier comes first
     stream.buffer.flush()
-    shutil.copyfileobj(source, stream.buffer, _CHUNK)
+    _copy(source, stream.buffer)
     with suppress(io.UnsupportedOperation):
         os.write(stream.fileno(), b"")  # writes nothing, and fails where the stream is closed
     stream.buffer.flush()
