@@ -9,9 +9,6 @@ import argparse
 import compileall
 import os
 import platform
-import subprocess
-import sys
-import tempfile
 import warnings
 from pathlib import Path
 
@@ -21,6 +18,7 @@ import data
 import files
 import gainful as gf
 import significance
+import start
 from gainful.rendering.table import Table, as_markdown, as_text
 from timing import Result, take_turns
 
@@ -90,28 +88,6 @@ def ragged(turns: int) -> Result:
     )
 
 
-def start_up(turns: int) -> list[Result]:
-    with tempfile.TemporaryDirectory() as folder:
-        qrels, run = data.trec_files(Path(folder), 10, 100)
-        program = [sys.executable, "-m", "gainful"]
-        bare = [sys.executable, "-c", "import numpy, duckdb"]
-        results = []
-        for work, command in (
-            ("W9 gainful --help", [*program, "--help"]),
-            ("W9 gainful evaluate, 1,000 rows", [*program, "evaluate", str(qrels), str(run)]),
-        ):
-            theirs, ours = take_turns(
-                lambda: subprocess.run(bare, check=True),
-                lambda command=command: subprocess.run(command, check=True, capture_output=True),
-                turns=2 * turns,
-                ours_each=1,
-            )
-            results.append(
-                Result(work, "import numpy, duckdb", theirs, ours, goal="≥ 0.67× (≤ 1.5 times)")
-            )
-    return results
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=5, help="how often each pair takes turns")
@@ -125,7 +101,6 @@ def main() -> None:
     # As an installer does: modules are compiled once, not in the first process that is timed.
     compileall.compile_dir(Path(gf.__file__).parent, quiet=1)
     works = {
-        "W9": lambda: start_up(options.turns),
         "W3": lambda: [dense(options.turns, levels=None), dense(options.turns, levels=10)],
         "W4": lambda: [ragged(options.turns)],
         "W1": lambda: files.trec(options.queries, max(options.turns - 2, 1)),
@@ -134,6 +109,11 @@ def main() -> None:
         # Last: millions of objects leave a heap behind that slows everything after it.
         "W2": lambda: [dicts(options.queries, max(options.turns - 2, 1))],
     }
+    write = as_markdown if options.markdown else as_text
+    if options.only in (None, "W9"):
+        print(write(start.start_up(3 * options.turns)), end="\n\n")
+    if options.only == "W9":
+        return
     results = []
     for name, work in works.items():
         if options.only in (None, name):
@@ -156,7 +136,7 @@ def main() -> None:
             f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores"
         ],
     )
-    print(as_markdown(table) if options.markdown else as_text(table))
+    print(write(table))
 
 
 if __name__ == "__main__":

@@ -40,10 +40,14 @@ def take_turns(
 
 @dataclass(frozen=True)
 class Process:
-    """What a process printed, how long it took, and the most memory it had resident."""
+    """What a process printed, how long it took, and the most memory it had resident.
+
+    `seconds` is the time on the clock, `processor` the time on all cores together.
+    """
 
     output: str
     seconds: float
+    processor: float
     resident: int
 
     @property
@@ -64,7 +68,8 @@ def run_process(command: Sequence[str]) -> Process:
     _, status, usage = os.wait4(child, 0)
     if status:
         raise SystemExit(f"{command} failed")
-    return Process(output, time.perf_counter() - start, usage.ru_maxrss * 1024)
+    seconds = time.perf_counter() - start
+    return Process(output, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
 def best_of(commands: Sequence[Sequence[str]], turns: int) -> list[Process]:
