@@ -224,7 +224,7 @@ def test_the_threads_of_an_engine_hold_for_all_of_the_work(monkeypatch, tmp_path
     }
     gf.write_judgments(judgments, tmp_path / "judgments.qrels")
     gf.write_run(runs["one"], tmp_path / "one.run")
-    large = {f"q{i}": {f"d{j}": float(j) for j in range(1000)} for i in range(900)}
+    large = {f"q{i}": {f"d{j}": float(j) for j in range(1000)} for i in range(400)}
 
     def work(**options):
         seen.clear()
