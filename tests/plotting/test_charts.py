@@ -282,16 +282,22 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("odd", ODD)
-def test_odd_names_are_text(odd):
-    rows = [{**row, "query": odd, "text": odd} for row in QUERIES[:1]]
-    image = svg(charts.differences(rows, measure=odd, base=odd, run=odd))
-    assert "<script" not in image
-    assert "<img" not in image
-    one = [{**row, "run": odd, "base": odd, "measure": odd} for row in INTERVALS[:1]]
-    assert "<script" not in svg(charts.intervals(one, base=odd))
-    assert svg(charts.curve([{"run": odd, "k": 1, "value": 0.5}], measure=odd))
-    assert svg(charts.distribution([{"run": odd, "score": 0.5}], measure=odd))
+def test_odd_names_are_text():
+    """Each of a row of its own, and all of them in the words around the chart."""
+    words = " ".join(ODD)
+    rows = [{**QUERIES[0], "query": odd, "text": odd, "place": at} for at, odd in enumerate(ODD)]
+    intervals = [{**INTERVALS[0], "run": odd, "base": odd, "measure": odd} for odd in ODD]
+    for chart in (
+        charts.differences(rows, measure=words, base=words, run=words),
+        charts.intervals(intervals, base=words),
+        charts.curve([{"run": odd, "k": 1, "value": 0.5} for odd in ODD], measure=words),
+        charts.distribution([{"run": odd, "score": 0.5} for odd in ODD], measure=words),
+    ):
+        image = svg(chart)
+        assert "<script" not in image
+        assert "<img" not in image
+        for shown in ("&lt;script&gt;alert(1)", "&lt;img src=x", "שלום", "🦆"):
+            assert shown in image, shown
 
 
 def test_without_altair_the_error_names_what_to_install():
