@@ -5,6 +5,7 @@ import random
 import pytest
 
 import gainful as gf
+from every_case import assert_every_case
 from gainful.matching import dict_matching
 from gainful.matching.chunks import read_chunks
 from gainful.matching.reader import reading
@@ -46,26 +47,28 @@ def folder_in(tmp_path, *names):
     return folder
 
 
-@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+@pytest.mark.parametrize("ties", ["order", "worst"])
 @pytest.mark.parametrize("rule", ["first", "best"])
-def test_duplicates(form, rule, tmp_path):
+def test_duplicates(rule, ties, tmp_path):
     judgments = repeated_rows(1, [0.0, 1.0, 2.0, -1.0])
     run = repeated_rows(2, [0.5, 0.25, 1.0, -0.0, 0.0])
-    for ties in ("order", "worst"):
-        policy = Policy(ties=ties, duplicates=rule)
-        expected = {
-            depth: dict_matching.match(
-                without_repeats(judgments, rule), without_repeats(run, rule), policy, depth
-            )
-            for depth in (None, 2)
-        }
+    policy = Policy(ties=ties, duplicates=rule)
+    once = without_repeats(judgments, rule), without_repeats(run, rule)
+    expected = {depth: dict_matching.match(*once, policy, depth) for depth in (None, 2)}
+
+    def check_with(reader, form, folder):
         for depth, right in expected.items():
-            folder = folder_in(tmp_path, ties, depth)
-            both = form.make(judgments, "judgments", folder), form.make(run, "run", folder)
-            assert_same(matched(*both, policy, depth), right)
-            mixed = matched(without_repeats(judgments, rule), form.make(
-                run, "run", folder_in(folder, "again")), policy, depth)  # fmt: skip
-            assert_same(mixed, right)
+            given = form.make(run, "run", folder_in(folder, depth))
+            assert_same(reader.match(given, depth)[0], right)
+
+    def check(form):
+        folder = folder_in(tmp_path, form)
+        with reading(form.make(judgments, "judgments", folder), policy) as reader:
+            check_with(reader, form, folder_in(folder, "both"))
+        check_with(mixed, form, folder_in(folder, "mixed"))
+
+    with reading(once[0], policy) as mixed:
+        assert_every_case(check, ONE_OF_EACH)
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
@@ -144,9 +147,8 @@ def test_a_chunk_of_a_query_without_judgments_needs_no_document(form, tmp_path):
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
-@pytest.mark.parametrize("depth", [None, 1])
 @pytest.mark.parametrize("only", ["neither", "run", "judgments", "both"])
-def test_queries_that_retrieve_themselves(form, depth, only, tmp_path):
+def test_queries_that_retrieve_themselves(form, only, tmp_path):
     """A query of which nothing else is judged, or retrieved, is there all the same."""
     judgments = [("q", "q", 1.0), ("q", "a", 2.0), ("p", "p", 1.0), ("p", "a", 1.0)]
     run = [("q", "q", 3.0), ("q", "a", 2.0), ("p", "x", 0.5), ("p", "p", 2.0), ("e", "e", 1.0)]
@@ -155,14 +157,11 @@ def test_queries_that_retrieve_themselves(form, depth, only, tmp_path):
     if only in ("run", "both"):
         run.pop(2)
     policy = Policy(ties="doc", drop_self="yes")
-    expected = dict_matching.match(as_dicts(judgments), as_dicts(run), policy, depth)
-    found = matched(
-        form.make(judgments, "judgments", tmp_path),
-        form.make(run, "run", tmp_path),
-        policy,
-        depth,
-    )
-    assert_same(found, expected)
+    with reading(form.make(judgments, "judgments", tmp_path), policy) as reader:
+        for depth in (None, 1):
+            given = form.make(run, "run", folder_in(tmp_path, depth))
+            expected = dict_matching.match(as_dicts(judgments), as_dicts(run), policy, depth)
+            assert_same(reader.match(given, depth)[0], expected)
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
