@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from gainful.rendering.table import Table, as_markdown
+from gainful.rendering.table_formats import Table, as_markdown
 from gainful.statistics.intervals import INTERVALS
 from gainful.statistics.resampling import Draws
 

@@ -19,7 +19,7 @@ import files
 import gainful as gf
 import significance
 import start
-from gainful.rendering.table import Table, as_markdown, as_text
+from gainful.rendering.table_formats import Table, as_markdown, as_text
 from timing import Result, take_turns
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from gainful.inputs.columns import read_columns
-from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy
 

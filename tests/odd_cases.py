@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from gainful.matching.chunks import read_chunks
+from gainful.matching.chunks_to_documents import read_chunks
 from gainful.measures.policy import Policy
 from input_forms import ANY, FILLED, WORDS, as_dicts
 

@@ -1,9 +1,9 @@
 """What a file holds, as `evaluate` reads it."""
 
 from gainful.inputs.engine import Session
-from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
+from gainful.matching.input_kinds.table_input import TableInput
 from gainful.matching.open_input import open_input
-from gainful.matching.table_input import TableInput
 from gainful.measures.policy import Policy
 
 KINDS = {"run": RUN, "judgments": JUDGMENTS}

@@ -20,9 +20,9 @@ from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluate import evaluate_arrays
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.evaluation.ranked_grades import cg
-from gainful.evaluation.ranked_grades import dcg
-from gainful.evaluation.ranked_grades import ndcg
+from gainful.evaluation.cg_dcg_ndcg import cg
+from gainful.evaluation.cg_dcg_ndcg import dcg
+from gainful.evaluation.cg_dcg_ndcg import ndcg
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.saved_baseline import read_baseline
 from gainful.evaluation.saved_baseline import save_baseline
@@ -39,7 +39,7 @@ from gainful.explanation.why import why
 from gainful.explanation.worked_tables import Explanation
 from gainful.inputs.engine import Engine
 from gainful.inputs.spark_engine import Spark
-from gainful.inputs.tables import read_chunk_map
+from gainful.inputs.read_table import read_chunk_map
 from gainful.judging.bounds import Bound
 from gainful.judging.bounds import Bounds
 from gainful.judging.bounds import RunBounds
@@ -74,8 +74,8 @@ from gainful.measures.notation import parse as measure
 from gainful.measures.policy import Choice
 from gainful.measures.policy import Policy
 from gainful.measures.policy import choices
-from gainful.rendering.table import formats
-from gainful.reporting.render import render
+from gainful.rendering.table_formats import formats
+from gainful.reporting.render_any_result import render
 from gainful.reporting.report import Report
 from gainful.reporting.report import report
 from gainful.statistics.power import Power
@@ -84,8 +84,8 @@ from gainful.statistics.ranking_agreement import kendall_tau
 from gainful.statistics.ranking_agreement import rbo
 from gainful.statistics.ranking_agreement import tau_ap
 from gainful.subtopics.evaluate import evaluate_subtopics
-from gainful.subtopics.families import subtopic_catalogue
-from gainful.subtopics.families import subtopic_family
+from gainful.subtopics.measure_catalogue import subtopic_catalogue
+from gainful.subtopics.measure_catalogue import subtopic_family
 from gainful.subtopics.notation import SubtopicMeasure
 from gainful.subtopics.scores import SubtopicScores
 from gainful.subtopics.subtopic_judgments import read_subtopics

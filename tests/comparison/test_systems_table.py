@@ -6,7 +6,7 @@ import re
 import pytest
 
 import gainful as gf
-from gainful.rendering.table import Marked, Table
+from gainful.rendering.table_formats import Marked, Table
 
 QUERIES = [f"q{n}" for n in range(8)]
 

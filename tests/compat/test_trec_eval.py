@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import gainful as gf
 from every_case import assert_every_case
 from gainful.cli.trec_eval import trec_eval as command
-from gainful.compat.trec_eval import graded_judgments
+from gainful.compat.trec_eval import run_with_graded_judgments
 
 RECORDED = Path(__file__).parent / "trec_eval"
 CALLS = sorted(path.stem for path in RECORDED.glob("*.cmd"))
@@ -76,7 +76,7 @@ def test_recorded_random_calls(tmp_path):
 
 def test_random_calls_with_runs_that_count_as_large(tmp_path, monkeypatch):
     """Of a large run that is not clean, a copy is matched; the engine takes what is unusual."""
-    monkeypatch.setattr(graded_judgments, "_LARGE", 0)
+    monkeypatch.setattr(run_with_graded_judgments, "_LARGE", 0)
     check_random(range(0, len(RANDOM), 4), tmp_path)
 
 
@@ -441,7 +441,7 @@ def test_clean_files_and_line_by_line_agree(files, monkeypatch):
             assert fast.code == 0
             assert fast == slow
             with monkeypatch.context() as patch:
-                patch.setattr(graded_judgments, "_LARGE", 0)
+                patch.setattr(run_with_graded_judgments, "_LARGE", 0)
                 assert printed(options, files, judgments, f"\n{run}") == fast
 
 

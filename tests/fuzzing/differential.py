@@ -17,15 +17,15 @@ from fuzzing import numbers, reference
 from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
 from gainful.inputs.engine import Engine, Session
-from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
+from gainful.inputs.rows_and_faults import Fault, rows
 from gainful.inputs.spark_text import Parsing
-from gainful.inputs.text_rows import Fault, rows
-from gainful.matching.dict_input import DictInput
 from gainful.matching.dicts_and_tables import columns_of
-from gainful.matching.letor_input import LabelInput, PredictionInput
+from gainful.matching.input_kinds.dict_input import DictInput
+from gainful.matching.input_kinds.letor_input import LabelInput, PredictionInput
+from gainful.matching.input_kinds.table_input import TableInput
 from gainful.matching.open_input import open_input
 from gainful.matching.reader import Reader
-from gainful.matching.table_input import TableInput
 from gainful.measures.policy import Policy
 from input_forms import as_dicts, trec
 from same_matched import assert_same

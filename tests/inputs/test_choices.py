@@ -7,7 +7,7 @@ import pytest
 import gainful as gf
 from every_case import assert_every_case
 from gainful.matching import dict_matching
-from gainful.matching.chunks import read_chunks
+from gainful.matching.chunks_to_documents import read_chunks
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, as_dicts

@@ -8,7 +8,7 @@ import pytest
 from every_case import assert_every_case
 from gainful.inputs import clean_trec_files
 from gainful.inputs.clean_trec_files import read_trec_arrays
-from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.matching import clean_trec_matching, dict_matching
 from gainful.matching.reader import reading as opened
 from gainful.measures.policy import Policy

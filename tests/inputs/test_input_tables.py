@@ -15,7 +15,7 @@ import pytest
 from gainful.errors import InputError
 from gainful.inputs import text_formats
 from gainful.inputs.column_roles import CHUNKS, DOC_TEXTS, QUERIES, SAMPLES, SUBTOPICS
-from gainful.inputs.tables import InputTable, read_table
+from gainful.inputs.read_table import InputTable, read_table
 
 if sys.version_info >= (3, 14):
     from compression import zstd

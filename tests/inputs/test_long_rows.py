@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gainful as gf
 from gainful.inputs import table_source, text_cleaning
 from gainful.inputs.engine import Engine, Session
-from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.table_source import read_into
 from gainful.matching.open_input import open_input
 from input_forms import NUMBERS, as_dicts

@@ -21,11 +21,11 @@ import pytest
 import gainful as gf
 from gainful.inputs.column_roles import QUERIES, QUERY_TEXTS
 from gainful.inputs.engine import Engine, Session
-from gainful.inputs.kinds import JUDGMENTS, RUN
-from gainful.inputs.tables import read_table
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
+from gainful.inputs.read_table import read_table
 from gainful.judging.inferred_measures import read_samples
-from gainful.matching.dict_input import DictInput
 from gainful.matching.dicts_and_tables import stored
+from gainful.matching.input_kinds.dict_input import DictInput
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy
 from gainful.reporting.query_and_document_texts import read_captions

@@ -6,9 +6,9 @@ import pytest
 import gainful as gf
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.format_detection import json_lines_layout, recognise_head
-from gainful.inputs.kinds import RUN
+from gainful.inputs.judgments_or_run import RUN
+from gainful.inputs.rows_and_faults import Row, rows
 from gainful.inputs.spark_text import Parsing
-from gainful.inputs.text_rows import Row, rows
 from gainful.matching.reader import reading
 from odd_files import FILES, LINES_JOINED, REFUSED
 

@@ -15,7 +15,7 @@ from column_tables import NAMED, TEXTS, dicts, read_in, written
 from every_case import assert_every_case
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
-from gainful.inputs.kinds import RUN
+from gainful.inputs.judgments_or_run import RUN
 from gainful.matching.open_input import open_input
 
 # By hand: the one relevant document of each query stands at rank 2 and at rank 3.

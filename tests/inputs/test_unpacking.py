@@ -13,7 +13,7 @@ from gainful.inputs import files as reading
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.engine import Engine, Session, bytes_of
 from gainful.inputs.files import plain_file
-from gainful.inputs.tables import read_table
+from gainful.inputs.read_table import read_table
 from input_forms import zstd
 
 PACKINGS = {"gz": gzip.compress, "zst": zstd.compress}

@@ -274,7 +274,7 @@ def test_the_default_grades_are_the_ends_of_those_that_occur_and_zero():
 
 
 def test_many_copies_are_evaluated_in_parts(monkeypatch):
-    from gainful.judging import priorities as variants
+    from gainful.judging import judging_priorities as variants
 
     judgments, runs = random_runs(2)
     whole = gf.next_to_judge(judgments, runs, "nDCG@3", grades=(0, 1, 2))

@@ -16,12 +16,12 @@ from gainful.cli.commands import commands
 from gainful.evaluation.spark.evaluate import measured_rows
 from gainful.evaluation.spark.measuring import Measuring
 from gainful.inputs.columns import read_columns
-from gainful.inputs.kinds import RUN
+from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.spark_frames import as_they_are
-from gainful.matching.chunks import Chunks
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark import plan as cutting
+from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
 from gainful.matching.spark.plan import Plan
-from gainful.matching.spark.run_with_judgments import RunWithJudgments
 from gainful.matching.spark.spark_judgments import judgments_in_dicts, judgments_in_frame
 from spark_cases import on_spark, random_sides, rows_of
 

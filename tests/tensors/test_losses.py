@@ -18,7 +18,7 @@ jnp = jax.numpy
 import gainful as gf  # noqa: E402
 from gainful.tensors.losses import flat_lists  # noqa: E402
 from gainful.tensors.losses import training_lists as loss_lists  # noqa: E402
-from gainful.tensors.losses.operations import BLOCK  # noqa: E402
+from gainful.tensors.losses.array_operations import BLOCK  # noqa: E402
 
 L = gf.losses
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)

@@ -14,7 +14,7 @@ import torch
 
 import gainful as gf
 from array_libraries import LIBRARIES
-from gainful.tensors.metrics import cumulated_gain, ranking
+from gainful.tensors.metrics import cumulated_gain, ranks_by_score
 
 FAMILIES = {
     "average_precision": "AP",
@@ -187,9 +187,9 @@ def test_a_selection_gives_what_a_sort_gives(monkeypatch, library, name):
     labels, mask = draw.integers(0, 5, (50, 64)), draw.random((50, 64)) < 0.7
     for dtype in (np.float32, np.float64):
         arrays = put(scores.astype(dtype)), put(labels), put(mask)
-        monkeypatch.setattr(ranking, "_SMALL_BESIDE", 4)
+        monkeypatch.setattr(ranks_by_score, "_SMALL_BESIDE", 4)
         found = [getattr(gf.metrics, name)(*arrays, k=k, ties="order") for k in (1, 5, 16)]
-        monkeypatch.setattr(ranking, "_SMALL_BESIDE", 10**9)
+        monkeypatch.setattr(ranks_by_score, "_SMALL_BESIDE", 10**9)
         again = [getattr(gf.metrics, name)(*arrays, k=k, ties="order") for k in (1, 5, 16)]
         for one, other in zip(found, again, strict=True):
             assert np.array_equal(np.asarray(one), np.asarray(other))
@@ -343,7 +343,7 @@ def test_masks_of_arrays_are_refused_and_cutoffs_in_arrays_are_read():
 def test_running_highest_without_one_in_the_library():
     values = np.random.default_rng(15).integers(0, 99, (20, 37))
     expected = np.maximum.accumulate(values, axis=-1)
-    assert np.array_equal(ranking._highest_by_doubling(np, values), expected)
+    assert np.array_equal(ranks_by_score._highest_by_doubling(np, values), expected)
 
 
 @pytest.mark.parametrize(

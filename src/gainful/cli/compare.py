@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 import gainful as gf
-from gainful.cli.comparing import comparing_of, comparing_options
+from gainful.cli.comparison_options import comparing_of, comparing_options
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
@@ -23,7 +23,7 @@ from gainful.cli.options import (
     shared_options,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.streams import tell, tell_lines, write
+from gainful.cli.standard_streams import tell, tell_lines, write
 
 Result = TypeVar("Result")
 

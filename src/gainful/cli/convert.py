@@ -11,7 +11,7 @@ from gainful.cli.options import (
     read_shared_options,
     shared_options,
 )
-from gainful.cli.streams import seen_enough
+from gainful.cli.standard_streams import seen_enough
 
 _ENDINGS = gf.endings(of="documents")
 

@@ -22,7 +22,7 @@ from gainful.cli.options import (
     shared_options,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.streams import tell, write
+from gainful.cli.standard_streams import tell, write
 
 _SUBTOPICS = "alpha_nDCG@20"
 _MOST_DIGITS = 18  # of a number of documents

@@ -17,7 +17,7 @@ from gainful.cli.options import (
     refuse_standard_input_twice,
     shared_options,
 )
-from gainful.cli.streams import write
+from gainful.cli.standard_streams import write
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
 _OF_RUNS = frozenset(

@@ -46,7 +46,7 @@ def main() -> NoReturn:
 
 def _run() -> int:
     """Run a command and return its exit code."""
-    from gainful.cli.streams import discard, open_closed
+    from gainful.cli.standard_streams import discard, open_closed
 
     open_closed()
     import click
@@ -111,7 +111,7 @@ def _end_at_once(number: int, _: object) -> NoReturn:
 
 def _stopped(number: int, word: str) -> int:
     with suppress(ImportError):  # of a module that was being imported
-        from gainful.cli.streams import tell
+        from gainful.cli.standard_streams import tell
 
         tell(f"gainful: {word}")
     return _SIGNALLED + number
@@ -119,7 +119,7 @@ def _stopped(number: int, word: str) -> int:
 
 def _leave(code: int) -> NoReturn:
     """End the process, with everything written."""
-    from gainful.cli.streams import discard
+    from gainful.cli.standard_streams import discard
 
     try:
         sys.stdout.flush()
@@ -135,7 +135,7 @@ def _leave(code: int) -> NoReturn:
 
 def _failed(message: str) -> int:
     """Say what went wrong, with the traceback if it is asked for, and return the exit code."""
-    from gainful.cli.streams import tell, tell_lines
+    from gainful.cli.standard_streams import tell, tell_lines
 
     if "--traceback" in takewhile(lambda word: word.startswith("-"), sys.argv[1:]):
         import traceback
@@ -147,7 +147,7 @@ def _failed(message: str) -> int:
 
 def _misused(problem: Any) -> int:
     """Show wrong usage as click does, but the user's words in it on one line."""
-    from gainful.cli.streams import tell, tell_lines
+    from gainful.cli.standard_streams import tell, tell_lines
 
     context, message = getattr(problem, "ctx", None), problem.format_message()
     if type(problem).__name__ == "NoArgsIsHelpError":  # whose message is a page
@@ -197,6 +197,6 @@ def _bug(problem: Exception) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    from gainful.cli.streams import tell
+    from gainful.cli.standard_streams import tell
 
     tell(f"gainful: warning: {message}")

@@ -10,7 +10,7 @@ from gainful.cli.options import (
     format_option,
     output_option,
 )
-from gainful.cli.streams import write
+from gainful.cli.standard_streams import write
 
 
 @click.command()

@@ -17,7 +17,7 @@ from gainful.cli.options import (
     told_format,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.streams import seen_enough, tell
+from gainful.cli.standard_streams import seen_enough, tell
 
 _ENDINGS = gf.endings(of="pools")
 _FORMATS = tuple(dict.fromkeys((*gf.formats(), *_ENDINGS.values())))

@@ -19,7 +19,7 @@ from gainful.cli.options import (
     shared_options,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.streams import tell, write
+from gainful.cli.standard_streams import tell, write
 
 _FILES = 3  # JUDGMENTS BASE RUN
 

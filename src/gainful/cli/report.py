@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.comparing import comparing_of, comparing_options
+from gainful.cli.comparison_options import comparing_of, comparing_options
 from gainful.cli.options import (
     MEASURING,
     check_target,
@@ -17,7 +17,7 @@ from gainful.cli.options import (
     shared_options,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.streams import tell
+from gainful.cli.standard_streams import tell
 
 _MEGABYTE = 1_000_000
 

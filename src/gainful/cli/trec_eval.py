@@ -5,7 +5,7 @@ import sys
 import click
 
 import gainful as gf
-from gainful.cli.streams import print_data, print_error
+from gainful.cli.standard_streams import print_data, print_error
 
 
 @click.command(

@@ -18,7 +18,7 @@ from gainful.cli.options import (
     refuse_standard_input_twice,
     shared_options,
 )
-from gainful.cli.streams import tell, write
+from gainful.cli.standard_streams import tell, write
 
 _WITHOUT_DIALECT = [name for name in MEASURING if name != "dialect"]
 

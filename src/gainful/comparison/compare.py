@@ -28,7 +28,7 @@ from gainful.evaluation.request import read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
-from gainful.inputs.tables import read_table
+from gainful.inputs.read_table import read_table
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.family import GEOMETRIC
 from gainful.measures.measure import Measure

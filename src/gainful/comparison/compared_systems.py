@@ -16,7 +16,7 @@ from gainful.evaluation.coverage import count_queries
 from gainful.evaluation.scores import Scores
 from gainful.measures.measure import Measure
 from gainful.message_texts import did_you_mean, shown
-from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_markdown, as_text
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.intervals import INTERVALS
 from gainful.version import VERSION

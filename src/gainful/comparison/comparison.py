@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gainful.comparison.compared_systems import ComparedSystems
 from gainful.comparison.gate import Gate, check_gate
 from gainful.comparison.systems_table import systems_table
-from gainful.rendering.table import Table
+from gainful.rendering.table_formats import Table
 
 if TYPE_CHECKING:
     from gainful.comparison.plot import ComparisonPlot

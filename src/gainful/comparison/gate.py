@@ -23,7 +23,7 @@ from gainful.evaluation.request import asked_of, read_tool
 from gainful.measures.dialect import Dialect
 from gainful.measures.notation import Measures
 from gainful.message_texts import did_you_mean, printable, shown
-from gainful.rendering.table import Table, as_html, as_markdown, as_text, signed
+from gainful.rendering.table_formats import Table, as_html, as_markdown, as_text, signed
 from gainful.statistics.intervals import INTERVALS, Interval
 from gainful.statistics.moments import exact_mean
 

@@ -11,7 +11,7 @@ from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
-from gainful.inputs.tables import InputTable, read_table
+from gainful.inputs.read_table import InputTable, read_table
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.measure import Measure
 from gainful.measures.notation import parse, parse_all

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from gainful import arguments
-from gainful.statistics.checked_input import read_margin
+from gainful.statistics.argument_checks import read_margin
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.intervals import INTERVALS
 from gainful.statistics.paired_tests import TESTS

@@ -14,7 +14,7 @@ from gainful.comparison.paired_scores import Paired
 from gainful.comparison.settings import Settings
 from gainful.errors import InputError
 from gainful.inputs.identifiers import examples
-from gainful.inputs.tables import InputTable
+from gainful.inputs.read_table import InputTable
 
 AUTOMATIC = ("judged", "baseline")
 """Slices that need no metadata: how many documents are judged, and the baseline's score."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gainful.comparison.compared_systems import ComparedSystems
 from gainful.comparison.differences import Difference
-from gainful.rendering.table import Cell, Marked, Table
+from gainful.rendering.table_formats import Cell, Marked, Table
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.paired_tests import TESTS
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gainful.comparison.settings import Settings
-from gainful.rendering.table import signed
+from gainful.rendering.table_formats import signed
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.distributions import t_two_sided
 from gainful.statistics.intervals import Interval

@@ -5,7 +5,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 
 from gainful import arguments
-from gainful.compat.trec_eval.c_program import StoppedError
+from gainful.compat.trec_eval.c_numbers_and_sorting import StoppedError
 from gainful.compat.trec_eval.measure_names import (
     CUTOFFS,
     ENTRIES,

@@ -24,7 +24,7 @@ from gainful.evaluation.request import (
 )
 from gainful.evaluation.scores import Scores, measure_matched, scores_of
 from gainful.inputs.files import are_one_file
-from gainful.inputs.kinds import RUN
+from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
@@ -318,7 +318,7 @@ def evaluate_arrays(
     from gainful.inputs.arrays import read_lists
     from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
     from gainful.kernels.swapped_arguments import swapped_arguments
-    from gainful.matching import array_matching
+    from gainful.matching import label_and_score_matching
 
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
@@ -333,7 +333,7 @@ def evaluate_arrays(
     with speaking(tool):
         batches, measured = match_and_measure(
             lists.split(batches_for(lists.labels.size)),
-            lambda part: array_matching.match(part, resolved),
+            lambda part: label_and_score_matching.match(part, resolved),
             asked,
             resolved,
         )

@@ -10,7 +10,7 @@ from gainful.errors import InputError, MissingDependencyError
 from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.message_texts import did_you_mean, shown
-from gainful.rendering.table import Cell, Table
+from gainful.rendering.table_formats import Cell, Table
 
 Held = tuple[tuple[str, ...], Floats, Bools]
 

@@ -34,7 +34,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import did_you_mean, shown
-from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.version import VERSION
 
 if TYPE_CHECKING:

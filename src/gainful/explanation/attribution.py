@@ -34,7 +34,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.message_texts import printable
-from gainful.rendering.table import Cell, Table
+from gainful.rendering.table_formats import Cell, Table
 
 _DIGITS = 4
 _MOST_IDLE = 3  # documents without a part that are shown, so that one sees what they are

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from gainful.errors import InputError
+from gainful.evaluation.cg_dcg_ndcg import Grades, match_grades
 from gainful.evaluation.means_over_queries import SKIPPED
-from gainful.evaluation.ranked_grades import Grades, match_grades
 from gainful.evaluation.request import read_one, read_policy
 from gainful.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
 from gainful.explanation.worked_steps import (

@@ -8,7 +8,7 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.evaluation.request import refuse_grades
 from gainful.explanation.worked_steps import Entry, Sums, Worth
-from gainful.matching.chunks import Chunks
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dict_matching import (
     judged_of,
     match_queries,

@@ -19,7 +19,7 @@ from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
-from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 
 _ROUNDING = 1e-12  # of our own sums
 _PERCENT = 100

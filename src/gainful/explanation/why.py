@@ -22,7 +22,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
-from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 
 _MOVES = 5  # queries that are named for each cause
 _TWO = 2

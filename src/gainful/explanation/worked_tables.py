@@ -10,7 +10,7 @@ from gainful.measures.gain import FORMS as GAINS
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import printable
-from gainful.rendering.table import Cell, Table, as_html, as_markdown, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_markdown, as_text
 
 _IDEALS = {
     ("ideal", "retrieved"): "ideal retrieved: of the documents of the list",

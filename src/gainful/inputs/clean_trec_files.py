@@ -19,7 +19,7 @@ from gainful.inputs.cores import in_parallel
 from gainful.inputs.decimal_parsing import WORD, Bytes, Words, read_decimals
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.float_precision import in_single
-from gainful.inputs.kinds import Kind
+from gainful.inputs.judgments_or_run import Kind
 
 Places = NDArray[np.int32]
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from gainful.errors import InputError
 from gainful.inputs.columns import ALIASES, plain_name, refuse_repeated
-from gainful.inputs.kinds import RUN
+from gainful.inputs.judgments_or_run import RUN
 from gainful.message_texts import did_you_mean, shortened
 
 _SURE = "id"  # what the surest names of a column of ids have in them

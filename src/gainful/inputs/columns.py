@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError
-from gainful.inputs.kinds import FOUND_RANKS, JUDGMENTS, RANKS, RUN, Kind, mistaken
+from gainful.inputs.judgments_or_run import FOUND_RANKS, JUDGMENTS, RANKS, RUN, Kind, mistaken
 from gainful.message_texts import did_you_mean, shown
 
 # The names in use, the surest first: a table may have the text of a query beside its id.

@@ -10,7 +10,7 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
 from gainful.inputs.identifiers import id_text, refuse_halves
-from gainful.inputs.kinds import Kind
+from gainful.inputs.judgments_or_run import Kind
 from gainful.message_texts import shown
 
 # None, and what pandas writes for it, are found as missing later.

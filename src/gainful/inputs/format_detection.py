@@ -16,7 +16,7 @@ from gainful.inputs.columns import (
     looks_like_header,
 )
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, is_parquet, opened
-from gainful.inputs.kinds import JUDGMENTS, RUN, Kind, mistaken
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind, mistaken
 from gainful.message_texts import did_you_mean, shortened
 
 _HEAD = 1 << 16

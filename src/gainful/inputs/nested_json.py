@@ -13,7 +13,7 @@ from gainful.inputs.columns import find_columns
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.identifiers import id_text, refuse_halves
-from gainful.inputs.kinds import Kind
+from gainful.inputs.judgments_or_run import Kind
 from gainful.message_texts import shown
 
 KEY_ONCE = "A JSON object has each key once: remove one."

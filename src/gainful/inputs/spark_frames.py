@@ -21,7 +21,7 @@ from gainful.inputs.columns import (
     refuse_numbers,
 )
 from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
-from gainful.inputs.kinds import Kind
+from gainful.inputs.judgments_or_run import Kind
 from gainful.message_texts import shortened
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from gainful.inputs.columns import (
 from gainful.inputs.data_frames import is_lasting, readable, refuse_odd_objects, written_names
 from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted, said
 from gainful.inputs.format_detection import Layout
-from gainful.inputs.kinds import Kind
+from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.table_source import Source
 
 Given = Mapping[str, str]

@@ -35,7 +35,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
-from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 
 _ROUNDING = 1e-9
 _MOST_UNSEEN = 10**15  # documents that a float64 counts one by one

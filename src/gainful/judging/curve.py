@@ -14,7 +14,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.plotting import charts
 from gainful.plotting.charts import SizedLook
-from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 
 if TYPE_CHECKING:
     from gainful.plotting.charts import Chart

@@ -13,11 +13,11 @@ from gainful.errors import InputError, PolicyError
 from gainful.evaluation.request import Request, read_one
 from gainful.evaluation.worksheet import discounts_of, gains_of
 from gainful.inputs.column_roles import SAMPLES
-from gainful.inputs.tables import read_table
+from gainful.inputs.read_table import read_table
 from gainful.kernels.binary_relevance import ratio
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
-from gainful.rendering.table import Table, as_html, as_text
+from gainful.rendering.table_formats import Table, as_html, as_text
 
 _EPSILON = 1e-5  # of xinfAP, which keeps its shares from 0/0
 _PARTS = 3  # of epsilon that the judged have more

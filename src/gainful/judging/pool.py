@@ -16,11 +16,11 @@ from gainful.judging.gathered_runs import (
     read_runs,
     read_whole,
 )
-from gainful.judging.priorities import prioritise, read_compared
+from gainful.judging.judging_priorities import prioritise, read_compared
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.message_texts import shown
-from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.writing.file_formats import POOLS, read_naming
 from gainful.writing.runs_and_judgments import write_pool
 from gainful.writing.table_files import write_table

@@ -21,7 +21,7 @@ from gainful.judging.gathered_runs import (
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.statistics.ranking_agreement import kendall_tau
 from gainful.writing.table_files import write_table
 

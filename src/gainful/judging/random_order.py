@@ -20,7 +20,7 @@ from gainful.kernels.cumulated_gain import mean_and_variance
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.rendering.table import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 
 SUMS = ("CG", "DCG", "nDCG")
 """The families whose expectation over all orders is known in closed form."""

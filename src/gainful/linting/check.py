@@ -8,7 +8,7 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
-from gainful.inputs.kinds import JUDGMENTS, RUN
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.linting.checked_tables import CheckedTable, check_input
 from gainful.linting.draft_findings import Draft, settled, unread_rows
 from gainful.linting.findings import Findings

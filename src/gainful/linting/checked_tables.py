@@ -8,9 +8,9 @@ from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import Layout
-from gainful.inputs.kinds import RUN, Kind
+from gainful.inputs.judgments_or_run import RUN, Kind
+from gainful.inputs.rows_and_faults import Row
 from gainful.inputs.table_source import Source, TextState, guarded, is_whole, read_into, ready
-from gainful.inputs.text_rows import Row
 from gainful.matching.input import BadRow, Input
 
 _BATCH = 1 << 17

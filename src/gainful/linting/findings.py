@@ -6,7 +6,7 @@ from typing import Any, ClassVar, overload
 
 from gainful.linting.rules import RULES, SEVERITIES, Rule
 from gainful.message_texts import printable
-from gainful.rendering.table import Table, as_html
+from gainful.rendering.table_formats import Table, as_html
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gainful.inputs.engine import Session
-from gainful.inputs.kinds import JUDGMENTS
+from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.mistaken_ranks import ARE_RANKS
 from gainful.linting.checked_tables import CheckedTable
 from gainful.linting.draft_findings import Draft, counted

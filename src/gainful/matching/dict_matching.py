@@ -24,8 +24,8 @@ from gainful.inputs.identifiers import (
     refuse_halves,
     warn_of_disjoint_documents,
 )
-from gainful.inputs.kinds import JUDGMENTS
-from gainful.matching.chunks import Chunks, fold, without_self
+from gainful.inputs.judgments_or_run import JUDGMENTS
+from gainful.matching.chunks_to_documents import Chunks, fold, without_self
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.negative_grades import without_negative
 from gainful.measures.policy import Policy

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.clean_trec_files import TrecArrays
 from gainful.inputs.engine import Session
-from gainful.inputs.kinds import Kind
+from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.table_source import Source
-from gainful.matching.chunks import Chunks
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from gainful.inputs.letor import Labels
-    from gainful.inputs.text_rows import Row
+    from gainful.inputs.rows_and_faults import Row
     from gainful.matching.dicts_and_tables import Documents
     from gainful.matching.judgment_table import JudgmentTable
     from gainful.matching.spark.spark_judgments import SparkJudgments

@@ -14,10 +14,10 @@ from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.engine import Session
 from gainful.inputs.files import LocalFile, kept_file, parts_of, path_of, unpacked
 from gainful.inputs.format_detection import Layout, recognise
-from gainful.inputs.kinds import Kind
+from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.table_source import Source, TextState, json_lines
 from gainful.matching.input import Input
-from gainful.matching.table_input import TableInput
+from gainful.matching.input_kinds.table_input import TableInput
 
 if TYPE_CHECKING:
     from gainful.inputs.nested_json import Records
@@ -42,13 +42,13 @@ def open_input(
 
 def _open_object(given: object, kind: Kind, columns: Given, session: Session) -> Input:
     if isinstance(given, Mapping):
-        from gainful.matching.dict_input import DictInput
+        from gainful.matching.input_kinds.dict_input import DictInput
 
         return DictInput(given, kind, kind.name, session)
     from gainful.inputs.spark_frames import is_spark
 
     if is_spark(given):
-        from gainful.matching.spark_input import SparkInput
+        from gainful.matching.input_kinds.spark_input import SparkInput
 
         return SparkInput(given, kind, columns, session)
     from gainful.inputs.typed_tables import open_frame
@@ -94,17 +94,17 @@ def _open_file(
     match layout.format:
         case "letor":
             from gainful.inputs.letor import read_labels
-            from gainful.matching.letor_input import LabelInput
+            from gainful.matching.input_kinds.letor_input import LabelInput
 
             return LabelInput(read_labels(file), kind, session)
         case "predictions":
             from gainful.inputs.letor import read_predictions
-            from gainful.matching.letor_input import PredictionInput
+            from gainful.matching.input_kinds.letor_input import PredictionInput
 
             return PredictionInput(read_predictions(file), kind, session)
         case "json":
             from gainful.inputs.nested_json import read_nested
-            from gainful.matching.dict_input import DictInput
+            from gainful.matching.input_kinds.dict_input import DictInput
 
             found = read_nested(file, kind, checked=checked)
             if isinstance(found, Mapping):

@@ -11,8 +11,8 @@ from gainful import arguments
 from gainful.inputs.columns import read_columns
 from gainful.inputs.cores import at_most
 from gainful.inputs.engine import Session
-from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
-from gainful.matching.chunks import Chunks, read_chunks
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
+from gainful.matching.chunks_to_documents import Chunks, read_chunks
 from gainful.matching.input import Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
@@ -21,7 +21,7 @@ from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.matching.dicts_and_tables import Documents
-    from gainful.matching.spark.run_with_judgments import RunWithJudgments
+    from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -115,7 +115,7 @@ class Reader:
         # Imported here because a run on this machine needs none of it.
         from gainful.inputs.spark_frames import errors_of_spark, functions
         from gainful.matching.spark.plan import Plan, refuse_orders
-        from gainful.matching.spark.run_with_judgments import RunWithJudgments
+        from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
 
         with errors_of_spark():
             functions()  # says how to get Spark

@@ -22,7 +22,7 @@ from gainful.inputs.table_source import (
     refuse_ranks,
     refuse_values,
 )
-from gainful.matching.chunks import Chunks
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.judgment_table import JudgmentTable, unique
 from gainful.measures.policy import Policy
 

@@ -16,7 +16,7 @@ from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
 from gainful.inputs.table_source import Source, guarded
-from gainful.matching.chunks import Chunks
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.judgment_table import JudgmentTable, refuse_first_duplicate
 from gainful.matching.matched import Matched, by_rank, offsets_of
 from gainful.matching.rank_search import Segments, count_above, with_repeats

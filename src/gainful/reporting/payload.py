@@ -17,7 +17,12 @@ from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.plotting import charts, theme
-from gainful.reporting.coverage import checks_section, coverage_section, find_bounds, policy_section
+from gainful.reporting.coverage_section import (
+    checks_section,
+    coverage_section,
+    find_bounds,
+    policy_section,
+)
 from gainful.reporting.packed_details import Packed, pack
 from gainful.reporting.payload_sections import (
     finite,

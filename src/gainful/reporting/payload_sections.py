@@ -11,7 +11,7 @@ from gainful.comparison.differences import Difference
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores
 from gainful.measures.policy import Policy
-from gainful.reporting.coverage import Evaluated, digits_of, told
+from gainful.reporting.coverage_section import Evaluated, digits_of, told
 from gainful.version import VERSION
 
 FORMAT = 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gainful.errors import warn
 from gainful.inputs.column_roles import DOC_TEXTS, QUERY_TEXTS, Roles
-from gainful.inputs.tables import read_table
+from gainful.inputs.read_table import read_table
 
 _QUERY, _SNIPPET = 300, 200  # characters
 _WHITE = re.compile(r"\s+")

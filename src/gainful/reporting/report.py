@@ -20,8 +20,8 @@ from gainful.evaluation.evaluate import (
 from gainful.evaluation.request import policy_for, read_request
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
+from gainful.inputs.read_table import read_table
 from gainful.inputs.spark_engine import Spark
-from gainful.inputs.tables import read_table
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.notation import Measures
 from gainful.message_texts import shown

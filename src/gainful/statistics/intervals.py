@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gainful.array_types import Floats
-from gainful.statistics.checked_input import read_share, read_values
+from gainful.statistics.argument_checks import read_share, read_values
 from gainful.statistics.distributions import normal_quantile, normal_share, t_quantile
 from gainful.statistics.exact_sums import Grid, on_grid
 from gainful.statistics.moments import Moments, moments

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.message_texts import shown
-from gainful.statistics.checked_input import read_values
+from gainful.statistics.argument_checks import read_values
 from gainful.statistics.distributions import range_upper
 from gainful.statistics.exact_sums import on_grid
 from gainful.statistics.resampling import Draws, Purpose, all_signs, in_random_flips

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gainful.array_types import Floats
-from gainful.statistics.checked_input import read_values
+from gainful.statistics.argument_checks import read_values
 from gainful.statistics.exact_sums import on_grid
 
 

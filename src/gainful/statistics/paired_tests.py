@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gainful.array_types import Floats, Ints
-from gainful.statistics.checked_input import read_margin, read_values
+from gainful.statistics.argument_checks import read_margin, read_values
 from gainful.statistics.distributions import coin_two_sided, normal_two_sided, t_two_sided
 from gainful.statistics.exact_sums import Grid, on_grid
 from gainful.statistics.moments import moments

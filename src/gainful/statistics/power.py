@@ -12,8 +12,8 @@ import numpy as np
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.rendering.table import Table, as_html, as_text
-from gainful.statistics.checked_input import read_positive, read_share
+from gainful.rendering.table_formats import Table, as_html, as_text
+from gainful.statistics.argument_checks import read_positive, read_share
 from gainful.statistics.distributions import normal_quantile, t_power
 
 USUAL_POWER = 0.8

@@ -9,7 +9,7 @@ import numpy as np
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.inputs.identifiers import examples, in_order, overlap_hint
-from gainful.inputs.rankings import (
+from gainful.inputs.rankings_to_compare import (
     Ranking,
     Run,
     is_run,

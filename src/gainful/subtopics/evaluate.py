@@ -15,9 +15,9 @@ from gainful.evaluation.scores import measure_matched
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples
-from gainful.inputs.kinds import RUN
+from gainful.inputs.judgments_or_run import RUN
 from gainful.matching import dict_matching
-from gainful.matching.chunks import read_chunks
+from gainful.matching.chunks_to_documents import read_chunks
 from gainful.matching.dicts_and_tables import Documents
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched

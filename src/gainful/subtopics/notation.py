@@ -12,7 +12,7 @@ from gainful.measures import notation
 from gainful.measures.family import Family
 from gainful.measures.measure import Measure, read_cutoff, refuse_wrong_cutoff
 from gainful.message_texts import shown
-from gainful.subtopics.families import INTENT_AWARE, subtopic_family
+from gainful.subtopics.measure_catalogue import INTENT_AWARE, subtopic_family
 
 _NOTATION = re.compile(
     r"(?P<name>[^\s()@]+?)\s*(?:\((?P<arguments>.*)\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL

@@ -11,7 +11,7 @@ from gainful.evaluation.scores import Scores, TieRange
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import did_you_mean
-from gainful.rendering.table import Cell
+from gainful.rendering.table_formats import Cell
 from gainful.subtopics.notation import SubtopicMeasure, parse
 from gainful.subtopics.query_arrays import Topic
 

@@ -10,10 +10,10 @@ from gainful.inputs.column_roles import SUBTOPICS
 from gainful.inputs.columns import Columns, asked_columns, read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.kinds import JUDGMENTS
+from gainful.inputs.judgments_or_run import JUDGMENTS
+from gainful.inputs.read_table import read_table
 from gainful.inputs.spark_frames import refuse_spark
-from gainful.inputs.tables import read_table
-from gainful.matching.chunks import without_self
+from gainful.matching.chunks_to_documents import without_self
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.negative_grades import without_negative
 from gainful.matching.reader import opened_session

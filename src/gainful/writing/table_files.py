@@ -8,7 +8,7 @@ import numpy as np
 
 from gainful.inputs.engine import Columns, Session, file_quoted, name_quoted, reason_of
 from gainful.inputs.temporary_files import no_room
-from gainful.rendering.table import WRITERS, Cell, Table
+from gainful.rendering.table_formats import WRITERS, Cell, Table
 from gainful.writing.atomic_files import replacing
 from gainful.writing.file_formats import TABLES, FileFormat, read_naming
 from gainful.writing.packing import PACKINGS, parts_of, write_parts

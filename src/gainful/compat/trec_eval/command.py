@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_program import (
+from gainful.compat.trec_eval.c_numbers_and_sorting import (
     BAD_INPUT,
     BAD_QUERY,
     NO_QUERIES,
@@ -17,8 +17,6 @@ from gainful.compat.trec_eval.c_program import (
     written,
 )
 from gainful.compat.trec_eval.files import bytes_of
-from gainful.compat.trec_eval.graded_judgments import read_graded
-from gainful.compat.trec_eval.judgment_groups import read_grouped
 from gainful.compat.trec_eval.measure_names import (
     GROUPS,
     PREFERENCES,
@@ -29,6 +27,8 @@ from gainful.compat.trec_eval.measure_names import (
 from gainful.compat.trec_eval.measure_values import LOWEST_MEAN
 from gainful.compat.trec_eval.options import HELP_TEXT, Options, read_options
 from gainful.compat.trec_eval.preferences import read_preferred
+from gainful.compat.trec_eval.run_with_graded_judgments import read_graded
+from gainful.compat.trec_eval.several_judges import read_grouped
 from gainful.compat.trec_eval.zscores import Deviations, read_deviations
 from gainful.errors import GainfulError
 from gainful.inputs.engine import Session

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gainful.compat.trec_eval.c_program import BAD_INPUT, StoppedError, decimal, whole
+from gainful.compat.trec_eval.c_numbers_and_sorting import BAD_INPUT, StoppedError, decimal, whole
 from gainful.inputs.engine import Session
 from gainful.inputs.float_precision import in_single
 

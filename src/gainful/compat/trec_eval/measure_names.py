@@ -3,7 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from gainful.compat.trec_eval.c_program import BAD_INPUT, USAGE, StoppedError, decimal, whole
+from gainful.compat.trec_eval.c_numbers_and_sorting import (
+    BAD_INPUT,
+    USAGE,
+    StoppedError,
+    decimal,
+    whole,
+)
 from gainful.compat.trec_eval.files import bytes_of
 from gainful.measures.measure import Measure
 

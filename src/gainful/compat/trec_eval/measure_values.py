@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.compat.trec_eval.c_program import ZERO_BY_ZERO
+from gainful.compat.trec_eval.c_numbers_and_sorting import ZERO_BY_ZERO
 from gainful.compat.trec_eval.measure_names import AskedMeasure, Settings
 from gainful.compat.trec_eval.named_gains import measured, persistence, weights
 from gainful.compat.trec_eval.ranked_lists import NOT_JUDGED, NOT_POOLED, grades_in_order

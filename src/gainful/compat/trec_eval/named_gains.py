@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.compat.trec_eval.c_program import ZERO_BY_ZERO, merge_sorted, truncated, whole
+from gainful.compat.trec_eval.c_numbers_and_sorting import (
+    ZERO_BY_ZERO,
+    merge_sorted,
+    truncated,
+    whole,
+)
 from gainful.compat.trec_eval.files import bytes_of
 
 Pairs = Sequence[tuple[str, float]]

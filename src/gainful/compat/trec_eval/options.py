@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gainful.arguments import listed, one_of_type
-from gainful.compat.trec_eval.c_program import USAGE, StoppedError, whole
+from gainful.compat.trec_eval.c_numbers_and_sorting import USAGE, StoppedError, whole
 from gainful.compat.trec_eval.files import bytes_of
 from gainful.compat.trec_eval.measure_names import (
     NICKNAMES,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_program import decimal
+from gainful.compat.trec_eval.c_numbers_and_sorting import decimal
 from gainful.compat.trec_eval.files import Run, read_rows, read_run, text_of
 from gainful.compat.trec_eval.measure_names import AskedMeasure
 from gainful.compat.trec_eval.options import Options

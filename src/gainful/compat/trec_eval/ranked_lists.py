@@ -8,7 +8,7 @@ from operator import itemgetter
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_program import merge_sorted
+from gainful.compat.trec_eval.c_numbers_and_sorting import merge_sorted
 from gainful.compat.trec_eval.measure_names import AskedMeasure
 from gainful.compat.trec_eval.options import Options
 from gainful.matching.matched import Matched, cut, offsets_of, places_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_program import StoppedError, decimal
+from gainful.compat.trec_eval.c_numbers_and_sorting import StoppedError, decimal
 from gainful.compat.trec_eval.files import bytes_of, read_rows
 
 Line = tuple[bytes, bytes, float, float]  # query, name, mean, standard deviation

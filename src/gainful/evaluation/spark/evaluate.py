@@ -14,12 +14,12 @@ from gainful.evaluation.means_over_queries import (
 )
 from gainful.evaluation.spark.measuring import SCHEMA, Measuring, problem_of
 from gainful.evaluation.spark.scores import Names, SparkScores, is_measured
-from gainful.evaluation.spark.summary import Summary, Summing, added, read_summary
+from gainful.evaluation.spark.summary_of_queries import Summary, Summing, added, read_summary
 from gainful.inputs.identifiers import refuse_disjoint_queries
-from gainful.inputs.kinds import RUN
+from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
 from gainful.inputs.spark_frames import errors_of_spark, functions, in_python, kept
-from gainful.matching.spark.run_with_judgments import RunWithJudgments
+from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy

@@ -14,7 +14,7 @@ from gainful.evaluation.input_hashes import short_hash
 from gainful.evaluation.means_over_queries import aggregate_of, aggregate_of_sum
 from gainful.evaluation.per_query import Held, PerQuery
 from gainful.evaluation.scores import Scores, TieRange
-from gainful.evaluation.spark.summary import Summary
+from gainful.evaluation.spark.summary_of_queries import Summary
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.spark_frames import errors_of_spark, functions, without_pandas
 from gainful.measures.measure import Measure

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.errors import PolicyError
 from gainful.inputs.spark_frames import as_texts, functions, is_faulty
-from gainful.matching.chunks import Chunks
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.spark.spark_judgments import SparkJudgments
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown

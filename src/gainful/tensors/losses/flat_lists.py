@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.array_types import Bools, Ints
 from gainful.errors import InputError
-from gainful.tensors.losses.operations import Array, Operations, operations_for
+from gainful.tensors.losses.array_operations import Array, Operations, operations_for
 from gainful.tensors.losses.training_lists import (
     combined,
     numbers,

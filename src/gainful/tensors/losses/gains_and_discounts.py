@@ -4,7 +4,7 @@ import math
 
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain, gains_by_function
-from gainful.tensors.losses.operations import Array, Operations
+from gainful.tensors.losses.array_operations import Array, Operations
 
 
 def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:

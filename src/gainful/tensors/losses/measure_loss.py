@@ -9,9 +9,9 @@ from gainful.errors import MeasureError
 from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.tensors import metrics
+from gainful.tensors.losses.array_operations import Array, operations_for
 from gainful.tensors.losses.flat_lists import of_each_list
 from gainful.tensors.losses.listwise import list_mle, listnet, p_list_mle, softmax, xe_ndcg
-from gainful.tensors.losses.operations import Array, operations_for
 from gainful.tensors.losses.options import Common, refuse_wrong_options
 from gainful.tensors.losses.pairwise import DEFAULT_SCHEME, lambda_loss, refuse_idle_discount
 from gainful.tensors.losses.relaxed_sorting import neural_ndcg, pirank_ndcg

@@ -2,8 +2,8 @@
 
 from typing import Any, Unpack
 
+from gainful.tensors.losses.array_operations import Array
 from gainful.tensors.losses.loss_function import loss_function
-from gainful.tensors.losses.operations import Array
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.training_lists import TrainingLists, reduced
 

@@ -13,16 +13,16 @@ from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import read_cutoff
-from gainful.tensors.losses.gains_and_discounts import discounts_of, gains_of
-from gainful.tensors.losses.operations import BLOCK, Array, Operations, operations_for
-from gainful.tensors.losses.options import Common
-from gainful.tensors.number_types import (
+from gainful.tensors.array_checks import (
     FLOATS,
     holds_numbers,
     refuse_masked,
     refuse_sparse,
     type_of,
 )
+from gainful.tensors.losses.array_operations import BLOCK, Array, Operations, operations_for
+from gainful.tensors.losses.gains_and_discounts import discounts_of, gains_of
+from gainful.tensors.losses.options import Common
 
 
 def numbers(ops: Operations, name: str, values: Any, like: Array) -> Array:

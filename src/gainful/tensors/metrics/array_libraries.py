@@ -11,7 +11,7 @@ from array_api_compat import array_namespace, is_jax_namespace
 from array_api_compat import device as device_of_array
 
 from gainful.errors import InputError
-from gainful.tensors.number_types import refuse_masked
+from gainful.tensors.array_checks import refuse_masked
 
 
 def namespace_of(**given: Any) -> Any:

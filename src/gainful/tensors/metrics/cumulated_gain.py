@@ -8,7 +8,7 @@ from gainful.measures.discount import Discount
 from gainful.measures.measure import Measure
 from gainful.tensors.gpu_support import compiling, fusible
 from gainful.tensors.metrics.gains_and_discounts import discount_table, gains, weights
-from gainful.tensors.metrics.ranking import highest, rank, read_ties
+from gainful.tensors.metrics.ranks_by_score import highest, rank, read_ties
 from gainful.tensors.metrics.scored_lists import read_lists, refuse_wrong_lists
 
 # A sum of n terms is off by some units in the last place; what differs from 1 by no more is 1.

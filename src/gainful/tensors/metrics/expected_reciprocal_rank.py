@@ -5,7 +5,7 @@ from typing import Any
 from gainful.errors import InputError
 from gainful.measures.measure import Measure
 from gainful.tensors.metrics.gains_and_discounts import reciprocals
-from gainful.tensors.metrics.ranking import product_above, rank, read_ties
+from gainful.tensors.metrics.ranks_by_score import product_above, rank, read_ties
 from gainful.tensors.metrics.scored_lists import read_lists
 
 

@@ -9,7 +9,7 @@ from gainful.array_types import Floats
 from gainful.kernels import gains_and_discounts
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain, gains_by_function
-from gainful.tensors.metrics.ranking import Ranking
+from gainful.tensors.metrics.ranks_by_score import Ranking
 from gainful.tensors.metrics.scored_lists import ScoredLists
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.measures.measure import Measure
 from gainful.tensors.metrics.gains_and_discounts import reciprocals, weights
-from gainful.tensors.metrics.ranking import Ranking, product_above, rank, read_ties
+from gainful.tensors.metrics.ranks_by_score import Ranking, product_above, rank, read_ties
 from gainful.tensors.metrics.scored_lists import ScoredLists, read_lists
 
 

@@ -14,8 +14,8 @@ from gainful.arguments import SWAPPED
 from gainful.array_types import Bools
 from gainful.errors import InputError, warn
 from gainful.kernels.swapped_arguments import swapped_arguments
+from gainful.tensors.array_checks import FLOATS, holds_numbers, refuse_sparse, type_of
 from gainful.tensors.metrics.array_libraries import device_of, is_jax, is_torch, namespace_of
-from gainful.tensors.number_types import FLOATS, holds_numbers, refuse_sparse, type_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.identifiers import examples, warn_of_disjoint_documents
-from gainful.inputs.kinds import RUN
+from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.spark_frames import (
     as_texts,
     functions,
@@ -13,7 +13,7 @@ from gainful.inputs.spark_frames import (
     refuse_duplicates,
     refuse_values,
 )
-from gainful.matching.chunks import unknown_chunk
+from gainful.matching.chunks_to_documents import unknown_chunk
 from gainful.matching.spark.plan import RETRIEVED, Plan, planned, with_document
 from gainful.matching.spark.spark_judgments import SparkJudgments, is_counted
 from gainful.measures.policy import Policy

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.compat.trec_eval.c_program import BAD_INPUT, StoppedError, whole
+from gainful.compat.trec_eval.c_numbers_and_sorting import BAD_INPUT, StoppedError, whole
 from gainful.compat.trec_eval.files import read_rows, read_run, text_of
 from gainful.compat.trec_eval.measure_names import BY_NAME, AskedMeasure
 from gainful.compat.trec_eval.measure_values import columns

@@ -16,7 +16,7 @@ from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, csv_fields, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.format_detection import Layout, other_kind
-from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.message_texts import shortened, shown
 
 _LONGEST = 60

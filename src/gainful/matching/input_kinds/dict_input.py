@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.kinds import Kind
+from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
+from gainful.inputs.rows_and_faults import Row
 from gainful.inputs.table_source import Source
-from gainful.inputs.text_rows import Row
 from gainful.matching import dict_matching
-from gainful.matching.chunks import Chunks
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dicts_and_tables import Documents, table_of
 from gainful.matching.input import BadRow, Fetch, Input, Judgments
 from gainful.matching.matched import Matched

@@ -11,9 +11,9 @@ from gainful.inputs.clean_trec_files import TrecArrays, read_trec_arrays
 from gainful.inputs.engine import Session
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.table_source import Source, TextState, ready
-from gainful.inputs.text_rows import Fault, Row, rows
+from gainful.inputs.rows_and_faults import Fault, Row, rows
 from gainful.matching import clean_trec_matching
-from gainful.matching.chunks import Chunks
+from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import BadRow, Fetch, Input, Judgments
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy

@@ -10,7 +10,7 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.measures.dialect import Dialect
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Family
-from gainful.rendering.table import WRITERS, Cell, Table
+from gainful.rendering.table_formats import WRITERS, Cell, Table
 from gainful.version import VERSION
 
 if TYPE_CHECKING:  # a command that has no such result imports none of them

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.inputs.engine import Session
-from gainful.inputs.kinds import Kind
+from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.spark_frames import Unread, as_they_are, library, not_on_this_machine
 from gainful.matching.dicts_and_tables import Documents
 from gainful.matching.input import Input, Judgments

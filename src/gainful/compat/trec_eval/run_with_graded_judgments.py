@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.compat.trec_eval.c_program import truncated, whole
+from gainful.compat.trec_eval.c_numbers_and_sorting import truncated, whole
 from gainful.compat.trec_eval.files import (
     last_tag,
     read_judgments,
@@ -35,7 +35,7 @@ from gainful.compat.trec_eval.ranked_lists import (
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.inputs.clean_trec_files import LARGEST, TrecArrays, read_trec_arrays
 from gainful.inputs.engine import Session
-from gainful.inputs.kinds import JUDGMENTS, RUN, Kind
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.matching import clean_trec_matching
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading

@@ -30,10 +30,10 @@ from gainful.inputs.engine import Session, file_quoted, name_quoted, said
 from gainful.inputs.files import LocalFile, is_parquet, parts_of, path_of, plain_file
 from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
 from gainful.inputs.identifiers import id_text, refuse_halves
-from gainful.inputs.kinds import JUDGMENTS
+from gainful.inputs.judgments_or_run import JUDGMENTS
+from gainful.inputs.rows_and_faults import NO_HEADER
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
 from gainful.inputs.text_formats import format_of, number_in, read_head
-from gainful.inputs.text_rows import NO_HEADER
 from gainful.inputs.typed_tables import refuse_mixed, written_columns
 from gainful.message_texts import did_you_mean, shown
 

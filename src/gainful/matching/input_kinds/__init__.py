@@ -1,0 +1,1 @@
+"""The kinds of input: a subclass of `Input` for each."""
