@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn, Unpack
 
@@ -36,7 +35,7 @@ from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 
-_DEEPEST = 100  # below, it is as fast to look at the whole run
+_DEEPEST_CUT = 100  # below, it is as fast to look at the whole run
 
 
 @takes(MeasuringOptions)
@@ -118,13 +117,14 @@ def evaluate_request(
     tie_warning: float | None = None,
 ) -> dict[str, Scores]:
     """Measure runs as `evaluate_runs` does, for a request that is read already."""
-    request = replace(request, policy=policy_for(request.policy, request.measures))
     engine = options.get("engine")
     if isinstance(engine, Spark):
         judgments, runs = engine.read(judgments, runs)
         engine = None
     told = run_progress(runs, options)
-    with request.reading(judgments, {**options, "engine": engine, "progress": told}) as reader:
+    with request.open_judgments(
+        judgments, {**options, "engine": engine, "progress": told}
+    ) as reader:
         keep = tie_warning is not None
         results = measure_runs(reader, runs, request, progress=told, keep=keep)
         if tie_warning is not None:
@@ -181,11 +181,10 @@ def measure_runs(
         keep: whether more is asked of the runs: the caller will `detach` them.
     """
     results = {}
-    measures, tool = request.measures, request.tool
-    depth = _depth(measures, reader.policy)
+    depth = _depth(request.measures, reader.policy)
     for name, run in runs.items():
         with _naming(name, among=runs):
-            results[name] = _measure_run(reader, run, measures, depth, tool)
+            results[name] = _measure_run(reader, run, request, depth)
         if not keep:
             detach(results[name], reader, run)
         if progress is not None:
@@ -213,26 +212,20 @@ def _naming(name: str, among: Mapping[str, object]) -> Iterator[None]:
         raise problem.at(f"{run}{comma}{place}") from None
 
 
-def _measure_run(
-    reader: Reader,
-    run: object,
-    measures: tuple[Measure, ...],
-    depth: int | None,
-    tool: Dialect | None = None,
-) -> Scores:
+def _measure_run(reader: Reader, run: object, request: Request, depth: int | None) -> Scores:
     """Measure a run down to a depth; while its reader is open, it can be matched whole."""
+    measures, tool = request.measures, request.tool
     if are_one_file(reader.given, run):
         warn("judgments and run are the same file.")
-    on_spark = reader.on_spark(run, depth)
-    if on_spark is not None:
+    if reader.is_on_spark([run]):
         # Imported here because it measures again for ties, with what is above.
         from gainful.evaluation.spark.evaluate import measure_on_spark
 
-        sides, decided = on_spark
-        scores: Scores = measure_on_spark(sides, measures, decided, tool)
+        pair, decided = reader.on_spark(run, depth)
+        scores: Scores = measure_on_spark(pair, measures, decided, tool)
     else:
         matched, decided = reader.match(run, depth)
-        refuse_grades(tool, matched.grade, matched.pool_grades, measures)
+        request.refuse_grades(matched.grade, matched.pool_grades)
         scores = measure_matched([matched], measures, decided, depth)
         if depth is not None:  # what ties can do is not known of lists that were cut
             scores.match_whole = partial(_match_in, reader, run)
@@ -350,6 +343,6 @@ def _depth(measures: tuple[Measure, ...], policy: Policy) -> int | None:
     What is unjudged is looked for in the whole run where it changes the list.
     """
     reaches = [measure.reach for measure in measures if measure.reach is not None]
-    if len(reaches) < len(measures) or policy.unjudged != "zero" or max(reaches) > _DEEPEST:
+    if len(reaches) < len(measures) or policy.unjudged != "zero" or max(reaches) > _DEEPEST_CUT:
         return None
     return max(reaches)

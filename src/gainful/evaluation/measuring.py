@@ -1,4 +1,4 @@
-"""The table from family to kernel: every measure of the catalogue, and how it is computed."""
+"""Every measure of every query: how each family is computed (`COMPUTE`), batch by batch on all cores."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -66,10 +66,8 @@ def empty_for(sheet: Worksheet, measure: Measure) -> Bools:
     if "rel" in parameters:
         nothing: Bools = relevant_total(sheet, parameters["rel"]) == 0
         return nothing
-    if measure.name == "nDCG":
-        return cumulated_gain.without_ideal(sheet, parameters, measure.cutoff)
-    if measure.name in ("CG", "DCG", "IDCG"):  # in which absent documents have a gain
-        return cumulated_gain.without_gain(sheet, parameters["gain"], measure.cutoff)
+    if measure.name in cumulated_gain.EMPTY:
+        return cumulated_gain.EMPTY[measure.name](sheet, parameters, measure.cutoff)
     return sheet.empty(parameters.get("gain", _LINEAR))
 
 

@@ -24,7 +24,7 @@ class Request:
 
     Attributes:
         measures: in the order asked.
-        policy: the caller's, or the tool's.
+        policy: the caller's, or the tool's, as `policy_for` has it for the measures.
         tool: the dialect that is asked for; None where none is.
     """
 
@@ -39,7 +39,7 @@ class Request:
         return found
 
     @contextmanager
-    def reading(self, judgments: object, options: MeasuringOptions) -> Iterator[Reader]:
+    def open_judgments(self, judgments: object, options: MeasuringOptions) -> Iterator[Reader]:
         """Open judgments; an error about a choice of the policy says if that is the tool's."""
         with speaking(self.tool), reading(judgments, self.policy, options) as reader:
             yield reader
@@ -57,14 +57,15 @@ class Request:
 def read_request(measures: Measures, options: MeasuringOptions) -> Request:
     """Read the measures, the policy and the dialect that a caller gives."""
     policy, tool = _policy_and_tool(options)
-    return Request(asked_of(measures, tool), policy, tool)
+    asked = asked_of(measures, tool)
+    return Request(asked, policy_for(policy, asked), tool)
 
 
 def read_one(measure: str | Measure, options: MeasuringOptions) -> Request:
     """Read the one measure, the policy and the dialect that a caller gives."""
     policy, tool = _policy_and_tool(options)
-    asked = _as_written(measure) if tool is None else tool.measure(measure)
-    return Request((asked,), policy, tool)
+    asked = (_as_written(measure) if tool is None else tool.measure(measure),)
+    return Request(asked, policy_for(policy, asked), tool)
 
 
 def read_unmeasured(options: MeasuringOptions) -> Request:

@@ -435,7 +435,10 @@ def scores_of(
     policy: Policy,
     depth: int | None = None,
 ) -> Scores:
-    """Return the scores of measured batches: the policy says what each value means and counts."""
+    """Return the scores of measured batches: the policy says what each value means and counts.
+
+    Their means are taken when they are asked for.
+    """
     lost = (query for batch in batches for query in compress(batch.queries, batch.missing))
     refuse_missing(int(measured.missing.sum()), lost, policy)
     extra = (query for batch in batches for query in batch.extra)
@@ -444,7 +447,8 @@ def scores_of(
     for column, measure in enumerate(measures):
         empty = compress(measured.queries, measured.empty[:, column])
         refuse_empty(measure, lacking[column], empty, policy)
-    values, counted = measured.values, apply_policy(measured, measures, policy)
+    counted = apply_policy(measured, measures, policy)  # which changes the values, too
+    values = measured.values
     for measure, count in zip(measures, counted.sum(axis=0).tolist(), strict=True):
         refuse_nothing_counted(measure, count, policy)
     kept: Bools = np.logical_or.reduce(counted, axis=1)

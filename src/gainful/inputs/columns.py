@@ -108,17 +108,17 @@ def is_number(name: str) -> bool:
     return name.isascii() and name.isdecimal() and len(name) < _LONGEST_NUMBER
 
 
-def kind_of(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> Kind:
+def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> Kind:
     """Return what kind of numbers a table has: those of a run are ranks where it has no scores.
 
     A column that is named rank may hold scores all the same, as search in PostgreSQL gives them;
     so ranks must be whole where the caller did not name their column.
 
-    >>> kind_of(["query", "doc", "position"], RUN, {}) is FOUND_RANKS
+    >>> kind_by_columns(["query", "doc", "position"], RUN, {}) is FOUND_RANKS
     True
-    >>> kind_of(["query", "doc", "position"], RUN, {"rank": "position"}) is RANKS
+    >>> kind_by_columns(["query", "doc", "position"], RUN, {"rank": "position"}) is RANKS
     True
-    >>> kind_of(["query", "doc", "rank", "score"], RUN, {}) is RUN
+    >>> kind_by_columns(["query", "doc", "rank", "score"], RUN, {}) is RUN
     True
     """
     if kind is not RUN or _given(RUN.number, kind, given) is not None:
@@ -134,7 +134,7 @@ def looks_like_header(names: Sequence[str], kind: Kind, given: Mapping[str, str]
     asked = set(asked_columns(kind, given).values())
     if asked <= {*names} and not asked <= {*kind.fields}:
         return True
-    kind = kind_of(names, kind, given)
+    kind = kind_by_columns(names, kind, given)
     found = [_find(role, names, kind, given) for role in ("query", "doc", kind.number)]
     return None not in found[:2] or found.count(None) <= 1
 
@@ -200,7 +200,7 @@ def find_columns(
 ) -> tuple[int, int, int]:
     """Return the places, from 0, of query, doc and number among the columns of a table.
 
-    What numbers a run has is told by `kind_of`.
+    What numbers a run has is told by `kind_by_columns`.
 
     >>> find_columns(["query-id", "corpus-id", "score"], JUDGMENTS, {}, "qrels.tsv")
     (0, 1, 2)

@@ -12,7 +12,7 @@ from gainful.inputs.columns import (
     find_rank,
     for_other_side,
     is_number,
-    kind_of,
+    kind_by_columns,
     looks_like_header,
 )
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, is_parquet, opened
@@ -87,7 +87,7 @@ def recognise_head(head: bytes, name: str, kind: Kind, given: Mapping[str, str])
 
 def trec(kind: Kind, delimiter: str, given: Mapping[str, str], where: str) -> Layout:
     """Return the layout of a TREC file; columns may be named by its fields."""
-    kind = kind_of(kind.fields, kind, given)
+    kind = kind_by_columns(kind.fields, kind, given)
     places = _places(kind.fields, kind, given, where)
     rank = kind.fields.index("rank") if kind is RUN else None
     return Layout("trec", delimiter, kind.fields, places, rank=rank)
@@ -96,7 +96,7 @@ def trec(kind: Kind, delimiter: str, given: Mapping[str, str], where: str) -> La
 def _places(
     names: Sequence[str], kind: Kind, given: Mapping[str, str], where: str
 ) -> tuple[int, int, int]:
-    return find_columns(names, kind_of(names, kind, given), given, where)
+    return find_columns(names, kind_by_columns(names, kind, given), given, where)
 
 
 def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, str]) -> Layout:
@@ -128,7 +128,7 @@ def _delimited(
         names = first_fields(line, delimiter) if delimiter in line else []
         if len(names) > 1 and looks_like_header(names, kind, given):
             places = _places(names, kind, given, where)
-            rank = find_rank(names) if kind_of(names, kind, given) is RUN else None
+            rank = find_rank(names) if kind_by_columns(names, kind, given) is RUN else None
             return Layout("table", delimiter, tuple(names), places, header=True, rank=rank)
     delimiter = next((mark for mark in delimiters if mark in line), "")
     fields = first.split()  # as bytes: only the white space of ASCII separates
@@ -205,7 +205,7 @@ def _without_header(
     nothing does, its reader says what is no number. The first line is part of the first row.
     """
     asked = asked_columns(kind, given)
-    kind = kind_of((), kind, given)
+    kind = kind_by_columns((), kind, given)
     _refuse_partly_numbered(where, kind, given)
     numbers = [int(name) for name in asked.values()]
     splits = [(delimiter, first_fields(row, delimiter)) for delimiter in delimiters]

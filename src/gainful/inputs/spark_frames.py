@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 from gainful.errors import GainfulError, InputError, MissingDependencyError
 from gainful.inputs.columns import (
     find_columns,
-    kind_of,
+    kind_by_columns,
     no_rank,
     rank_again,
     refuse_ids,
@@ -225,7 +225,7 @@ def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, s
         return given.read(kind, columns)
     described = given.dtypes
     names = [name for name, _ in described]
-    kind = kind_of(names, kind, columns)
+    kind = kind_by_columns(names, kind, columns)
     places = find_columns(names, kind, columns, kind.name)
     ids = dict(zip(("query", "doc"), places, strict=False))
     refuse_ids(kind.name, described, ids, _IDS)

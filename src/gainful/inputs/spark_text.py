@@ -17,7 +17,7 @@ import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError
-from gainful.inputs.columns import kind_of
+from gainful.inputs.columns import kind_by_columns
 from gainful.inputs.files import BYTE_ORDER_MARK, csv_fields
 from gainful.inputs.format_detection import Layout, json_lines_layout, recognise_head
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
@@ -75,7 +75,7 @@ class SparkText(Unread):
                 if kind is not JUDGMENTS
                 else "Give it another ending, so that it is read on this machine.",
             )
-        kind = kind_of(layout.names, kind, columns)
+        kind = kind_by_columns(layout.names, kind, columns)
         frame = in_python(self.lines, Parsing(self.name, layout, kind), _SCHEMA)
         refuse_ranks(frame, kind)
         return frame

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.columns import kind_of, no_rank, rank_again
+from gainful.inputs.columns import kind_by_columns, no_rank, rank_again
 from gainful.inputs.engine import (
     Columns,
     Session,
@@ -214,7 +214,7 @@ def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session:
         first = next(line for line in content if line.strip())
     layout = json_lines_layout(first, file.name, kind, columns)
     query, doc, number = (layout.names[place] for place in layout.places)
-    kind = kind_of(layout.names, kind, columns)
+    kind = kind_by_columns(layout.names, kind, columns)
     types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, number))
 
     def text(name: str) -> str:

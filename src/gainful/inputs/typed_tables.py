@@ -8,7 +8,7 @@ from gainful.errors import InputError
 from gainful.inputs.columns import (
     find_columns,
     find_rank,
-    kind_of,
+    kind_by_columns,
     refuse_ids,
     refuse_numbers,
 )
@@ -51,7 +51,7 @@ def parquet(
     relation = f"FROM read_parquet([{files}], binary_as_string=true, hive_partitioning=false)"
     source = typed(relation, kind, columns, session, name, [column for column, _ in written[0]])
     for known in {tuple(column for column, _ in part) for part in written}:
-        places = find_columns(known, kind_of(known, kind, columns), columns, name)
+        places = find_columns(known, kind_by_columns(known, kind, columns), columns, name)
         refuse_mixed(written, [known[place] for place in places], name)
     return replace(source, rescans=True, strict=_is_complete(files, source, session))
 
@@ -99,7 +99,7 @@ def typed(
     names = [row[0] for row in described]
     if written is None or len(written) != len(names):
         written = names
-    kind = kind_of(written, kind, columns)
+    kind = kind_by_columns(written, kind, columns)
     places = find_columns(written, kind, columns, name)
     query, doc, number = (name_quoted(names[place]) for place in places)
     described = [(row[0], row[1]) for row in described]

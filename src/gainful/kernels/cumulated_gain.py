@@ -104,7 +104,7 @@ def absent(lengths: Ints, cutoffs: Ints, discount: Floats) -> Floats:
     return running[cutoffs] - running[np.minimum(lengths[:, None], cutoffs)]
 
 
-def normalised(values: Floats, ideals: Floats) -> Floats:
+def divide_by_ideal(values: Floats, ideals: Floats) -> Floats:
     """Divide by the ideal; 0 where the ideal is 0, for the caller to give a meaning to.
 
     A perfect list and its ideal are the same sum, but may be added up in another order. What

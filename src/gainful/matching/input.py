@@ -1,4 +1,4 @@
-"""`Input` and `Judgments`: what a caller gave, opened once, and the questions that it answers.
+"""`Input`: what a caller gave as judgments or as a run, opened once, and the questions that it answers.
 
 A kind of input is a subclass of `Input`, in a file of its own; `open_input` chooses it. Nobody else
 asks which kind it is.
@@ -7,7 +7,6 @@ asks which kind it is.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from gainful.errors import InputError
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from gainful.inputs.letor import Labels
     from gainful.inputs.rows_and_faults import Row
     from gainful.matching.dicts_and_tables import Documents
-    from gainful.matching.judgment_table import JudgmentTable
+    from gainful.matching.reader import Judgments
     from gainful.matching.spark.spark_judgments import SparkJudgments
 
 Fetch = Callable[[Sequence[str]], Mapping[str, Mapping[Any, float]]]
@@ -135,7 +134,9 @@ class Input(ABC):
     def release(self) -> None:  # noqa: B027
         """Drop what was kept: no more questions follow."""
 
-    def trec_arrays(self, depth: int | None = None, *, single: bool = False) -> TrecArrays | None:
+    def read_as_arrays(
+        self, depth: int | None = None, *, single: bool = False
+    ) -> TrecArrays | None:
         """Return its rows as arrays, where it is a clean TREC file; else None."""
         del depth, single
         return None
@@ -159,12 +160,16 @@ class Input(ABC):
 
     def beside(self, judgments: "Input", called: str = "run") -> "Input":
         """Return it, a run, as a check reads it beside judgments; refuse it where they do not fit."""
-        if not (self.has_ids and judgments.has_ids):
-            self.refuse_beside(judgments, called)
+        self.refuse_unfit(judgments, called)
         return self
 
+    def refuse_unfit(self, judgments: "Input", called: str = "run") -> None:
+        """Refuse a run that does not fit judgments: one has ids and the other has not."""
+        if not (self.has_ids and judgments.has_ids):
+            self.refuse_beside(judgments, called)
+
     def refuse_beside(self, judgments: "Input", called: str) -> NoReturn:
-        """Refuse a run and judgments of which one has ids and the other has not."""
+        """Say of a run and judgments that one has ids and the other has not."""
         raise InputError(
             f"judgments and {called}",
             "labels with qid: and a file of predictions, or neither",
@@ -185,52 +190,3 @@ class Input(ABC):
         rows = frame_of(self.documents(policy), self.kind, session, policy)
         self.warn_of_ranks()
         return rows.withColumn("given", rows["number"].cast("string"))
-
-
-class Judgments:
-    """Judgments under a policy: read once, whatever the kinds of the runs beside them.
-
-    Attributes:
-        given: the judgments, opened.
-        policy: as the caller gives it.
-        marks: how many grades of −1 may mean not judged; None while nobody has looked.
-    """
-
-    def __init__(self, given: Input, policy: Policy) -> None:
-        self.given, self.policy = given, policy
-        self.marks: int | None = None
-        self._on_spark: SparkJudgments | None = None
-
-    @cached_property
-    def documents(self) -> "Documents":
-        """The judgments as a dict of dicts."""
-        return self.given.documents(self.policy)
-
-    @cached_property
-    def table(self) -> "JudgmentTable":
-        """The judgments as a table on the engine."""
-        from gainful.matching.judgment_table import prepare
-
-        return prepare(self.given.session, self.given.table(self.policy), self.policy)
-
-    @cached_property
-    def trec_arrays(self) -> TrecArrays | None:
-        """The judgments as arrays, where they are a clean TREC file."""
-        return self.given.trec_arrays()
-
-    @cached_property
-    def has_bare_queries(self) -> bool:
-        """Whether queries stand without documents, which no table can hold."""
-        return bool(self.given.bare_queries())
-
-    @cached_property
-    def lowest_grade(self) -> float:
-        """The lowest of all grades; infinite where there is none."""
-        return self.given.lowest_grade(self)
-
-    def on_spark(self, session: "SparkSession") -> "SparkJudgments":
-        """Return the judgments on Spark."""
-        if self._on_spark is None:
-            self._on_spark = self.given.judged_on_spark(session, self.policy)
-            self.marks = self._on_spark.marks
-        return self._on_spark

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gainful.errors import InputError
-from gainful.inputs.columns import find_columns, kind_of
+from gainful.inputs.columns import find_columns, kind_by_columns
 from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.engine import Session
 from gainful.inputs.files import LocalFile, kept_file, parts_of, path_of, unpacked
@@ -117,7 +117,7 @@ def _open_file(
         case "jsonl":
             source = json_lines(file, kind, columns, session)
         case _:
-            kind = kind_of(layout.names, kind, columns)
+            kind = kind_by_columns(layout.names, kind, columns)
             state = TextState.UNSEEN
             source = Source(kind, file.name, "", strict=True, file=file, layout=layout, state=state)
     return TableInput(source, session)
@@ -126,7 +126,7 @@ def _open_file(
 def _records(found: "Records", columns: Given, session: Session) -> Source:
     """Have a list of JSON objects as a table."""
     names, where = (*found.records[0],), found.file.name
-    found = replace(found, kind=kind_of(names, found.kind, columns))
+    found = replace(found, kind=kind_by_columns(names, found.kind, columns))
     table = session.register(found.kind.name, found.arrays(columns))
     # No number is missing; but the engine takes NaN in an array for nothing.
     number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"

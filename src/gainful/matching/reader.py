@@ -1,4 +1,4 @@
-"""`Reader`: judgments and runs of any kind, each opened once, under one policy."""
+"""`Reader` and `Judgments`: judgments and runs of any kind, each opened once, under one policy."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,22 +8,76 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
+from gainful.inputs.clean_trec_files import TrecArrays
 from gainful.inputs.columns import read_columns
 from gainful.inputs.cores import at_most
 from gainful.inputs.engine import Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.matching.chunks_to_documents import Chunks, read_chunks
-from gainful.matching.input import Fetch, Input, Judgments
+from gainful.matching.input import Fetch, Input
 from gainful.matching.matched import Matched
 from gainful.matching.negative_grades import marks_among, tell_marks
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from gainful.matching.dicts_and_tables import Documents
+    from gainful.matching.judgment_table import JudgmentTable
     from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
+    from gainful.matching.spark.spark_judgments import SparkJudgments
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Judgments:
+    """Judgments under a policy: read once, whatever the kinds of the runs beside them.
+
+    Attributes:
+        given: the judgments, opened.
+        policy: as the caller gives it.
+        marks: how many grades of −1 may mean not judged; None while nobody has looked.
+    """
+
+    def __init__(self, given: Input, policy: Policy) -> None:
+        self.given, self.policy = given, policy
+        self.marks: int | None = None
+        self._on_spark: SparkJudgments | None = None
+
+    @cached_property
+    def documents(self) -> "Documents":
+        """The judgments as a dict of dicts."""
+        return self.given.documents(self.policy)
+
+    @cached_property
+    def table(self) -> "JudgmentTable":
+        """The judgments as a table on the engine."""
+        from gainful.matching.judgment_table import prepare
+
+        return prepare(self.given.session, self.given.table(self.policy), self.policy)
+
+    @cached_property
+    def trec_arrays(self) -> TrecArrays | None:
+        """The judgments as arrays, where they are a clean TREC file."""
+        return self.given.read_as_arrays()
+
+    @cached_property
+    def has_bare_queries(self) -> bool:
+        """Whether queries stand without documents, which no table can hold."""
+        return bool(self.given.bare_queries())
+
+    @cached_property
+    def lowest_grade(self) -> float:
+        """The lowest of all grades; infinite where there is none."""
+        return self.given.lowest_grade(self)
+
+    def on_spark(self, session: "SparkSession") -> "SparkJudgments":
+        """Return the judgments on Spark."""
+        if self._on_spark is None:
+            self._on_spark = self.given.judged_on_spark(session, self.policy)
+            self.marks = self._on_spark.marks
+        return self._on_spark
 
 
 @dataclass(frozen=True)
@@ -79,7 +133,7 @@ class Reader:
     def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
         """Match a run down to a depth; also return the policy with the rule for ties decided."""
         opened, judgments = self.run(run), self.judgments
-        opened.beside(judgments.given)
+        opened.refuse_unfit(judgments.given)
         decided = self.policy.resolved(ids=opened.has_ids)
         matched = opened.match(judgments, decided, depth, self.chunks)
         if judgments.marks is None:
@@ -100,22 +154,19 @@ class Reader:
         opened = [self.judgments.given, *map(self.run, runs)]
         return any(each.spark is not None for each in opened)
 
-    def on_spark(
-        self, run: object, depth: int | None = None
-    ) -> "tuple[RunWithJudgments, Policy] | None":
-        """Bring judgments and a run to Spark, where one of them is; None where neither is.
+    def on_spark(self, run: object, depth: int | None = None) -> "tuple[RunWithJudgments, Policy]":
+        """Bring judgments and a run to Spark, where one of them is.
 
         The other is on this machine, and so small beside it. Also returns the policy with the rule
         for ties decided.
         """
         opened, judgments = self.run(run), self.judgments
-        session = judgments.given.spark or opened.spark
-        if session is None:
-            return None
+        sessions = (judgments.given.spark, opened.spark)
+        session = next(each for each in sessions if each is not None)
         # Imported here because a run on this machine needs none of it.
         from gainful.inputs.spark_frames import errors_of_spark, functions
-        from gainful.matching.spark.plan import Plan, refuse_orders
         from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
+        from gainful.matching.spark.plan import Plan, refuse_orders
 
         with errors_of_spark():
             functions()  # says how to get Spark

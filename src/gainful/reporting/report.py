@@ -17,7 +17,7 @@ from gainful.evaluation.evaluate import (
     detach,
     measure_runs,
 )
-from gainful.evaluation.request import policy_for, read_request
+from gainful.evaluation.request import read_request
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.read_table import read_table
@@ -211,11 +211,10 @@ def report(
     elif slices is not None or by:
         raise InputError("slices", "several runs, which are compared", "one")
     evaluating = progress and RunProgress(fresh, _within(progress, 0.0, _EVALUATED))
-    with request.reading(judgments, {**options, "progress": evaluating}) as reader:
+    with request.open_judgments(judgments, {**options, "progress": evaluating}) as reader:
         if reader.is_on_spark(fresh.values()):
             _refuse_spark()
-        measured = reader.under(policy_for(request.policy, asked))
-        scores = measure_runs(measured, fresh, request, progress=evaluating, keep=True)
+        scores = measure_runs(reader, fresh, request, progress=evaluating, keep=True)
         evaluated: dict[str, Scores | Baseline] = {
             name: saved.get(name) or scores[name] for name in runs
         }

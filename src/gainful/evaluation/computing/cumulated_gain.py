@@ -1,6 +1,6 @@
 """CG, DCG, IDCG, nDCG, and the measures that average or scale them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,15 @@ from gainful.evaluation.worksheet import (
     repeated,
     worth_of,
 )
-from gainful.kernels.cumulated_gain import absent, cumulated, normalised, owners, without_rounding
+from gainful.kernels.cumulated_gain import (
+    absent,
+    cumulated,
+    divide_by_ideal,
+    owners,
+    without_rounding,
+)
 from gainful.kernels.graded_measures import mean_at_changes, mean_at_relevant, normalised_gain
 from gainful.measures.discount import Discount
-from gainful.measures.gain import Gain
 
 Parameters = Mapping[str, Any]
 
@@ -27,12 +32,12 @@ _UNDISCOUNTED, _LOG = Discount("none"), Discount("log")
 _LARGEST_FIXED_SIZE = 10_000_000
 
 
-def _cumulated_gain(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+def _cg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     undiscounted = {**parameters, "discount": _UNDISCOUNTED, "base": 2.0}
-    return _discounted(sheet, undiscounted, cutoffs)
+    return _dcg(sheet, undiscounted, cutoffs)
 
 
-def _discounted(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+def _dcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     gains, first, last = sheet.listed(parameters["gain"])
     sums = cumulated(
         gains,
@@ -46,7 +51,7 @@ def _discounted(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> F
     return sums + _beyond(sheet, parameters, cutoffs, sheet.matched.retrieved, absent_gain)
 
 
-def _ideal(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+def _idcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     ideal = ideal_for(sheet, parameters)
     sums = _ideal_sums(sheet, parameters, cutoffs, ideal)
     if sheet.policy.negative != "both":
@@ -92,17 +97,18 @@ def without_ideal(sheet: Worksheet, parameters: Parameters, cutoff: int | None) 
     """
     minmax = parameters["norm"] == "minmax"
     if _usual(parameters) and sheet.policy.negative != "both" and not minmax:
-        return without_gain(sheet, parameters["gain"], cutoff)
+        return without_gain(sheet, parameters, cutoff)
     with np.errstate(over="ignore", invalid="ignore"):
         worst = _worst(sheet, parameters, [cutoff])[:, 0] if minmax else 0.0
-        nothing: Bools = _ideal(sheet, parameters, [cutoff])[:, 0] <= worst
+        nothing: Bools = _idcg(sheet, parameters, [cutoff])[:, 0] <= worst
     if "retrieved" in (parameters["ideal"], parameters["depth"]):
         return nothing & ~sheet.matched.missing
     return nothing
 
 
-def without_gain(sheet: Worksheet, gain: Gain, cutoff: int | None) -> Bools:
+def without_gain(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Bools:
     """Return where (q,) no document has a positive gain, neither a judged nor an absent one."""
+    gain = parameters["gain"]
     if cutoff is not None and sheet.absent_gain(gain) > 0:
         return np.zeros(len(sheet.matched.queries), np.bool_)
     return sheet.empty(gain)
@@ -137,10 +143,10 @@ def _sum_in_order(
     return sums + _beyond(sheet, parameters, cutoffs, np.diff(offsets), floor)
 
 
-def _normalised(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    found, best = _discounted(sheet, parameters, cutoffs), _ideal(sheet, parameters, cutoffs)
+def _ndcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
+    found, best = _dcg(sheet, parameters, cutoffs), _idcg(sheet, parameters, cutoffs)
     if parameters["norm"] == "ideal":
-        return normalised(found, best)
+        return divide_by_ideal(found, best)
     if sheet.policy.negative == "both":
         raise PolicyError(
             str(sheet.measuring),
@@ -150,7 +156,7 @@ def _normalised(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> F
             choice="negative=both",
         )
     worst = _worst(sheet, parameters, cutoffs)
-    return normalised(found - worst, best - worst)
+    return divide_by_ideal(found - worst, best - worst)
 
 
 def _terms(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Floats, Ints, Floats, Floats]:
@@ -198,15 +204,24 @@ def _scaled(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Float
 
 
 COMPUTE: Mapping[str, Compute] = {
-    "CG": _cumulated_gain,
-    "DCG": _discounted,
-    "IDCG": _ideal,
-    "nDCG": _normalised,
+    "CG": _cg,
+    "DCG": _dcg,
+    "IDCG": _idcg,
+    "nDCG": _ndcg,
     "nDCGrel": _at_relevant,
     "RnDCG": _at_changes,
     "G": _gain,
     "SDCG": _scaled,
 }
+
+
+EMPTY: Mapping[str, Callable[[Worksheet, Parameters, int | None], Bools]] = {
+    "CG": without_gain,
+    "DCG": without_gain,
+    "IDCG": without_gain,
+    "nDCG": without_ideal,
+}
+"""Where (q,) a query has nothing that a measure could find, of those that count absent documents."""
 
 
 def _discounts(sheet: Worksheet, parameters: Parameters, depth: int) -> Floats:

@@ -18,7 +18,7 @@ from gainful.evaluation.worksheet import (
 )
 from gainful.kernels import graded_measures, user_models
 from gainful.kernels.binary_relevance import ratio
-from gainful.kernels.cumulated_gain import cumulated, normalised, owners
+from gainful.kernels.cumulated_gain import cumulated, divide_by_ideal, owners
 from gainful.kernels.row_sums import counts
 
 
@@ -41,7 +41,7 @@ def _normalised_cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutof
     ideal = graded_measures.cascade(
         chances, sheet.pool_rank, matched.pool_offsets, deepest(cutoffs, sheet)
     )
-    return normalised(found, ideal)
+    return divide_by_ideal(found, ideal)
 
 
 def _rank_biased(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:

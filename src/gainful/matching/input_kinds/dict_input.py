@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf, isfinite
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
@@ -15,10 +15,13 @@ from gainful.inputs.table_source import Source
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.dicts_and_tables import Documents, table_of
-from gainful.matching.input import BadRow, Fetch, Input, Judgments
+from gainful.matching.input import BadRow, Fetch, Input
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
+
+if TYPE_CHECKING:
+    from gainful.matching.reader import Judgments
 
 _NUMBER = struct.Struct("d")  # converts what the matching of dicts does, and refuses the same
 
@@ -35,7 +38,7 @@ class DictInput(Input):
         raise InputError(self.name, self.kind.contents, "a dict of dicts", remedy)
 
     def match(
-        self, judgments: Judgments, policy: Policy, depth: int | None, chunks: Chunks | None
+        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
         """Match query by query in Python and NumPy."""
         return dict_matching.match(judgments.documents, self._given, policy, depth, chunks)
@@ -60,7 +63,7 @@ class DictInput(Input):
         """Hand the numbers to the engine as columns."""
         return table_of(self._given, self.kind, policy, self.session)
 
-    def lowest_grade(self, judgments: Judgments) -> float:
+    def lowest_grade(self, judgments: "Judgments") -> float:
         """Return the lowest grade of what counts under the policy."""
         pools = (
             dict_matching.sorted_numbers(

@@ -1,6 +1,6 @@
 """Labels with `qid:` and files of predictions as input: documents in lists, without ids."""
 
-from typing import ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 
@@ -13,9 +13,12 @@ from gainful.inputs.mistaken_ranks import warn_of_ranks_in_arrays
 from gainful.inputs.table_source import Source
 from gainful.matching import label_and_score_matching
 from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.input import Input, Judgments
+from gainful.matching.input import Input
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
+
+if TYPE_CHECKING:
+    from gainful.matching.reader import Judgments
 
 
 class ListInput(Input):
@@ -63,21 +66,27 @@ class PredictionInput(ListInput):
         super().__init__(kind, predictions.name, session)
         self.predictions = predictions
 
-    def beside(self, judgments: Input, called: str = "run") -> Input:
-        """Return the predictions with the queries of their labels."""
+    def refuse_unfit(self, judgments: Input, called: str = "run") -> None:
+        """Refuse predictions without as many labels."""
+        refuse_other_length(self._labels_in(judgments, called), self.predictions)
+
+    def _labels_in(self, judgments: Input, called: str = "run") -> Labels:
         if judgments.labels is None:
             self.refuse_beside(judgments, called)
-        refuse_other_length(judgments.labels, self.predictions)
-        scores = Labels(self.name, self.predictions.scores, judgments.labels.queries)
+        return judgments.labels
+
+    def beside(self, judgments: Input, called: str = "run") -> Input:
+        """Return the predictions with the queries of their labels."""
+        self.refuse_unfit(judgments, called)
+        queries = self._labels_in(judgments).queries
+        scores = Labels(self.name, self.predictions.scores, queries)
         return LabelInput(scores, self.kind, self.session)
 
     def match(
-        self, judgments: Judgments, policy: Policy, depth: int | None, chunks: Chunks | None
+        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
         """Match the predictions with their labels."""
-        labels = judgments.given.labels
-        if labels is None:
-            self.refuse_beside(judgments.given, "run")
+        labels = self._labels_in(judgments.given)
         if chunks is not None:
             raise InputError("chunks", "documents with ids", "labels with qid:")
         lists = read_lists(labels.labels, self.predictions.scores, query=labels.queries)

@@ -7,7 +7,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.spark_frames import Unread, as_they_are, library, not_on_this_machine
 from gainful.matching.dicts_and_tables import Documents
-from gainful.matching.input import Input, Judgments
+from gainful.matching.input import Input
 from gainful.matching.spark.plan import refuse_orders
 from gainful.matching.spark.spark_judgments import (
     SparkJudgments,
@@ -18,6 +18,8 @@ from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from gainful.matching.reader import Judgments
 
 
 class SparkInput(Input):
@@ -41,7 +43,7 @@ class SparkInput(Input):
         refuse_orders(policy)
         return documents_on_spark(self._given, self.kind, self._columns, policy, query)
 
-    def lowest_grade(self, judgments: Judgments) -> float:
+    def lowest_grade(self, judgments: "Judgments") -> float:
         """Return the lowest grade, which is found when the judgments are checked."""
         return judgments.on_spark(self.spark).lowest
 

@@ -10,16 +10,17 @@ from gainful.errors import InputError
 from gainful.inputs.clean_trec_files import TrecArrays, read_trec_arrays
 from gainful.inputs.engine import Session
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
-from gainful.inputs.table_source import Source, TextState, ready
 from gainful.inputs.rows_and_faults import Fault, Row, rows
+from gainful.inputs.table_source import Source, TextState, ready
 from gainful.matching import clean_trec_matching
 from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.input import BadRow, Fetch, Input, Judgments
+from gainful.matching.input import BadRow, Fetch, Input
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.matching.dicts_and_tables import Documents
+    from gainful.matching.reader import Judgments
 
 
 class TableInput(Input):
@@ -56,7 +57,7 @@ class TableInput(Input):
             self._held = None
 
     def match(
-        self, judgments: Judgments, policy: Policy, depth: int | None, chunks: Chunks | None
+        self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
         """Match on the engine; clean TREC files as arrays, and dicts with bare queries as dicts."""
         if judgments.has_bare_queries:
@@ -75,7 +76,7 @@ class TableInput(Input):
         return matched
 
     def _match_trec_arrays(
-        self, judgments: Judgments, policy: Policy, depth: int | None
+        self, judgments: "Judgments", policy: Policy, depth: int | None
     ) -> Matched | None:
         """Match clean TREC files without the engine; None where it has to."""
         usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
@@ -83,7 +84,7 @@ class TableInput(Input):
             return None
         if judgments.trec_arrays is None:
             return None
-        found = self.trec_arrays(depth, single=policy.precision == "single")
+        found = self.read_as_arrays(depth, single=policy.precision == "single")
         return (
             None
             if found is None
@@ -94,7 +95,9 @@ class TableInput(Input):
     def _is_trec(self) -> bool:
         return self._source.file is not None and self._source.layout.format == "trec"
 
-    def trec_arrays(self, depth: int | None = None, *, single: bool = False) -> TrecArrays | None:
+    def read_as_arrays(
+        self, depth: int | None = None, *, single: bool = False
+    ) -> TrecArrays | None:
         """Read a clean TREC file that fits arrays."""
         file, layout, kind = self._source.file, self._source.layout, self.kind
         if file is None or not self._is_trec:
@@ -130,7 +133,7 @@ class TableInput(Input):
         del policy
         return self._ready
 
-    def lowest_grade(self, judgments: Judgments) -> float:
+    def lowest_grade(self, judgments: "Judgments") -> float:
         """Return the lowest grade, which the table of the judgments knows."""
         return judgments.table.lowest
 
