@@ -6,10 +6,12 @@ This module alone imports altair; it is imported when the first chart is drawn.
 import io
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from gainful.errors import InputError, MissingDependencyError
 from gainful.message_texts import did_you_mean
@@ -17,6 +19,7 @@ from gainful.writing.atomic_files import replacing
 
 ENDINGS = ("png", "svg", "pdf", "html", "json")
 _BINARY = ("png", "pdf")
+_UNCHECKED = threading.Lock()
 
 
 class _Escaped(json.JSONEncoder):
@@ -127,6 +130,11 @@ class FacetChart(_Saved, alt.FacetChart):
 def chart_of(spec: dict[str, Any]) -> LayerChart | FacetChart:
     """Return the chart of a specification."""
     kind = FacetChart if "facet" in spec else LayerChart
-    chart: LayerChart | FacetChart = kind.from_dict({**spec, "data": {"values": []}})
+    # The whole is checked against the schema when it is drawn; to check each part here takes longer
+    # than to draw it. The switch is one for all threads, and must be found as it was left.
+    with _UNCHECKED, debug_mode(arg=False):
+        chart: LayerChart | FacetChart = kind.from_dict(
+            {**spec, "data": {"values": []}}, validate=False
+        )
     chart.data = spec["data"]
     return chart
