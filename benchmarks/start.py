@@ -31,7 +31,7 @@ def start_up(turns: int) -> Table:
             "gainful --help": ([*program, "--help"], _GOAL),
             "gainful evaluate --help": ([*program, "evaluate", "--help"], _GOAL),
             "gainful evaluate, 1,000 rows, TREC": ([*program, "evaluate", *map(str, trec)], _GOAL),
-            "gainful evaluate, 1,000 rows, CSV": ([*program, "evaluate", *map(str, tables)], ""),
+            "gainful evaluate, 1,000 rows, CSV": ([*program, "evaluate", *map(str, tables)], _GOAL),
         }
         runs: dict[str, list[Process]] = {name: [] for name in commands}
         for _ in range(turns):

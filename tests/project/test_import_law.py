@@ -256,7 +256,7 @@ def test_importing_the_package_loads_nothing_heavy():
 
 
 LAYERS = {"evaluation", "matching", "comparison", "reporting", "explanation", "judging"}
-HELP = """
+CALLS = """
 import contextlib, io, sys
 from gainful.cli.commands import commands
 for words in {calls}:
@@ -266,13 +266,17 @@ print(*sys.modules)
 """
 
 
+def loaded_by_commands(calls):
+    """What commands import: the names of all modules."""
+    code = CALLS.format(calls=calls)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
 def loaded_by_help(*commands):
     """What the help of commands imports: libraries, and folders of the package."""
     calls = [[each, "--help"] if each else ["--help"] for each in commands]
-    done = subprocess.run(
-        [sys.executable, "-c", HELP.format(calls=calls)], capture_output=True, text=True, check=True
-    )
-    return {name.removeprefix("gainful.").split(".")[0] for name in done.stdout.split()}
+    return {name.removeprefix("gainful.").split(".")[0] for name in loaded_by_commands(calls)}
 
 
 def test_the_help_of_commands_loads_only_what_it_names():
@@ -282,6 +286,41 @@ def test_the_help_of_commands_loads_only_what_it_names():
     choices = LAYERS - {"comparison"}  # where the choices of a comparison are defined
     assert loaded_by_help("compare", "report", "pool", "convert") & {*HEAVY, *choices} == set()
     assert {"numpy", "statistics"} <= loaded_by_help("compare")  # so loading is seen
+
+
+# What an evaluation of files needs only for another kind of input, or another format of output.
+ELSEWHERE = {
+    "gainful.inputs.letor",
+    "gainful.inputs.nested_json",
+    "gainful.inputs.spark_frames",
+    "gainful.inputs.spark_text",
+    "gainful.inputs.typed_tables",
+    "gainful.kernels.swapped_arguments",
+    "gainful.matching.array_matching",
+    "gainful.matching.input_kinds.dict_input",
+    "gainful.matching.input_kinds.letor_input",
+    "gainful.matching.input_kinds.spark_input",
+    "gainful.measures.dialect_catalogue",
+    "gainful.writing.table_files",
+    "json",
+}
+OF_THE_ENGINE = {"duckdb", "gainful.matching.table_matching", "gainful.inputs.text_cleaning"}
+
+
+def test_an_evaluation_loads_only_what_it_uses(tmp_path):
+    cooking = PACKAGE.parents[1] / "examples" / "cooking"
+    trec = loaded_by_commands(
+        [["evaluate", str(cooking / "judgments.qrels"), str(cooking / "hybrid.run")]]
+    )
+    slow = {"hashlib", "html", "queue", "shutil", "tempfile"}
+    assert trec & {*ELSEWHERE, *OF_THE_ENGINE, *slow} == set()
+    assert "gainful.matching.clean_trec_matching" in trec
+    grades, scores = tmp_path / "grades.csv", tmp_path / "scores.csv"
+    grades.write_text("query,doc,grade\n1,a,1\n")
+    scores.write_text("query,doc,score\n1,a,0.5\n")
+    table = loaded_by_commands([["evaluate", str(grades), str(scores)]])
+    assert table & ELSEWHERE == set()
+    assert table >= OF_THE_ENGINE  # so loading is seen
 
 
 def test_what_is_heavy_can_be_seen():
