@@ -5,6 +5,7 @@ import functools
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -296,10 +297,10 @@ ELSEWHERE = {
     "gainful.inputs.spark_text",
     "gainful.inputs.typed_tables",
     "gainful.kernels.swapped_arguments",
-    "gainful.matching.array_matching",
     "gainful.matching.input_kinds.dict_input",
     "gainful.matching.input_kinds.letor_input",
     "gainful.matching.input_kinds.spark_input",
+    "gainful.matching.label_and_score_matching",
     "gainful.measures.dialect_catalogue",
     "gainful.writing.table_files",
     "json",
@@ -308,6 +309,8 @@ OF_THE_ENGINE = {"duckdb", "gainful.matching.table_matching", "gainful.inputs.te
 
 
 def test_an_evaluation_loads_only_what_it_uses(tmp_path):
+    for name in {*ELSEWHERE, *OF_THE_ENGINE} - {"json", "duckdb"}:
+        assert find_spec(name) is not None, name
     cooking = PACKAGE.parents[1] / "examples" / "cooking"
     trec = loaded_by_commands(
         [["evaluate", str(cooking / "judgments.qrels"), str(cooking / "hybrid.run")]]
