@@ -32,10 +32,10 @@ from gainful.explanation.attribution import Attribution
 from gainful.explanation.attribution import attribute
 from gainful.explanation.explain import explain
 from gainful.explanation.explain import explain_grades
-from gainful.explanation.which import Which
-from gainful.explanation.which import which
-from gainful.explanation.why import Why
-from gainful.explanation.why import why
+from gainful.explanation.which_tool import Which
+from gainful.explanation.which_tool import which
+from gainful.explanation.why_tools_differ import Why
+from gainful.explanation.why_tools_differ import why
 from gainful.explanation.worked_tables import Explanation
 from gainful.inputs.engine import Engine
 from gainful.inputs.spark_engine import Spark

@@ -18,7 +18,7 @@ from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
-from gainful.inputs.rows_and_faults import Fault, rows
+from gainful.inputs.row_by_row_reading import Fault, rows
 from gainful.inputs.spark_text import Parsing
 from gainful.matching.dicts_and_tables import columns_of
 from gainful.matching.input_kinds.dict_input import DictInput

@@ -7,7 +7,7 @@ import gainful as gf
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.format_detection import json_lines_layout, recognise_head
 from gainful.inputs.judgments_or_run import RUN
-from gainful.inputs.rows_and_faults import Row, rows
+from gainful.inputs.row_by_row_reading import Row, rows
 from gainful.inputs.spark_text import Parsing
 from gainful.matching.reader import reading
 from odd_files import FILES, LINES_JOINED, REFUSED

@@ -1,4 +1,4 @@
-"""`gainful trec_eval`."""
+"""`gainful trec_eval`: hands its words to `compat.trec_eval`, which does the work."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`gainful why`."""
+"""`gainful why`: why two tools give different numbers, or which tool gives one."""
 
 from typing import Any
 

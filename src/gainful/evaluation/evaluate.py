@@ -27,7 +27,7 @@ from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
-from gainful.matching.negative_grades import marks_among, tell_marks
+from gainful.matching.minus_one_marks import marks_among, tell_marks
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure

@@ -16,7 +16,7 @@ from gainful.matching.dict_matching import (
     returned_of,
     sorted_numbers,
 )
-from gainful.matching.negative_grades import warn_of_marks
+from gainful.matching.minus_one_marks import warn_of_marks
 from gainful.matching.ranked_documents import Ranking
 from gainful.matching.reader import Reader
 from gainful.measures.dialect import Dialect

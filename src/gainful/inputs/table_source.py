@@ -30,7 +30,7 @@ from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.format_detection import Layout, json_lines_layout
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
-from gainful.inputs.rows_and_faults import Fault, Row, first_fault, line_of, rows
+from gainful.inputs.row_by_row_reading import Fault, Row, first_fault, line_of, rows
 
 _NONE = Layout("")
 _BATCH = 1 << 17  # rows that are handed to the engine at a time

@@ -22,7 +22,7 @@ from gainful.inputs.column_roles import (
 from gainful.inputs.columns import is_number
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, opened
 from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, repeated_key, unique_keys
-from gainful.inputs.rows_and_faults import Fault, delimited_rows, numbered_lines
+from gainful.inputs.row_by_row_reading import Fault, delimited_rows, numbered_lines
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
 from gainful.message_texts import shortened, shown
 

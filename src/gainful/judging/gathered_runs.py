@@ -14,7 +14,7 @@ from gainful.evaluation.request import Request, read_one
 from gainful.inputs.identifiers import warn_of_disjoint_documents
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
 from gainful.matching.keyword_options import MeasuringOptions
-from gainful.matching.negative_grades import warn_of_marks
+from gainful.matching.minus_one_marks import warn_of_marks
 from gainful.matching.ranked_documents import by_score
 from gainful.matching.reader import Reader
 from gainful.measures.family import GEOMETRIC

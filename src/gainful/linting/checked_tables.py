@@ -9,7 +9,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import Layout
 from gainful.inputs.judgments_or_run import RUN, Kind
-from gainful.inputs.rows_and_faults import Row
+from gainful.inputs.row_by_row_reading import Row
 from gainful.inputs.table_source import Source, TextState, guarded, is_whole, read_into, ready
 from gainful.matching.input import BadRow, Input
 

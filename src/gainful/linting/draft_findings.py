@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from gainful.inputs.rows_and_faults import Row, rows
+from gainful.inputs.row_by_row_reading import Row, rows
 from gainful.linting.checked_tables import UNREADABLE, CheckedTable, UnreadRows
 from gainful.linting.findings import Finding, ids_text
 from gainful.linting.rules import RULES

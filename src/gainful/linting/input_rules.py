@@ -7,7 +7,7 @@ from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.mistaken_ranks import ARE_RANKS
 from gainful.linting.checked_tables import CheckedTable
 from gainful.linting.draft_findings import Draft, counted
-from gainful.matching.negative_grades import MARK
+from gainful.matching.minus_one_marks import MARK
 
 
 def look_at_documents(session: Session, table: CheckedTable) -> Iterator[Draft]:

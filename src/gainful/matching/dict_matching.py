@@ -27,7 +27,7 @@ from gainful.inputs.identifiers import (
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.matching.chunks_to_documents import Chunks, fold, without_self
 from gainful.matching.matched import Matched, by_rank, offsets_of
-from gainful.matching.negative_grades import without_negative
+from gainful.matching.minus_one_marks import without_negative
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from gainful.inputs.letor import Labels
-    from gainful.inputs.rows_and_faults import Row
+    from gainful.inputs.row_by_row_reading import Row
     from gainful.matching.dicts_and_tables import Documents
     from gainful.matching.reader import Judgments
     from gainful.matching.spark.spark_judgments import SparkJudgments

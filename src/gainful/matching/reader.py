@@ -16,7 +16,7 @@ from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.matching.chunks_to_documents import Chunks, read_chunks
 from gainful.matching.input import Fetch, Input
 from gainful.matching.matched import Matched
-from gainful.matching.negative_grades import marks_among, tell_marks
+from gainful.matching.minus_one_marks import marks_among, tell_marks
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy
 

@@ -21,7 +21,7 @@ from gainful.matching.chunks_to_documents import read_chunks
 from gainful.matching.dicts_and_tables import Documents
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
-from gainful.matching.negative_grades import warn_of_marks
+from gainful.matching.minus_one_marks import warn_of_marks
 from gainful.matching.open_input import open_input
 from gainful.matching.reader import opened_session
 from gainful.measures.measure import Measure

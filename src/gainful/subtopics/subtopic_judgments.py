@@ -15,7 +15,7 @@ from gainful.inputs.read_table import read_table
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.chunks_to_documents import without_self
 from gainful.matching.keyword_options import ReadingOptions, takes
-from gainful.matching.negative_grades import without_negative
+from gainful.matching.minus_one_marks import without_negative
 from gainful.matching.reader import opened_session
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown

@@ -23,7 +23,11 @@ from gainful.kernels.cumulated_gain import (
     owners,
     without_rounding,
 )
-from gainful.kernels.graded_measures import mean_at_changes, mean_at_relevant, normalised_gain
+from gainful.kernels.err_and_graded_precision import (
+    mean_at_changes,
+    mean_at_relevant,
+    normalised_gain,
+)
 from gainful.measures.discount import Discount
 
 Parameters = Mapping[str, Any]

@@ -16,7 +16,7 @@ from gainful.evaluation.worksheet import (
     repeated,
     worth_of,
 )
-from gainful.kernels import graded_measures, user_models
+from gainful.kernels import err_and_graded_precision, user_models
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import cumulated, divide_by_ideal, owners
 from gainful.kernels.row_sums import counts
@@ -31,14 +31,16 @@ def _cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floa
     refuse_above(sheet, parameters["max"])
     grades, rank = sheet.certain_grades()
     chances = _chances(grades, parameters["max"])
-    return graded_measures.cascade(chances, rank, sheet.matched.offsets, deepest(cutoffs, sheet))
+    return err_and_graded_precision.cascade(
+        chances, rank, sheet.matched.offsets, deepest(cutoffs, sheet)
+    )
 
 
 def _normalised_cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     matched = sheet.matched
     chances = _chances(matched.pool_grades, parameters["max"])
     found = _cascade(sheet, parameters, cutoffs)
-    ideal = graded_measures.cascade(
+    ideal = err_and_graded_precision.cascade(
         chances, sheet.pool_rank, matched.pool_offsets, deepest(cutoffs, sheet)
     )
     return divide_by_ideal(found, ideal)
@@ -73,7 +75,7 @@ def _blended(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floa
     gains, rank = sheet.certain_order(parameters["gain"])
     pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
     deep = deepest(cutoffs, sheet)
-    found = graded_measures.blended(
+    found = err_and_graded_precision.blended(
         gains, rank, matched.offsets, pool, matched.pool_offsets, parameters["beta"], deep
     )
     total = counts(pool > 0, owners(matched.pool_offsets), len(matched.queries))[:, None]
@@ -85,7 +87,7 @@ def _blended(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floa
 def _graded_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     gains, rank = sheet.certain_order(parameters["gain"])
     pool, matched = sheet.ideal(parameters["gain"]), sheet.matched
-    values = graded_measures.graded_precision(
+    values = err_and_graded_precision.graded_precision(
         gains, rank, matched.offsets, pool, matched.pool_offsets
     )
     return repeated(values, cutoffs)

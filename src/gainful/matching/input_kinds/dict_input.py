@@ -10,7 +10,7 @@ from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
-from gainful.inputs.rows_and_faults import Row
+from gainful.inputs.row_by_row_reading import Row
 from gainful.inputs.table_source import Source
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks

@@ -10,7 +10,7 @@ from gainful.errors import InputError
 from gainful.inputs.clean_trec_files import TrecArrays, read_trec_arrays
 from gainful.inputs.engine import Session
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
-from gainful.inputs.rows_and_faults import Fault, Row, rows
+from gainful.inputs.row_by_row_reading import Fault, Row, rows
 from gainful.inputs.table_source import Source, TextState, ready
 from gainful.matching import clean_trec_matching
 from gainful.matching.chunks_to_documents import Chunks

@@ -20,7 +20,7 @@ from gainful.inputs.spark_frames import (
 )
 from gainful.matching.dict_matching import judged_of, queries_of
 from gainful.matching.dicts_and_tables import Documents, columns_of
-from gainful.matching.negative_grades import MARK, marks_in
+from gainful.matching.minus_one_marks import MARK, marks_in
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown
 

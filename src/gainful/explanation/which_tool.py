@@ -11,7 +11,7 @@ from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.request import read_policy, refuse_dialect
 from gainful.explanation.ways_to_measure import Way, WayMeasurer, variations
-from gainful.explanation.why import OURS, way_of
+from gainful.explanation.why_tools_differ import OURS, way_of
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import reading
 from gainful.measures.dialect import Dialect
