@@ -138,9 +138,15 @@ def files(tmp_path):
 
 @pytest.fixture(scope="session")
 def spark():
-    """Start Spark once, on two cores; a task may fail three times."""
+    """Start Spark once, on two cores; a task may fail three times.
+
+    It does not compile its plans, nor check each step of making them, which takes longer than to
+    run them on few rows. The processes of test_spark_at_work.py have it as it is.
+    """
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
+
+    from spark_cases import QUICK_JAVA
 
     session = (
         SparkSession.builder.master("local[2,4]")
@@ -149,8 +155,11 @@ def spark():
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.driver.memory", "2g")
         .config("spark.log.level", "OFF")
-        # A virtual machine that is quick to start and slow in the long run.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+        .config("spark.sql.lightweightPlanChangeValidation", "false")
+        .config("spark.python.sql.dataFrameDebugging.enabled", "false")
+        .config("spark.driver.extraJavaOptions", f"{QUICK_JAVA} -Xms1g -Xmn600m")
         .getOrCreate()
     )
     yield session

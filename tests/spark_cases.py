@@ -5,6 +5,13 @@ import random
 import gainful as gf
 from random_measures import GRADES, random_cutoff, random_parameters
 
+# Java that starts quickly and is slow in the long run: no compiler that optimises, no check of each
+# class, and no collection of garbage before there is much of it.
+QUICK_JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+
 SCORES = (0.0, -0.0, 0.25, 0.5, 1.0, -1.0, 0.1, 0.1 + 1e-9)  # the last two tie as float32
 
 # Every answer of every choice stands in one of these at least, but errors and what asks for an order.

@@ -23,13 +23,10 @@ from gainful.matching.spark import plan as cutting
 from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
 from gainful.matching.spark.plan import Plan
 from gainful.matching.spark.spark_judgments import judgments_in_dicts, judgments_in_frame
-from spark_cases import on_spark, random_sides, rows_of
+from spark_cases import QUICK_JAVA, on_spark, random_sides, rows_of
 
 JUDGMENTS, RUN_DICTS = random_sides("at work")
-
-
-# A virtual machine that is quick to start and slow in the long run.
-QUICK = {**os.environ, "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+QUICK = {**os.environ, "JDK_JAVA_OPTIONS": QUICK_JAVA}
 
 
 def plan_of(spark, capsys, tmp_path, depth, *, local, chunks=None, **choices):
@@ -248,6 +245,7 @@ def test_connect_gives_the_same(tmp_path):
             **QUICK,
             "PYTHONPATH": os.pathsep.join(sys.path),
             "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_SUBMIT_ARGS": "--conf spark.ui.enabled=false pyspark-shell",
         },
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -1,5 +1,6 @@
 """What is wrong with Spark data frames is said as of any other input."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -8,6 +9,7 @@ import pytest
 
 import gainful as gf
 from gainful.inputs.spark_frames import functions, is_spark
+from spark_cases import QUICK_JAVA
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 ROWS = [("q1", "a", 1.0), ("q1", "b", 0.5), ("q2", "c", 0.25)]
@@ -199,7 +201,13 @@ def test_a_session_that_was_stopped_is_said():
         "    except gf.InputError as error:\n"
         "        print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "JDK_JAVA_OPTIONS": QUICK_JAVA},
+    )
     assert done.stdout.count("a session that runs, found one that was stopped") == 2
 
 
