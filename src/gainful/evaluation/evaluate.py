@@ -122,9 +122,7 @@ def evaluate_request(
         judgments, runs = engine.read(judgments, runs)
         engine = None
     told = run_progress(runs, options)
-    with request.open_judgments(
-        judgments, {**options, "engine": engine, "progress": told}
-    ) as reader:
+    with request.reader_of(judgments, {**options, "engine": engine, "progress": told}) as reader:
         keep = tie_warning is not None
         results = measure_runs(reader, runs, request, progress=told, keep=keep)
         if tie_warning is not None:
@@ -217,7 +215,7 @@ def _measure_run(reader: Reader, run: object, request: Request, depth: int | Non
     measures, tool = request.measures, request.tool
     if are_one_file(reader.given, run):
         warn("judgments and run are the same file.")
-    if reader.is_on_spark([run]):
+    if reader.is_on_spark([run]):  # where both are opened
         # Imported here because it measures again for ties, with what is above.
         from gainful.evaluation.spark.evaluate import measure_on_spark
 

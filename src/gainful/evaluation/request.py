@@ -39,8 +39,8 @@ class Request:
         return found
 
     @contextmanager
-    def open_judgments(self, judgments: object, options: MeasuringOptions) -> Iterator[Reader]:
-        """Open judgments; an error about a choice of the policy says if that is the tool's."""
+    def reader_of(self, judgments: object, options: MeasuringOptions) -> Iterator[Reader]:
+        """Have a reader of judgments; an error about a choice of the policy says if that is the tool's."""
         with speaking(self.tool), reading(judgments, self.policy, options) as reader:
             yield reader
 

@@ -453,7 +453,7 @@ def attribute(
     asked = read_attributed(request.measure)
     chosen = request.policy.resolved(ids=True)
     name = id_text(query, where="query")
-    with replace(request, policy=chosen).open_judgments(judgments, options) as reader:
+    with replace(request, policy=chosen).reader_of(judgments, options) as reader:
         first, second = (read_judged_ranking(reader, each, name, chosen) for each in (base, run))
     look_at_grades(first, asked, request.policy, request.tool)
     remarks = _missing(asked, name, first, second)

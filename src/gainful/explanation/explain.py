@@ -61,7 +61,7 @@ def explain(
     request = read_one(measure, options)
     name = id_text(query, where="query")
     asked = read_explained(request.measure)
-    with request.open_judgments(judgments, options) as reader:
+    with request.reader_of(judgments, options) as reader:
         return explain_with(reader, run, asked, name, request.policy, request.tool)
 
 

@@ -211,7 +211,7 @@ def bounds(
     asked = request.measures
     more = _read_unseen(unseen)
     _refuse_unbounded(asked, request.policy, difference=against is not None)
-    with request.open_judgments(judgments, options) as reader:
+    with request.reader_of(judgments, options) as reader:
         if against is None:
             matched, decided = reader.match(run)
             request.refuse_grades(matched.grade, matched.pool_grades)
@@ -449,7 +449,7 @@ def bounds_of_runs(
     found: dict[str, Bounds] = {}
     differences: dict[str, Bounds] = {}
     told = run_progress(runs, options)
-    with request.open_judgments(judgments, {**options, "progress": told}) as reader:
+    with request.reader_of(judgments, {**options, "progress": told}) as reader:
         judged = judged_by(reader) if compared else {}
         base: _Side | None = None
         for name, run in runs.items():

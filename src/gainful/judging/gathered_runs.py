@@ -68,7 +68,7 @@ def gather(
     scores: dict[str, ScoresByQuery] = {}
     tops: dict[str, DocsByQuery] = {}
     told = run_progress(runs, options)
-    with request.open_judgments(judgments, {**options, "progress": told}) as reader:
+    with request.reader_of(judgments, {**options, "progress": told}) as reader:
         judged = {} if judgments is None else _judged(reader, request)
         for name, run in runs.items():
             found = reader.returned(run, reach)

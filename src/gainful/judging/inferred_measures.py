@@ -262,7 +262,7 @@ def _read(
     grades = {
         query: {doc: each.grade for doc, each in pool.items()} for query, pool in pools.items()
     }
-    with request.open_judgments(grades, options) as reader:
+    with request.reader_of(grades, options) as reader:
         lists = reader.lists(run, request.measure.cutoff)
     judged = np.array([each.grade for pool in pools.values() for each in pool.values()], np.float64)
     request.refuse_grades(judged, judged)

@@ -115,7 +115,7 @@ def random_order(
             raise PolicyError(
                 "random_order", f"the policy {name}=zero", f"{name}={getattr(chosen, name)}"
             )
-    with request.open_judgments(judgments, options) as reader:
+    with request.reader_of(judgments, options) as reader:
         matched, decided = reader.match(run)
         request.refuse_grades(matched.grade, matched.pool_grades)
         request.warn_of_marks(reader)

@@ -150,7 +150,7 @@ class Reader:
             tell_marks(self.judgments.marks)
 
     def is_on_spark(self, runs: Iterable[object]) -> bool:
-        """Return whether the judgments or one of some runs are on Spark."""
+        """Open the judgments and some runs, and return whether one of them is on Spark."""
         opened = [self.judgments.given, *map(self.run, runs)]
         return any(each.spark is not None for each in opened)
 
@@ -250,7 +250,7 @@ def opened_session(options: Mapping[str, Any]) -> Iterator[Session]:
 def reading(
     judgments: object, policy: Policy, options: Mapping[str, Any] = _NONE
 ) -> Iterator[Reader]:
-    """Open judgments for as long as runs are matched with them.
+    """Have a reader of judgments for as long as runs are matched with them; it opens what it is asked for.
 
     Args:
         judgments: as the caller gives them.

@@ -211,7 +211,7 @@ def report(
     elif slices is not None or by:
         raise InputError("slices", "several runs, which are compared", "one")
     evaluating = progress and RunProgress(fresh, _within(progress, 0.0, _EVALUATED))
-    with request.open_judgments(judgments, {**options, "progress": evaluating}) as reader:
+    with request.reader_of(judgments, {**options, "progress": evaluating}) as reader:
         if reader.is_on_spark(fresh.values()):
             _refuse_spark()
         scores = measure_runs(reader, fresh, request, progress=evaluating, keep=True)

@@ -48,7 +48,7 @@ def _dcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
         first,
         last,
         sheet.matched.offsets,
-        _discounts(sheet, parameters, sheet.longest),
+        sheet.discounts(parameters["discount"], parameters["base"], sheet.longest),
         depths(cutoffs, sheet),
     )
     absent_gain = sheet.absent_gain(parameters["gain"])
@@ -141,7 +141,7 @@ def _sum_in_order(
             rank,
             rank,
             offsets,
-            _discounts(sheet, parameters, sheet.longest),
+            sheet.discounts(parameters["discount"], parameters["base"], sheet.longest),
             depths([cutoffs[place] for place in columns], sheet),
         )
     return sums + _beyond(sheet, parameters, cutoffs, np.diff(offsets), floor)
@@ -228,10 +228,6 @@ EMPTY: Mapping[str, Callable[[Worksheet, Parameters, int | None], Bools]] = {
 """Where (q,) a query has nothing that a measure could find, of those that count absent documents."""
 
 
-def _discounts(sheet: Worksheet, parameters: Parameters, depth: int) -> Floats:
-    return sheet.discounts(parameters["discount"], parameters["base"], depth)
-
-
 def _beyond(
     sheet: Worksheet,
     parameters: Parameters,
@@ -244,7 +240,7 @@ def _beyond(
     if gain == 0 or not any(sizes):
         return 0.0
     _refuse_too_deep(max(sizes), "where absent documents have a gain")
-    table = _discounts(sheet, parameters, max(sizes))
+    table = sheet.discounts(parameters["discount"], parameters["base"], max(sizes))
     return gain * absent(lengths, np.array(sizes, np.int64), table)
 
 

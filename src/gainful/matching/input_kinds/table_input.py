@@ -80,7 +80,7 @@ class TableInput(Input):
     ) -> Matched | None:
         """Match clean TREC files without the engine; None where it has to."""
         usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
-        if not usual or policy.negative == "unjudged" or not self._is_trec or self._held:
+        if not usual or policy.negative == "unjudged" or not self._fits_arrays or self._held:
             return None
         if judgments.trec_arrays is None:
             return None
@@ -92,19 +92,21 @@ class TableInput(Input):
         )
 
     @property
-    def _is_trec(self) -> bool:
-        return self._source.file is not None and self._source.layout.format == "trec"
+    def _fits_arrays(self) -> bool:
+        """Whether it is a TREC file whose fields stand as usual; the engine reads columns by name."""
+        layout, kind = self._source.layout, self.kind
+        if self._source.file is None or layout.format != "trec" or kind.ascending:
+            return False
+        return (layout.names, layout.places) == (kind.fields, kind.places)
 
     def read_as_arrays(
         self, depth: int | None = None, *, single: bool = False
     ) -> TrecArrays | None:
-        """Read a clean TREC file that fits arrays."""
-        file, layout, kind = self._source.file, self._source.layout, self.kind
-        if file is None or not self._is_trec:
+        """Read a clean TREC file; None where it is none."""
+        file, layout = self._source.file, self._source.layout
+        if file is None or not self._fits_arrays:
             return None
-        if kind.ascending or (layout.names, layout.places) != (kind.fields, kind.places):
-            return None  # columns were named, by which the engine reads
-        return read_trec_arrays(file.path, kind, layout.delimiter, depth, single=single)
+        return read_trec_arrays(file.path, self.kind, layout.delimiter, depth, single=single)
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Read all rows."""
