@@ -10,7 +10,12 @@ import torch
 LIBRARIES = {"numpy": np.asarray, "torch": torch.asarray, "jax": jnp.asarray}
 
 # What makes the compiler three times as fast, and what it makes slower, which hardly runs here.
-_HASTE = {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0}
+FLAG_FOR_HASTE = "xla_cpu_use_fusion_emitters"
+_HASTE = {
+    FLAG_FOR_HASTE: False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+    "xla_backend_optimization_level": 0,
+}
 
 
 def quickly_compiled(function):
@@ -20,6 +25,12 @@ def quickly_compiled(function):
     usual ways give the same, test_losses_transformed.py holds for every loss.
     """
     return jax.jit(function, compiler_options=_known_haste())
+
+
+def usually_compiled(function):
+    """Return a function compiled by JAX as it does it for users, whatever the tests have set."""
+    options = {FLAG_FOR_HASTE: True} if FLAG_FOR_HASTE in _known_haste() else {}
+    return jax.jit(function, compiler_options=options)
 
 
 def flags_for_haste():

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import gainful as gf
-from array_libraries import LIBRARIES
+from array_libraries import LIBRARIES, usually_compiled
 from gainful.tensors.metrics import cumulated_gain, ranks_by_score
 
 FAMILIES = {
@@ -282,7 +282,7 @@ def test_under_the_transformations_of_the_libraries(name):
 
             plain = measure(*data)
             for found in (
-                jax.jit(measure)(*map(jnp.asarray, data)),
+                usually_compiled(measure)(*map(jnp.asarray, data)),
                 jax.vmap(measure)(*map(jnp.asarray, data)),
                 torch.func.vmap(measure)(*map(torch.asarray, data)),
             ):
