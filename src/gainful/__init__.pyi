@@ -16,13 +16,13 @@ from gainful.errors import InputError
 from gainful.errors import MeasureError
 from gainful.errors import MissingDependencyError
 from gainful.errors import PolicyError
+from gainful.evaluation.cg_dcg_ndcg import cg
+from gainful.evaluation.cg_dcg_ndcg import dcg
+from gainful.evaluation.cg_dcg_ndcg import ndcg
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluate import evaluate_arrays
 from gainful.evaluation.evaluate import evaluate_runs
-from gainful.evaluation.cg_dcg_ndcg import cg
-from gainful.evaluation.cg_dcg_ndcg import dcg
-from gainful.evaluation.cg_dcg_ndcg import ndcg
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.saved_baseline import read_baseline
 from gainful.evaluation.saved_baseline import save_baseline
@@ -38,8 +38,8 @@ from gainful.explanation.why_tools_differ import Why
 from gainful.explanation.why_tools_differ import why
 from gainful.explanation.worked_tables import Explanation
 from gainful.inputs.engine import Engine
-from gainful.inputs.spark_engine import Spark
 from gainful.inputs.read_table import read_chunk_map
+from gainful.inputs.spark_engine import Spark
 from gainful.judging.bounds import Bound
 from gainful.judging.bounds import Bounds
 from gainful.judging.bounds import RunBounds

@@ -118,9 +118,8 @@ def test_rows_longer_than_the_engine_reads(
 
 def test_the_engine_does_lose_rows(tmp_path, session, short_engine, monkeypatch):
     """Or the tests above would show nothing."""
-    monkeypatch.setattr(
-        table_source, "see_lines", lambda *_: text_cleaning.Seen(usual=True, rows=8)
-    )
+    seen = text_cleaning.Seen(usual=True, rows=8)
+    monkeypatch.setattr(text_cleaning, "see_lines", lambda *_: seen)
     path = tmp_path / "run"
     path.write_text("\n".join(trec_lines("run", ["x"] * 8 + ["x" * 20 * LIMIT])))
     assert read(session, path, "run") == ROWS[:8]
