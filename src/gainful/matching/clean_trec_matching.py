@@ -26,29 +26,33 @@ def match(judged: TrecArrays, run: TrecArrays, policy: Policy, depth: int | None
     judged_at = {query: place for place, query in enumerate(judged.queries)}
     run_at = {query: place for place, query in enumerate(run.queries)}
     pools = _segments(judged, [judged_at[query] for query in queries])
-    common = np.array([code for code, query in enumerate(queries) if query in run_at], np.int64)
-    places = [run_at[queries[code]] for code in common]
+    # The queries that both have, by their place among all that are judged.
+    common = np.array([place for place, query in enumerate(queries) if query in run_at], np.int64)
     if not common.size or with_repeats(judged.keys, pools).size:
         return None
-    lists = _segments(run, places)
+    lists_at = [run_at[queries[place]] for place in common]
+    lists = _segments(run, lists_at)
 
-    owner = np.repeat(np.arange(common.size), pools.lengths[common])
-    rows = ranges(pools.starts[common], pools.lengths[common])
-    found = locate(run.keys, lists, owner, judged.keys[rows])
-    if found is None:
+    # Of each judged document that was retrieved: its list, among the common ones, its row in the
+    # judgments, and its row in the run.
+    list_of = np.repeat(np.arange(common.size), pools.lengths[common])
+    judged_row = ranges(pools.starts[common], pools.lengths[common])
+    run_row = locate(run.keys, lists, list_of, judged.keys[judged_row])
+    if run_row is None:
         return None
-    hit = np.flatnonzero(found >= 0)
-    hit = hit[same_docs(run, found[hit], judged, rows[hit])]
-    owner, rows, found = owner[hit], rows[hit], found[hit]
-    scores = run.numbers[found]
-    above, last = count_above(run.numbers, lists, owner, scores)
+    hit = np.flatnonzero(run_row >= 0)
+    hit = hit[same_docs(run, run_row[hit], judged, judged_row[hit])]
+    list_of, judged_row, run_row = list_of[hit], judged_row[hit], run_row[hit]
+
+    above, last = count_above(run.numbers, lists, list_of, run.numbers[run_row])
     first = above + 1
     seen = lists.lengths
     if depth is not None:
         seen = count_down_to(run.numbers, lists, depth)
         near = first <= depth
-        owner, rows, found, first, last = (each[near] for each in (owner, rows, found, first, last))
-    if not owner.size:
+        list_of, judged_row, run_row = list_of[near], judged_row[near], run_row[near]
+        first, last = first[near], last[near]
+    if not list_of.size:
         return None
     rank = first
     if policy.ties in (*_BEFORE, "order"):
@@ -56,23 +60,23 @@ def match(judged: TrecArrays, run: TrecArrays, policy: Policy, depth: int | None
         if tied.size > _MOST_TIES:
             return None
         rank = first.copy()
-        rank[tied] += _places(run, lists, owner[tied], found[tied], policy.ties)
+        rank[tied] += _places_in_ties(run, lists, list_of[tied], run_row[tied], policy.ties)
 
     retrieved, all_seen, unjudged = (np.zeros(len(queries), np.int64) for _ in range(3))
     missing = np.ones(len(queries), np.bool_)
     missing[common] = False
-    retrieved[common] = run.retrieved[places]
+    retrieved[common] = run.retrieved[lists_at]
     all_seen[common] = seen
-    unjudged[common] = seen - np.bincount(owner, minlength=common.size)
-    code, grade = common[owner], judged.numbers[rows]
-    order = by_rank(code, rank, grade)
+    unjudged[common] = seen - np.bincount(list_of, minlength=common.size)
+    query_of, grade = common[list_of], judged.numbers[judged_row]
+    order = by_rank(query_of, rank, grade)
     if depth is not None:
         order = order[rank[order] <= depth]
     pool = judged.numbers[ranges(pools.starts, pools.lengths)]
     pool_owner = np.repeat(np.arange(len(queries)), pools.lengths)
     return Matched(
         queries=tuple(queries),
-        offsets=offsets_of(np.bincount(code[order], minlength=len(queries))),
+        offsets=offsets_of(np.bincount(query_of[order], minlength=len(queries))),
         rank_first=first[order],
         rank_last=last[order],
         rank=rank[order],
@@ -94,7 +98,7 @@ def _segments(arrays: TrecArrays, places: list[int]) -> Segments:
     return Segments(arrays.starts[at], arrays.starts[at + 1] - arrays.starts[at])
 
 
-def _places(run: TrecArrays, lists: Segments, owner: Ints, rows: Ints, ties: str) -> Ints:
+def _places_in_ties(run: TrecArrays, lists: Segments, owner: Ints, rows: Ints, ties: str) -> Ints:
     """Return the place (n,) of documents within the blocks that share their score, from 0."""
     places = np.zeros(rows.size, np.int64)
     for query in sorted(set(owner.tolist())):
