@@ -69,6 +69,7 @@ def read(content, name, kind, columns=()):
     content = unpacked(content)
     if content[:4] == b"PAR1" == content[-4:] and len(content) >= 12:
         raise UnsettledError("Parquet is for another oracle")
+    marked_twice = content.startswith(2 * MARK)
     content = content.removeprefix(MARK)
     lines = [line for line in content.split(b"\n") if line.strip(BLANKS)]
     if not lines:
@@ -83,6 +84,8 @@ def read(content, name, kind, columns=()):
     data = next((line for line in lines if not line.strip(BLANKS).startswith(b"#")), first)
     fields = data.split()
     if len(fields) >= 2 and re.match(rb"qid:.", fields[1]):
+        if marked_twice:
+            raise RefusedError("a byte order mark within the first label")
         return read_labels(lines)
     if is_decimal(first.strip(BLANKS)):
         return read_predictions(lines)
