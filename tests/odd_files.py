@@ -57,6 +57,8 @@ _TABLES = {
     "blanks after a line end in quotes": (_csv(b'q,"c\n" ,3'), REFUSED),
     "blanks first in quotes": (_csv(b'q," c",3'), _ids(" c")),
     "blanks after a quote in quotes": (_csv(b'q,"c ""d"""  ,3'), REFUSED),
+    "byte order mark on a line of its own": (b"\xef\xbb\xbf\n" + _csv(), _GOOD),
+    "byte order mark and blank lines": (b"\xef\xbb\xbf\r\n \n" + _csv(), _GOOD),
     "quotes that are not closed": (_csv(b'q,"c,3'), REFUSED),
     "quotes that are not closed, in the middle": (_csv(b'q,"c,3', b"q,d,4"), REFUSED),
     "blank id": (_csv(b"q, ,3"), _ids(" ")),

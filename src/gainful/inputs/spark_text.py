@@ -120,7 +120,7 @@ class Parsing:
                 if (file, start) != part:
                     part, before, begun = (file, start), 0, start > 0
                 if not begun:  # blank lines may stand before the header
-                    first = next((n for n, line in enumerate(lines) if line.as_py().strip()), None)
+                    first = _first_that_is_not_blank(lines, before)
                     begun = first is not None
                     count = len(lines) if first is None else first + 1
                     yield self._one_by_one(lines.slice(0, count), part, before, header=True)
@@ -296,6 +296,17 @@ def _batch(query: Any, doc: Any, number: Any) -> Any:
         raise _UnusualError
     faults = pa.nulls(len(query), _fault_type())
     return pa.record_batch([query, doc, pa.array(numbers), faults], _NAMES)
+
+
+def _first_that_is_not_blank(lines: Any, before: int) -> int | None:
+    """Return the place of the first line with text; a byte order mark on line 1 of a file is none."""
+    for place, line in enumerate(lines):
+        text = line.as_py()
+        if before + place == 0:
+            text = text.removeprefix(BYTE_ORDER_MARK)
+        if text.strip():
+            return place
+    return None
 
 
 def _checked(good: list[Row], faults: list[Fault], part: tuple[str, int]) -> Any:
