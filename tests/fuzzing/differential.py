@@ -7,9 +7,11 @@ import random
 import tempfile
 import traceback
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import duckdb
 import pyarrow as pa
 
 import gainful as gf
@@ -115,7 +117,8 @@ class Readers:
 
     def _close_session(self):
         if self._session is not None:
-            self._session.execute("PRAGMA enable_optimizer")  # its database may be used again
+            with suppress(duckdb.Error):  # after an error that ends a database
+                self._session.execute("PRAGMA enable_optimizer")  # it may be used again
             self._session.__exit__(None, None, None)
 
     @property
@@ -127,6 +130,14 @@ class Readers:
                 self._session.execute("PRAGMA disable_optimizer")
         self._uses += 1
         return self._session
+
+    def _leave_what_is_over(self):
+        """Close a session whose database an input has ended, as a damaged Parquet file can."""
+        try:
+            self.session.execute("SELECT 1")
+        except duckdb.Error:
+            self._close_session()
+            self._session = None
 
     def differences(self, number, start):
         """Yield what the readers and the reference disagree on in one input."""
@@ -154,6 +165,8 @@ class Readers:
                     yield Difference(number, seed, check.__name__, said)
         finally:
             path.unlink()
+            if seed.name.endswith(".parquet"):
+                self._leave_what_is_over()
 
     def by_engine(self, path, seed, expected):
         """Read a file whole, as every command does that needs all rows."""
