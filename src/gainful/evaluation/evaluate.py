@@ -215,7 +215,7 @@ def _measure_run(reader: Reader, run: object, request: Request, depth: int | Non
     measures, tool = request.measures, request.tool
     if are_one_file(reader.given, run):
         warn("judgments and run are the same file.")
-    if reader.is_on_spark([run]):  # where both are opened
+    if reader.is_on_spark([run]):  # which opens both
         # Imported here because it measures again for ties, with what is above.
         from gainful.evaluation.spark.evaluate import measure_on_spark
 

@@ -40,7 +40,7 @@ class Request:
 
     @contextmanager
     def reader_of(self, judgments: object, options: MeasuringOptions) -> Iterator[Reader]:
-        """Have a reader of judgments; an error about a choice of the policy says if that is the tool's."""
+        """Yield a reader of judgments; an error about a choice of the policy says if it is the tool's."""
         with speaking(self.tool), reading(judgments, self.policy, options) as reader:
             yield reader
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import PurePath
 
 from gainful.errors import InputError
@@ -183,12 +184,10 @@ def _first_row(head: bytes) -> str:
     >>> _first_row(b'q1,"a\nb",1\nq1,c,2\n')
     'q1,"a\nb",1'
     """
-    row, *others = head.split(b"\n")
-    for line in others:
-        if row.count(b'"') % 2 == 0:
-            break
-        row += b"\n" + line
-    return row.decode(errors="replace").rstrip("\r")
+    lines = head.split(b"\n")
+    quotes = accumulate(line.count(b'"') for line in lines)
+    last = next((place for place, count in enumerate(quotes) if count % 2 == 0), len(lines))
+    return b"\n".join(lines[: last + 1]).decode(errors="replace").rstrip("\r")
 
 
 def _without_header(

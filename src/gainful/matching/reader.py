@@ -250,7 +250,7 @@ def opened_session(options: Mapping[str, Any]) -> Iterator[Session]:
 def reading(
     judgments: object, policy: Policy, options: Mapping[str, Any] = _NONE
 ) -> Iterator[Reader]:
-    """Have a reader of judgments for as long as runs are matched with them; it opens what it is asked for.
+    """Yield a reader of judgments, which opens each input when it is first asked for it.
 
     Args:
         judgments: as the caller gives them.
