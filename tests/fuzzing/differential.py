@@ -134,7 +134,7 @@ class Readers:
     def _leave_what_is_over(self):
         """Close a session whose database an input has ended, as a damaged Parquet file can."""
         try:
-            self.session.execute("SELECT 1")
+            self.session.rows("SELECT 1")
         except duckdb.Error:
             self._close_session()
             self._session = None
