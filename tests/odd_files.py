@@ -58,6 +58,15 @@ _TABLES = {
     "blanks first in quotes": (_csv(b'q," c",3'), _ids(" c")),
     "blanks after a quote in quotes": (_csv(b'q,"c ""d"""  ,3'), REFUSED),
     "byte order mark on a line of its own": (b"\xef\xbb\xbf\n" + _csv(), _GOOD),
+    "byte order mark before quotes that are closed too early": (
+        b'\xef\xbb\xbf""' + _csv(b"q,c,3"),
+        REFUSED,
+    ),
+    "quotes that are closed too early in the header": (b'""' + _csv(b"q,c,3"), REFUSED),
+    "byte order mark before a name in quotes": (
+        b'\xef\xbb\xbf"query"' + _csv(b"q,c,3").removeprefix(b"query"),
+        _and(c=3.0),
+    ),
     "byte order mark and blank lines": (b"\xef\xbb\xbf\r\n \n" + _csv(), _GOOD),
     "quotes that are not closed": (_csv(b'q,"c,3'), REFUSED),
     "quotes that are not closed, in the middle": (_csv(b'q,"c,3', b"q,d,4"), REFUSED),

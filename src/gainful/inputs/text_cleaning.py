@@ -157,9 +157,11 @@ def see_table(path: Path, delimiter: str) -> Seen:
         return not alone.any()
 
     with path.open("rb") as file:
+        # The engine takes quotes behind a mark for part of the name of a column.
+        marked = file.read(len(BYTE_ORDER_MARK) + 2) == BYTE_ORDER_MARK + b'""'
         file.seek(-min(path.stat().st_size, _GLANCE), os.SEEK_END)
         tail = file.read()
-    if tail.endswith(delimiter.encode()) or tail.rstrip(b" ").endswith(b'""'):
+    if marked or tail.endswith(delimiter.encode()) or tail.rstrip(b" ").endswith(b'""'):
         return Seen(usual=False)
     return _see(path, is_usual, _QUOTE)
 
