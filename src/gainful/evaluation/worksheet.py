@@ -317,8 +317,9 @@ def repeated(values: NDArray[np.generic], cutoffs: Cutoffs) -> Floats:
 class Relevant:
     """The relevant documents that were retrieved, in one certain order.
 
-    `rank`, `owner` and `place` (n,) are of those documents: rank, query, the how manieth of
-    its query from 1; `total` (q,) counts the relevant documents, retrieved or not.
+    `rank`, `owner` and `place` (n,) are of those documents: the rank, the query, and the place
+    among the relevant documents of the query, from 1. `total` (q,) counts the relevant documents,
+    retrieved or not.
     """
 
     rank: Ints

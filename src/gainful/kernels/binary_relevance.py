@@ -1,7 +1,7 @@
 """Measures of where the relevant documents stand.
 
 Throughout, the rows are the relevant documents that were retrieved, by query and rank:
-`rank` (n,), `owner` (n,) the query, `place` (n,) the how manieth of its query it is, from 1;
+`rank` (n,), `owner` (n,) the query, `place` (n,) the place among those of its query, from 1;
 `relevant` (q,) is how many relevant documents a query has, `retrieved` (q,) the length of
 its list. Cutoffs (c,) may be larger than any list.
 """

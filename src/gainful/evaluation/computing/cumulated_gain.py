@@ -52,7 +52,7 @@ def _dcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
         depths(cutoffs, sheet),
     )
     absent_gain = sheet.absent_gain(parameters["gain"])
-    return sums + _beyond(sheet, parameters, cutoffs, sheet.matched.retrieved, absent_gain)
+    return sums + _absent_sum(sheet, parameters, cutoffs, sheet.matched.retrieved, absent_gain)
 
 
 def _idcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -144,7 +144,7 @@ def _sum_in_order(
             sheet.discounts(parameters["discount"], parameters["base"], sheet.longest),
             depths([cutoffs[place] for place in columns], sheet),
         )
-    return sums + _beyond(sheet, parameters, cutoffs, np.diff(offsets), floor)
+    return sums + _absent_sum(sheet, parameters, cutoffs, np.diff(offsets), floor)
 
 
 def _ndcg(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -228,7 +228,7 @@ EMPTY: Mapping[str, Callable[[Worksheet, Parameters, int | None], Bools]] = {
 """Where (q,) a query has nothing that a measure could find, of those that count absent documents."""
 
 
-def _beyond(
+def _absent_sum(
     sheet: Worksheet,
     parameters: Parameters,
     cutoffs: Cutoffs,
