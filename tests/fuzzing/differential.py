@@ -22,7 +22,7 @@ from gainful.inputs.engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.row_by_row_reading import Fault, rows
 from gainful.inputs.spark_text import Parsing
-from gainful.matching.dicts_and_tables import columns_of
+from gainful.matching.dict_table_conversion import columns_of
 from gainful.matching.input_kinds.dict_input import DictInput
 from gainful.matching.input_kinds.letor_input import LabelInput, PredictionInput
 from gainful.matching.input_kinds.table_input import TableInput

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gainful.errors import InputError
-from gainful.inputs import text_formats
+from gainful.inputs import side_table_formats
 from gainful.inputs.column_roles import CHUNKS, DOC_TEXTS, QUERIES, SAMPLES, SUBTOPICS
 from gainful.inputs.read_table import InputTable, read_table
 
@@ -429,15 +429,15 @@ def test_a_new_format_is_one_entry(files, monkeypatch):
             for line, text in enumerate(head.file.path.read_text().splitlines(), 1):
                 yield line, dict(field.split("=") for field in text.split())
 
-        return text_formats.record_rows(records(), reading, "fields such as query=q1")
+        return side_table_formats.record_rows(records(), reading, "fields such as query=q1")
 
     path = files("t.fields", "query=q1 length=3\nlength=5 query=q2\n")
     with pytest.raises(InputError):
         read_queries(path, "slices")
-    entry = text_formats.TextFormat(
+    entry = side_table_formats.TextFormat(
         "fields with names", "text", lambda head, _: "=" in head.first, rows
     )
-    monkeypatch.setattr(text_formats, "FORMATS", [entry, *text_formats.FORMATS])
+    monkeypatch.setattr(side_table_formats, "FORMATS", [entry, *side_table_formats.FORMATS])
     table = read_queries(path, "slices")
     assert (table["query"], table.columns) == (("q1", "q2"), {"length": ("3", "5")})
     assert table.where(1) == f"{path}:2"

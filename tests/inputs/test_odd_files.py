@@ -24,7 +24,7 @@ from gainful.inputs.engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.read_table import read_table
 from gainful.judging.inferred_measures import read_samples
-from gainful.matching.dicts_and_tables import stored
+from gainful.matching.dict_table_conversion import stored
 from gainful.matching.input_kinds.dict_input import DictInput
 from gainful.matching.open_input import open_input
 from gainful.measures.policy import Policy

@@ -12,10 +12,10 @@ import pytest
 import gainful as gf
 from gainful.evaluation import measuring as table
 from gainful.evaluation.computing.precision_and_counts import hits
-from gainful.inputs import text_formats
+from gainful.inputs import side_table_formats
 from gainful.inputs.column_roles import find_header
+from gainful.inputs.side_table_formats import TextFormat
 from gainful.inputs.table_rows import TableRow
-from gainful.inputs.text_formats import TextFormat
 from gainful.measures import dialect_catalogue, family_catalogue
 from gainful.measures.dialect import Dialect
 from gainful.measures.discount import FORMS, Form
@@ -78,7 +78,7 @@ def test_the_way_of_a_run_is_the_way_that_it_goes():
         "`DIALECTS` of `measures/dialect_catalogue.py`",
         "`statistics/paired_tests.py` and a `PairedTest` in its `TESTS`",
         "`CORRECTIONS` of `statistics/corrections.py`",
-        "`FORMATS` of `inputs/text_formats.py`",
+        "`FORMATS` of `inputs/side_table_formats.py`",
     ],
 )
 def test_the_page_names_the_places_that_are_used_here(place):
@@ -229,7 +229,7 @@ def test_a_text_format_is_one_entry(monkeypatch, tmp_path):
             yield TableRow(number, header, line.split(" is "))
 
     added = TextFormat("scores in sentences", "text", fits, rows)
-    monkeypatch.setattr(text_formats, "FORMATS", [added, *text_formats.FORMATS])
+    monkeypatch.setattr(side_table_formats, "FORMATS", [added, *side_table_formats.FORMATS])
     for name, values in (("old", (0.25, 0.5)), ("new", (0.5, 0.75))):
         lines = ["%% scores", *(f"q{at} is {value}" for at, value in enumerate(values))]
         (tmp_path / name).write_text("\n".join(lines))

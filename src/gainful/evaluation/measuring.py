@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.computing import (
-    average_precision,
+    average_precision_and_reciprocal_rank,
     cumulated_gain,
     precision_and_counts,
     user_models,
@@ -28,7 +28,7 @@ from gainful.measures.policy import Policy
 COMPUTE: Mapping[str, Compute] = {
     **cumulated_gain.COMPUTE,
     **precision_and_counts.COMPUTE,
-    **average_precision.COMPUTE,
+    **average_precision_and_reciprocal_rank.COMPUTE,
     **user_models.COMPUTE,
 }
 

@@ -32,8 +32,8 @@ from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.row_by_row_reading import NO_HEADER
+from gainful.inputs.side_table_formats import format_of, number_in, read_head
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
-from gainful.inputs.text_formats import format_of, number_in, read_head
 from gainful.inputs.typed_tables import refuse_mixed, written_columns
 from gainful.message_texts import did_you_mean, shown
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gainful.inputs.letor import Labels
     from gainful.inputs.row_by_row_reading import Row
-    from gainful.matching.dicts_and_tables import Documents
+    from gainful.matching.dict_table_conversion import Documents
     from gainful.matching.reader import Judgments
     from gainful.matching.spark.spark_judgments import SparkJudgments
 

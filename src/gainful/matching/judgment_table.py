@@ -8,7 +8,7 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 from gainful.inputs.engine import Session
 from gainful.inputs.table_source import Source, refuse_duplicate
-from gainful.matching.dicts_and_tables import stored
+from gainful.matching.dict_table_conversion import stored
 from gainful.matching.rank_search import Segments, with_repeats
 from gainful.matching.sorting import descending_in_blocks
 from gainful.measures.policy import Policy

@@ -23,7 +23,7 @@ from gainful.measures.policy import Policy
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from gainful.matching.dicts_and_tables import Documents
+    from gainful.matching.dict_table_conversion import Documents
     from gainful.matching.judgment_table import JudgmentTable
     from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
     from gainful.matching.spark.spark_judgments import SparkJudgments

@@ -8,7 +8,7 @@ import re
 
 from gainful.errors import MeasureError
 from gainful.measures.catalogue import (
-    average_precision,
+    average_precision_and_reciprocal_rank,
     cumulated_gain,
     precision_and_counts,
     user_models,
@@ -19,7 +19,7 @@ from gainful.message_texts import did_you_mean, shown
 CATALOGUE: tuple[Family, ...] = (
     *cumulated_gain.FAMILIES,
     *precision_and_counts.FAMILIES,
-    *average_precision.FAMILIES,
+    *average_precision_and_reciprocal_rank.FAMILIES,
     *user_models.FAMILIES,
 )
 

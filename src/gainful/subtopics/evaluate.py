@@ -18,7 +18,7 @@ from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import read_chunks
-from gainful.matching.dicts_and_tables import Documents
+from gainful.matching.dict_table_conversion import Documents
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.minus_one_marks import warn_of_marks

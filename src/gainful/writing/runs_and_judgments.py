@@ -15,7 +15,7 @@ from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import recognise
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, UNGRADED, Kind
-from gainful.matching.dicts_and_tables import stored
+from gainful.matching.dict_table_conversion import stored
 from gainful.matching.judgment_table import unique
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.open_input import open_input

@@ -14,7 +14,7 @@ from gainful.inputs.row_by_row_reading import Row
 from gainful.inputs.table_source import Source
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import Chunks
-from gainful.matching.dicts_and_tables import Documents, table_of
+from gainful.matching.dict_table_conversion import Documents, table_of
 from gainful.matching.input import BadRow, Fetch, Input
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy

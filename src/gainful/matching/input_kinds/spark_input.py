@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 from gainful.inputs.engine import Session
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.spark_frames import Unread, as_they_are, library, not_on_this_machine
-from gainful.matching.dicts_and_tables import Documents
+from gainful.matching.dict_table_conversion import Documents
 from gainful.matching.input import Input
 from gainful.matching.spark.plan import refuse_orders
 from gainful.matching.spark.spark_judgments import (

@@ -19,7 +19,7 @@ from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.matching.dicts_and_tables import Documents
+    from gainful.matching.dict_table_conversion import Documents
     from gainful.matching.reader import Judgments
 
 
@@ -42,7 +42,7 @@ class TableInput(Input):
     def hold(self) -> None:
         """Read a text into a table, once."""
         if self._held is None and self._source.lines:
-            from gainful.matching.dicts_and_tables import stored
+            from gainful.matching.dict_table_conversion import stored
 
             source = self._ready
             self._held = stored(self.session, source)
@@ -110,7 +110,7 @@ class TableInput(Input):
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Read all rows."""
-        from gainful.matching.dicts_and_tables import documents_in
+        from gainful.matching.dict_table_conversion import documents_in
 
         source = self._ready
         with self.session.scratch():
@@ -118,7 +118,7 @@ class TableInput(Input):
 
     def documents_of(self, query: str, policy: Policy) -> "Documents":
         """Read all rows, and keep those of one query."""
-        from gainful.matching.dicts_and_tables import documents_in
+        from gainful.matching.dict_table_conversion import documents_in
 
         source = self._ready
         with self.session.scratch():
@@ -126,7 +126,7 @@ class TableInput(Input):
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Keep the rows of some queries on the engine."""
-        from gainful.matching.dicts_and_tables import Selection
+        from gainful.matching.dict_table_conversion import Selection
 
         return Selection(self.session, self._ready, policy, queries).documents
 

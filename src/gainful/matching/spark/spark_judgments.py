@@ -19,7 +19,7 @@ from gainful.inputs.spark_frames import (
     without_pandas,
 )
 from gainful.matching.dict_matching import judged_of, queries_of
-from gainful.matching.dicts_and_tables import Documents, columns_of
+from gainful.matching.dict_table_conversion import Documents, columns_of
 from gainful.matching.minus_one_marks import MARK, marks_in
 from gainful.measures.policy import Policy
 from gainful.message_texts import shown

@@ -30,7 +30,7 @@ from gainful.tensors.fused.list_preparation import (
     wait_for_documents,
     wait_for_list,
 )
-from gainful.tensors.fused.loss_call_key import CallForm
+from gainful.tensors.fused.loss_call_form import CallForm
 from gainful.tensors.no_second_derivative import without_second_derivative
 
 # Documents of a block, those they are paired with at once, and warps, for lists of so many

@@ -1,6 +1,8 @@
-"""The text formats of tables, one entry each: how a file of it is told, and how its rows are read.
+"""The text formats of tables beside runs and judgments: how each is told, and how its rows are read.
 
-A new format is one entry in `FORMATS`. The first entry that fits the beginning of a file reads it.
+Those are slices, scores, texts, chunk maps, samples and subtopics; runs and judgments themselves are
+told in `format_detection`. A new format is one entry in `FORMATS`. The first entry that fits the beginning
+of a file reads it.
 """
 
 import json
