@@ -170,7 +170,7 @@ def _part(
     if begin >= end:
         none, nowhere = np.empty(0, np.int64), np.empty(0, np.int32)
         return _Part([], none, none, np.empty(0), nowhere, nowhere, np.empty(0, np.uint64))
-    return _fields(text, begin, end, first - _MARGIN, kind, delimiter, depth, single=single)
+    return _rows(text, begin, end, first - _MARGIN, kind, delimiter, depth, single=single)
 
 
 def _after_line(text: Bytes, place: int, end: int) -> int:
@@ -179,7 +179,7 @@ def _after_line(text: Bytes, place: int, end: int) -> int:
     return place + int(found[0]) + 1 if found.size else -1
 
 
-def _fields(
+def _rows(
     text: Bytes,
     begin: int,
     end: int,
@@ -190,7 +190,45 @@ def _fields(
     *,
     single: bool,
 ) -> _Part | None:
-    count = len(kind.fields)
+    """Read whole lines, whose first field is the query; None if they are not clean.
+
+    `offset` is where the text stands in the file.
+    """
+    ends = _field_ends(text, begin, end, len(kind.fields), delimiter)
+    if ends is None:
+        return None
+    words = np.ndarray((text.size - WORD + 1,), np.uint64, text, strides=(1,))
+    query, doc, number = kind.places
+    numbers = read_decimals(text, words, ends[:, number - 1] + 1, ends[:, number].copy())
+    if numbers is not None and single:  # before rows are left out by their numbers
+        numbers = in_single(numbers)
+    if numbers is None or (single and np.isinf(numbers).any()):
+        return None
+    numbers += 0.0  # there is no −0
+
+    line = np.concatenate(([begin], ends[:-1, -1] + 1))
+    opens = _opens(words, line, ends[:, query] - line)
+    stretches = np.flatnonzero(opens)  # rows of one query each
+    counts = np.diff(stretches, append=line.size)
+    names = [text[line[row] : ends[row, query]].tobytes() for row in stretches.tolist()]
+
+    docs, doc_ends, kept = ends[:, doc - 1], ends[:, doc], counts
+    if depth is not None and counts.max() > depth:
+        chosen, kept = _highest(numbers, stretches, counts, depth)
+        numbers, docs, doc_ends = numbers[chosen], docs[chosen], doc_ends[chosen]
+    docs = docs + 1
+    lengths = doc_ends - docs
+    keys = _keys(words, docs, lengths)
+    stand: Places = (docs + offset).astype(np.int32)
+    return _Part(names, counts, kept, numbers, stand, lengths.astype(np.int32), keys)
+
+
+def _field_ends(text: Bytes, begin: int, end: int, count: int, delimiter: int) -> Ints | None:
+    """Return where each field ends, [line, field]; None if a line has not just `count` of them.
+
+    Nor may it have blanks other than one delimiter between fields and a line feed at its end, or
+    bytes that are not UTF-8.
+    """
     inside = text[begin:end]
     blank = np.zeros(end, np.bool_)  # of what stands before, nothing is looked for
     np.less_equal(inside, _SPACE, out=blank[begin:])
@@ -201,34 +239,12 @@ def _fields(
     # Each line has so many blanks; the last is its end, and the others are delimiters.
     if rest or np.count_nonzero(inside == delimiter) != lines * (count - 1):
         return None
-    ends = places.reshape(-1, count)  # [line, field]
-    line_ends = ends[:, -1].copy()
-    if (text[line_ends] != _LINE_FEED).any():
+    ends = places.reshape(-1, count)
+    if (text[ends[:, -1]] != _LINE_FEED).any():
         return None
     if inside.max() > _LAST_ASCII and not _is_utf8(inside):
         return None
-    words = np.ndarray((text.size - WORD + 1,), np.uint64, text, strides=(1,))
-    query, doc, number = kind.places
-    numbers = read_decimals(text, words, ends[:, number - 1] + 1, ends[:, number].copy())
-    if numbers is not None and single:  # before rows are left out by their numbers
-        numbers = in_single(numbers)
-    if numbers is None or (single and np.isinf(numbers).any()):
-        return None
-    numbers += 0.0  # there is no −0
-    line = np.concatenate(([begin], line_ends[:-1] + 1))
-    opens = _opens(words, line, ends[:, query] - line)
-    stretches = np.flatnonzero(opens)
-    counts = np.diff(stretches, append=line.size)
-    names = [text[line[row] : ends[row, query]].tobytes() for row in stretches.tolist()]
-    docs, doc_ends, kept = ends[:, doc - 1], ends[:, doc], counts
-    if depth is not None and counts.max() > depth:
-        chosen, kept = _highest(numbers, stretches, counts, depth)
-        numbers, docs, doc_ends = numbers[chosen], docs[chosen], doc_ends[chosen]
-    docs = docs + 1
-    lengths = doc_ends - docs
-    keys = _keys(words, docs, lengths)
-    stand: Places = (docs + offset).astype(np.int32)
-    return _Part(names, counts, kept, numbers, stand, lengths.astype(np.int32), keys)
+    return ends
 
 
 def _is_utf8(text: Bytes) -> bool:

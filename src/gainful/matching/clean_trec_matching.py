@@ -5,10 +5,11 @@ great number, documents that stand twice, no id in common) is left to the engine
 """
 
 import operator
+from typing import NamedTuple
 
 import numpy as np
 
-from gainful.array_types import Ints
+from gainful.array_types import Bools, Ints
 from gainful.inputs.clean_trec_files import TrecArrays, doc_bytes, same_docs
 from gainful.inputs.identifiers import in_order
 from gainful.matching.matched import Matched, by_rank, offsets_of
@@ -18,6 +19,21 @@ from gainful.measures.policy import Policy
 
 _MOST_TIES = 20_000  # judged documents whose ties are settled one by one
 _BEFORE = {"doc": operator.gt, "doc_ascending": operator.lt}  # which of two ids stands first
+
+
+class _Hits(NamedTuple):
+    """The judged documents that were retrieved (n,): the list of each, and its row on either side.
+
+    Lists are those of the queries that both sides have, in their order.
+    """
+
+    list: Ints
+    judged: Ints
+    run: Ints
+
+    def at(self, chosen: Bools | Ints) -> "_Hits":
+        """Return some of them."""
+        return _Hits(self.list[chosen], self.judged[chosen], self.run[chosen])
 
 
 def match(judged: TrecArrays, run: TrecArrays, policy: Policy, depth: int | None) -> Matched | None:
@@ -33,26 +49,18 @@ def match(judged: TrecArrays, run: TrecArrays, policy: Policy, depth: int | None
     lists_at = [run_at[queries[place]] for place in common]
     lists = _segments(run, lists_at)
 
-    # Of each judged document that was retrieved: its list, among the common ones, its row in the
-    # judgments, and its row in the run.
-    list_of = np.repeat(np.arange(common.size), pools.lengths[common])
-    judged_row = ranges(pools.starts[common], pools.lengths[common])
-    run_row = locate(run.keys, lists, list_of, judged.keys[judged_row])
-    if run_row is None:
+    hits = _find_hits(judged, pools, run, lists, common)
+    if hits is None:
         return None
-    hit = np.flatnonzero(run_row >= 0)
-    hit = hit[same_docs(run, run_row[hit], judged, judged_row[hit])]
-    list_of, judged_row, run_row = list_of[hit], judged_row[hit], run_row[hit]
-
-    above, last = count_above(run.numbers, lists, list_of, run.numbers[run_row])
+    above, last = count_above(run.numbers, lists, hits.list, run.numbers[hits.run])
     first = above + 1
     seen = lists.lengths
     if depth is not None:
+        # A block of ties that begins above the depth is kept whole, until its order is known.
         seen = count_down_to(run.numbers, lists, depth)
         near = first <= depth
-        list_of, judged_row, run_row = list_of[near], judged_row[near], run_row[near]
-        first, last = first[near], last[near]
-    if not list_of.size:
+        hits, first, last = hits.at(near), first[near], last[near]
+    if not hits.list.size:
         return None
     rank = first
     if policy.ties in (*_BEFORE, "order"):
@@ -60,15 +68,15 @@ def match(judged: TrecArrays, run: TrecArrays, policy: Policy, depth: int | None
         if tied.size > _MOST_TIES:
             return None
         rank = first.copy()
-        rank[tied] += _places_in_ties(run, lists, list_of[tied], run_row[tied], policy.ties)
+        rank[tied] += _places_in_ties(run, lists, hits.at(tied), policy.ties)
 
     retrieved, all_seen, unjudged = (np.zeros(len(queries), np.int64) for _ in range(3))
     missing = np.ones(len(queries), np.bool_)
     missing[common] = False
     retrieved[common] = run.retrieved[lists_at]
     all_seen[common] = seen
-    unjudged[common] = seen - np.bincount(list_of, minlength=common.size)
-    query_of, grade = common[list_of], judged.numbers[judged_row]
+    unjudged[common] = seen - np.bincount(hits.list, minlength=common.size)
+    query_of, grade = common[hits.list], judged.numbers[hits.judged]
     order = by_rank(query_of, rank, grade)
     if depth is not None:
         order = order[rank[order] <= depth]
@@ -92,14 +100,28 @@ def match(judged: TrecArrays, run: TrecArrays, policy: Policy, depth: int | None
     )
 
 
+def _find_hits(
+    judged: TrecArrays, pools: Segments, run: TrecArrays, lists: Segments, common: Ints
+) -> _Hits | None:
+    """Find the judged documents among those retrieved; None where keys cannot tell them apart."""
+    list_of = np.repeat(np.arange(common.size), pools.lengths[common])
+    judged_row = ranges(pools.starts[common], pools.lengths[common])
+    run_row = locate(run.keys, lists, list_of, judged.keys[judged_row])
+    if run_row is None:
+        return None
+    found = _Hits(list_of, judged_row, run_row).at(np.flatnonzero(run_row >= 0))
+    return found.at(same_docs(run, found.run, judged, found.judged))
+
+
 def _segments(arrays: TrecArrays, places: list[int]) -> Segments:
     """Return where the rows of some queries stand."""
     at = np.array(places, np.int64)
     return Segments(arrays.starts[at], arrays.starts[at + 1] - arrays.starts[at])
 
 
-def _places_in_ties(run: TrecArrays, lists: Segments, owner: Ints, rows: Ints, ties: str) -> Ints:
+def _places_in_ties(run: TrecArrays, lists: Segments, hits: _Hits, ties: str) -> Ints:
     """Return the place (n,) of documents within the blocks that share their score, from 0."""
+    owner, rows = hits.list, hits.run
     places = np.zeros(rows.size, np.int64)
     for query in sorted(set(owner.tolist())):
         start, length = int(lists.starts[query]), int(lists.lengths[query])

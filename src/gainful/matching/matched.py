@@ -23,7 +23,8 @@ class Matched:
         queries: (q,) ids of the judged queries.
         offsets: (q+1,) int64.
         rank_first: (n,) int64, first rank of the block that documents with this score share.
-        rank_last: (n,) int64, last rank of the block; equal where there is no tie.
+        rank_last: (n,) int64, last rank of the block; equal where there is no tie, and the same
+            object as `rank_first` where it is known that there is none at all.
         rank: (n,) int64, after a tie rule that orders documents (doc, doc_ascending, order); `rank_first`
             under one that treats a block as a whole (average, best, worst).
         grade: (n,) float64.
