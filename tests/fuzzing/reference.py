@@ -204,7 +204,7 @@ def find_header(first, name, kind, columns):
         return None
     for delimiter in delimiters_of(name):
         try:
-            names = next(iter(split_csv(line, delimiter)), [])  # a lone \r ends a row, too
+            names = next(iter(begun(split_csv(line, delimiter))), [])  # a lone \r ends a row, too
         except RefusedError:
             if could_be_header(line + '"', delimiter, kind, columns):
                 raise UnsettledError("a name that goes over several lines") from None
@@ -317,6 +317,12 @@ def split_csv(text, delimiter):
     return rows
 
 
+def begun(rows):
+    """Return the rows of CSV from the first that is not blank."""
+    first = next((place for place, row in enumerate(rows) if len(row) > 1 or row[0].strip()), 0)
+    return rows[first:]
+
+
 def first_row(content, delimiter):
     """Return the first row of CSV in a list, if there is one: a field in quotes may have line ends."""
     lines = content.split(b"\n")
@@ -333,7 +339,7 @@ def read_table(content, delimiter, names, kind, columns):
     """Return the rows of a table with its names of columns in the first line."""
     lines = content.split(b"\n")
     header = next(place for place, line in enumerate(lines) if line.strip(BLANKS))
-    _, *rest = split_csv(loose_text(b"\n".join(lines[header:])), delimiter)
+    _, *rest = begun(split_csv(loose_text(b"\n".join(lines[header:])), delimiter))
     return turned(checked(rest, names, places_of(names, kind, columns)), names, kind, columns)
 
 
