@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gainful as gf
-from gainful.measures.family_catalogue import OF_SUBTOPICS
+from gainful.measures.name_suggestions import OF_SUBTOPICS
 
 ROWS = [
     ("q1", "1", "d1", 1),

@@ -21,8 +21,10 @@ from gainful.comparison.score_columns import name_among
 from gainful.errors import InputError
 from gainful.evaluation.request import asked_of, read_tool
 from gainful.measures.dialect import Dialect
+from gainful.measures.family_catalogue import catalogue
+from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures
-from gainful.message_texts import did_you_mean, printable, shown
+from gainful.message_texts import printable, shown
 from gainful.rendering.table_formats import Table, as_html, as_markdown, as_text, signed
 from gainful.statistics.intervals import INTERVALS, Interval
 from gainful.statistics.moments import exact_mean
@@ -140,9 +142,8 @@ def _name(written: str, measures: Sequence[str], where: str, dialect: str | None
     name = name_among(written, measures, dialect)
     if name not in measures:
         choices = [*measures, *FACTS, CHANGED]
-        raise InputError(
-            where, "a measure that is compared, or a fact", f"'{written}'", did_you_mean(written, choices)
-        )  # fmt: skip
+        hint = suggest_among(written, choices, catalogue())
+        raise InputError(where, "a measure that is compared, or a fact", f"'{written}'", hint)
     return name
 
 

@@ -13,8 +13,10 @@ from gainful.comparison.score_columns import name_among
 from gainful.errors import InputError
 from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.scores import Scores
+from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
-from gainful.message_texts import did_you_mean, shown
+from gainful.measures.name_suggestions import suggest_among
+from gainful.message_texts import shown
 from gainful.plotting import charts
 from gainful.plotting.charts import Look, SizedLook
 
@@ -125,7 +127,10 @@ class ComparisonPlot:
         name = name_among(str(measure), known, self._comparison.dialect)
         if name not in known:
             raise InputError(
-                "measure", "one that was compared", f"'{name}'", did_you_mean(name, known)
+                "measure",
+                "one that was compared",
+                f"'{name}'",
+                suggest_among(name, known, catalogue()),
             )
         return name
 

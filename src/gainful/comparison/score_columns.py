@@ -13,9 +13,11 @@ from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.read_table import InputTable, read_table
 from gainful.measures.dialect_catalogue import dialect as find_dialect
+from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
+from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import parse, parse_all
-from gainful.message_texts import did_you_mean, shortened
+from gainful.message_texts import shortened
 
 Columns = str | Measure | Sequence[str | Measure]
 
@@ -59,7 +61,7 @@ def columns_of_tables(
     for name, column in read.items():
         for measure in names:
             if measure not in column.values:
-                hint = did_you_mean(measure, column.values)
+                hint = suggest_among(measure, column.values, catalogue())
                 raise InputError(name, f"a column of {shortened(measure)}", "none", hint)
     _warn_of_other_bases(tables, names)
     return read, names

@@ -4,8 +4,6 @@ This is the single place for names, parameters, defaults, definitions, ranges an
 citations: the notation, the command line, the help and the documentation read it.
 """
 
-import re
-
 from gainful.errors import MeasureError
 from gainful.measures.catalogue import (
     average_precision_and_reciprocal_rank,
@@ -14,7 +12,8 @@ from gainful.measures.catalogue import (
     user_models,
 )
 from gainful.measures.family import Family
-from gainful.message_texts import did_you_mean, shown
+from gainful.measures.name_suggestions import suggest
+from gainful.message_texts import shown
 
 CATALOGUE: tuple[Family, ...] = (
     *cumulated_gain.FAMILIES,
@@ -22,12 +21,6 @@ CATALOGUE: tuple[Family, ...] = (
     *average_precision_and_reciprocal_rank.FAMILIES,
     *user_models.FAMILIES,
 )
-
-# What another layer measures, of queries with subtopics; a test holds these to its catalogue.
-OF_SUBTOPICS = (
-    "alpha_nDCG", "andcg", "alpha_DCG", "adcg", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "P_IA",
-    "AP_IA", "MAP_IA", "strec", "Irec", "I_rec", "StRecall", "D_nDCG", "Dsharp_nDCG", "IA",
-)  # fmt: skip
 
 _BY_NAME = {entry.name: entry for entry in CATALOGUE}
 
@@ -53,25 +46,6 @@ def family(name: object) -> Family:
     for entry in CATALOGUE:
         if entry.name.casefold() == word.casefold():
             return entry
-    hint = hint_of_subtopics(word)
-    if not hint:
-        hint = did_you_mean(word, [entry.name for entry in CATALOGUE])
-    raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
-
-
-def hint_of_subtopics(text: str) -> str:
-    """Say where a measure for queries with subtopics belongs; nothing of any other.
-
-    >>> hint_of_subtopics("alpha-nDCG@10")
-    'It is for queries with subtopics: evaluate_subtopics(), or gainful evaluate --subtopics.'
-    >>> hint_of_subtopics("nope")
-    ''
-    """
-    name = re.split(r"[@(]", text)[0].strip().casefold()
-    for sign, word in (("α", "alpha"), ("♯", "sharp"), ("#", "sharp"), ("-", "_")):
-        name = name.replace(sign, word)
-    if name not in {known.casefold() for known in OF_SUBTOPICS}:
-        return ""
-    return (
-        "It is for queries with subtopics: evaluate_subtopics(), or gainful evaluate --subtopics."
+    raise MeasureError(
+        "measure", "a measure of the catalogue", shown(name), suggest(name, CATALOGUE)
     )

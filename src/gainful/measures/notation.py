@@ -17,10 +17,11 @@ from typing import Any, TypeVar
 from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures.family import NEVER, Family, Spelling
-from gainful.measures.family_catalogue import catalogue, hint_of_subtopics
+from gainful.measures.family_catalogue import catalogue
 from gainful.measures.foreign_spellings import written_out
 from gainful.measures.measure import Measure, read_cutoff
-from gainful.message_texts import did_you_mean, shown
+from gainful.measures.name_suggestions import hint_of_subtopics, suggest
+from gainful.message_texts import shown
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
 
@@ -167,11 +168,7 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
             spelled[spelling.name.casefold()] = family, spelling
     found = spelled.get(name.casefold())
     if found is None:
-        names = [family.name for family in catalogue()]
-        hint = hint_of_subtopics(name) or did_you_mean(name, names)
-        if hint.startswith("Choices"):
-            others = [spelling.name for _, spelling in spelled.values()]
-            hint = did_you_mean(name, [*names, *others])
+        hint = suggest(name, catalogue())
         raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
     return found
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from gainful.errors import MeasureError
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Example, Family, Parameter, Spelling
+from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
+from gainful.measures.name_suggestions import suggest_subtopic_measure
 from gainful.measures.notation import parse
 from gainful.measures.parameters import GAIN, REL, number
 from gainful.measures.written_numbers import Range
-from gainful.message_texts import did_you_mean, shown
+from gainful.message_texts import shown
 
 INTENT_AWARE = "IA"
 
@@ -288,8 +290,7 @@ def subtopic_family(name: object) -> Family:
             "measure",
             "a measure for queries with subtopics",
             shown(name),
-            did_you_mean(name, [family.name for family in CATALOGUE])
-            + " Any other measure M is written IA(M).",
+            suggest_subtopic_measure(name, CATALOGUE, catalogue()),
         )
     return found
 
