@@ -67,6 +67,10 @@ _TABLES = {
         b'\xef\xbb\xbf"query"' + _csv(b"q,c,3").removeprefix(b"query"),
         _and(c=3.0),
     ),
+    "a carriage return alone, before a blank": (
+        _csv(b"q,c,3\r q,c,4").replace(b"\n", b"\r\n"),
+        _and(c=3.0) | {" q": {"c": 4.0}},
+    ),
     "byte order mark and blank lines": (b"\xef\xbb\xbf\r\n \n" + _csv(), _GOOD),
     "quotes that are not closed": (_csv(b'q,"c,3'), REFUSED),
     "quotes that are not closed, in the middle": (_csv(b'q,"c,3', b"q,d,4"), REFUSED),

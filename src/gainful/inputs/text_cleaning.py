@@ -140,6 +140,9 @@ def see_table(path: Path, delimiter: str) -> Seen:
     def is_usual(chunk: Bytes, ending: Bools) -> bool:
         if ((chunk[:-1] == mark) & ending[1:]).any():
             return False
+        # Where other lines end with \r\n, the engine drops a blank behind \r.
+        if ((chunk[:-1] == _RETURN) & (chunk[1:] == _SPACE)).any():
+            return False
         places = np.flatnonzero(chunk == _QUOTE)
         places = places[(places > 0) & (places < chunk.size - 1)]  # others are seen next door
         before, after = chunk[places - 1], chunk[places + 1]
