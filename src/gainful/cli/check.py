@@ -60,6 +60,7 @@ def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     reading = read_shared_options(READING, options)
     refuse_standard_input_twice(judgments, *runs)
     check_target(options["output"], judgments, *runs)
+    format_of(options)  # says what is wrong with it before the work
     findings = gf.check(
         judgments,
         dict(zip(names_of(runs), runs, strict=True)),

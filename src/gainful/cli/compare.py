@@ -19,6 +19,7 @@ from gainful.cli.options import (
     names_of,
     output_option,
     read_shared_options,
+    refuse_other_endings,
     refuse_standard_input_twice,
     shared_options,
 )
@@ -129,11 +130,13 @@ def _check_files(files: tuple[str, ...], options: dict[str, Any]) -> None:
     """Refuse what cannot be read twice, written, or written over, before the work."""
     read = [*files, *([] if options["slices"] is None else [options["slices"]])]
     refuse_standard_input_twice(*read)
-    format_of(options)
     named = (options[name] for name in ("output", "junit", "summary", "html"))
     targets = [target for target in named if target is not None]
     for target in targets:
         check_target(target, *read)
+    for name, ending in (("junit", ".xml"), ("summary", ".md")):
+        refuse_other_endings(options[name], ending)
+    format_of(options)
     if len({Path(target).resolve() for target in targets}) < len(targets):
         raise click.UsageError("Each output needs a file of its own.")
     if options["html"] == "-" and options["output"] is None:

@@ -18,6 +18,7 @@ from gainful.cli.options import (
     names_of,
     output_option,
     read_shared_options,
+    refuse_other_endings,
     refuse_standard_input_twice,
     shared_options,
 )
@@ -89,8 +90,8 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
     given = read_shared_options(MEASURING, options, judgments, *runs)
     refuse_standard_input_twice(judgments, *runs)
-    format_of(options)  # says what is wrong with it before the work
     check_target(options["output"], judgments, *runs)
+    format_of(options)  # says what is wrong with it before the work
     _check_saving(judgments, runs, options)
     named = dict(zip(names_of(runs), runs, strict=True))
     if options["bounds"]:
@@ -147,6 +148,7 @@ def _check_saving(judgments: str, runs: tuple[str, ...], options: dict[str, Any]
         raise click.UsageError("--save-baseline goes neither with --bounds nor with --subtopics.")
     if target == "-" or (output is not None and Path(target).resolve() == Path(output).resolve()):
         raise click.UsageError("--save-baseline needs a file of its own, beside the table.")
+    refuse_other_endings(target, ".json")
     check_target(target, judgments, *runs)
 
 

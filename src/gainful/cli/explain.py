@@ -61,6 +61,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     match arguments:
         case (text,):
             grades = _grades(text)
+            format_of(options)  # says what is wrong with it before the work
             _refuse_idle_choices(given)
             for name in ("query", "against"):
                 if options[name] is not None:
@@ -78,6 +79,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
             runs = (run,) if base is None else (base, run)
             refuse_standard_input_twice(judgments, *runs)
             check_target(options["output"], judgments, *runs)
+            format_of(options)
             if query is None:
                 raise click.UsageError("Name the query to work out: --query ID.")
             work_out: Any = gf.explain if base is None else gf.attribute

@@ -287,6 +287,7 @@ _PACKINGS = (".gz", ".zst")
 
 def format_of(options: dict[str, Any]) -> str:
     """Return the format that is asked for, or that the name of the output tells."""
+    refuse_other_endings(options["output"])
     ending = Path(options["output"] or "").suffix.lower()
     if ending in _PACKINGS or gf.endings().get(ending) == "parquet":
         raise click.UsageError(
@@ -298,11 +299,48 @@ def format_of(options: dict[str, Any]) -> str:
 
 
 def told_format(output: str | None, endings: dict[str, str], formats: tuple[str, ...]) -> str:
-    """Return which of some formats the name of an output tells; the first where it tells none."""
+    """Return which of some formats the name of an output tells; the first where it tells none.
+
+    A name that promises a run or judgments where a table is written is refused.
+    """
     path = Path((output or "").lower())
     ending = (Path(path.stem) if path.suffix in _PACKINGS else path).suffix
     told = endings.get(ending, ending[1:])  # the name of a format is an ending, too
+    if told not in formats and ending in gf.endings(of="documents"):
+        raise click.UsageError(
+            f"{output}: a table is written, and {ending} promises a run or judgments. "
+            f"{_known_endings(endings)}"
+        )
     return told if told in formats else formats[0]
+
+
+_INSTEAD = {
+    "a spreadsheet": " Spreadsheets open .csv.",
+    "a picture": " Charts are drawn in Python: .plot of scores and comparisons.",
+}
+
+
+def refuse_other_endings(output: str | None, *right: str) -> None:
+    """Refuse a name whose ending promises what is not written, such as a picture.
+
+    Args:
+        output: the name.
+        right: the endings that are right, where it is no table.
+    """
+    ending = Path(output or "").suffix.lower()
+    promised = gf.endings(of="others").get(ending)
+    if promised is None or ending in right:
+        return
+    known = f"End the name in {right[0]}." if right else _known_endings(gf.endings())
+    raise click.UsageError(
+        f"{output}: {ending} promises {promised}, and text is written. "
+        f"{known}{_INSTEAD.get(promised, '')}"
+    )
+
+
+def _known_endings(endings: dict[str, str]) -> str:
+    told = [ending for ending, name in endings.items() if name != "parquet" and ending != ".htm"]
+    return f"End the name in {', '.join(told[:-1])} or {told[-1]}, or leave the ending out."
 
 
 def output_option(command: Command) -> Command:

@@ -12,6 +12,7 @@ from gainful.cli.options import (
     one_measure_option,
     output_option,
     read_shared_options,
+    refuse_other_endings,
     refuse_standard_input_twice,
     shared_options,
     told_format,
@@ -81,7 +82,9 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     read = (*runs, *([] if judgments is None else [judgments]))
     given = read_shared_options(MEASURING, options, *read)
     refuse_standard_input_twice(*read)
+    refuse_other_endings(output)
     check_target(output, *read)
+    chosen = options["format_"] or told_format(output, _ENDINGS, _FORMATS)
     named = dict(zip(names_of(runs), runs, strict=True))
     asked = {name: options[name] for name in (*_OF_JUDGMENTS, "depth") if options[name] is not None}
     if "grades" in asked:
@@ -95,7 +98,6 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
             found = gf.pool(named, progress=progress, **asked, **given)
         else:
             found = gf.next_to_judge(judgments, named, progress=progress, **asked, **given)
-    chosen = options["format_"] or told_format(output, _ENDINGS, _FORMATS)
     with seen_enough():
         found.write("-" if output is None else output, format=chosen)
     if chosen not in _NOTED:

@@ -70,6 +70,8 @@ def power(files: tuple[str, ...], **options: Any) -> None:
             raise click.UsageError("Give JUDGMENTS BASE RUN, or --sd, not both.")
         refuse_standard_input_twice(*files)
         check_target(options["output"], *files)
+    format_of(options)  # says what is wrong with it before the work
+    if files:
         runs = {"base": files[1], "run": files[2]}
         with progress_bar() as progress:
             found = gf.compare(files[0], runs, options["measure"], progress=progress, **given)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from gainful import arguments
@@ -28,24 +29,19 @@ from gainful.message_texts import shown
 from gainful.reporting.packed_details import Packed
 from gainful.reporting.page.compose import page, prepare
 from gainful.reporting.payload import ReportInputs, of_comparison, of_evaluated
-from gainful.writing.atomic_files import write_text
+from gainful.writing.atomic_files import name_of, write_text
+from gainful.writing.file_formats import DOCUMENTS, OTHERS, TABLES
+from gainful.writing.packing import PACKINGS
 
 if TYPE_CHECKING:
     from gainful.evaluation.saved_baseline import Baseline
-from pathlib import PurePath
-
-from gainful.writing.atomic_files import name_of
 
 Progress = Callable[[float, str], None]
 
 _NEEDED = ("altair", "vl_convert", "jinja2")
 _EVALUATED, _COMPARED = 0.4, 0.6  # of the work that is done
 # Endings that promise another format than HTML.
-_OTHERS = (
-    ".pdf", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".webp", ".csv", ".tsv", ".json", ".jsonl",
-    ".md", ".tex", ".txt", ".xml", ".yaml", ".yml", ".parquet", ".xlsx", ".docx", ".pptx", ".ipynb",
-    ".py", ".js", ".css", ".gz", ".zst", ".zip", ".run", ".qrels",
-)  # fmt: skip
+_OTHERS = {*OTHERS, *TABLES, *DOCUMENTS, *PACKINGS} - {".html", ".htm"}
 _MOST_NAMES, _MOST_LETTERS = 3, 60  # of runs that a title names
 
 

@@ -40,7 +40,22 @@ TABLES: Mapping[str, str] = {
 POOLS: Mapping[str, str] = {**TABLES, ".qrels": "trec", ".trec": "trec"}
 """The formats of pools, by the ending of the name: tables, and TREC files to fill in."""
 
-_ENDINGS = {"tables": TABLES, "documents": DOCUMENTS, "pools": POOLS}
+_PICTURE, _OFFICE, _DATA = "a picture", "a file of an office program", "a binary file"
+_PROGRAM, _ARCHIVE = "a program", "an archive"
+OTHERS: Mapping[str, str] = {
+    **dict.fromkeys((".png", ".svg", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tiff"), _PICTURE),
+    **dict.fromkeys((".pdf", ".ps", ".eps"), "a printed page"),
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods", ".numbers"), "a spreadsheet"),
+    **dict.fromkeys((".docx", ".doc", ".odt", ".rtf", ".pptx", ".ppt", ".odp"), _OFFICE),
+    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".bz2", ".xz"), _ARCHIVE),
+    **dict.fromkeys((".feather", ".arrow", ".avro", ".orc", ".pkl", ".pickle", ".npy"), _DATA),
+    **dict.fromkeys((".npz", ".h5", ".db", ".sqlite", ".duckdb"), _DATA),
+    **dict.fromkeys((".py", ".js", ".css", ".ipynb", ".sql"), _PROGRAM),
+    **dict.fromkeys((".xml", ".yaml", ".yml", ".toml"), "a settings or markup file"),
+}
+"""Endings that promise what no result is written as, each with what it promises."""
+
+_ENDINGS = {"tables": TABLES, "documents": DOCUMENTS, "pools": POOLS, "others": OTHERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +72,8 @@ def endings(*, of: str = "tables") -> dict[str, str]:
     Capital and small letters count alike. With .gz or .zst after the ending, a file is packed.
 
     Args:
-        of: tables (scores and all other results), documents (runs and judgments) or pools.
+        of: tables (scores and all other results), documents (runs and judgments) or pools; others
+            are those that promise what no result is written as, each with what that is.
 
     >>> endings()[".htm"], endings(of="documents")[".qrels"]
     ('html', 'trec')
