@@ -251,7 +251,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         "read_baseline": Call(gf.read_baseline, {"path": "baseline.json"}),
         "read_chunk_map": Call(gf.read_chunk_map, {"path": "map.tsv"}),
         "read_subtopics": Call(gf.read_subtopics, {"judgments": SUBTOPICS}),
-        "render": Call(gf.render, {"result": scores, "format": "csv"}),
+        "render": Call(gf.render, {"result": scores, "format": "csv", "interval": "t"}),
         "report": Call(
             gf.report,
             {
@@ -423,12 +423,12 @@ def methods() -> Iterator[tuple[str, Call]]:
     found = results()
     scores, compared = found["Scores"], found["Comparison"]
     known: dict[str, dict[str, Any]] = {
-        "Scores": {"measure": "AP"},
+        "Scores": {"measure": "AP", "runs": {"one": scores}},
         "Bounds": {"measure": "nDCG@2"},
         "Comparison": {"fail_if": ["nDCG@2 < -0.9"]},
         "Dialect": {"measures": [gf.measure("nDCG")]},
         "Pool": {"path": "pool.qrels", "format": None},
-        "SubtopicScores": {"measure": "alpha_nDCG@20"},
+        "SubtopicScores": {"measure": "alpha_nDCG@20", "runs": {"one": scores}},
         "Report": {"path": "report.html", "comparison": compared},
         "Baseline": {"scores": scores, "path": "own.json"},
         "Gate": {"measures": ["nDCG@2"]},

@@ -32,7 +32,9 @@ LAW = {
     "matching": {"measures", "inputs"},
     "writing": {"measures", "inputs", "matching", "rendering"},
     "linting": {"measures", "inputs", "matching", "rendering"},
+    "statistics": {"inputs", "kernels", "rendering"},
     "evaluation": {
+        "statistics",
         "measures",
         "inputs",
         "matching",
@@ -43,7 +45,6 @@ LAW = {
         "plotting",
     },
     "explanation": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
-    "statistics": {"inputs", "kernels", "rendering"},
     "subtopics": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
     "judging": {
         "measures",

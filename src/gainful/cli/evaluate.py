@@ -29,8 +29,30 @@ _SUBTOPICS = "alpha_nDCG@20"
 _MOST_DIGITS = 18  # of a number of documents
 
 
+def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
+    """Refuse a method that there is not."""
+    if given is not None and given not in (known := gf.comparison_choices()["interval"]):
+        raise click.UsageError(f"--interval is by one of {', '.join(known)}, not by {given!r}.")
+    return given
+
+
+class _Evaluate(click.Command):
+    """The command, whose --interval may stand alone: what follows is its method only if there is one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        if "--interval" in args[:end]:
+            place = args.index("--interval")
+            methods = list(gf.comparison_choices()["interval"])
+            named = [*args[place + 1 : end], ""][0] in methods
+            method = args[place + 1] if named else methods[0]
+            args = [*args[:place], f"--interval={method}", *args[place + 1 + named :]]
+        return super().parse_args(ctx, args)
+
+
 @click.command(
-    epilog="Example: gainful evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'nDCG(gain=exp2)@10'"
+    cls=_Evaluate,
+    epilog="Example: gainful evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'nDCG(gain=exp2)@10'",
 )
 @click.argument("judgments")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
@@ -73,6 +95,18 @@ _MOST_DIGITS = 18  # of a number of documents
     "RUN. It is packed where the name ends in .gz or .zst.",
 )
 @click.option("--per-query", is_flag=True, help="A row for each query instead of the means.")
+@click.option(
+    "--interval",
+    metavar="[METHOD]",
+    callback=_method,
+    help="A row for each RUN and measure, with the interval in which the mean lies. METHOD is "
+    "one of those that `gainful compare --help` tells of, the first if none is named.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The level of the intervals.  [default: 0.95]",
+)
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
@@ -93,6 +127,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     check_target(options["output"], judgments, *runs)
     format_of(options)  # says what is wrong with it before the work
     _check_saving(judgments, runs, options)
+    _check_intervals(options)
     named = dict(zip(names_of(runs), runs, strict=True))
     if options["bounds"]:
         if options["subtopics"]:
@@ -122,11 +157,21 @@ def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None
     if options["save_baseline"] is not None:
         (scores,) = results.values()
         gf.save_baseline(scores, options["save_baseline"])
+    intervals = {} if options["interval"] is None else {"level": options["level"] or 0.95}
     text = gf.render(
-        results, format_of(options), per_query=options["per_query"], digits=options["digits"]
+        results,
+        format_of(options),
+        per_query=options["per_query"],
+        digits=options["digits"],
+        interval=options["interval"],
+        **intervals,
     )
     write(text, options["output"])
     if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves
+        if options["interval"] is not None:
+            table = gf.Scores.intervals_table(results, method=options["interval"], **intervals)
+            for note in table.notes:
+                tell(note)
         first = next(iter(results.values()))
         if first.dialect is not None:
             tell(f"dialect: {first.dialect}")
@@ -135,6 +180,18 @@ def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None
             tell(f"{name}: {scores.coverage}")
         for note in first.aggregates:
             tell(note)
+
+
+def _check_intervals(options: dict[str, Any]) -> None:
+    """Refuse what does not go with intervals."""
+    if options["interval"] is None:
+        if options["level"] is not None:
+            raise click.UsageError("--level goes with --interval.")
+        return
+    if options["bounds"]:
+        raise click.UsageError("--interval does not go with --bounds.")
+    if options["per_query"]:
+        raise click.UsageError("--interval is of means: leave out --per-query.")
 
 
 def _check_saving(judgments: str, runs: tuple[str, ...], options: dict[str, Any]) -> None:

@@ -18,13 +18,12 @@ from gainful.measures.measure import Measure
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_markdown, as_text
 from gainful.statistics.corrections import CORRECTIONS
-from gainful.statistics.intervals import INTERVALS
+from gainful.statistics.intervals import INTERVALS, few_queries
 from gainful.version import VERSION
 
 _SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
 _SENTENCES = 20  # verdicts under a table
 _CAUTIONS = 5  # under a table
-_ENOUGH = 50  # queries, from which on intervals were seen to hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +157,9 @@ class ComparedSystems:
         if base is not None:
             arguments.text(base, "base", "the name of a run")
         asked = [each for each in self.differences if base in (None, each.base)]
-        fewest = min((each.queries for each in asked), default=_ENOUGH)
-        lines = []
-        if 1 < fewest < _ENOUGH:
-            unseen = 1 - ((1 - self.settings.level) / 2) ** (1 / fewest)
-            lines.append(
-                f"{fewest} queries are few: up to {unseen:.0%} of all queries may be of a kind that none "
-                "of these is, and no interval can show that"
-            )
+        fewest = min((each.queries for each in asked), default=1)
+        few = few_queries(fewest, self.settings.level)
+        lines = [few] if few else []
         found = [each.caution for each in asked if each.caution]
         lines += found[:_CAUTIONS]
         if len(found) > _CAUTIONS:

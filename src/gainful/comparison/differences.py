@@ -14,11 +14,10 @@ from gainful.comparison.paired_scores import Paired
 from gainful.comparison.settings import Settings
 from gainful.comparison.verdict import Grounds, Verdict, equivalence, verdict
 from gainful.statistics.corrections import CORRECTIONS, adjusted
-from gainful.statistics.intervals import INTERVALS, Interval
+from gainful.statistics.intervals import INTERVALS, Interval, side_of_misses
 from gainful.statistics.moments import Moments, moments
 from gainful.statistics.paired_tests import TESTS, Outcome, lean_of_mean, signs
 
-_SKEWED = 0.2  # skewness/√n: Student's t then misses in 4% of cases on one side, not in 2.5%
 _CHANGED = 10  # queries
 Pair = tuple[int, int]
 """The places of a base and of a run."""
@@ -121,15 +120,13 @@ class Difference:
         The share of misses on one side grows with skewness/√n; and differences that are nearly all
         0 say as little as the few that are not.
         """
-        tilt = (self.skewness or 0.0) / math.sqrt(self.queries)
-        skewed, unchanged = abs(tilt) > _SKEWED, 0 < self.changed < _CHANGED
-        if not skewed and not (unchanged and self.changed < self.queries):
+        side, unchanged = side_of_misses(self.skewness, self.queries), 0 < self.changed < _CHANGED
+        if not side and not (unchanged and self.changed < self.queries):
             return ""
-        side = " above" if tilt > 0 else " below"
         return (
             f"{self.measure}, {self.run} − {self.base}: "
             f"{self.changed} of {self.queries} queries changed, skewness {self.skewness or 0:+.2f}; "
-            f"the true difference may lie{side if skewed else ' outside'} the interval more often than "
+            f"the true difference may lie {side or 'outside'} the interval more often than "
             "its level says"
         )
 
@@ -159,16 +156,7 @@ class Difference:
             ]
         }
         return plain | {
-            "intervals": {
-                method: {
-                    "low": _finite(found.low),
-                    "high": _finite(found.high),
-                    "level": found.level,
-                    "resamples": found.resamples,
-                    "note": found.note,
-                }
-                for method, found in self.intervals.items()
-            },
+            "intervals": {method: found.to_dict() for method, found in self.intervals.items()},
             "tests": {
                 name: {
                     "p": tested.p,
@@ -188,10 +176,6 @@ class Difference:
             "sentence": self.verdict.sentence,
             "queries_needed": self.verdict.queries_needed,
         }
-
-
-def _finite(number: float) -> float | None:
-    return number if abs(number) < float("inf") else None
 
 
 @dataclass(slots=True)

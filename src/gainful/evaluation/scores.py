@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, compress
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
-from gainful.array_types import Bools
+from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import Coverage, count_queries, coverage_of, notes_of
 from gainful.evaluation.means_over_queries import (
@@ -39,6 +39,7 @@ from gainful.version import VERSION
 
 if TYPE_CHECKING:
     from gainful.plotting.charts import Chart, Look, SizedLook
+    from gainful.statistics.intervals import Interval
 
 _DEEPEST = 10**9  # no list is longer
 
@@ -96,6 +97,72 @@ class Scores(Rows):
             values = self.values[self.counted[:, column], column].tolist()
             means[str(measure)] = aggregate_of(measure, values)
         return means
+
+    def counted_values(self, measure: str | Measure) -> Floats:
+        """Return the values (n,) of a measure, of the queries that count for its mean."""
+        column = self.measures.index(self._measure(measure))
+        values: Floats = self.values[self.counted[:, column], column]
+        return values
+
+    def interval(
+        self,
+        measure: str | Measure | None = None,
+        *,
+        method: str = "hall",
+        level: float = 0.95,
+        resamples: int = 10_000,
+        seed: int = 0,
+    ) -> "Interval":
+        """Return the interval in which the mean of a measure lies over all queries like these.
+
+        The queries are taken as a random sample. Its ends may lie beyond 0 or 1 where they are few.
+        To tell two runs apart, use `compare`: the interval of a difference is much narrower than
+        those of two means, which share their hard and easy queries.
+
+        Args:
+            measure: one of those evaluated, in any spelling; the first if None. A measure that is
+                summed over the queries has no interval.
+            method: `hall`, `t` or `bca`, as in `compare`.
+            level: the share of such intervals that contain the true mean.
+            resamples: of `bca`.
+            seed: of `bca`; the same seed gives the same bits.
+
+        >>> import gainful as gf
+        >>> judgments = {f"q{i}": {"a": 1} for i in range(60)}
+        >>> run = {query: {"a": i % 3, "b": 0.5} for i, query in enumerate(judgments)}
+        >>> scores = gf.evaluate(judgments, run, "RR")
+        >>> found = scores.interval("RR")
+        >>> round(scores["RR"], 4), round(found.low, 4), round(found.high, 4)
+        (0.8333, 0.7672, 0.8947)
+        """
+        # Imported here because most scores are asked for none.
+        from gainful.evaluation.mean_intervals import mean_interval
+        from gainful.statistics.resampling import Draws
+
+        chosen = self.measures[0] if measure is None else self._measure(measure)
+        return mean_interval(
+            chosen,
+            self.counted_values(chosen),
+            method=method,
+            level=level,
+            draws=Draws(resamples, seed),
+        )
+
+    @staticmethod
+    def intervals_table(
+        runs: "Mapping[str, Scores]", *, method: str = "hall", level: float = 0.95
+    ) -> Table:
+        """Return the means of several runs with their intervals: a row for each run and measure.
+
+        Args:
+            runs: name → scores.
+            method: `hall`, `t` or `bca`, as in `compare`.
+            level: of the intervals.
+        """
+        from gainful.evaluation.mean_intervals import intervals_table
+
+        refuse_unlike_scores(runs)
+        return intervals_table(runs, method=method, level=level)
 
     @cached_property
     def ties(self) -> dict[str, "TieRange"]:
@@ -301,6 +368,22 @@ class Scores(Rows):
 
     def _repr_html_(self) -> str:
         return as_html(self.table())
+
+
+def refuse_unlike_scores(runs: Mapping[str, Scores]) -> None:
+    """Refuse scores that do not belong in one table."""
+    arguments.refuse_unnamed(runs, "scores", "a dict {name: Scores} with at least one run")
+    first = next(iter(runs.values()))
+    for name, scores in runs.items():
+        if not isinstance(scores, Scores):
+            raise InputError("scores", "a dict {name: Scores}", f"{name!r}: {shown(scores)}")
+        if (scores.measures, scores.policy) != (first.measures, first.policy):
+            raise InputError(
+                f"scores of {name!r}",
+                "the measures and the policy of the other runs",
+                ", ".join(scores.means) + f" under {scores.policy!r}",
+                "Render them apart.",
+            )
 
 
 def _hashes_of(batches: Sequence[Matched], reach: int | None) -> tuple[str, str]:

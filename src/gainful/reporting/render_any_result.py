@@ -51,6 +51,8 @@ def render(
     *,
     per_query: bool = False,
     digits: int | None = None,
+    interval: str | None = None,
+    level: float = 0.95,
 ) -> str:
     """Return a result as text.
 
@@ -61,6 +63,9 @@ def render(
             `tsv`, `csv`, `json` and `jsonl` keep every digit.
         per_query: for scores, a row for each query instead of the means.
         digits: decimals in the formats that round.
+        interval: for scores, `hall`, `t` or `bca`: a row for each run and measure, with the interval
+            of the mean by this method.
+        level: of the intervals.
 
     >>> import gainful as gf
     >>> scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.7}}, ["nDCG@10", "CG"])
@@ -73,6 +78,10 @@ def render(
     if digits is not None:
         digits = arguments.whole(digits, "digits", least=0, most=_MOST_DIGITS)
     write = WRITERS[format]
+    if interval is not None:
+        if per_query:
+            raise InputError("interval", "means", "per_query=True, whose rows have none")
+        return _intervals(result, format, write, method=interval, level=level, digits=digits)
     match result:
         case Family() | Dialect():
             return _one(result, format, write)
@@ -135,7 +144,9 @@ def _scores(
     per_query: bool,
     digits: int | None,
 ) -> str:
-    _refuse_unlike_scores(runs)
+    from gainful.evaluation.scores import refuse_unlike_scores
+
+    refuse_unlike_scores(runs)
     if format == "json":
         import json
 
@@ -144,26 +155,36 @@ def _scores(
     return write(table if digits is None else replace(table, digits=digits))
 
 
-def _refuse_unlike_scores(runs: "Mapping[str, Scores]") -> None:
-    """Refuse scores that do not belong in one table."""
+def _intervals(
+    result: Any,
+    format: str,  # noqa: A002
+    write: Callable[[Table], str],
+    *,
+    method: str,
+    level: float,
+    digits: int | None,
+) -> str:
+    """Write the means of scores with their intervals."""
+    from gainful.evaluation.mean_intervals import intervals_of
     from gainful.evaluation.scores import Scores
 
-    if not runs:
-        raise InputError("scores", "at least one run", "none")
-    for name, scores in runs.items():
-        if not isinstance(name, str) or not isinstance(scores, Scores):
-            raise InputError(
-                "scores", "a dict {name: Scores}", f"{name!r}: {type(scores).__name__}"
-            )
-    first = next(iter(runs.values()))
-    for name, scores in runs.items():
-        if (scores.measures, scores.policy) != (first.measures, first.policy):
-            raise InputError(
-                f"scores of {name!r}",
-                "the measures and the policy of the other runs",
-                ", ".join(scores.means) + f" under {scores.policy!r}",
-                "Render them apart.",
-            )
+    runs = {"run": result} if isinstance(result, Scores) else result
+    if not isinstance(runs, Mapping):
+        raise InputError("interval", "scores, whose means have one", type(result).__name__)
+    table = Scores.intervals_table(runs, method=method, level=level)
+    if format != "json":
+        table = replace(table, notes=[*table.notes, *_notes(runs)])
+        return write(table if digits is None else replace(table, digits=digits))
+    import json
+
+    plain = {
+        name: {
+            measure: None if found is None else found.to_dict()
+            for measure, found in intervals_of(scores, method=method, level=level).items()
+        }
+        for name, scores in runs.items()
+    }
+    return json.dumps(_document(runs, intervals=plain), indent=2, ensure_ascii=False)
 
 
 def _means(runs: "Mapping[str, Scores]") -> Table:
@@ -189,7 +210,12 @@ def _notes(runs: "Mapping[str, Scores]") -> list[str]:
     return [*spoken, f"policy: {first.policy}", *covered, *first.aggregates]
 
 
-def _document(runs: "Mapping[str, Scores]", *, per_query: bool) -> dict[str, object]:
+def _document(
+    runs: "Mapping[str, Scores]",
+    *,
+    per_query: bool = False,
+    intervals: Mapping[str, Mapping[str, object]] | None = None,
+) -> dict[str, object]:
     return {
         "gainful": VERSION,
         "policy": next(iter(runs.values())).policy.answers(),
@@ -197,6 +223,7 @@ def _document(runs: "Mapping[str, Scores]", *, per_query: bool) -> dict[str, obj
             {
                 "run": name,
                 "means": _finite(scores.means),
+                **({} if intervals is None else {"intervals": intervals[name]}),
                 "signatures": {str(m): scores.signature(m) for m in scores.measures},
                 "coverage": scores.coverage.to_dict(),
                 **({"per_query": scores.per_query.table().records()} if per_query else {}),

@@ -1,4 +1,4 @@
-"""Two-sided intervals of a mean difference: by Student's t, corrected for skewness, by BCa.
+"""Two-sided intervals of a mean, of differences or of scores: by Student's t, corrected for skewness, by BCa.
 
 `INTERVALS` is the one table of them: the choices, the command line, the help and the notes follow.
 """
@@ -19,6 +19,8 @@ from gainful.statistics.resampling import Draws, resampled_sums
 
 _ONE = "one query leaves no spread to measure by: no interval is too wide"
 _SAME = "all queries have the same value: the interval is that value, however few they are"
+_SKEWED = 0.2  # skewness/√n: Student's t then misses in 4% of cases on one side, not in 2.5%
+_ENOUGH = 50  # queries, from which on intervals were seen to hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,46 @@ class Interval:
     method: str
     resamples: int | None = None
     note: str = ""
+
+    def to_dict(self) -> dict[str, float | int | str | None]:
+        """Return it as plain values; an end that is infinite becomes None."""
+        return {
+            "low": self.low if math.isfinite(self.low) else None,
+            "high": self.high if math.isfinite(self.high) else None,
+            "level": self.level,
+            "method": self.method,
+            "resamples": self.resamples,
+            "note": self.note,
+        }
+
+
+def few_queries(count: int, level: float) -> str:
+    """Return what no interval at a level can show of so few queries; empty of enough, or of one.
+
+    >>> few_queries(24, 0.95)[:46]
+    '24 queries are few: up to 14% of all queries m'
+    """
+    if not 1 < count < _ENOUGH:
+        return ""
+    unseen = 1 - ((1 - level) / 2) ** (1 / count)
+    return (
+        f"{count} queries are few: up to {unseen:.0%} of all queries may be of a kind that none "
+        "of these is, and no interval can show that"
+    )
+
+
+def side_of_misses(skewness: float | None, count: int) -> str:
+    """Return where the true mean may lie more often than the level says: above, below, or empty.
+
+    The share of misses on one side grows with skewness/√n.
+
+    >>> side_of_misses(-2.0, 25), side_of_misses(0.5, 25), side_of_misses(None, 1)
+    ('below', '', '')
+    """
+    tilt = (skewness or 0.0) / math.sqrt(count)
+    if abs(tilt) <= _SKEWED:
+        return ""
+    return "above" if tilt > 0 else "below"
 
 
 def t_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
@@ -201,7 +243,7 @@ def _by_column(interval: Callable[..., Interval]) -> Builder:
 INTERVALS: Mapping[str, Method] = {
     "hall": Method(
         "Student's t and Hall's correction for skewness",
-        "Student's t, with an end moved out where differences are skewed (Hall)",
+        "Student's t, with an end moved out where the values of queries are skewed (Hall)",
         _by_column(hall_interval),
     ),
     "t": Method("Student's t", "Student's t", _by_column(t_interval)),

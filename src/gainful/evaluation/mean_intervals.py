@@ -1,0 +1,172 @@
+"""The interval of the mean of a run: for one measure, and for several runs as a table."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful import arguments
+from gainful.array_types import Floats
+from gainful.errors import InputError
+from gainful.evaluation.means_over_queries import summands
+from gainful.measures.family import GEOMETRIC, SUM
+from gainful.measures.measure import Measure
+from gainful.rendering.table_formats import Cell, Table
+from gainful.statistics.argument_checks import read_share
+from gainful.statistics.intervals import INTERVALS, Interval, few_queries, side_of_misses
+from gainful.statistics.moments import moments
+from gainful.statistics.resampling import Draws
+
+if TYPE_CHECKING:
+    from gainful.evaluation.scores import Scores
+
+_CAUTIONS = 5  # under a table
+
+
+def mean_interval(
+    measure: Measure,
+    values: Floats,
+    *,
+    method: str = "hall",
+    level: float = 0.95,
+    draws: Draws | None = None,
+) -> Interval:
+    """Return the interval of the mean of a measure, from its values of the queries that count.
+
+    That of a geometric mean is e to the power of the interval of the mean logarithm.
+
+    Args:
+        measure: whose mean it is; a sum is refused.
+        values: (n,) float64, at least one.
+        method: a key of `INTERVALS`.
+        level: above 0 and below 1.
+        draws: the resamples of a bootstrap; 10,000 if None.
+
+    >>> from gainful.measures.notation import parse
+    >>> found = mean_interval(parse("P@10"), np.array([0.1, 0.3, 0.2, 0.0]), method="t")
+    >>> round(found.low, 3), round(found.high, 3)
+    (-0.055, 0.355)
+    """
+    arguments.choice(method, "method", INTERVALS)
+    level = read_share(level, "level")
+    if measure.family.aggregate == SUM:
+        raise InputError(
+            str(measure),
+            "a measure with a mean over the queries, which has an interval",
+            "one that is summed over them",
+        )
+    unknown = int(np.isnan(values).sum())
+    if unknown:
+        raise InputError(
+            str(measure),
+            "a value of every query that counts, for an interval",
+            f"{unknown} of {values.size} undefined",
+            "Choose what they count: the policy empty=zero, or empty=skip.",
+            choice="empty=nan",
+        )
+    try:
+        build = INTERVALS[method].build
+        found = build(_summed(measure, values)[:, None], draws, level)[0]
+    except InputError as problem:  # values that are too large
+        raise problem.at(str(measure)) from None
+    if measure.family.aggregate == GEOMETRIC:
+        return replace(found, low=_exp(found.low), high=_exp(found.high))
+    return found
+
+
+def _summed(measure: Measure, values: Floats) -> Floats:
+    return np.array(summands(measure, values.tolist()))
+
+
+def _exp(end: float) -> float:
+    try:
+        return math.exp(end)
+    except OverflowError:
+        return math.inf
+
+
+def intervals_of(
+    scores: "Scores", *, method: str = "hall", level: float = 0.95
+) -> dict[str, Interval | None]:
+    """Return the interval of the mean of every measure, by its name.
+
+    None stands for a sum, and for a mean that is undefined.
+    """
+    return {
+        str(measure): None
+        if measure.family.aggregate == SUM or math.isnan(scores[measure])
+        else scores.interval(measure, method=method, level=level)
+        for measure in scores.measures
+    }
+
+
+def intervals_table(
+    runs: "Mapping[str, Scores]",
+    *,
+    method: str = "hall",
+    level: float = 0.95,
+) -> Table:
+    """Return a row for each run and measure: the mean, its interval, and how many queries count.
+
+    Args:
+        runs: name → scores.
+        method: a key of `INTERVALS`.
+        level: above 0 and below 1.
+    """
+    arguments.choice(method, "method", INTERVALS)
+    level = read_share(level, "level")
+    rows: list[list[Cell]] = []
+    told: list[str] = []
+    fewest = math.inf
+    for name, scores in runs.items():
+        found = intervals_of(scores, method=method, level=level)
+        cells = scores.cells()
+        for measure, mean in zip(scores.measures, cells, strict=True):
+            values, interval = scores.counted_values(measure), found[str(measure)]
+            rows.append([name, str(measure), mean, *ends_of(interval), values.size])
+            if interval is not None:
+                fewest = min(fewest, values.size)
+                told += _cautions(f"{measure}, {name}", measure, values, interval)
+    how = f"{100 * level:g}% interval by {INTERVALS[method].title}, of each mean alone"
+    few = "" if math.isinf(fewest) else few_queries(int(fewest), level)
+    lines = [how, *([few] if few else []), *shortened_cautions(told)]
+    columns = ["run", "measure", "mean", *names_of_ends(level), "queries"]
+    return Table(columns, rows, notes=lines)
+
+
+def names_of_ends(level: float) -> list[str]:
+    """Return what the columns of an interval are called.
+
+    >>> names_of_ends(0.95)
+    ['95% low', '95% high']
+    """
+    return [f"{100 * level:g}% {end}" for end in ("low", "high")]
+
+
+def ends_of(interval: Interval | None) -> list[Cell]:
+    """Return the ends of an interval as cells; there are none where it has no end, or is none."""
+    if interval is None:
+        return [None, None]
+    return [end if math.isfinite(end) else None for end in (interval.low, interval.high)]
+
+
+def _cautions(what: str, measure: Measure, values: Floats, interval: Interval) -> Iterable[str]:
+    """Yield why an interval may miss more often than its level says."""
+    if interval.note:
+        yield f"{what}: {interval.note}"
+        return
+    side = side_of_misses(skewness := moments(_summed(measure, values)).skewness, values.size)
+    if side:
+        yield (
+            f"{what}: skewness {skewness or 0:+.2f}; the true mean may lie {side} the interval "
+            "more often than its level says"
+        )
+
+
+def shortened_cautions(lines: Sequence[str]) -> list[str]:
+    """Return the first few cautions, and how many more there are."""
+    rest = len(lines) - _CAUTIONS
+    more = [f"… and {rest} more means whose values are skewed or the same"] if rest > 0 else []
+    return [*lines[:_CAUTIONS], *more]
