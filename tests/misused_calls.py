@@ -407,7 +407,7 @@ OF_METHODS: dict[str, Any] = {
     "grades": [0.0, 1.0], "name": "gain", "cutoff": 2, "names": "gain", "ids": True,
     "path": "out.json", "format": "json", "notes": "a note", "comparison": None, "title": "t",
     "created": "c", "rank": 2, "amount": 0.5, "scores": None, "upto": 3, "run": "two",
-    "base": "one", "column": "nDCG@10", "lowest": -1.0,
+    "base": "one", "column": "nDCG@10", "lowest": -1.0, "chunks": True,
 }  # fmt: skip
 
 # What must raise what Python's protocols say: IndexError, TypeError, ValueError. Spark starts Java.

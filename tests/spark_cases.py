@@ -18,7 +18,7 @@ SCORES = (0.0, -0.0, 0.25, 0.5, 1.0, -1.0, 0.1, 0.1 + 1e-9)  # the last two tie 
 POLICIES = (
     {},
     {"ties": "average", "missing": "skip", "drop_self": "yes"},
-    {"ties": "best", "negative": "zero", "empty": "skip"},
+    {"ties": "best", "negative": "zero", "empty": "skip", "fold": "none"},
     {"ties": "average", "negative": "unjudged", "empty": "skip_all"},
     {"ties": "doc", "negative": "unjudged", "unjudged": "condense", "drop_self": "run"},
     {"ties": "worst", "negative": "keep", "drop_self": "run"},

@@ -30,6 +30,29 @@ def test_ids_are_those_of_runs(cli, pair, files):
     assert float(done.stdout.split(",")[-1]) == scores["nDCG@10"] > 0
 
 
+def test_one_option_is_enough(cli, files):
+    """By hand: doc7 has 0.8 and doc8 0.9, so that the relevant doc7 is second: 1 / log2(3)."""
+    pair = (
+        files("q", "q1 0 doc7 1\n"),
+        files("r", "q1 Q0 doc8#1 1 0.9 t\nq1 Q0 doc7#4 2 0.8 t\nq1 Q0 doc7#1 3 0.95 t\n"),
+    )
+    whole = files("map", "doc8#1 doc8\ndoc7#4 doc7\ndoc7#1 doc7\n")
+    for option in (["--chunks", "#"], ["--chunk-map", whole]):
+        best = cli("evaluate", *pair, *option)
+        assert "1.0000" in best.stdout
+        assert "fold=max" in best.stdout
+        first = cli("evaluate", *pair, *option, "--fold", "first")
+        assert "0.6309" in first.stdout
+        refused = cli("evaluate", *pair, *option, "--fold", "none")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "To fold them, leave fold=none out." in refused.stderr
+        spoken = cli("evaluate", *pair, *option, "--dialect", "trec_eval")
+        assert "1.0000" in spoken.stdout
+    alone = cli("evaluate", *pair, "--fold", "max")
+    assert (alone.returncode, alone.stdout) == (2, "")
+    assert "E.g. '#' for chunks doc7#1 and doc7#2." in alone.stderr
+
+
 def test_packed_or_from_standard_input(cli, pair, files):
     call = ("evaluate", *pair, "--fold", "max", "-f", "csv", "--chunk-map")
     expected = cli(*call, files("map", MAP)).stdout

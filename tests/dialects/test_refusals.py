@@ -246,9 +246,12 @@ def test_a_measure_that_becomes_another_is_measured_once():
 def test_rows(name):
     tool = gf.dialect(name)
     assert str(tool) == name == name.casefold()
-    # No choice is left open but what negative grades are, which are kept as they are then.
+    # No choice is left open but what negative grades are, which are kept as they are then, and
+    # whether there are chunks to fold.
     kept = "keep" if tool.policy.negative == "auto" else tool.policy.negative
-    assert tool.policy.resolved(ids=True) == dataclasses.replace(tool.policy, negative=kept)
+    decided = dataclasses.replace(tool.policy, negative=kept, fold="none")
+    assert tool.policy.fold == "auto"
+    assert tool.policy.resolved(ids=True) == decided
     tool.for_arrays().resolved(ids=False)  # which refuses an order by ids
     assert tool.tool
     for text in (tool.ties, tool.note):

@@ -107,7 +107,8 @@ def test_duplicates_are_an_error_wherever_they_matter(form, tmp_path):
                     once, "run", folder_in(folder, "y")), measure)  # fmt: skip
 
 
-FOLDS = ["#", "##", "é", {"a#1": "A", "a#2": "A", "b": "b", "#": "A", "c##1é2": "b", "a#1#3": "x"}]
+TABLE = {"a#1": "A", "a#2": "A", "b": "b", "#": "A", "c##1é2": "b", "a#1#3": "x"}
+FOLDS = ["#", "##", "é", TABLE, TABLE.get, lambda chunk: len(chunk)]
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
@@ -141,9 +142,33 @@ def test_a_chunk_of_a_query_without_judgments_needs_no_document(form, tmp_path):
         gf.evaluate(
             {"q": {"a": 1}},
             form.make(run, "run", folder_in(tmp_path, "lost")),
-            policy=gf.Policy(fold="max"),
             chunks={"c9": "a"},
         )
+
+
+@pytest.mark.parametrize("form", [*ONE_OF_EACH, None], ids=str)
+def test_a_function_that_does_not_tell_the_document_is_refused(form, tmp_path):
+    run = [("q", "c1", 1.0), ("q", "c2", 1.0)]
+
+    def said(number, function):
+        given = (
+            as_dicts(run) if form is None else form.make(run, "run", folder_in(tmp_path, number))
+        )
+        with pytest.raises(gf.InputError) as problem:
+            gf.evaluate({"q": {"a": 1}}, given, chunks=function)
+        return str(problem.value)
+
+    assert said(1, {"c1": "a"}.get) == (
+        "chunks: expected a document for every chunk of the run, found none for 'c2'."
+    )
+    assert said(2, lambda chunk: {"c1": "a"}[chunk]) == (
+        "chunks: expected a function that tells the document of every chunk, "
+        "found KeyError: 'c2' for 'c2'."
+    )
+    assert said(3, lambda chunk: "a" if chunk == "c1" else 0.5) == (
+        "chunks, document of 'c2': expected a string (or an integer) as id, found 0.5. "
+        "Make the id a string first."
+    )
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)

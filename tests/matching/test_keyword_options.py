@@ -110,8 +110,48 @@ def test_another_keyword_is_refused_with_the_one_that_was_meant(name):
 @pytest.mark.parametrize("name", [*MEASURING, *WITHOUT_DIALECT])
 def test_a_policy_that_is_none_is_refused(name):
     work = MEASURING.get(name) or WITHOUT_DIALECT[name]
-    with pytest.raises(gf.InputError, match=r"policy: expected a gainful\.Policy"):
+    expected = r"policy: expected a gainful\.Policy or a dict of choices, found"
+    with pytest.raises(gf.InputError, match=expected):
         work(policy="condense")
+
+
+@pytest.mark.parametrize("name", [*MEASURING, *WITHOUT_DIALECT, "read_subtopics"])
+def test_a_dict_of_choices_is_a_policy(name):
+    work = (MEASURING | WITHOUT_DIALECT | READING)[name]
+    chosen = {"precision": "single", "drop_self": "no"}
+    assert work(policy=chosen) == work(policy=gf.Policy(**chosen))
+    assert chosen == {"precision": "single", "drop_self": "no"}
+    assert work(policy={}) == work()
+    with pytest.raises(gf.PolicyError, match=r"found 'mising'\. Did you mean 'missing'"):
+        work(policy={"mising": "skip"})
+    with pytest.raises(gf.PolicyError, match="Did you mean 'skip'"):
+        work(policy={"missing": "skp"})
+    with pytest.raises(gf.PolicyError, match="policy: expected choices by their names, found 1"):
+        work(policy={1: "skip"})
+
+
+def test_a_dict_of_choices_is_a_policy_where_nothing_is_read():
+    arrays = {"labels": [[0, 0], [1, 0]], "scores": [[1, 2], [1, 2]]}
+    assert gf.evaluate_arrays(**arrays, policy={"empty": "one"}).means == {
+        "nDCG@10": (1 + 1 / np.log2(3)) / 2
+    }
+    assert gf.explain_grades([-1, 1], "CG", policy={"negative": "zero"}).value == 1
+    assert gf.Dialect("ours", "a tool", policy={"missing": "skip"}).policy.missing == "skip"
+    for work in (
+        lambda policy: gf.evaluate_arrays(**arrays, policy=policy),
+        lambda policy: gf.explain_grades([1], policy=policy),
+        lambda policy: gf.Dialect("ours", "a tool", policy=policy),
+    ):
+        with pytest.raises(gf.PolicyError, match="Did you mean 'empty'"):
+            work({"emty": "one"})
+
+
+@pytest.mark.parametrize("name", [*MEASURING, *WITHOUT_DIALECT])
+def test_a_choice_that_is_given_as_a_keyword_is_told_its_place(name):
+    work = MEASURING.get(name) or WITHOUT_DIALECT[name]
+    expected = r"'missing'. It is a choice of the policy: policy=\{'missing': 'skip'\}\.$"
+    with pytest.raises(TypeError, match=expected):
+        work(missing="skip")
 
 
 @pytest.mark.parametrize("name", MEASURING)
@@ -159,8 +199,8 @@ def test_a_dialect_is_refused_where_it_has_no_place(name):
 @pytest.mark.parametrize("name", MEASURING)
 def test_chunks_are_folded_by_every_function_that_measures(name, monkeypatch):
     """Each document comes as two chunks; the better of them is the document."""
-    policy = gf.Policy(fold="max")
     expected = MEASURING[name]()
+    spoken = MEASURING[name](dialect="ir_measures")
 
     def chunked(run):
         return {
@@ -171,11 +211,40 @@ def test_chunks_are_folded_by_every_function_that_measures(name, monkeypatch):
     monkeypatch.setitem(globals(), "ONE", chunked(ONE))
     monkeypatch.setitem(globals(), "TWO", chunked(TWO))
     monkeypatch.setitem(globals(), "RUNS", {"one": ONE, "two": TWO})
-    assert MEASURING[name](policy=policy, chunks="#") == expected
     whole = {f"{doc}#{part}": doc for doc in "abcdxy" for part in (0, 1)}
-    assert MEASURING[name](policy=policy, chunks=whole) == expected
-    with pytest.raises(gf.InputError, match="chunks"):
-        MEASURING[name](chunks="#")
+    for chunks in ("#", whole, lambda chunk: chunk.split("#")[0]):
+        assert MEASURING[name](chunks=chunks) == expected
+        assert MEASURING[name](policy={"fold": "max"}, chunks=chunks) == expected
+    assert MEASURING[name](dialect="ir_measures", chunks="#") == spoken
+    with pytest.raises(
+        gf.InputError, match=r"none, as documents stay in chunks \(policy fold=none"
+    ):
+        MEASURING[name](policy={"fold": "none"}, chunks="#")
+    for answer in ("max", "first"):
+        with pytest.raises(gf.InputError, match=f"chunks: expected a delimiter.*fold={answer}"):
+            MEASURING[name](policy={"fold": answer})
+
+
+def test_tools_are_set_beside_each_other_on_folded_documents():
+    judgments = {"q": {"a": 2, "b": 1}}
+    run = {"q": {"b#1": 3.0, "a#1": 2.0, "a#2": 1.0, "b#2": 0.5}}
+    whole = {"q": {"b": 3.0, "a": 2.0}}
+    for options in ({"chunks": "#"}, {"chunks": "#", "policy": {"fold": "first"}}):
+        found = gf.why(judgments, run, dialects="lightgbm", **options)
+        plain = gf.why(judgments, whole, dialects="lightgbm")
+        assert (found.first_value, found.second_value) == (plain.first_value, plain.second_value)
+        assert [cause.name for cause in found.causes] == [cause.name for cause in plain.causes]
+        assert found.first.policy.fold == found.second.policy.fold != "none"
+        number = f"{plain.second_value:.4f}"
+        seen = gf.which(judgments, run, got=number, **options)
+        beside = gf.which(judgments, whole, got=number)
+        assert [each.value for each in seen.found] == [each.value for each in beside.found]
+        assert "lightgbm" in {each.way.name for each in seen.found}
+
+
+def test_subtopics_are_not_folded():
+    with pytest.raises(gf.InputError, match="chunks: expected none: subtopics are judged by doc"):
+        gf.evaluate_subtopics(SUBTOPICS, ONE, chunks="#")
 
 
 @pytest.mark.parametrize("name", [*MEASURING, *WITHOUT_DIALECT, *READING])

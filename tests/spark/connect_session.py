@@ -22,7 +22,7 @@ def main():
     assert "connect" in type(frames[0]).__module__
     for choices in (POLICIES[0], POLICIES[1], POLICIES[7], POLICIES[9]):
         policy = gf.Policy(**choices)
-        options = {"policy": policy, "chunks": CHUNKS if policy.fold != "none" else None}
+        options = {"policy": policy, "chunks": CHUNKS if policy.fold == "max" else None}
         kept = that_can_be(every_measure("connect", cut=False), judgments, run, **options)
         check(gf.evaluate(*frames, kept, **options), gf.evaluate(judgments, run, kept, **options))
     check(gf.evaluate(*frames, "nDCG@5"), gf.evaluate(judgments, run, "nDCG@5"))

@@ -77,6 +77,19 @@ def test_documents_that_come_twice(spark):
     assert found.means == gf.evaluate(JUDGMENTS, best).means
 
 
+def test_a_function_says_which_document_a_chunk_belongs_to(spark):
+    rows = [("q1", "a, page 1", 1.0), ("q1", "b, page 2", 2.0), ("q1", "a, page 3", 3.0)]
+    run = spark.createDataFrame([*rows, ("other", "c", 1.0)], RUN)
+    judged = {"q1": {"a": 2, "b": 1}}
+    found = gf.evaluate(judged, run, "nDCG", chunks=lambda chunk: chunk.split(", ")[0])
+    assert found.means == {"nDCG": 1.0}
+    known = {"a, page 1": "a", "a, page 3": "a"}
+    with pytest.raises(gf.InputError, match=r"found KeyError: 'b, page 2' for 'b, page 2'\.$"):
+        gf.evaluate(judged, run, chunks=lambda chunk: known[chunk])
+    with pytest.raises(gf.InputError, match=r"every chunk of the run, found none for 'b, page 2'"):
+        gf.evaluate(judged, run, chunks=known.get)
+
+
 @pytest.mark.parametrize(
     "choices",
     [{"ties": "order"}, {"duplicates": "first"}, {"fold": "first"}],

@@ -191,12 +191,13 @@ def folding_options(command: Command) -> Command:
         click.option(
             "--chunks",
             metavar="DELIMITER",
-            help="With --fold: what stands before the number of a chunk, # in doc7#2.",
+            help="The run has chunks of documents, which are folded: what stands before the number "
+            "of a chunk, # in doc7#2. --fold says which score a document has.",
         ),
         click.option(
             "--chunk-map",
             metavar="FILE",
-            help="With --fold: a file with a chunk and its document on each line; also packed, - is "
+            help="The same, by a file with a chunk and its document on each line; also packed, - is "
             "standard input.",
         ),
     )

@@ -15,7 +15,6 @@ from gainful.evaluation.request import (
     Request,
     asked_of,
     policy_for,
-    read_policy,
     read_request,
     read_tool,
     refuse_grades,
@@ -32,7 +31,7 @@ from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures
-from gainful.measures.policy import Policy
+from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
 
 _DEEPEST_CUT = 100  # below, it is as fast to look at the whole run
@@ -284,7 +283,7 @@ def evaluate_arrays(
     group: ArrayLike | None = None,
     query: ArrayLike | None = None,
     mask: ArrayLike | None = None,
-    policy: Policy | None = None,
+    policy: GivenPolicy | None = None,
     dialect: str | Dialect | None = None,
 ) -> Scores:
     """Measure scores against labels in arrays; the passed documents are all that are judged.
@@ -297,7 +296,7 @@ def evaluate_arrays(
         query: for flat arrays, the query id of each document, in any order; for
             [batch, list], the query id of each list. Without it, queries are numbered from 0.
         mask: of the shape of labels, True where there is a document.
-        policy: the choices that are not the measure's; ties are averaged by default.
+        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
         dialect: measure as another tool does, as in `evaluate`; a tool that orders ties by id
             averages over them here.
 

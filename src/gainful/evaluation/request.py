@@ -14,7 +14,7 @@ from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures, parse, read_measures
-from gainful.measures.policy import Policy
+from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
 
 
@@ -76,7 +76,8 @@ def read_unmeasured(options: MeasuringOptions) -> Request:
 def _policy_and_tool(options: MeasuringOptions) -> tuple[Policy, Dialect | None]:
     policy = options.get("policy")
     tool = read_tool(options.get("dialect"), policy)
-    return read_policy(policy) if tool is None else tool.for_files(), tool
+    chosen = read_policy(policy) if tool is None else tool.for_files()
+    return chosen.folding(chunks=options.get("chunks") is not None), tool
 
 
 def refuse_dialect(options: MeasuringOptions, why: str) -> None:
@@ -84,17 +85,6 @@ def refuse_dialect(options: MeasuringOptions, why: str) -> None:
     given = options.get("dialect")
     if given is not None:
         raise InputError("dialect", f"none: {why}", shown(given), "Leave it out.")
-
-
-def read_policy(policy: Policy | None) -> Policy:
-    """Return the policy that a caller gives, or the default."""
-    if policy is None:
-        return Policy()
-    if not isinstance(policy, Policy):
-        raise InputError(
-            "policy", "a gainful.Policy", shown(policy), "E.g. Policy(ties='average')."
-        )
-    return policy
 
 
 def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
@@ -114,7 +104,7 @@ def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
     return policy
 
 
-def read_tool(dialect: str | Dialect | None, policy: Policy | None) -> Dialect | None:
+def read_tool(dialect: str | Dialect | None, policy: GivenPolicy | None) -> Dialect | None:
     """Return the dialect that is asked for, which has its own policy."""
     if dialect is None:
         return None

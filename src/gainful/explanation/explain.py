@@ -7,7 +7,7 @@ from typing import Unpack
 from gainful.errors import InputError
 from gainful.evaluation.cg_dcg_ndcg import Grades, match_grades
 from gainful.evaluation.means_over_queries import SKIPPED
-from gainful.evaluation.request import read_one, read_policy
+from gainful.evaluation.request import read_one
 from gainful.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
 from gainful.explanation.worked_steps import (
     IDEAL,
@@ -29,7 +29,7 @@ from gainful.matching.ranked_documents import Placed
 from gainful.matching.reader import Reader
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
-from gainful.measures.policy import Policy
+from gainful.measures.policy import GivenPolicy, Policy, read_policy
 
 _TITLES = {
     "judged": "the ideal: all judged documents, best first",
@@ -89,7 +89,7 @@ def explain_grades(
     measure: str | Measure = "nDCG",
     *,
     judged: Grades | None = None,
-    policy: Policy | None = None,
+    policy: GivenPolicy | None = None,
 ) -> Explanation:
     """Work out the value of one list of grades in rank order.
 
@@ -97,7 +97,8 @@ def explain_grades(
         grades: in rank order.
         measure: in the notation or as a value.
         judged: all known grades, those of the list included; None if the list holds them all.
-        policy: the choices that are not the measure's; the defaults if None.
+        policy: the choices that are not the measure's, a `Policy` or a dict of choices; the
+            defaults if None.
 
     >>> print(explain_grades([3, 2, 3, 0, 1, 2], judged=[3, 2, 3, 0, 1, 2, 3, 2]).conclusion)
     nDCG = DCG / IDCG = 6.861 / 9.074 = 0.756

@@ -181,7 +181,7 @@ class WayMeasurer:
         usual = key.fold == "none" and key.duplicates == "error"
         if not usual or key.unjudged not in ("zero", "condense"):
             return key
-        plain = Policy(ties=self._usual_ties)
+        plain = Policy(ties=self._usual_ties, fold="none")
         for choice in _OFTEN_IDLE:
             changed = dataclasses.replace(plain, **{choice: getattr(key, choice)})
             if changed != plain and self._is_idle(plain, changed):

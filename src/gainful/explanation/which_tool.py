@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from gainful import arguments
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.request import read_policy, refuse_dialect
+from gainful.evaluation.request import refuse_dialect
 from gainful.explanation.ways_to_measure import Way, WayMeasurer, variations
 from gainful.explanation.why_tools_differ import OURS, way_of
 from gainful.matching.keyword_options import MeasuringOptions, takes
@@ -17,7 +17,7 @@ from gainful.matching.reader import reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.measure import Measure
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 
@@ -160,10 +160,9 @@ def which(
     written = _written(got)
     number, half = _read(written)
     refuse_dialect(options, "which tries every dialect")
-    policy = options.get("policy")
-    with reading(judgments, read_policy(policy), options) as reader:
+    with reading(judgments, read_policy(options.get("policy")), options) as reader:
         measuring = WayMeasurer(reader, run)
-        ways = _ways(measure, policy, ids=measuring.ids)
+        ways = _ways(measure, reader.policy, ids=measuring.ids)
         measuring.warn_of_marks()
         coverage = _coverage(ways, measuring)
         tried = _candidates(ways, measuring)
@@ -217,11 +216,11 @@ def _near(tried: list[Candidate], aim: float, room: float) -> list[Candidate]:
 
 
 def _ways(
-    measure: str | Measure, policy: Policy | None, *, ids: bool
+    measure: str | Measure, policy: Policy, *, ids: bool
 ) -> list[tuple[str, Way, Dialect | None]]:
     """Return the ways to try: each tool as it is, then with one choice changed; none twice."""
     starts: list[tuple[Way, Dialect | None]] = [(way_of(OURS, measure, policy, ids=ids), None)]
-    starts += [(way_of(each, measure, ids=ids), each) for each in dialects()]
+    starts += [(way_of(each, measure, policy, ids=ids), each) for each in dialects()]
     ways = [("", way, tool) for way, tool in starts]
     ways += [(change, other, tool) for way, tool in starts for change, other in variations(way)]
     return ways

@@ -1,5 +1,6 @@
 """`why`: how much of the gap between the numbers of two tools comes from which choice."""
 
+import dataclasses
 import json
 import math
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import Any, Unpack
 
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage
-from gainful.evaluation.request import read_policy, refuse_dialect, speaking
+from gainful.evaluation.request import refuse_dialect, speaking
 from gainful.evaluation.scores import Scores
 from gainful.explanation.explain import explain_with
 from gainful.explanation.ways_to_measure import Way, WayMeasurer, changes
@@ -20,7 +21,7 @@ from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.family import MEAN
 from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 
@@ -286,7 +287,7 @@ def why(
             shown(policy),
         )
     with reading(judgments, read_policy(policy), options) as reader:
-        return _why(reader, run, measure, names, policy)
+        return _why(reader, run, measure, names)
 
 
 def _why(
@@ -294,10 +295,9 @@ def _why(
     run: object,
     measure: str | Measure,
     names: Sequence[str | Dialect],
-    policy: Policy | None,
 ) -> Why:
     measuring = WayMeasurer(reader, run)
-    start, end = (way_of(name, measure, policy, ids=measuring.ids) for name in names)
+    start, end = (way_of(name, measure, reader.policy, ids=measuring.ids) for name in names)
     if OURS in names:  # a tool says itself what −1 is
         measuring.warn_of_marks()
     _refuse_sums(start.measure)
@@ -320,18 +320,18 @@ def _why(
     )
 
 
-def way_of(
-    name: str | Dialect, measure: str | Measure, policy: Policy | None = None, *, ids: bool = True
-) -> Way:
+def way_of(name: str | Dialect, measure: str | Measure, policy: Policy, *, ids: bool) -> Way:
     """Return how a tool measures; `gainful` is this package under a policy.
 
-    `ids` is whether documents have ids; without, tools that order ties by them average.
+    Chunks are folded as the policy says before any tool sees them. `ids` is whether documents have
+    ids; without, tools that order ties by them average.
     """
     if isinstance(name, str) and name == OURS:
         asked = measure if isinstance(measure, Measure) else parse(measure)
-        return Way(OURS, asked, read_policy(policy).resolved(ids=ids))
+        return Way(OURS, asked, policy.resolved(ids=ids))
     found = dialect(name)
     chosen = found.policy if ids else found.for_arrays()
+    chosen = dataclasses.replace(chosen, fold=policy.fold)
     return Way(found.name, found.measure(measure), chosen.resolved(ids=ids))
 
 

@@ -1,6 +1,6 @@
 """Chunks and passages folded to their documents, and queries that retrieve themselves."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,27 +14,43 @@ from gainful.message_texts import shown
 
 DocScores = Mapping[str, float]
 
+_EXPECTED = "a delimiter, a dict {chunk: doc} or a function from chunk to doc"
+_EXAMPLE = "E.g. '#' for chunks doc7#1 and doc7#2."
+
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """How the id of a chunk tells its document: what stands before the last delimiter, or a dict.
+    """How the id of a chunk tells its document: by a delimiter, a dict, or a function.
+
+    The document is what stands before the last delimiter.
 
     >>> Chunks("#").document("doc7#2"), Chunks("#").document("doc8")
     ('doc7', 'doc8')
     >>> Chunks({"c1": "doc7"}).document("c1")
     'doc7'
+    >>> Chunks(lambda chunk: chunk[:4]).document("doc7, page 3")
+    'doc7'
     """
 
-    by: str | Mapping[str, str]
+    by: str | Mapping[str, str] | Callable[[str], object]
 
     def document(self, chunk: str) -> str:
         """Return the document of a chunk."""
         if isinstance(self.by, str):
             parts = chunk.split(self.by)
             return self.by.join(parts[:-1]) if len(parts) > 1 else chunk
+        if not isinstance(self.by, Mapping):
+            return _returned(self.by, chunk)
         if chunk not in self.by:
             raise unknown_chunk(chunk)
         return self.by[chunk]
+
+    def document_or_none(self, chunk: str | None) -> str | None:
+        """Return the document of a chunk; None where there is none, or none can be told."""
+        try:
+            return None if chunk is None else self.document(chunk)
+        except InputError:  # said where the chunk is known
+            return None
 
     def sql(self, session: Session, table: str) -> str:
         """Return SQL that adds the column `document` to a table of the columns query, doc, …."""
@@ -45,7 +61,11 @@ class Chunks:
                 f"array_to_string(string_split(doc, {mark})[:-2], {mark}) ELSE doc END "
                 f"AS document FROM {table}"
             )
-        chunks, documents = list(self.by), list(self.by.values())
+        if isinstance(self.by, Mapping):
+            chunks, documents = list(self.by), list(self.by.values())
+        else:
+            chunks = [chunk for (chunk,) in session.rows(f"SELECT DISTINCT doc FROM {table}")]
+            documents = [self.document(chunk) for chunk in chunks]
         known = session.register(
             "chunks", {"chunk": np.array(chunks, object), "document": np.array(documents, object)}
         )
@@ -58,30 +78,31 @@ class Chunks:
 
 
 def read_chunks(chunks: object, policy: Policy) -> Chunks | None:
-    """Check how chunks tell their documents; it goes with the policy `fold`."""
+    """Check how chunks tell their documents, and that the policy folds where they do."""
+    rule = policy.folding(chunks=chunks is not None).fold
     if chunks is None:
-        if policy.fold == "none":
+        if rule == "none":
             return None
+        raise InputError("chunks", _EXPECTED, "none", _EXAMPLE, choice=f"fold={rule}")
+    if rule == "none":
         raise InputError(
             "chunks",
-            "a delimiter or a dict {chunk: doc}",
-            "none",
-            "E.g. '#' for chunks doc7#1 and doc7#2.",
-            choice=f"fold={policy.fold}",
-        )
-    if policy.fold == "none":
-        raise InputError(
-            "chunks", "a policy that folds them", "fold=none", "Say fold=max or first."
+            "none, as documents stay in chunks",
+            shown(chunks),
+            "To fold them, leave fold=none out.",
+            choice="fold=none",
         )
     if isinstance(chunks, Chunks):  # read before, for another policy
         return chunks
+    if callable(chunks) and not isinstance(chunks, type):
+        return Chunks(chunks)
     if isinstance(chunks, str) and chunks:
         return Chunks(chunks)
     if isinstance(chunks, Mapping) and chunks:
         return Chunks(
             {id_text(k, where="chunks"): id_text(v, where="chunks") for k, v in chunks.items()}
         )
-    raise InputError("chunks", "a delimiter or a dict {chunk: doc}", shown(chunks))
+    raise InputError("chunks", _EXPECTED, shown(chunks), _EXAMPLE)
 
 
 def without_self(documents: Mapping[Any, float], query: str) -> Mapping[Any, float]:
@@ -98,7 +119,7 @@ def fold(scores: DocScores, policy: Policy, chunks: Chunks) -> DocScores:
         doc = chunks.document(chunk)
         if doc not in folded:
             folded[doc] = score
-        elif policy.fold == "max":
+        elif policy.fold != "first":
             folded[doc] = max(folded[doc], score)
     return folded
 
@@ -106,3 +127,17 @@ def fold(scores: DocScores, policy: Policy, chunks: Chunks) -> DocScores:
 def unknown_chunk(chunk: str) -> InputError:
     """Return the error for a chunk without a document."""
     return InputError("chunks", "a document for every chunk of the run", f"none for {chunk!r}")
+
+
+def _returned(function: Callable[[str], object], chunk: str) -> str:
+    """Return what a caller's function says is the document of a chunk."""
+    try:
+        found = function(chunk)
+    except Exception as problem:  # noqa: BLE001 - whatever the function does
+        reason = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
+        raise InputError(
+            "chunks", "a function that tells the document of every chunk", f"{reason} for {chunk!r}"
+        ) from None
+    if found is None:
+        raise unknown_chunk(chunk)
+    return id_text(found, where=f"chunks, document of {chunk!r}")

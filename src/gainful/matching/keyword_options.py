@@ -2,15 +2,15 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import ParamSpec, TypedDict, TypeVar
 
 from gainful.inputs.cores import at_most
 from gainful.inputs.engine import Engine
 from gainful.inputs.spark_engine import Spark
 from gainful.measures.dialect import Dialect
-from gainful.measures.policy import Policy
-from gainful.message_texts import did_you_mean
+from gainful.measures.policy import CHOICES, GivenPolicy
+from gainful.message_texts import did_you_mean, shown
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -37,15 +37,18 @@ class MeasuringOptions(ReadingOptions, total=False):
     """How runs are matched and measured: `ReadingOptions`, and these.
 
     Attributes:
-        policy: the choices that are not the measure's, a `Policy`; the defaults if None.
+        policy: the choices that are not the measure's, a `Policy` or a dict of those that differ
+            from the defaults, such as {"missing": "skip"}.
         dialect: measure as another tool does, such as "trec_eval-9"; then there is no policy.
-        chunks: with the policy `fold`, the delimiter before the number of a chunk, or a dict
-            from chunk to document.
+        chunks: the run has chunks of documents, which are folded: the delimiter before the number
+            of a chunk, a dict from chunk to document, or a function that returns the document of
+            a chunk. A document has the highest score of its chunks, unless the policy `fold`
+            says otherwise.
     """
 
-    policy: Policy | None
+    policy: GivenPolicy | None
     dialect: str | Dialect | None
-    chunks: str | Mapping[str, str] | None
+    chunks: str | Mapping[str, str] | Callable[[str], str] | None
 
 
 def takes(
@@ -68,9 +71,9 @@ def takes(
 
         @functools.wraps(function)
         def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
-            for name in named:
+            for name, value in named.items():
                 if name not in known:
-                    hint = did_you_mean(name, list(known))
+                    hint = _meant(name, value, known)
                     message = (
                         f"{function.__name__}() got an unexpected keyword argument {name!r}. {hint}"
                     )
@@ -84,3 +87,10 @@ def takes(
         return call
 
     return decorate
+
+
+def _meant(name: str, value: object, known: Collection[str]) -> str:
+    """Return what to write instead of an unknown keyword."""
+    if "policy" in known and any(choice.name == name for choice in CHOICES):
+        return f"It is a choice of the policy: policy={{{name!r}: {shown(value)}}}."
+    return did_you_mean(name, known)

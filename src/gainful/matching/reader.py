@@ -86,7 +86,7 @@ class Reader:
 
     Attributes:
         given: what the caller gave as judgments.
-        policy: as the caller gives it.
+        policy: as the caller gives it, `fold` decided.
         session: of the engine.
         columns: names of columns, by what they hold.
         chunks: how to fold chunks to documents.
@@ -101,7 +101,8 @@ class Reader:
 
     def under(self, policy: Policy) -> "Reader":
         """Return a reader of the same inputs under another policy; nothing is opened again."""
-        return replace(self, policy=policy, chunks=read_chunks(self.chunks, policy))
+        decided = policy.folding(chunks=self.chunks is not None)
+        return replace(self, policy=decided, chunks=read_chunks(self.chunks, decided))
 
     @cached_property
     def judgments(self) -> Judgments:
@@ -257,9 +258,10 @@ def reading(
         policy: the caller's, or a dialect's.
         options: `MeasuringOptions`, of which columns, chunks, engine and progress matter here.
     """
-    columns = options.get("columns")
-    names, folding = read_columns(columns), read_chunks(options.get("chunks"), policy)
+    columns, chunks = options.get("columns"), options.get("chunks")
+    decided = policy.folding(chunks=chunks is not None)
+    names, folding = read_columns(columns), read_chunks(chunks, decided)
     with opened_session(options) as session:
-        yield Reader(judgments, policy, session, names, folding)
+        yield Reader(judgments, decided, session, names, folding)
     if names is not columns:  # else they are checked where they were read
         names.refuse_unused()

@@ -100,7 +100,7 @@ def _listed(
     _described(session, judged, source, whole, policy, row=row)  # says what is no number
     left = f"SELECT * FROM {whole} SEMI JOIN {judged.codes} USING (query)"
     if chunks is not None:
-        best = "max(score)" if policy.fold == "max" else "arg_min(score, place)"
+        best = "arg_min(score, place)" if policy.fold == "first" else "max(score)"
         left = (
             f"SELECT query, document AS doc, {best} AS score, min(place) AS place "
             f"FROM ({chunks.sql(session, f'({left})')}) GROUP BY query, document"

@@ -11,7 +11,7 @@ from gainful.measures.family_catalogue import family
 from gainful.measures.foreign_spellings import without_call, written_out
 from gainful.measures.measure import Measure
 from gainful.measures.notation import read_measures, read_text
-from gainful.measures.policy import BY_ID, Policy
+from gainful.measures.policy import BY_ID, Policy, read_policy
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import shown
 
@@ -85,7 +85,7 @@ class Dialect:
                     arguments.text(value, f"dialect, names, {key}")
                 else:
                     family("nDCG").parameter(key).read(value)  # says what is none
-        arguments.one_of_type(self.policy, "dialect, policy", Policy, "a gainful.Policy")
+        object.__setattr__(self, "policy", read_policy(self.policy))
         for name, least in (("cutoff", 1), ("digits", 0)):
             if getattr(self, name) is not None:
                 arguments.whole(getattr(self, name), f"dialect, {name}", least=least, most=_MOST)

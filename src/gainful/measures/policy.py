@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from gainful import arguments
-from gainful.errors import MeasureError, PolicyError
+from gainful.errors import InputError, MeasureError, PolicyError
 from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import did_you_mean, shown
 
@@ -149,6 +149,7 @@ CHOICES: tuple[Choice, ...] = (
         "fold",
         "What is the score of a document that was retrieved in chunks?",
         {
+            "auto": "max where `chunks` says which document a chunk belongs to, none where nothing does",
             "none": "chunks are documents of their own",
             "max": "the highest score of its chunks",
             "first": "the score of the chunk that the run names first",
@@ -193,7 +194,8 @@ class Policy:
     """The choices under which measures are computed; every result carries its own.
 
     Each argument is one of the names in the table of choices; `unjudged` and `absent` also
-    take a grade. `Policy()` is the default of every choice.
+    take a grade. `Policy()` is the default of every choice. Wherever a function takes a policy,
+    a dict of choices does, too: `policy={"missing": "skip"}`.
 
     >>> Policy(ties="average", unjudged=1)
     Policy(ties='average', unjudged=1.0)
@@ -207,7 +209,7 @@ class Policy:
     empty: str = "zero"
     duplicates: str = "error"
     extra: str = "ignore"
-    fold: str = "none"
+    fold: str = "auto"
     drop_self: str = "no"
     precision: str = "double"
 
@@ -216,7 +218,10 @@ class Policy:
             object.__setattr__(self, choice.name, choice.read(getattr(self, choice.name)))
 
     def resolved(self, *, ids: bool) -> "Policy":
-        """Return the policy with what is `auto` decided: ties by whether documents have ids."""
+        """Return the policy with what is `auto` decided: ties by whether documents have ids.
+
+        What is still open of `fold` folds nothing: `folding` decides it where chunks are given.
+        """
         known = arguments.truth(ids, "ids")
         if self.ties in BY_ID and not known:
             raise PolicyError(
@@ -225,9 +230,20 @@ class Policy:
                 shown(self.ties),
                 "Arrays have no document ids to order ties by.",
             )
-        usual = {"ties": "doc" if known else "average", "negative": "keep"}
+        usual = {"ties": "doc" if known else "average", "negative": "keep", "fold": "none"}
         open_ = {name: answer for name, answer in usual.items() if getattr(self, name) == "auto"}
         return dataclasses.replace(self, **open_) if open_ else self
+
+    def folding(self, *, chunks: bool) -> "Policy":
+        """Return the policy with `fold` decided by whether something tells chunks from documents.
+
+        >>> Policy().folding(chunks=True).fold, Policy().folding(chunks=False).fold
+        ('max', 'none')
+        """
+        known = arguments.truth(chunks, "chunks")
+        if self.fold != "auto":
+            return self
+        return dataclasses.replace(self, fold="max" if known else "none")
 
     def knowing(self, lowest: float) -> "Policy":
         """Return the policy with the lowest grade in the place of `absent="lowest"`.
@@ -259,6 +275,39 @@ class Policy:
             if getattr(self, choice.name) != choice.default
         )
         return f"Policy({', '.join(given)})"
+
+
+GivenPolicy = Policy | Mapping[str, str | float]
+"""What a caller may give as a policy: one, or a dict of those choices that differ."""
+
+
+def read_policy(policy: GivenPolicy | None) -> Policy:
+    """Return the policy that a caller gives: one, a dict of choices, or the default for None.
+
+    >>> read_policy({"missing": "skip"})
+    Policy(missing='skip')
+    >>> read_policy({"mising": "skip"})
+    Traceback (most recent call last):
+        ...
+    gainful.errors.PolicyError: policy: expected choices by their names, found 'mising'. Did you mean 'missing'? Choices: ties, unjudged, absent, negative, missing, empty, duplicates, extra, fold, drop_self, precision.
+    """
+    if policy is None:
+        return Policy()
+    if isinstance(policy, Policy):
+        return policy
+    if not isinstance(policy, Mapping):
+        raise InputError(
+            "policy",
+            "a gainful.Policy or a dict of choices",
+            shown(policy),
+            "E.g. policy={'missing': 'skip'}.",
+        )
+    names = [choice.name for choice in CHOICES]
+    for name in policy:
+        if not isinstance(name, str) or name not in names:
+            hint = did_you_mean(name, names)
+            raise PolicyError("policy", "choices by their names", shown(name), hint)
+    return Policy(**policy)  # type: ignore[arg-type]  # each is checked
 
 
 def _write(answer: str | float) -> str:

@@ -10,14 +10,13 @@ import numpy as np
 from gainful.array_types import Bools
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.means_over_queries import SKIPPED
-from gainful.evaluation.request import read_policy, refuse_dialect
+from gainful.evaluation.request import refuse_dialect
 from gainful.evaluation.scores import measure_matched
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN
 from gainful.matching import dict_matching
-from gainful.matching.chunks_to_documents import read_chunks
 from gainful.matching.dict_table_conversion import Documents
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
@@ -25,7 +24,7 @@ from gainful.matching.minus_one_marks import warn_of_marks
 from gainful.matching.open_input import open_input
 from gainful.matching.reader import opened_session
 from gainful.measures.measure import Measure
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.subtopics.measure_values import values_of
 from gainful.subtopics.notation import SubtopicMeasure, read_measures
@@ -40,7 +39,7 @@ _ANSWERS = {
     "ties": ("auto", "doc"),
     "unjudged": ("zero", "condense", "error"),
     "absent": ("zero",),
-    "fold": ("none",),
+    "fold": ("auto", "none"),
 }
 
 # The value of a query without a relevant document; one that is skipped is not counted.
@@ -81,7 +80,9 @@ def evaluate_subtopics(
     refuse_dialect(options, "measures of subtopics are gainful's own")
     asked, chosen = read_measures(measures), read_policy(options.get("policy"))
     _refuse_policy(chosen)
-    read_chunks(options.get("chunks"), chosen)  # which is refused, as nothing is folded
+    if options.get("chunks") is not None:
+        found = shown(options.get("chunks"))
+        raise InputError("chunks", "none: subtopics are judged by document", found, "Leave it out.")
     decided = chosen.resolved(ids=True)
     names = read_columns(options.get("columns"), subtopics=True)
     with opened_session(options) as session:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Unpack
 
 from gainful.errors import InputError
-from gainful.evaluation.request import read_policy
 from gainful.inputs.column_roles import SUBTOPICS
 from gainful.inputs.columns import Columns, asked_columns, read_columns
 from gainful.inputs.engine import Session
@@ -17,7 +16,7 @@ from gainful.matching.chunks_to_documents import without_self
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.minus_one_marks import without_negative
 from gainful.matching.reader import opened_session
-from gainful.measures.policy import Policy
+from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
 
 Judged = dict[str, dict[str, dict[str, float]]]
@@ -29,7 +28,7 @@ _REMEDY = "Judgments without subtopics are for evaluate."
 def read_subtopics(
     judgments: object,
     *,
-    policy: Policy | None = None,
+    policy: GivenPolicy | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Judged:
     """Read judgments of subtopics once, to measure several runs with them.

@@ -81,7 +81,9 @@ class RunWithJudgments:
         assert self.plan.chunks is not None  # noqa: S101 - else nothing is folded
         mine = self.run.join(self.judged.frame.select("query").distinct(), "query", "left_semi")
         lost = with_document(sql, mine, self.plan.chunks).where(sql.col("document").isNull())
-        raise unknown_chunk(lost.orderBy("doc").limit(1).collect()[0]["doc"])
+        chunk = lost.orderBy("doc").limit(1).collect()[0]["doc"]
+        self.plan.chunks.document(chunk)  # says more, where it is a function
+        raise unknown_chunk(chunk)
 
     def refuse_unjudged(self, query: str, count: int) -> NoReturn:
         """Say which documents of a query have no judgment."""

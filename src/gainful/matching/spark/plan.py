@@ -6,6 +6,7 @@ a depth is all that matters, each partition first keeps the documents of each qu
 highest scores, and what is sent does not grow with the lists.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,9 @@ def with_document(sql: Any, rows: "DataFrame", chunks: Chunks) -> "DataFrame":
         before = sql.array_join(sql.slice(parts, 1, sql.size(parts) - 1), chunks.by)
         whole = sql.when(sql.size(parts) > sql.lit(1), before).otherwise(sql.col("doc"))
         return rows.withColumn("document", whole)
+    if not isinstance(chunks.by, Mapping):
+        told = sql.udf(chunks.document_or_none, "string", useArrow=False)
+        return rows.withColumn("document", told(sql.col("doc")))
     known = rows.sparkSession.createDataFrame(
         list(chunks.by.items()), "chunk string, document string"
     )
