@@ -101,6 +101,16 @@ def columns_option(command: Command) -> Command:
     )(command)
 
 
+def queries_option(command: Command) -> Command:
+    """Give a command --query-ids."""
+    return click.option(
+        "--query-ids",
+        metavar="FILE",
+        help="A file with the id of a query on each line, for JSON that lacks them: lists, or "
+        "responses of a search, in the same order.",
+    )(command)
+
+
 def machine_options(command: Command) -> Command:
     """Give a command the options that say what may be used of the machine."""
     options = (
@@ -224,6 +234,7 @@ def chunks_of(options: dict[str, Any], *inputs: str | None) -> str | dict[str, s
 # shown on a terminal without being asked for. The record itself is not named, as it loads much.
 _OFFERED: dict[str, Callable[[Command], Command]] = {
     "columns": columns_option,
+    "queries": queries_option,
     "engine": machine_options,
     "dialect": dialect_option,
     "policy": policy_options,
@@ -231,7 +242,9 @@ _OFFERED: dict[str, Callable[[Command], Command]] = {
 }
 MEASURING = tuple(_OFFERED)
 """The options of commands that measure, as `gf.MeasuringOptions` has them."""
-READING = ("columns", "engine")
+PAGE = tuple(name for name in MEASURING if name != "queries")
+"""The options of a report, whose queries are texts."""
+READING = ("columns", "queries", "engine")
 """The options of commands that only read, as `gf.ReadingOptions` has them."""
 
 
@@ -266,6 +279,9 @@ def read_shared_options(
                     f"--dialect has its own policy: leave out {', '.join(given)}."
                 )
             found |= {"policy": None, "dialect": dialect}
+    if (queries := options.pop("query_ids", None)) is not None:
+        refuse_standard_input_twice(queries, *inputs)
+        found["queries"] = queries
     if "chunks" in names:
         found["chunks"] = chunks_of(options, *inputs)
     return found

@@ -8,7 +8,7 @@ import click
 import gainful as gf
 from gainful.cli.comparison_options import comparing_of, comparing_options
 from gainful.cli.options import (
-    MEASURING,
+    PAGE,
     check_target,
     measure_option,
     names_of,
@@ -56,7 +56,7 @@ _MEGABYTE = 1_000_000
     help="The last rank that lists show.  [default: the cutoff of the first measure, or 20]",
 )
 @comparing_options
-@shared_options(MEASURING)
+@shared_options(PAGE)
 def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Write a page about RUNs: verdict, charts, and the ranked lists of every query that matters.
 
@@ -69,7 +69,7 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     refuse_standard_input_twice(*read)
     check_target(target, *read)
     gf.Report.check_path(target)
-    given = read_shared_options(MEASURING, options, *read)
+    given = read_shared_options(PAGE, options, *read)
     named = dict(zip(names_of(runs), runs, strict=True))
     with progress_bar() as progress:
         found = gf.report(

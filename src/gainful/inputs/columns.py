@@ -1,21 +1,31 @@
 """Which column of a table holds the query, the doc and the number."""
 
-from collections.abc import Container, Mapping, Sequence
+import os
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from gainful.errors import InputError
+from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
+from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import FOUND_RANKS, JUDGMENTS, RANKS, RUN, Kind, mistaken
 from gainful.message_texts import did_you_mean, shown
 
 # The names in use, the surest first: a table may have the text of a query beside its id.
 # They are compared in lower case, with _ for blanks and hyphens.
 ALIASES: Mapping[str, tuple[str, ...]] = {
-    "query": ("query_id", "qid", "q_id", "queryid", "topic_id", "user_id", "query", "topic", "user"),
-    "doc": (
-        "doc_id", "docno", "docid", "did", "document_id", "corpus_id", "item_id", "passage_id",
-        "pid", "chunk_id", "doc", "document", "item",
+    "query": (
+        "query_id", "qid", "q_id", "queryid", "topic_id", "question_id", "user_id", "query", "topic",
+        "user", "search_term", "keyword", "keywords", "question",
     ),
-    "grade": ("grade", "relevance", "rel", "label", "target", "score", "rating"),
+    "doc": (
+        "doc_id", "docno", "docid", "did", "document_id", "corpus_id", "item_id", "product_id",
+        "passage_id", "pid", "chunk_id", "article_id", "movie_id", "sku", "asin", "doc", "document",
+        "item", "product", "url",
+    ),
+    "grade": (
+        "grade", "relevance", "rel", "label", "target", "relevancy", "judgment", "judgement", "score",
+        "rating", "stars",
+    ),
     "score": ("score", "prediction", "pred", "sim", "similarity", "rating"),
     "rank": ("rank", "position", "pos"),
     "subtopic": ("subtopic_id", "subtopic", "intent_id", "intent", "facet_id", "facet", "iteration"),
@@ -32,15 +42,26 @@ _SUBTOPIC = "subtopic"
 class Columns(dict[str, str]):
     """Names of columns by what they hold, which remember whether an input had such a column.
 
+    With them come the ids of the queries of an input that is a list of lists.
+
     >>> columns = Columns({"query": "user"})
     >>> find_columns(["user", "doc", "score"], RUN, columns, "run.csv")
     (0, 1, 2)
     >>> columns.refuse_unused()
     """
 
-    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, names: Mapping[str, str] | None = None, queries: Sequence[str] | None = None
+    ) -> None:
         super().__init__(names or {})
         self._used: set[str] = set()
+        self._queries = queries
+        self._queries_used = queries is None
+
+    def use_queries(self) -> Sequence[str] | None:
+        """Return the ids of the queries for a list of lists; None if there are none."""
+        self._queries_used = True
+        return self._queries
 
     def use(self, role: str, kind: Kind) -> None:
         """Remember that an input of a kind had the column for a role."""
@@ -48,6 +69,13 @@ class Columns(dict[str, str]):
 
     def refuse_unused(self) -> None:
         """Refuse a name that no input could use: what it was meant for was read in another way."""
+        if not self._queries_used:
+            raise InputError(
+                "queries",
+                "a list of lists, or responses of a search, that lack the ids of their queries",
+                "none",
+                "Leave it out.",
+            )
         for key, name in self.items():
             if key not in self._used:
                 raise InputError(
@@ -59,18 +87,20 @@ class Columns(dict[str, str]):
                 )
 
 
-def read_columns(columns: object, *, subtopics: bool = False) -> Columns:
+def read_columns(columns: object, queries: object = None, *, subtopics: bool = False) -> Columns:
     """Check the names of columns that a caller gives; with `subtopics`, of these too.
 
-    Names that were checked before are returned as they are.
+    Names that were checked before are returned as they are. `queries` are the ids of those of a
+    list of lists, or the path of a file with one on each line.
 
     >>> read_columns({"query": "user", "run.doc": "item"})
     {'query': 'user', 'run.doc': 'item'}
     """
-    if columns is None:
-        return Columns()
     if isinstance(columns, Columns):
         return columns
+    ids = _read_queries(queries)
+    if columns is None:
+        return Columns(queries=ids)
     if not isinstance(columns, Mapping):
         raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
     keys = (*_KEYS, _SUBTOPIC, f"{JUDGMENTS.name}.{_SUBTOPIC}") if subtopics else _KEYS
@@ -87,7 +117,27 @@ def read_columns(columns: object, *, subtopics: bool = False) -> Columns:
             f"both, {' and '.join(both)}",
             "Leave one of them out.",
         )
-    return Columns({key: str(name) for key, name in columns.items()})
+    return Columns({key: str(name) for key, name in columns.items()}, ids)
+
+
+def _read_queries(given: object) -> list[str] | None:
+    """Return the ids of queries, in the order of a list of lists."""
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        return _ids_in_file(path_of(given))
+    if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
+        raise InputError("queries", "a list of ids, or a file of them", shown(given))
+    return [id_text(each, where=f"queries, item {place}") for place, each in enumerate(given, 1)]
+
+
+def _ids_in_file(name: str) -> list[str]:
+    with opened(name) as file:
+        lines = file.read().removeprefix(BYTE_ORDER_MARK).splitlines()
+    try:
+        return [line.decode().strip() for line in lines if line.strip()]
+    except UnicodeDecodeError:
+        raise InputError(name, "UTF-8 text", "bytes that are none") from None
 
 
 def asked_columns(

@@ -74,7 +74,7 @@ def recognise_head(head: bytes, name: str, kind: Kind, given: Mapping[str, str])
         raise InputError(name, "text or Parquet", "a binary file", "Check the path.")
     first = lines[0]
     if first.lstrip().startswith((b"{", b"[")) and not _is_trec(first, kind):
-        return Layout("jsonl" if _is_record(first) else "json")
+        return Layout("jsonl" if _is_record(first, kind, given) else "json")
     data = next((line for line in lines if not line.lstrip().startswith(b"#")), first)
     if _LETOR.match(data):
         return Layout("letor")
@@ -283,15 +283,22 @@ def _is_trec(line: bytes, kind: Kind) -> bool:
     return False
 
 
-def _is_record(line: bytes) -> bool:
-    """Return whether a line is a JSON object with a value in it that is no object."""
+def _is_record(line: bytes, kind: Kind, given: Mapping[str, str]) -> bool:
+    """Return whether a line is a JSON object of one document, not of a query with its list.
+
+    The one has values that are neither objects nor lists, the ids of query and doc among them where
+    it has others, too.
+    """
     import json
 
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict) and any(not isinstance(item, dict) for item in value.values())
+    if not isinstance(value, dict) or all(isinstance(item, dict) for item in value.values()):
+        return False
+    plain = [name for name, item in value.items() if not isinstance(item, dict | list)]
+    return len(plain) == len(value) or looks_like_header(plain, kind, given)
 
 
 def other_kind(count: int, kind: Kind) -> str:

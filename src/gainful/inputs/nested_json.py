@@ -14,6 +14,8 @@ from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.lists_and_records import is_dict_of_dicts
+from gainful.inputs.search_responses import is_answer
 from gainful.message_texts import shown
 
 KEY_ONCE = "A JSON object has each key once: remove one."
@@ -32,23 +34,30 @@ class _Again:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherShape:
+    """A value of JSON that is neither a dict of dicts nor records; lists, perhaps."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     """A list of objects with the same keys."""
 
-    file: LocalFile
+    name: str
     kind: Kind
     records: list[dict[str, Any]]
 
     def arrays(self, columns: Mapping[str, str]) -> dict[str, NDArray[Any]]:
         """Return the columns query, doc and number."""
         names = list(self.records[0])
-        places = find_columns(names, self.kind, columns, self.file.name)
+        places = find_columns(names, self.kind, columns, self.name)
         value = names[places[2]]
         keys = [names[place] for place in places[:2]]
         ids: dict[str, list[str]] = {"query": [], "doc": []}
         numbers: list[float] = []
         for number, record in enumerate(self.records, 1):
-            where = f"{self.file.name}, record {number}"
+            where = f"{self.name}, record {number}"
             if not isinstance(record, dict) or any(key not in record for key in (*keys, value)):
                 raise InputError(where, f"the keys {', '.join([*keys, value])}", shown(record))
             for (role, column), key in zip(ids.items(), keys, strict=True):
@@ -65,20 +74,16 @@ class Records:
 
 def read_nested(
     file: LocalFile, kind: Kind, *, checked: bool = True
-) -> dict[str, dict[str, float]] | Records:
+) -> dict[str, dict[str, float]] | Records | OtherShape:
     """Read a file of one JSON value.
 
     Where it is not `checked`, {query: {doc: number}} may hold what is no finite number.
     """
     value = _parsed(file)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        return Records(file, kind, value)
-    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
-        raise InputError(
-            file.name,
-            f"{{query: {{doc: {kind.number}}}}}",
-            f"{type(value).__name__} {shown(value)}",
-        )
+        return OtherShape(value) if is_answer(value[0]) else Records(file.name, kind, value)
+    if not isinstance(value, dict) or not is_dict_of_dicts(value):
+        return OtherShape(value)
     if not checked:
         return {query: _unchecked(documents) for query, documents in value.items()}
     refuse_halves(value, where=f"{file.name}, query ids")
@@ -95,6 +100,9 @@ def _parsed(file: LocalFile) -> Any:
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError as problem:
+        lines = _lines(text) if problem.msg == "Extra data" else None
+        if lines is not None:
+            return lines
         raise InputError(
             f"{file.name}:{problem.lineno}",
             "JSON: {query: {doc: number}}, or an object on each line",
@@ -107,6 +115,18 @@ def _parsed(file: LocalFile) -> Any:
         raise repeated_key(text, file.name, levels, problem, _NO_ROWS) from None
     except (ValueError, RecursionError) as problem:
         raise InputError(file.name, "JSON that can be read", str(problem)) from None
+
+
+def _lines(text: bytes) -> list[Any] | None:
+    """Return the values of JSON lines; None where a line is no JSON."""
+    try:
+        return [
+            json.loads(line, object_pairs_hook=unique_keys)
+            for line in text.split(b"\n")
+            if line.strip()
+        ]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _unchecked(documents: dict[str, Any]) -> dict[str, Any]:

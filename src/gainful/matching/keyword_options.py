@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Mapping
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import ParamSpec, TypedDict, TypeVar
 
 from gainful.inputs.cores import at_most
@@ -16,7 +17,15 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-class ReadingOptions(TypedDict, total=False):
+class InputOptions(TypedDict, total=False):
+    """What `ReadingOptions` has, but for `queries`."""
+
+    columns: Mapping[str, str] | None
+    engine: Engine | Spark | None
+    progress: Callable[..., None] | None
+
+
+class ReadingOptions(InputOptions, total=False):
     """How inputs are read: what every function that reads them takes by keyword.
 
     Attributes:
@@ -26,14 +35,22 @@ class ReadingOptions(TypedDict, total=False):
             `compare`, `Spark`, which then reads the files.
         progress: called with the share of the work that is done, from 0 to 1; where there are
             several runs, also with the name of the one at hand.
+        queries: for an input that is a list of lists, or of responses of a search, the ids of their
+            queries, in order; or the path of a file with an id on each line.
     """
 
-    columns: Mapping[str, str] | None
-    engine: Engine | Spark | None
-    progress: Callable[..., None] | None
+    queries: Iterable[str | int] | str | os.PathLike[str] | None
 
 
-class MeasuringOptions(ReadingOptions, total=False):
+class PageOptions(InputOptions, total=False):
+    """What `MeasuringOptions` has, but for `queries`: those of `report` are texts."""
+
+    policy: GivenPolicy | None
+    dialect: str | Dialect | None
+    chunks: str | Mapping[str, str] | Callable[[str], str] | None
+
+
+class MeasuringOptions(PageOptions, ReadingOptions, total=False):
     """How runs are matched and measured: `ReadingOptions`, and these.
 
     Attributes:
@@ -46,13 +63,9 @@ class MeasuringOptions(ReadingOptions, total=False):
             says otherwise.
     """
 
-    policy: GivenPolicy | None
-    dialect: str | Dialect | None
-    chunks: str | Mapping[str, str] | Callable[[str], str] | None
-
 
 def takes(
-    record: type[ReadingOptions],
+    record: type[InputOptions],
 ) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
     """Have a function take a record of options: `**options: Unpack[MeasuringOptions]`.
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gainful.errors import InputError
-from gainful.inputs.columns import find_columns, kind_by_columns
+from gainful.inputs.columns import Columns, find_columns, kind_by_columns
 from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.engine import Session
 from gainful.inputs.files import LocalFile, kept_file, parts_of, path_of, unpacked
@@ -22,11 +22,9 @@ from gainful.matching.input_kinds.table_input import TableInput
 if TYPE_CHECKING:
     from gainful.inputs.nested_json import Records
 
-Given = Mapping[str, str]
-
 
 def open_input(
-    given: object, kind: Kind, columns: Given, session: Session, *, checked: bool = True
+    given: object, kind: Kind, columns: Columns, session: Session, *, checked: bool = True
 ) -> Input:
     """Open what a caller gave.
 
@@ -40,11 +38,14 @@ def open_input(
     return opened
 
 
-def _open_object(given: object, kind: Kind, columns: Given, session: Session) -> Input:
+def _open_object(given: object, kind: Kind, columns: Columns, session: Session) -> Input:
     if isinstance(given, Mapping):
+        from gainful.inputs.lists_and_records import is_dict_of_dicts
         from gainful.matching.input_kinds.dict_input import DictInput
 
-        return DictInput(given, kind, kind.name, session)
+        if is_dict_of_dicts(given):
+            return DictInput(given, kind, kind.name, session)
+        return _open_lists(given, kind, kind.name, columns, session)
     from gainful.inputs.spark_frames import is_spark
 
     if is_spark(given):
@@ -56,17 +57,33 @@ def _open_object(given: object, kind: Kind, columns: Given, session: Session) ->
     source = open_frame(given, kind, columns, session)
     if source is not None:
         return TableInput(source, session)
-    raise InputError(
-        kind.name,
-        f"a dict {{query: {{doc: {kind.number}}}}}, the path of a file, or a data frame",
-        type(given).__name__,
-    )
+    return _open_lists(given, kind, kind.name, columns, session)
+
+
+def _open_lists(given: object, kind: Kind, name: str, columns: Columns, session: Session) -> Input:
+    """Open lists, records, or what another library or a search service returned."""
+    from gainful.inputs.lists_and_records import Rows, read_lists
+    from gainful.matching.input_kinds.dict_input import DictInput
+
+    found = read_lists(given, kind, columns, name)
+    if found is None:
+        raise InputError(
+            name,
+            f"a dict {{query: {{doc: {kind.number}}}}} or {{query: [doc, …]}}, rows, the path of a "
+            "file, or a data frame",
+            type(given).__name__,
+        )
+    if isinstance(found, Rows):
+        from gainful.inputs.nested_json import Records
+
+        return TableInput(_records(Records(name, kind, found.records), columns, session), session)
+    return DictInput(found.documents, kind, name, session)
 
 
 def _open_path(
     given: str | os.PathLike[str] | LocalFile,
     kind: Kind,
-    columns: Given,
+    columns: Columns,
     session: Session,
     *,
     checked: bool,
@@ -88,7 +105,7 @@ def _open_path(
 
 
 def _open_file(
-    file: LocalFile, kind: Kind, columns: Given, session: Session, *, checked: bool
+    file: LocalFile, kind: Kind, columns: Columns, session: Session, *, checked: bool
 ) -> Input:
     layout = recognise(file, kind, columns)
     match layout.format:
@@ -103,12 +120,14 @@ def _open_file(
 
             return PredictionInput(read_predictions(file), kind, session)
         case "json":
-            from gainful.inputs.nested_json import read_nested
+            from gainful.inputs.nested_json import Records, read_nested
             from gainful.matching.input_kinds.dict_input import DictInput
 
             found = read_nested(file, kind, checked=checked)
-            if isinstance(found, Mapping):
+            if isinstance(found, dict):
                 return DictInput(found, kind, file.name, session)
+            if not isinstance(found, Records):
+                return _open_lists(found.value, kind, file.name, columns, session)
             source = _records(found, columns, session)
         case "parquet":
             from gainful.inputs.typed_tables import parquet
@@ -123,9 +142,9 @@ def _open_file(
     return TableInput(source, session)
 
 
-def _records(found: "Records", columns: Given, session: Session) -> Source:
+def _records(found: "Records", columns: Columns, session: Session) -> Source:
     """Have a list of JSON objects as a table."""
-    names, where = (*found.records[0],), found.file.name
+    names, where = (*found.records[0],), found.name
     found = replace(found, kind=kind_by_columns(names, found.kind, columns))
     table = session.register(found.kind.name, found.arrays(columns))
     # No number is missing; but the engine takes NaN in an array for nothing.

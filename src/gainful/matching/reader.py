@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
 from gainful.inputs.clean_trec_files import TrecArrays
-from gainful.inputs.columns import read_columns
+from gainful.inputs.columns import Columns, read_columns
 from gainful.inputs.cores import at_most
 from gainful.inputs.engine import Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
@@ -88,14 +88,14 @@ class Reader:
         given: what the caller gave as judgments.
         policy: as the caller gives it, `fold` decided.
         session: of the engine.
-        columns: names of columns, by what they hold.
+        columns: names of columns, by what they hold, and ids of queries for lists without.
         chunks: how to fold chunks to documents.
     """
 
     given: object
     policy: Policy
     session: Session
-    columns: Mapping[str, str]
+    columns: Columns
     chunks: Chunks | None
     _opened: dict[tuple[str, int], tuple[object, Input]] = field(default_factory=dict)
 
@@ -256,11 +256,13 @@ def reading(
     Args:
         judgments: as the caller gives them.
         policy: the caller's, or a dialect's.
-        options: `MeasuringOptions`, of which columns, chunks, engine and progress matter here.
+        options: `MeasuringOptions`, of which columns, queries, chunks, engine and progress matter
+            here.
     """
     columns, chunks = options.get("columns"), options.get("chunks")
     decided = policy.folding(chunks=chunks is not None)
-    names, folding = read_columns(columns), read_chunks(chunks, decided)
+    names = read_columns(columns, options.get("queries"))
+    folding = read_chunks(chunks, decided)
     with opened_session(options) as session:
         yield Reader(judgments, decided, session, names, folding)
     if names is not columns:  # else they are checked where they were read

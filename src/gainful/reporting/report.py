@@ -23,7 +23,7 @@ from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.read_table import read_table
 from gainful.inputs.spark_engine import Spark
-from gainful.matching.keyword_options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, PageOptions, takes
 from gainful.measures.notation import Measures
 from gainful.message_texts import shown
 from gainful.reporting.packed_details import Packed
@@ -120,7 +120,7 @@ class Report:
         return f"Report({runs}; {kept['queries']} of {kept['of']} {queries} in detail)"
 
 
-@takes(MeasuringOptions)
+@takes(PageOptions)
 def report(
     judgments: object,
     runs: Mapping[str, object],
@@ -143,7 +143,7 @@ def report(
     tie: float = 0.0,
     resamples: int = 10_000,
     seed: int = 0,
-    **options: Unpack[MeasuringOptions],
+    **options: Unpack[PageOptions],
 ) -> Report:
     """Measure runs, compare them, and make one page of all that is found.
 
@@ -185,7 +185,8 @@ def report(
     'nDCG@10 = DCG@10 / IDCG@10 = 2.262 / 2.631 = 0.860'
     """
     refuse_missing_packages()
-    request = read_request(measures, options)
+    taken: MeasuringOptions = {**options, "queries": None}
+    request = read_request(measures, taken)
     asked, progress = request.measures, options.get("progress")
     arguments.function(progress, "progress")
     if title is not None:
@@ -207,7 +208,7 @@ def report(
     elif slices is not None or by:
         raise InputError("slices", "several runs, which are compared", "one")
     evaluating = progress and RunProgress(fresh, _within(progress, 0.0, _EVALUATED))
-    with request.reader_of(judgments, {**options, "progress": evaluating}) as reader:
+    with request.reader_of(judgments, {**taken, "progress": evaluating}) as reader:
         if reader.is_on_spark(fresh.values()):
             _refuse_spark()
         scores = measure_runs(reader, fresh, request, progress=evaluating, keep=True)

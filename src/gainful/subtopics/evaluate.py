@@ -12,7 +12,7 @@ from gainful.errors import InputError, PolicyError
 from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.request import refuse_dialect
 from gainful.evaluation.scores import measure_matched
-from gainful.inputs.columns import read_columns
+from gainful.inputs.columns import Columns, read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN
@@ -84,7 +84,7 @@ def evaluate_subtopics(
         found = shown(options.get("chunks"))
         raise InputError("chunks", "none: subtopics are judged by document", found, "Leave it out.")
     decided = chosen.resolved(ids=True)
-    names = read_columns(options.get("columns"), subtopics=True)
+    names = read_columns(options.get("columns"), options.get("queries"), subtopics=True)
     with opened_session(options) as session:
         judged = read_judged(judgments, names, chosen, session)
         returned = _read_run(run, names, chosen, session)
@@ -118,9 +118,7 @@ def _refuse_policy(policy: Policy) -> None:
             )
 
 
-def _read_run(
-    run: object, columns: Mapping[str, str], policy: Policy, session: Session
-) -> Documents:
+def _read_run(run: object, columns: Columns, policy: Policy, session: Session) -> Documents:
     opened = open_input(run, RUN, columns, session)
     found = opened.documents(policy)
     opened.warn_of_ranks()

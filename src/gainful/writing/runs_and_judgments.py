@@ -9,7 +9,7 @@ import numpy as np
 
 from gainful import arguments
 from gainful.errors import InputError, warn
-from gainful.inputs.columns import read_columns
+from gainful.inputs.columns import Columns, read_columns
 from gainful.inputs.engine import Session, quoted
 from gainful.inputs.files import LocalFile
 from gainful.inputs.format_detection import recognise
@@ -124,7 +124,7 @@ def write_pool(
     naming = FileFormat("trec", packing)
     if known:
         with Session() as session:
-            rows = read_rows(known, JUDGMENTS, {}, session)
+            rows = read_rows(known, JUDGMENTS, Columns(), session)
             refuse_ids(rows, naming.format)
             refuse_misread(rows, select_of(rows, naming.format, ""), naming, name_of(path))
     lines = [
@@ -150,7 +150,7 @@ def _write(
     options: ReadingOptions,
 ) -> None:
     naming = read_naming(path, format, DOCUMENTS)
-    names = read_columns(options.get("columns"))
+    names = read_columns(options.get("columns"), options.get("queries"))
     with opened_session(options) as session:
         rows = read_rows(given, kind, names, session)
         names.refuse_unused()
@@ -180,9 +180,7 @@ class OrderedRows:
     queries: tuple[str, ...]
 
 
-def read_rows(
-    given: object, kind: Kind, columns: Mapping[str, str], session: Session
-) -> OrderedRows:
+def read_rows(given: object, kind: Kind, columns: Columns, session: Session) -> OrderedRows:
     """Read what a caller passed as run or judgments, check it, and put it in order.
 
     Queries stand by id. The documents of a run stand by score, the best first, those with equal

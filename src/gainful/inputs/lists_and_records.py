@@ -1,0 +1,425 @@
+"""Ranked lists, pairs, records and results of other libraries, as documents with numbers.
+
+What people hold in Python or in JSON in the place of `{query: {doc: number}}`:
+
+- `{query: [doc, …]}`, `{query: [(doc, score), …]}`, in judgments also `{query: {doc, …}}`;
+- the same as a list of lists, with the ids of the queries apart;
+- rows: records, named tuples, dataclasses or `(query, doc, number)`;
+- what a search service answered to each query (`search_responses`), and the documents, nodes and
+  datasets of other libraries, told by what they have.
+
+In a run, a list without scores is in the order of rank. In judgments, what has no grade has grade 1.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import pairwise
+from numbers import Real
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+
+from gainful.errors import InputError, warn
+from gainful.inputs.columns import ALIASES, Columns, asked_columns, plain_name
+from gainful.inputs.identifiers import id_text
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
+from gainful.inputs.search_responses import hits_in, is_answer, query_in, responses_in
+from gainful.message_texts import shown
+
+_ROW = 3  # query, doc and number
+_PAIR = 2  # doc and number
+_IDS = ("_id", "objectID", "id", "id_", "node_id", "ref_doc_id")  # of a hit, before the usual names
+_SCORES = ("_score", "score", "_rankingScore", "@search.score")
+_INSIDE = ("_source", "fields", "document", "metadata", "node", "payload", "entity")
+_UNGRADED = 1.0
+
+
+class Lists(NamedTuple):
+    """What was given, as `{query: {doc: number}}`; nothing that the caller has is in it."""
+
+    documents: dict[str, dict[str, float]]
+
+
+class Rows(NamedTuple):
+    """What was given, as records of the same fields: names of columns tell which is which."""
+
+    records: list[dict[str, Any]]
+
+
+def is_dict_of_dicts(given: Mapping[Any, Any]) -> bool:
+    """Return whether this is `{query: {doc: number}}`, which needs no conversion.
+
+    >>> is_dict_of_dicts({"q": {"a": 1}}), is_dict_of_dicts({"q": ["a"]})
+    (True, False)
+    """
+    return all(map(_has_numbers, given.values())) and not is_answer(given)
+
+
+def _has_numbers(found: object) -> bool:
+    if not isinstance(found, Mapping) or is_answer(found):
+        return False
+    return not isinstance(next(iter(found.values()), None), Mapping)
+
+
+def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists | Rows | None:
+    """Read what a caller gave as judgments or as a run; None if it is nothing that is known here.
+
+    Args:
+        given: as in the list above.
+        kind: judgments or run.
+        columns: names of fields that are not among the usual, and the ids of the queries of a
+            list of lists.
+        name: what messages call it.
+
+    >>> read_lists({"q": ["a", "b"]}, RUN, Columns(), "run")
+    Lists(documents={'q': {'a': -1.0, 'b': -2.0}})
+    >>> read_lists({"q": {"a"}}, JUDGMENTS, Columns(), "judgments")
+    Lists(documents={'q': {'a': 1.0}})
+    """
+    given = _unwrapped(given, kind)
+    reading = _Reading(kind, columns, name)
+    if isinstance(given, Mapping):
+        return _read_mapping(given, reading)
+    if not _is_list(given):
+        return None
+    items = list(given)
+    if not items:
+        raise InputError(name, kind.least, "an empty list")
+    first = items[0]
+    if isinstance(first, Mapping) and is_answer(first):
+        return reading.answers(items)
+    if not _is_of_a_query(first) and _is_row(first):
+        return Rows([_record(item, place, reading) for place, item in enumerate(items, 1)])
+    if _is_of_a_query(first):
+        queries = columns.use_queries()
+        if queries is not None:
+            return reading.lists(_named(queries, items, name))
+        if _is_row(first):
+            return Rows([_record(item, place, reading) for place, item in enumerate(items, 1)])
+        raise InputError(
+            name,
+            "the ids of the queries, for a list of lists",
+            f"{len(items)} lists without",
+            "Give queries=[…] with an id for each list, or a dict {query: list}.",
+        )
+    raise InputError(
+        name,
+        f"a dict {{query: [doc, …]}}, or rows with a query, a doc and a {kind.number}",
+        f"a list of {type(first).__name__}: {shown(first)}",
+        "Say which query it belongs to: {query: list}.",
+    )
+
+
+def _read_mapping(given: Mapping[Any, Any], reading: "_Reading") -> Lists:
+    if is_answer(given):
+        several = responses_in(given)
+        return reading.answers([given] if several is None else several)
+    inner = _inner_run(given, reading.name)
+    return reading.lists((inner or given).items())
+
+
+def _inner_run(given: Mapping[Any, Any], name: str) -> Mapping[Any, Any] | None:
+    """Return the run in `{subset: {split: {query: {doc: score}}}}`; None if it is of another shape."""
+    found = []
+    for subset, splits in given.items():
+        if not isinstance(splits, Mapping) or is_answer(splits):
+            return None
+        for split, queries in splits.items():
+            if isinstance(queries, Mapping) and queries:
+                first = next(iter(queries.values()))
+                if isinstance(first, Mapping):
+                    found.append((f"[{subset!r}][{split!r}]", queries))
+    if not found:
+        return None
+    if len(found) > 1:
+        places = ", ".join(place for place, _ in found)
+        raise InputError(name, "one split of one subset", f"{len(found)}: {places}", "Give one.")
+    return found[0][1]
+
+
+def _unwrapped(given: Any, kind: Kind) -> Any:
+    """Return what an object of another library holds; the object itself if nothing is known of it."""
+    wanted = {JUDGMENTS.name: ("qrels_iter", "qrels"), RUN.name: ("scoreddocs_iter", "run")}
+    method, attribute = wanted[kind.name]
+    if isinstance(given, type):
+        return given
+    if callable(getattr(given, method, None)):
+        return getattr(given, method)()
+    if callable(getattr(given, "to_dict", None)) and hasattr(given, attribute):
+        return given.to_dict()
+    return given
+
+
+def _is_list(given: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether it is a list of something: a sequence, an array of one dimension, an iterator."""
+    if isinstance(given, str | bytes | bytearray | memoryview | Mapping):
+        return False
+    if isinstance(given, np.ndarray):
+        return given.ndim > 0
+    # A named tuple is one row.
+    return isinstance(given, Sequence | Iterator) and not hasattr(given, "_fields")
+
+
+def _named(queries: Sequence[str], items: Sequence[Any], name: str) -> Iterable[tuple[str, Any]]:
+    if len(queries) != len(items):
+        raise InputError(
+            "queries", f"{len(items)} ids, one for each list of {name}", str(len(queries))
+        )
+    return zip(queries, items, strict=True)
+
+
+def _is_row(item: object) -> bool:
+    """Return whether an item of a list is a row with a query of its own, not the list of a query."""
+    if isinstance(item, Mapping) or hasattr(item, "_fields") or dataclasses.is_dataclass(item):
+        return True
+    if isinstance(item, tuple):
+        query, doc, *rest = (*item, None, None)
+        return len(item) == _ROW and _is_id(query) and _is_id(doc) and _is_number(rest[0])
+    fields = _fields(item)
+    return any(plain_name(field) in ALIASES["query"] for field in fields)
+
+
+def _is_of_a_query(item: object) -> bool:
+    """Return whether an item of a list holds the documents of a query."""
+    if isinstance(item, Mapping):
+        plain = [plain_name(name) for name in item]
+        named = any(name in ALIASES["query"] for name in plain)
+        return all(map(_is_number, item.values())) and not named
+    return _is_list(item) or isinstance(item, Set)
+
+
+def _record(item: Any, place: int, reading: "_Reading") -> dict[str, Any]:
+    if isinstance(item, Mapping):
+        return dict(item)
+    fields = _fields(item)
+    if fields:
+        return fields
+    if isinstance(item, tuple) and len(item) == _ROW:
+        return dict(zip(("query", "doc", reading.kind.number), item, strict=True))
+    raise InputError(f"{reading.name}, row {place}", "a row as the first is", f"{shown(item)}")
+
+
+def _fields(item: Any) -> dict[str, Any]:
+    """Return the fields of a named tuple, a dataclass or another object, by name."""
+    names = getattr(item, "_fields", None)
+    if isinstance(item, tuple) and names is not None:
+        return dict(zip(names, item, strict=True))
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        return {each.name: getattr(item, each.name) for each in dataclasses.fields(item)}
+    try:
+        return {name: value for name, value in vars(item).items() if not name.startswith("__")}
+    except TypeError:
+        slots = getattr(type(item), "__slots__", ())
+        return {name: getattr(item, name) for name in slots if hasattr(item, name)}
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real | np.number) and not isinstance(value, bool)
+
+
+class _Reading:
+    """Reads the lists of queries, and says once what is odd about them."""
+
+    def __init__(self, kind: Kind, columns: Columns, name: str) -> None:
+        self.kind, self.name = kind, name
+        self.asked = asked_columns(kind, columns)
+        self._columns = columns
+        self._repeated: list[tuple[str, str]] = []
+        self._rising: list[bool] = []
+
+    def answers(self, answers: Sequence[Any]) -> Lists:
+        """Read what a search service answered, each with the query that it belongs to."""
+        queries = self._columns.use_queries()
+        if queries is not None:
+            return self.lists(_named(queries, answers, self.name))
+        named = []
+        for place, answer in enumerate(answers, 1):
+            query = (
+                query_in(answer, self.asked.get("query")) if isinstance(answer, Mapping) else None
+            )
+            if query is None:
+                raise InputError(
+                    f"{self.name}, response {place}",
+                    "the query that it answers",
+                    f"none among {', '.join(map(repr, answer)) if isinstance(answer, Mapping) else shown(answer)}",
+                    "Give queries=[…] with an id for each response, or a dict {query: response}.",
+                )
+            named.append((query, answer))
+        return self.lists(named)
+
+    def lists(self, named: Iterable[tuple[Any, Any]]) -> Lists:
+        """Read the list of each query."""
+        documents: dict[str, dict[str, float]] = {}
+        for given, items in named:
+            query = id_text(given, where=f"{self.name}, query ids")
+            if query in documents:
+                raise InputError(self.name, "each query once", f"{query!r} again")
+            documents[query] = self._list(query, items)
+        self._tell()
+        return Lists(documents)
+
+    def _list(self, query: str, items: Any) -> dict[str, float]:
+        where = f"{self.name}, query {query!r}"
+        hits = hits_in(items) if isinstance(items, Mapping) and is_answer(items) else None
+        if hits is not None:
+            items = hits
+        elif isinstance(items, Mapping):
+            return {id_text(doc, where=where): number for doc, number in items.items()}
+        if isinstance(items, Set):
+            if self.kind.name == RUN.name:
+                raise InputError(
+                    where, "documents in the order of rank", "a set, which has no order",
+                    "Give a list, or a dict {doc: score}.",
+                )  # fmt: skip
+            items = sorted(items, key=str)
+        if not _is_list(items):
+            raise InputError(
+                where, f"{{doc: {self.kind.number}}}, or a list of documents", shown(items)
+            )
+        found = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
+        return self._numbered(query, found)
+
+    def _item(self, item: Any, where: str) -> "_Item":
+        """Return the id of a document, and its number where it has one."""
+        if _is_id(item):
+            return _Item(id_text(item, where=where), None, certain=False)
+        if isinstance(item, np.ndarray):
+            item = item.tolist()
+        if isinstance(item, tuple | list) and not hasattr(item, "_fields"):
+            if len(item) != _PAIR:
+                raise InputError(where, f"a pair (doc, {self.kind.number})", shown(item))
+            doc, number = item
+            return _Item(
+                self._item(doc, where).doc, _checked(number, self.kind, where), certain=True
+            )
+        fields = dict(item) if isinstance(item, Mapping) else _fields(item)
+        if not fields:
+            raise InputError(
+                where, "the id of a document, a pair, or an object with an id", shown(item)
+            )
+        doc = self._id(fields, where)
+        number = self._number(fields)
+        if number is not None:
+            number = _checked(number, self.kind, where)
+        return _Item(doc, number, certain=False)
+
+    def _id(self, fields: Mapping[str, Any], where: str) -> str:
+        asked = self.asked.get("doc")
+        names = [asked] if asked is not None else [*_IDS, *ALIASES["doc"]]
+        for inside in (fields, *_inner(fields)):
+            for name in names:
+                value = _get(inside, name)
+                if value is not None and _is_id(value):
+                    if asked is not None:
+                        self._columns.use("doc", self.kind)
+                    return id_text(value, where=where)
+        known = [*fields, *(f"{name}" for inside in _inner(fields) for name in inside)]
+        raise InputError(
+            where,
+            "the id of a document" if asked is None else f"the field {asked!r} for doc",
+            f"only {', '.join(map(repr, known))}",
+            "Say which field it is: columns doc=….",
+        )
+
+    def _number(self, fields: Mapping[str, Any]) -> Any:
+        role = self.kind.number
+        asked = self.asked.get(role)
+        usual = _SCORES if self.kind.name == RUN.name else ()
+        names = [asked] if asked is not None else [*usual, *ALIASES[role]]
+        if asked is None and self.kind.name == RUN.name:
+            names.append("relevance")
+        for inside in (fields, *_inner(fields)):
+            for name in names:
+                value = _get(inside, name)
+                if value is not None and _is_number(value):
+                    if asked is not None:
+                        self._columns.use(role, self.kind)
+                    return value
+        return None
+
+    def _numbered(self, query: str, items: "list[_Item]") -> dict[str, float]:
+        """Return the documents of a query; of one that stands again, the first counts."""
+        numbers = [item.number for item in items]
+        if self.kind.name == JUDGMENTS.name:
+            kept = [_UNGRADED if number is None else number for number in numbers]
+        else:
+            kept = self._scores(items)
+        documents: dict[str, float] = {}
+        for item, number in zip(items, kept, strict=True):
+            if item.doc in documents:
+                self._repeated.append((query, item.doc))
+            else:
+                documents[item.doc] = number
+        return documents
+
+    def _scores(self, items: "list[_Item]") -> list[float]:
+        """Return scores: those of pairs, or what tells the order of a list.
+
+        The hits of a search stand in the order of rank; their scores tell which of them tie.
+        """
+        scores = [item.number for item in items if item.number is not None]
+        whole = len(scores) == len(items)
+        if whole and all(item.certain for item in items):
+            steps = [(left, right) for left, right in pairwise(scores) if left != right]
+            if steps:
+                self._rising.append(all(left < right for left, right in steps))
+            return scores
+        if whole and all(left >= right for left, right in pairwise(scores)):
+            return scores
+        return [float(-place) for place in range(1, len(items) + 1)]
+
+    def _tell(self) -> None:
+        if self._repeated:
+            query, doc = self._repeated[0]
+            more = f", and {len(self._repeated) - 1} more" if len(self._repeated) > 1 else ""
+            warn(
+                f"{self.name}: document {doc!r} of query {query!r} stands again in its list{more}; "
+                "the first counts."
+            )
+        if self._rising and all(self._rising):
+            warn(
+                f"{self.name}: the scores rise along every list, as distances do, of which the lowest "
+                "is the best. The highest score counts as the best: give the ids alone, or the "
+                "negatives."
+            )
+
+
+class _Item(NamedTuple):
+    """An item of the list of a query: a document, its number if any, and whether that ranks it."""
+
+    doc: str
+    number: float | None
+    certain: bool
+
+
+def _inner(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what a hit holds of its document, one level deeper."""
+    for name in _INSIDE:
+        value = fields.get(name)
+        if isinstance(value, Mapping):
+            yield value
+        elif value is not None and not isinstance(value, str | int | float | list):
+            yield _fields(value)
+
+
+def _get(fields: Mapping[str, Any], name: str) -> Any:
+    """Return a field; the usual names are compared as those of columns are."""
+    if name in fields:
+        return fields[name]
+    plain = {plain_name(field): field for field in fields}
+    return fields.get(plain.get(name, ""), None)
+
+
+def _checked(number: Any, kind: Kind, where: str) -> float:
+    if not _is_number(number):
+        raise InputError(where, f"a {kind.number}", shown(number), kind.advice(number))
+    read = float(number)
+    if isinstance(number, int | np.integer) and int(read) != number:
+        raise InputError(
+            where, f"a {kind.number} that a float64 holds exactly", shown(number), "Scale it down."
+        )
+    return read

@@ -1,0 +1,108 @@
+"""Responses of search services: where the hits of each stand, and the query that it answers.
+
+Known are those of Elasticsearch and OpenSearch (`hits.hits`), Solr (`response.docs`), Vespa
+(`root.children`), Algolia, Meilisearch and Typesense (`hits`), Qdrant (`result.points`) and Azure
+(`value`), and several in one, as `_msearch` and multi-search return them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gainful.inputs.columns import ALIASES
+
+# Where a list of hits stands in a response; the first that fits counts.
+_HITS = (
+    ("hits", "hits"),
+    ("response", "docs"),
+    ("root", "children"),
+    ("result", "points"),
+    ("result", "hits"),
+    ("hits",),
+    ("matches",),
+    ("docs",),
+    ("documents",),
+    ("results",),
+    ("nodes",),
+    ("points",),
+    ("value",),
+)
+_SEVERAL = ("responses", "results")
+_OUTER = frozenset(path[0] for path in (*_HITS, *((name,) for name in _SEVERAL)))
+_QUERIES = ("request_params", "responseHeader", "params", "query")
+_TEXTS = ("q", "query")
+
+
+def is_answer(given: Mapping[Any, Any]) -> bool:
+    """Return whether a dict is what a search service answers, rather than documents with numbers.
+
+    >>> is_answer({"hits": {"hits": [{"_id": "a"}]}}), is_answer({"hits": 3.5})
+    (True, False)
+    """
+    # A few look-ups, since this is asked of every query of every dict.
+    if given.keys().isdisjoint(_OUTER):
+        return False
+    return hits_in(given) is not None or responses_in(given) is not None
+
+
+def hits_in(given: Mapping[Any, Any]) -> list[Any] | None:
+    """Return the hits of one response, in order; None if it is none.
+
+    >>> hits_in({"response": {"docs": [{"id": "a"}]}})
+    [{'id': 'a'}]
+    """
+    if responses_in(given) is not None:
+        return None
+    for path in _HITS:
+        found: Any = given
+        for name in path:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        if _is_list(found):
+            return list(found)
+    return None
+
+
+def responses_in(given: Mapping[Any, Any]) -> list[Mapping[Any, Any]] | None:
+    """Return the responses of a request for several; None if it is one.
+
+    >>> len(responses_in({"responses": [{"hits": {"hits": []}}, {"hits": {"hits": []}}]}))
+    2
+    """
+    for name in _SEVERAL:
+        found = given.get(name)
+        if _is_list(found) and found and all(_has_hits(each) for each in found):
+            return list(found)
+    return None
+
+
+def query_in(response: Mapping[Any, Any], asked: str | None = None) -> Any:
+    """Return the id of the query that a response answers, or its text; None where it does not tell.
+
+    >>> query_in({"query": "shoes", "hits": []}), query_in({"hits": []})
+    ('shoes', None)
+    """
+    names = (asked,) if asked is not None else ALIASES["query"]
+    for name in names:
+        value = response.get(name)
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            return value
+    for outer in _QUERIES:
+        inside = response.get(outer)
+        inside = inside.get("params", inside) if isinstance(inside, Mapping) else None
+        for name in _TEXTS:
+            value = inside.get(name) if isinstance(inside, Mapping) else None
+            if isinstance(value, str):
+                return value
+    return None
+
+
+def _has_hits(given: Any) -> bool:
+    return isinstance(given, Mapping) and any(
+        _is_list(given.get(path[0]))
+        if len(path) == 1
+        else isinstance(given.get(path[0]), Mapping) and _is_list(given[path[0]].get(path[1]))
+        for path in _HITS[:6]
+    )
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str | bytes)
