@@ -434,9 +434,11 @@ def methods() -> Iterator[tuple[str, Call]]:
         "Gate": {"measures": ["nDCG@2"]},
         "SubtopicMeasure": {"names": "alpha"},
         "ScoresPlot": {"measure": "AP", **SIZED},
+        "QueryDifferences": {"column": "difference", "worst": 2, "best": 1, "count": 3},
     }
     others = {
         "PerQuery": scores.per_query,
+        "QueryDifferences": compared.per_query,
         "ScoresPlot": scores.plot,
         "ComparisonPlot": compared.plot,
     }

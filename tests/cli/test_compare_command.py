@@ -408,3 +408,50 @@ def test_saved_baselines_alone(cli, tmp_path, scores):
     assert code == 2
     assert "--scores" in err
     assert cli("compare", "--scores", *both)[0] == 0
+
+
+def test_every_query_is_a_row(cli, found):
+    done = cli("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "--per-query", "-f", "csv")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert len(rows) == 24 * 2 * 2
+    known = list(found.per_query)
+    assert [row["query"] for row in rows] == [row["query"] for row in known]
+    assert [float(row["difference"]) for row in rows] == [row["difference"] for row in known]
+    assert "nDCG@5, hybrid − keyword: " in done.stderr
+    assert "policy: ties=doc" in done.stderr
+
+
+@pytest.mark.parametrize(("option", "sign"), [("--worst", -1), ("--best", 1)])
+def test_the_queries_that_moved_most_have_the_sign_that_was_asked_for(cli, option, sign):
+    done = cli("compare", *TWO, option, "9", "-f", "json")
+    apart = [row["difference"] for row in json.loads(done.stdout)]
+    assert apart == sorted(apart, reverse=sign > 0)
+    assert all(sign * each > 0 for each in apart)
+    assert len(apart) == (9 if sign > 0 else 6)  # no more than six queries lost
+
+
+def test_both_ends_stand_in_one_table(cli):
+    done = cli("compare", *TWO, "--worst", "2", "--best", "1", "--digits", "1")
+    assert done.stdout.startswith("Queries that lost and gained most\n")
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("nDCG@10   ")]
+    assert [(row[3], row[-1]) for row in rows] == [
+        ("waffles-buttermilk", "-0.3"), ("pad-thai", "-0.3"), ("udon-soup", "0.9"),
+    ]  # fmt: skip
+    assert "17 gained and 6 lost, of 24 queries" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--worst", "0"], "--worst"),
+        (["--best", "few"], "--best"),
+        (["--worst", "3", "--per-query"], "--per-query and --worst or --best are two tables"),
+        (["--per-query", "--tests"], "--tests and --per-query are two tables"),
+        (["--systems", "--best", "2"], "are two tables"),
+    ],
+)
+def test_tables_of_queries_are_asked_for_one_by_one(cli, words, told):
+    done = cli("compare", *TWO, *words)
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.split())

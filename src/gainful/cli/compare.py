@@ -82,6 +82,23 @@ _OF_RUNS = (
     help="A row for each system and a column for each measure, the best in bold and the significant "
     "marked, as papers show them; with --format latex (booktabs) or markdown.",
 )
+@click.option(
+    "--per-query",
+    is_flag=True,
+    help="A row for each query instead of the differences: both scores, and the difference.",
+)
+@click.option(
+    "--worst",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Only the N queries that lost most in each comparison, the worst first.",
+)
+@click.option(
+    "--best",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Only the N queries that gained most in each comparison, the best first.",
+)
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
@@ -99,8 +116,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     rules = options["fail_if"], options["fail_unless"]
     if options["junit"] and not any(rules):
         raise click.UsageError("--junit reports conditions: give --fail-if or --fail-unless.")
-    if options["systems"] and options["tests_"]:
-        raise click.UsageError("--systems and --tests are two tables: give one of them.")
+    _refuse_two_tables(options)
     if judgments is not None:
         gf.Gate.check_conditions(_measures(options), *rules, dialect=options["dialect"])
     page = _reported(judgments, runs, options) if options["html"] else None
@@ -116,6 +132,19 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
         tell_lines(f"\n{gate}")
         if gate.failed:
             sys.exit(_FAILED)
+
+
+def _refuse_two_tables(options: dict[str, Any]) -> None:
+    """Refuse to print more than one table in the place of the differences."""
+    asked = {
+        "--systems": options["systems"],
+        "--tests": options["tests_"],
+        "--per-query": options["per_query"],
+        "--worst or --best": options["worst"] or options["best"],
+    }
+    tables = [name for name, given in asked.items() if given]
+    if len(tables) > 1:
+        raise click.UsageError(f"{' and '.join(tables)} are two tables: give one of them.")
 
 
 def _files(files: tuple[str, ...], *, scores: bool) -> tuple[str | None, tuple[str, ...]]:
@@ -217,6 +246,11 @@ def _shown(found: "gf.Comparison", options: dict[str, Any]) -> Any:
     """Return the table that is asked for, or all of them."""
     if options["tests_"]:
         return found.tests_table()
+    if options["worst"] or options["best"]:
+        ends = found.per_query.ends(worst=options["worst"] or 0, best=options["best"] or 0)
+        return ends.table()
+    if options["per_query"]:
+        return found.per_query.table()
     return found.systems_table() if options["systems"] else found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from gainful import arguments
 from gainful.comparison.differences import Difference
 from gainful.comparison.paired_scores import Paired
+from gainful.comparison.query_differences import QueryDifferences, query_differences
 from gainful.comparison.score_columns import name_among
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import Slice
@@ -125,6 +126,14 @@ class ComparedSystems:
     def verdicts(self) -> tuple[str, ...]:
         """A sentence for each comparison."""
         return tuple(each.verdict.sentence for each in self.differences)
+
+    @property
+    def per_query(self) -> QueryDifferences:
+        """What every query has under every comparison: a row for each.
+
+        `worst` and `best` of it are the queries that lost and gained most.
+        """
+        return query_differences(self.paired, self.differences, self.settings.tie, self.basis)
 
     def table(self) -> Table:
         """Return a row for each comparison, with the verdicts and how they came about as notes."""

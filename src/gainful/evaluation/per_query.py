@@ -1,6 +1,8 @@
-"""The scores of each query, as columns."""
+"""The scores of each query, as columns; and the way of any such table into other libraries."""
 
 import importlib
+import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,7 +47,53 @@ class Rows:
         return self._held()[2]
 
 
-class PerQuery(Rows):
+class Exported(ABC):
+    """A table with a row for each query, which data frames and files can have."""
+
+    columns: tuple[str, ...]
+
+    @abstractmethod
+    def __getitem__(self, column: str) -> list[Cell]:
+        """Return a column by its name."""
+
+    @abstractmethod
+    def table(self) -> Table:
+        """Return the rows for rendering."""
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame."""
+        return _optional("pandas").DataFrame(self._data())
+
+    def to_polars(self) -> Any:
+        """Return a polars DataFrame."""
+        return _optional("polars").DataFrame(self._data())
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow Table."""
+        return _optional("pyarrow").table(self._data())
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    ) -> None:
+        """Write the rows to a file, which is replaced only when the new one is complete.
+
+        Args:
+            path: of the file; `-` is standard output.
+            format: as in `Scores.write`; told by the name if None.
+        """
+        # Imported here because most tables are not written.
+        from gainful.writing.table_files import write_table
+
+        write_table(self.table(), path, format=format)
+
+    def _data(self) -> dict[str, list[Cell]]:
+        return {column: self[column] for column in self.columns}
+
+
+class PerQuery(Rows, Exported):
     """A table with the columns `query` and one for each measure, a row for each query.
 
     Queries stand by the length of their id, then by its bytes, so numbers stand by value;
@@ -103,21 +151,6 @@ class PerQuery(Rows):
             str(row["query"]): {name: row[name] for name in self.columns[1:]}  # type: ignore[misc]
             for row in self
         }
-
-    def to_pandas(self) -> Any:
-        """Return a pandas DataFrame."""
-        return _optional("pandas").DataFrame(self._data())
-
-    def to_polars(self) -> Any:
-        """Return a polars DataFrame."""
-        return _optional("polars").DataFrame(self._data())
-
-    def to_arrow(self) -> Any:
-        """Return a pyarrow Table."""
-        return _optional("pyarrow").table(self._data())
-
-    def _data(self) -> dict[str, list[Cell]]:
-        return {column: self[column] for column in self.columns}
 
     def table(self) -> Table:
         """Return the rows for rendering."""
