@@ -239,6 +239,11 @@ def functions() -> Iterator[tuple[str, Call]]:
         "loss": Call(gf.loss, {"measure": "nDCG@2", "temperature": 0.5, "reduction": "sum"}),
         "measure": Call(gf.measure, {"text": "nDCG@10"}),
         "ndcg": Call(gf.ndcg, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0], "k": 2}),
+        "idcg": Call(gf.idcg, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0], "k": 2}),
+        "precision": Call(gf.precision, {"grades": [3, 2, 0], "k": 2, "rel": 1}),
+        "recall": Call(gf.recall, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0], "k": 2, "rel": 1}),
+        "ap": Call(gf.ap, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0], "k": 2, "rel": 1}),
+        "rr": Call(gf.rr, {"grades": [3, 2, 0], "k": 2, "rel": 1}),
         "next_to_judge": Call(
             gf.next_to_judge,
             {"judgments": JUDGMENTS, "runs": RUNS, "budget": 3, "compare": ("one", "two")},

@@ -27,7 +27,7 @@ _NAMES = {
     "MissingDependencyError, PolicyError",
     "evaluation.saved_baseline": "Baseline, read_baseline, save_baseline",
     "evaluation.coverage": "Coverage",
-    "evaluation.cg_dcg_ndcg": "cg, dcg, ndcg",
+    "evaluation.measures_of_grades": "ap, cg, dcg, idcg, ndcg, precision, recall, rr",
     "evaluation.evaluate": "evaluate, evaluate_arrays, evaluate_runs",
     "evaluation.scores": "Scores, TieRange",
     "explanation.attribution": "Attribution, attribute",

@@ -16,13 +16,18 @@ from gainful.errors import InputError
 from gainful.errors import MeasureError
 from gainful.errors import MissingDependencyError
 from gainful.errors import PolicyError
-from gainful.evaluation.cg_dcg_ndcg import cg
-from gainful.evaluation.cg_dcg_ndcg import dcg
-from gainful.evaluation.cg_dcg_ndcg import ndcg
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluate import evaluate_arrays
 from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.measures_of_grades import ap
+from gainful.evaluation.measures_of_grades import cg
+from gainful.evaluation.measures_of_grades import dcg
+from gainful.evaluation.measures_of_grades import idcg
+from gainful.evaluation.measures_of_grades import ndcg
+from gainful.evaluation.measures_of_grades import precision
+from gainful.evaluation.measures_of_grades import recall
+from gainful.evaluation.measures_of_grades import rr
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.saved_baseline import read_baseline
 from gainful.evaluation.saved_baseline import save_baseline
@@ -141,6 +146,7 @@ __all__ = [
     "Verdict",
     "Which",
     "Why",
+    "ap",
     "assert_not_worse",
     "attribute",
     "bounds",
@@ -166,6 +172,7 @@ __all__ = [
     "explain_grades",
     "family",
     "formats",
+    "idcg",
     "inferred_ap",
     "inferred_ndcg",
     "kendall_tau",
@@ -178,13 +185,16 @@ __all__ = [
     "pool",
     "pool_bias",
     "power",
+    "precision",
     "random_order",
     "rbo",
     "read_baseline",
     "read_chunk_map",
     "read_subtopics",
+    "recall",
     "render",
     "report",
+    "rr",
     "save_baseline",
     "subtopic_catalogue",
     "subtopic_family",

@@ -196,7 +196,7 @@ def test_ties_of_what_can_be_read_only_once():
 def test_policy_and_coverage_stand_with_every_value():
     judgments, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1.0}}
     for found in (gf.curve(judgments, run), gf.random_order(judgments, run)):
-        assert found.policy == gf.Policy(ties="doc", negative="keep")
+        assert found.policy == gf.Policy(ties="doc", negative="keep", fold="none")
         assert found.coverage.missing == ("q2",)
         assert "1 of 2 queries, 1 missing" in str(found)
         assert "missing=zero" in str(found)

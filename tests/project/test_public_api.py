@@ -53,6 +53,7 @@ PUBLIC = [
     "Verdict",
     "Which",
     "Why",
+    "ap",
     "assert_not_worse",
     "attribute",
     "bounds",
@@ -78,6 +79,7 @@ PUBLIC = [
     "explain_grades",
     "family",
     "formats",
+    "idcg",
     "inferred_ap",
     "inferred_ndcg",
     "kendall_tau",
@@ -90,13 +92,16 @@ PUBLIC = [
     "pool",
     "pool_bias",
     "power",
+    "precision",
     "random_order",
     "rbo",
     "read_baseline",
     "read_chunk_map",
     "read_subtopics",
+    "recall",
     "render",
     "report",
+    "rr",
     "save_baseline",
     "subtopic_catalogue",
     "subtopic_family",
@@ -128,6 +133,11 @@ BY_PLACE = {
     "evaluate_subtopics": ["judgments", "run", "measures"],
     "random_order": ["judgments", "run", "measure"],
     "catalogue": [],
+    "idcg": ["grades"],
+    "precision": ["grades"],
+    "recall": ["grades"],
+    "ap": ["grades"],
+    "rr": ["grades"],
     "cg": ["grades"],
     "check": ["judgments", "runs"],
     "choices": [],
@@ -191,10 +201,12 @@ def test_defaults_come_from_the_catalogue():
         for family in gf.catalogue()
         for parameter in family.parameters
     }
-    for function in (gf.cg, gf.dcg, gf.ndcg):
+    families = dict.fromkeys((gf.cg, gf.dcg, gf.idcg, gf.ndcg), "nDCG")
+    families |= dict.fromkeys((gf.precision, gf.recall, gf.ap, gf.rr), "AP")
+    for function, family in families.items():
         for name, parameter in inspect.signature(function).parameters.items():
             if name in defaults:
-                measure = gf.Measure("nDCG", **{name: parameter.default})
+                measure = gf.Measure(family, **{name: parameter.default})
                 assert measure.parameters[name] == defaults[name]
 
 

@@ -4,9 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NoReturn, Unpack
-
-from numpy.typing import ArrayLike
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from gainful import arguments
 from gainful.errors import DisjointError, GainfulError, GainfulWarning, InputError, about, warn
@@ -33,6 +31,9 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 _DEEPEST_CUT = 100  # below, it is as fast to look at the whole run
 
@@ -277,12 +278,12 @@ def _match_whole(
 
 def evaluate_arrays(
     *,
-    labels: ArrayLike,
-    scores: ArrayLike,
+    labels: "ArrayLike",
+    scores: "ArrayLike",
     measures: Measures = "nDCG@10",
-    group: ArrayLike | None = None,
-    query: ArrayLike | None = None,
-    mask: ArrayLike | None = None,
+    group: "ArrayLike | None" = None,
+    query: "ArrayLike | None" = None,
+    mask: "ArrayLike | None" = None,
     policy: GivenPolicy | None = None,
     dialect: str | Dialect | None = None,
 ) -> Scores:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from gainful.errors import InputError
-from gainful.evaluation.cg_dcg_ndcg import Grades, match_grades
 from gainful.evaluation.means_over_queries import SKIPPED
+from gainful.evaluation.measures_of_grades import Grades, match_grades
 from gainful.evaluation.request import read_one
 from gainful.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
 from gainful.explanation.worked_steps import (
@@ -85,10 +85,10 @@ def explain_with(
 
 
 def explain_grades(
-    grades: Grades,
+    grades: "Grades",
     measure: str | Measure = "nDCG",
     *,
-    judged: Grades | None = None,
+    judged: "Grades | None" = None,
     policy: GivenPolicy | None = None,
 ) -> Explanation:
     """Work out the value of one list of grades in rank order.
@@ -104,7 +104,7 @@ def explain_grades(
     nDCG = DCG / IDCG = 6.861 / 9.074 = 0.756
     """
     asked = read_explained(measure)
-    matched, single = match_grades(grades, judged, asked.parameters["gain"])
+    matched, single = match_grades(grades, judged, asked)
     if not single:
         raise InputError("grades", "one list of grades", "several", "Explain them one by one.")
     entries = [

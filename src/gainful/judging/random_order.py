@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,7 +168,7 @@ def _in_full(values: Floats, unit: NDArray[np.intc]) -> Floats:
     return found
 
 
-def _without(parameters: Mapping[str, object], name: str) -> dict[str, object]:
+def _without(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in parameters.items() if key != name}
 
 

@@ -84,13 +84,7 @@ def takes(
 
         @functools.wraps(function)
         def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
-            for name, value in named.items():
-                if name not in known:
-                    hint = _meant(name, value, known)
-                    message = (
-                        f"{function.__name__}() got an unexpected keyword argument {name!r}. {hint}"
-                    )
-                    raise TypeError(message.strip())
+            _refuse_unknown(function.__name__, named, known)
             engine = named.get("engine")
             with at_most(engine.threads if isinstance(engine, Engine) else None):
                 return function(*given, **named)
@@ -102,8 +96,33 @@ def takes(
     return decorate
 
 
+def naming_keywords(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Have a function refuse a keyword that it does not have with the one that was meant."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
+        _refuse_unknown(function.__name__, named, known)
+        return function(*given, **named)
+
+    return call
+
+
+def _refuse_unknown(function: str, named: Mapping[str, object], known: Collection[str]) -> None:
+    for name, value in named.items():
+        if name not in known:
+            hint = _meant(name, value, known)
+            message = f"{function}() got an unexpected keyword argument {name!r}. {hint}"
+            raise TypeError(message.strip())
+
+
+_SAME = {"k": "cutoff", "cutoff": "k"}  # one thing, by the name that a function has for it
+
+
 def _meant(name: str, value: object, known: Collection[str]) -> str:
     """Return what to write instead of an unknown keyword."""
+    if _SAME.get(name) in known:
+        return f"Did you mean {_SAME[name]!r}?"
     if "policy" in known and any(choice.name == name for choice in CHOICES):
         return f"It is a choice of the policy: policy={{{name!r}: {shown(value)}}}."
     return did_you_mean(name, known)

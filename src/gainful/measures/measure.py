@@ -22,10 +22,10 @@ class Measure:
     """What to measure: a family, its parameters and a cutoff.
 
     `name` is the family's; `settings` holds the value of every parameter of the family,
-    defaults included, in the order of the catalogue; `cutoff` is None for the whole list.
-    Two measures are equal when all three are.
+    defaults included, in the order of the catalogue; `cutoff` is None for the whole list, and
+    may be given as `k`, as functions call it. Two measures are equal when all three are.
 
-    >>> Measure("nDCG", cutoff=10, gain="exp2")
+    >>> Measure("nDCG", k=10, gain="exp2")
     Measure('nDCG(gain=exp2)@10')
     >>> Measure("nDCG", gain="linear") == Measure("ndcg", base=2)
     True
@@ -35,8 +35,16 @@ class Measure:
     settings: tuple[tuple[str, Any], ...]
     cutoff: int | None
 
-    def __init__(self, name: str, *, cutoff: int | None = None, **parameters: object) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        k: int | None = None,
+        cutoff: int | None = None,
+        **parameters: object,
+    ) -> None:
         entry = family(name)
+        cutoff = one_cutoff(k, cutoff)
         given = {name: entry.parameter(name).read(value) for name, value in parameters.items()}
         settings = tuple((p.name, given.get(p.name, p.default)) for p in entry.parameters)
         chosen = dict(settings)
@@ -98,6 +106,13 @@ class Measure:
 
     def __repr__(self) -> str:
         return f"Measure('{self}')"
+
+
+def one_cutoff(k: int | None, cutoff: int | None) -> int | None:
+    """Return the cutoff, by whichever of its two names it is given."""
+    if k is not None and cutoff is not None:
+        raise MeasureError("cutoff", "one cutoff, as k or as cutoff", "both", "Leave one out.")
+    return cutoff if k is None else k
 
 
 def read_cutoff(value: object) -> int:

@@ -10,7 +10,7 @@ from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures import notation
 from gainful.measures.family import Family
-from gainful.measures.measure import Measure, read_cutoff, refuse_wrong_cutoff
+from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
 from gainful.message_texts import shown
 from gainful.subtopics.measure_catalogue import INTENT_AWARE, subtopic_family
 
@@ -30,8 +30,16 @@ class SubtopicMeasure(Measure):
 
     __slots__ = ()
 
-    def __init__(self, name: str, *, cutoff: int | None = None, **parameters: object) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        k: int | None = None,
+        cutoff: int | None = None,
+        **parameters: object,
+    ) -> None:
         entry = subtopic_family(name)
+        cutoff = one_cutoff(k, cutoff)
         given = {name: entry.parameter(name).read(value) for name, value in parameters.items()}
         settings = {p.name: given.get(p.name, p.default) for p in entry.parameters}
         if entry.name == INTENT_AWARE:

@@ -1,4 +1,4 @@
-"""`cg`, `dcg` and `ndcg` of grades that stand in rank order."""
+"""`cg`, `dcg`, `idcg`, `ndcg`, `precision`, `recall`, `ap` and `rr` of grades that stand in rank order."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ from gainful.errors import InputError
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import gains_of
 from gainful.inputs.arrays import as_array, as_numbers
+from gainful.matching.keyword_options import naming_keywords
 from gainful.matching.label_and_score_matching import match_ranked
 from gainful.matching.matched import Matched, offsets_of
-from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.measures.written_numbers import write_number
@@ -21,7 +21,8 @@ Grades = ArrayLike | Sequence[ArrayLike]
 Value = float | Floats
 
 
-def cg(grades: Grades, *, k: int | None = None, gain: object = "linear") -> Value:
+@naming_keywords
+def cg(grades: "Grades", *, k: int | None = None, gain: object = "linear") -> "Value":
     """Return the cumulated gain, Σ g_i over the first k ranks.
 
     Args:
@@ -35,17 +36,18 @@ def cg(grades: Grades, *, k: int | None = None, gain: object = "linear") -> Valu
     >>> cg([3, 2, 3, 0, 1, 2])
     11.0
     """
-    return _value(Measure("CG", cutoff=k, gain=gain), grades, None)
+    return _value(Measure("CG", k=k, gain=gain), grades, None)
 
 
+@naming_keywords
 def dcg(
-    grades: Grades,
+    grades: "Grades",
     *,
     k: int | None = None,
     gain: object = "linear",
     discount: str = "log",
     base: float | str = 2,
-) -> Value:
+) -> "Value":
     """Return the discounted cumulated gain, Σ g_i · d_i over the first k ranks.
 
     Args:
@@ -61,20 +63,54 @@ def dcg(
     >>> round(dcg([3, 2, 3, 0, 1, 2]), 3)
     6.861
     """
-    measure = Measure("DCG", cutoff=k, gain=gain, discount=discount, base=base)
+    measure = Measure("DCG", k=k, gain=gain, discount=discount, base=base)
     return _value(measure, grades, None)
 
 
-def ndcg(
-    grades: Grades,
+@naming_keywords
+def idcg(
+    grades: "Grades",
     *,
     k: int | None = None,
-    judged: Grades | None = None,
+    judged: "Grades | None" = None,
+    gain: object = "linear",
+    discount: str = "log",
+    base: float | str = 2,
+) -> "Value":
+    """Return the ideal discounted cumulated gain, the DCG@k of all known grades in their best order.
+
+    Args:
+        grades: in any order: one list, or [batch, list] (lists may differ in length).
+        k: cutoff; None for the whole list.
+        judged: all known grades, those of the list included (but for documents without a
+            gain), in any order; None if the list holds them all.
+        gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
+        base: of the logarithm, for log and jarvelin.
+
+    Returns:
+        A float for one list, an array (batch,) for several.
+
+    >>> round(idcg([3, 2, 3, 0, 1, 2], k=6), 3)
+    7.141
+    >>> round(idcg([3, 2, 3, 0, 1, 2], k=6, judged=[3, 2, 3, 0, 1, 2, 3, 2]), 3)
+    8.74
+    """
+    measure = Measure("IDCG", k=k, gain=gain, discount=discount, base=base)
+    return _value(measure, grades, judged)
+
+
+@naming_keywords
+def ndcg(
+    grades: "Grades",
+    *,
+    k: int | None = None,
+    judged: "Grades | None" = None,
     gain: object = "linear",
     discount: str = "log",
     base: float | str = 2,
     norm: str = "ideal",
-) -> Value:
+) -> "Value":
     """Return the normalised discounted cumulated gain, DCG@k / IDCG@k; 0 where IDCG@k is 0.
 
     Args:
@@ -95,11 +131,103 @@ def ndcg(
     >>> round(ndcg([3, 2, 3, 0, 1, 2], k=6, judged=[3, 2, 3, 0, 1, 2, 3, 2]), 3)
     0.785
     """
-    measure = Measure("nDCG", cutoff=k, gain=gain, discount=discount, base=base, norm=norm)
+    measure = Measure("nDCG", k=k, gain=gain, discount=discount, base=base, norm=norm)
     return _value(measure, grades, judged)
 
 
-def match_grades(grades: Grades, judged: Grades | None, gain: Gain) -> tuple[Matched, bool]:
+@naming_keywords
+def precision(grades: "Grades", *, k: int | None = None, rel: float = 1) -> "Value":
+    """Return the precision, the number of relevant documents among the first k, divided by k.
+
+    Args:
+        grades: in rank order: one list, or [batch, list] (lists may differ in length).
+        k: cutoff, also where the list is shorter; None for the length of the list.
+        rel: documents of this grade or a higher one are relevant.
+
+    Returns:
+        A float for one list, an array (batch,) for several.
+
+    >>> precision([3, 0, 1, 0]), precision([3, 0, 1, 0], k=5), precision([3, 0, 1, 0], rel=2)
+    (0.5, 0.4, 0.25)
+    """
+    return _value(Measure("P", k=k, rel=rel), grades, None)
+
+
+@naming_keywords
+def recall(
+    grades: "Grades",
+    *,
+    k: int | None = None,
+    judged: "Grades | None" = None,
+    rel: float = 1,
+) -> "Value":
+    """Return the recall, the share of all relevant documents that are among the first k.
+
+    It is 0 where no document is relevant.
+
+    Args:
+        grades: in rank order: one list, or [batch, list] (lists may differ in length).
+        k: cutoff; None for the whole list.
+        judged: all known grades, those of the list included (but for documents that are not
+            relevant), in any order; None if the list holds them all.
+        rel: documents of this grade or a higher one are relevant.
+
+    Returns:
+        A float for one list, an array (batch,) for several.
+
+    >>> recall([1, 0, 1], k=2), recall([1, 0, 1], k=2, judged=[1, 0, 1, 1, 1])
+    (0.5, 0.25)
+    """
+    return _value(Measure("R", k=k, rel=rel), grades, judged)
+
+
+@naming_keywords
+def ap(
+    grades: "Grades",
+    *,
+    k: int | None = None,
+    judged: "Grades | None" = None,
+    rel: float = 1,
+) -> "Value":
+    """Return the average precision, (1/R) Σ P@i over the ranks i ≤ k of the relevant documents.
+
+    R is the number of all relevant documents; where there is none, it is 0.
+
+    Args:
+        grades: in rank order: one list, or [batch, list] (lists may differ in length).
+        k: cutoff; None for the whole list.
+        judged: all known grades, those of the list included (but for documents that are not
+            relevant), in any order; None if the list holds them all.
+        rel: documents of this grade or a higher one are relevant.
+
+    Returns:
+        A float for one list, an array (batch,) for several.
+
+    >>> round(ap([1, 0, 1]), 4), round(ap([1, 0, 1], judged=[1, 0, 1, 1]), 4)
+    (0.8333, 0.5556)
+    """
+    return _value(Measure("AP", k=k, rel=rel), grades, judged)
+
+
+@naming_keywords
+def rr(grades: "Grades", *, k: int | None = None, rel: float = 1) -> "Value":
+    """Return the reciprocal rank, 1 / the rank of the first relevant document; 0 if there is none down to k.
+
+    Args:
+        grades: in rank order: one list, or [batch, list] (lists may differ in length).
+        k: cutoff; None for the whole list.
+        rel: documents of this grade or a higher one are relevant.
+
+    Returns:
+        A float for one list, an array (batch,) for several.
+
+    >>> rr([0, 0, 1, 1, 3]), rr([0, 0, 1, 1, 3], k=2), rr([0, 0, 1, 1, 3], rel=2)
+    (0.3333333333333333, 0.0, 0.2)
+    """
+    return _value(Measure("RR", k=k, rel=rel), grades, None)
+
+
+def match_grades(grades: Grades, judged: Grades | None, measure: Measure) -> tuple[Matched, bool]:
     """Match lists of grades in rank order; also say whether it is one list."""
     flat, offsets, single = _read(grades, "grades")
     if judged is None:
@@ -108,12 +236,12 @@ def match_grades(grades: Grades, judged: Grades | None, gain: Gain) -> tuple[Mat
     if single_pool != single or pool_offsets.size != offsets.size:
         raise InputError("judged", "a list for each list of grades", "another number of lists")
     matched = match_ranked(flat, offsets, pool, pool_offsets)
-    _refuse_unknown_grades(matched, gain)
+    _refuse_unknown_grades(matched, measure)
     return matched, single
 
 
 def _value(measure: Measure, grades: Grades, judged: Grades | None) -> Value:
-    matched, single = match_grades(grades, judged, measure.parameters["gain"])
+    matched, single = match_grades(grades, judged, measure)
     if not matched.queries:
         return np.empty(0)
     values = measure_matched([matched], (measure,), Policy(ties="order")).values[:, 0]
@@ -144,13 +272,19 @@ def _is_list(item: object) -> bool:
     return isinstance(item, list | tuple | np.ndarray)
 
 
-def _refuse_unknown_grades(matched: Matched, gain: Gain) -> None:
+def _refuse_unknown_grades(matched: Matched, measure: Measure) -> None:
     """Refuse a `judged` that lacks a document of the list: the value could exceed 1.
 
-    Grades without a gain need not be there: an unjudged document is often written as 0.
+    Grades without a gain, or that are not relevant, need not be there: an unjudged document is often
+    written as 0.
     """
     known_grades = np.unique(np.concatenate((matched.grade, matched.pool_grades)))
-    gains = dict(zip(known_grades, gains_of(gain, known_grades, known_grades), strict=True))
+    settings = measure.parameters
+    if "gain" in settings:
+        counting = gains_of(settings["gain"], known_grades, known_grades) > 0
+    else:
+        counting = known_grades >= settings["rel"]
+    counts_for = dict(zip(known_grades.tolist(), counting.tolist(), strict=True))
     for place in range(len(matched.queries)):
         rows = slice(matched.offsets[place], matched.offsets[place + 1])
         pool = slice(matched.pool_offsets[place], matched.pool_offsets[place + 1])
@@ -158,7 +292,7 @@ def _refuse_unknown_grades(matched: Matched, gain: Gain) -> None:
         known, known_counts = np.unique(matched.pool_grades[pool], return_counts=True)
         available = dict(zip(known.tolist(), known_counts.tolist(), strict=True))
         for grade, count in zip(listed.tolist(), counts.tolist(), strict=True):
-            if gains[grade] > 0 and available.get(grade, 0) < count:
+            if counts_for[grade] and available.get(grade, 0) < count:
                 raise InputError(
                     "judged",
                     "all known grades, those of the list included",
