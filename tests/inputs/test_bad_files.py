@@ -79,7 +79,7 @@ RUNS = [
     ("nan.json", '{"q1": {"a": NaN}}', None, "a finite number"),
     ("record.json", '[{"query": "q1", "doc": "a", "score": 1}, {"query": "q1"}]', None, "record 2"),
     ("large.json", '[{"query": "q1", "doc": "a", "score": 9007199254740993}]', None, "9007199254740993"),
-    ("number.json", "[1, 2]", None, "{query: {doc: score}}"),
+    ("number.json", "[1, 2]", None, "{query: [doc, …]}"),
     ("binary.run", bytes(range(256)) * 20, None, "binary"),
     ("picture.run", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(99), None, "expected"),
     ("archive.run", b"PK\x03\x04" + bytes(99), None, "Unpack it first"),

@@ -176,3 +176,24 @@ def test_a_mean_whose_sum_is_too_large(spark):
     run = {query: {"a": 1.0} for query in judgments}
     expected = gf.evaluate(judgments, run, "CG")["CG"]
     assert gf.evaluate(judgments, on_spark(spark, run, "score"), "CG")["CG"] == expected == 1.5e308
+
+
+def test_rows_without_a_grade_have_grade_1(spark, tmp_path):
+    rows = [(query, doc) for query, docs in JUDGMENTS.items() for doc in docs]
+    clicks = spark.createDataFrame(rows, "user_id string, item_id string")
+    judged = {query: dict.fromkeys(docs, 1) for query, docs in JUDGMENTS.items()}
+    expected = gf.evaluate(judged, RUN, "nDCG@10")
+    assert_same(gf.evaluate(clicks, RUN, "nDCG@10"), expected)
+    path, other = tmp_path / "clicks.csv", tmp_path / "clicks.jsonl"
+    path.write_text("user_id\titem_id\n" + "".join(f"{q}\t{d}\n" for q, d in rows))
+    other.write_text("".join(f'{{"user_id": "{q}", "item_id": "{d}"}}\n' for q, d in rows))
+    for file in (path, other):
+        assert_same(
+            gf.evaluate(file, as_file(tmp_path), "nDCG@10", engine=gf.Spark()), expected
+        )
+
+
+def as_file(folder):
+    path = folder / "run.txt"
+    path.write_text("".join(f"{q}\tQ0\t{d}\t0\t{s!r}\tt\n" for q, d, s in rows_of(RUN)))
+    return path

@@ -7,7 +7,15 @@ from typing import Any
 from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.judgments_or_run import FOUND_RANKS, JUDGMENTS, RANKS, RUN, Kind, mistaken
+from gainful.inputs.judgments_or_run import (
+    FOUND_RANKS,
+    JUDGMENTS,
+    RANKS,
+    RUN,
+    UNGRADED_ROWS,
+    Kind,
+    mistaken,
+)
 from gainful.message_texts import did_you_mean, shown
 
 # The names in use, the surest first: a table may have the text of a query beside its id.
@@ -35,6 +43,16 @@ _NUMBERS = {JUDGMENTS.name: (JUDGMENTS.number,), RUN.name: (RUN.number, RANKS.nu
 _KEYS = ("query", "doc", "grade", "score", "rank", *(
     f"{name}.{role}" for name, numbers in _NUMBERS.items() for role in ("query", "doc", *numbers)
 ))  # fmt: skip
+NO_COLUMN = -1
+"""The place of the number where a table has none."""
+
+# Columns beside query and doc of which none can be meant as a grade.
+_NO_GRADES = frozenset(
+    [
+        "timestamp", "time", "date", "datetime", "ts", "created_at", "session", "session_id",
+        "event", "event_type", "iteration", "title", "name", "text", "description", "category",
+    ]
+)  # fmt: skip
 _LONGEST_NUMBER = 10  # digits, which no file has so many columns for
 _SUBTOPIC = "subtopic"
 
@@ -107,7 +125,8 @@ def read_columns(columns: object, queries: object = None, *, subtopics: bool = F
     for key, name in columns.items():
         if key not in keys:
             raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, keys))
-        if not isinstance(name, str | int) or isinstance(name, bool):
+        ungraded = name is None and key.rpartition(".")[2] == JUDGMENTS.number
+        if not ungraded and (not isinstance(name, str | int) or isinstance(name, bool)):
             raise InputError(f"columns, {key}", "the name of a column", shown(name))
     both = [key for key in columns if key.rpartition(".")[2] in _NUMBERS[RUN.name]]
     if len({key.rpartition(".")[2] for key in both}) > 1:
@@ -117,7 +136,8 @@ def read_columns(columns: object, queries: object = None, *, subtopics: bool = F
             f"both, {' and '.join(both)}",
             "Leave one of them out.",
         )
-    return Columns({key: str(name) for key, name in columns.items()}, ids)
+    names = {key: "" if name is None else str(name) for key, name in columns.items()}
+    return Columns(names, ids)
 
 
 def _read_queries(given: object) -> list[str] | None:
@@ -150,7 +170,7 @@ def asked_columns(
     """
     roles = ("query", "doc", *_NUMBERS[kind.name], *([_SUBTOPIC] if subtopics else []))
     found = {role: _given(role, kind, given) for role in roles}
-    return {role: name for role, name in found.items() if name is not None}
+    return {role: name for role, name in found.items() if name}
 
 
 def is_number(name: str) -> bool:
@@ -160,6 +180,8 @@ def is_number(name: str) -> bool:
 
 def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> Kind:
     """Return what kind of numbers a table has: those of a run are ranks where it has no scores.
+
+    Rows of judgments have grade 1 where there is no column of grades, and none that may be one.
 
     A column that is named rank may hold scores all the same, as search in PostgreSQL gives them;
     so ranks must be whole where the caller did not name their column.
@@ -171,12 +193,23 @@ def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) 
     >>> kind_by_columns(["query", "doc", "rank", "score"], RUN, {}) is RUN
     True
     """
+    if kind is JUDGMENTS:
+        return UNGRADED_ROWS if _has_no_grade(names, given) else kind
     if kind is not RUN or _given(RUN.number, kind, given) is not None:
         return kind
     if _given(RANKS.number, kind, given) is not None:
         return RANKS
     has = [_find(role, names, kind, given) is not None for role in _NUMBERS[RUN.name]]
     return FOUND_RANKS if has == [False, True] else RUN
+
+
+def _has_no_grade(names: Sequence[str], given: Mapping[str, str]) -> bool:
+    asked = _given(JUDGMENTS.number, JUDGMENTS, given)
+    if asked is not None or _find(JUDGMENTS.number, names, JUDGMENTS, given) is not None:
+        return asked == ""
+    found = [_find(role, names, JUDGMENTS, given) for role in ("query", "doc")]
+    others = [name for place, name in enumerate(names) if place not in found]
+    return None not in found and {plain_name(name) for name in others} <= _NO_GRADES
 
 
 def looks_like_header(names: Sequence[str], kind: Kind, given: Mapping[str, str]) -> bool:
@@ -250,14 +283,18 @@ def find_columns(
 ) -> tuple[int, int, int]:
     """Return the places, from 0, of query, doc and number among the columns of a table.
 
-    What numbers a run has is told by `kind_by_columns`.
+    What numbers a table has is told by `kind_by_columns`; the place is `NO_COLUMN` where it has none.
 
     >>> find_columns(["query-id", "corpus-id", "score"], JUDGMENTS, {}, "qrels.tsv")
     (0, 1, 2)
     """
-    query, doc, number = (
-        _place(role, names, kind, given, where) for role in ("query", "doc", kind.number)
-    )
+    query, doc = (_place(role, names, kind, given, where) for role in ("query", "doc"))
+    if kind.implied is None:
+        number = _place(kind.number, names, kind, given, where)
+    else:
+        number = NO_COLUMN
+        if _given(kind.number, kind, given) is not None and isinstance(given, Columns):
+            given.use(kind.number, kind)
     if len({query, doc, number}) < len(kind.places):
         raise InputError(where, "three columns", f"{names[query]!r} given for two of them")
     return query, doc, number
@@ -317,6 +354,8 @@ def _remedy(role: str, names: Sequence[str]) -> str:
     if role == RUN.number and any(alias in plain for alias in ALIASES[JUDGMENTS.number]):
         return mistaken(JUDGMENTS, given=RUN)
     ranks = ", or rank=… where it has ranks" if role == RUN.number else ""
+    if role == JUDGMENTS.number:
+        ranks = ", or that there is none: grade= (None in Python), which makes every row of grade 1"
     return f"Give it one of these names: {', '.join(ALIASES[role])}; or say which it is: columns {role}=…{ranks}."
 
 

@@ -219,8 +219,12 @@ def _without_header(
             )
     splits.append(("", [field.decode() for field in line.encode().split()]))
     enough = [each for each in splits if len(each[1]) > 1 and max(numbers) <= len(each[1])]
-    number = int(asked[kind.number]) - 1
-    fitting = (each for each in enough if _NUMBER.fullmatch(each[1][number].encode()))
+    number = int(asked.get(kind.number, 0)) - 1
+    fitting = (
+        each
+        for each in enough
+        if kind.implied is not None or _NUMBER.fullmatch(each[1][number].encode())
+    )
     delimiter, fields = next(fitting, enough[0] if enough else max(splits, key=_width))
     names = tuple(str(place) for place in range(1, len(fields) + 1))
     if not enough or min(numbers) < 1:
@@ -247,7 +251,7 @@ def _without_header(
 def _refuse_partly_numbered(where: str, kind: Kind, given: Mapping[str, str]) -> None:
     """Refuse columns of which only some are named by number."""
     asked = asked_columns(kind, given)
-    roles = ["query", "doc", kind.number]
+    roles = ["query", "doc", *([kind.number] if kind.implied is None else [])]
     if not all(role in asked and is_number(asked[role]) for role in roles):
         raise InputError(
             where,

@@ -19,6 +19,7 @@ class Kind:
         ascending: whether the lowest number is the best.
         whole: whether its numbers must be whole, from 0, since no more than the name of their
             column tells what they are.
+        implied: the number of every row, where rows have none of their own.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Kind:
     fields: tuple[str, ...]
     ascending: bool = False
     whole: bool = False
+    implied: float | None = None
 
     @property
     def contents(self) -> str:
@@ -57,6 +59,8 @@ class Kind:
 
 
 JUDGMENTS = Kind("judgments", "grade", ("query", "iteration", "doc", "grade"))
+# Judgments whose rows have no grade, such as clicks and purchases: each has grade 1.
+UNGRADED_ROWS = replace(JUDGMENTS, implied=1.0)
 RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))
 # A run whose rows have ranks: what reads them turns their signs, and they are scores.
 RANKS = Kind("run", "rank", RUN.fields, ascending=True)

@@ -52,19 +52,20 @@ class Records:
         """Return the columns query, doc and number."""
         names = list(self.records[0])
         places = find_columns(names, self.kind, columns, self.name)
-        value = names[places[2]]
         keys = [names[place] for place in places[:2]]
+        value = keys[0] if self.kind.implied is not None else names[places[2]]
         ids: dict[str, list[str]] = {"query": [], "doc": []}
         numbers: list[float] = []
         for number, record in enumerate(self.records, 1):
             where = f"{self.name}, record {number}"
             if not isinstance(record, dict) or any(key not in record for key in (*keys, value)):
-                raise InputError(where, f"the keys {', '.join([*keys, value])}", shown(record))
+                wanted = dict.fromkeys([*keys, value])
+                raise InputError(where, f"the keys {', '.join(wanted)}", shown(record))
             for (role, column), key in zip(ids.items(), keys, strict=True):
                 column.append(id_text(record[key], where=where))
                 if not column[-1]:
                     raise InputError(where, f"an id as {role}", "an empty text")
-            given = record[value]
+            given = record[value] if self.kind.implied is None else self.kind.implied
             # NaN and the infinities are found in the table, as in one of another format.
             read = given if type(given) is float else _number(given, self.kind, where)
             numbers.append(self.kind.turned(read))

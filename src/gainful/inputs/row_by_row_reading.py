@@ -117,7 +117,8 @@ def trec_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     except UnicodeDecodeError:
         return Fault(number, "UTF-8 text", _quoted(line), "Convert the file to UTF-8.")
     rank = None if layout.rank is None else text[layout.rank]
-    return _row(number, text[query], text[doc], text[value], kind, rank)
+    found = text[value] if kind.implied is None else kind.implied
+    return _row(number, text[query], text[doc], found, kind, rank)
 
 
 def delimited_rows(file: LocalFile, delimiter: str) -> Iterator[tuple[int, list[str]] | Fault]:
@@ -166,7 +167,8 @@ def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row |
             f"{len(fields)}: {_shown(layout.delimiter.join(fields))}",
         )
     rank = None if layout.rank is None else fields[layout.rank]
-    return _row(line, fields[query], fields[doc], fields[value], kind, rank)
+    found = fields[value] if kind.implied is None else kind.implied
+    return _row(line, fields[query], fields[doc], found, kind, rank)
 
 
 def _jsonl(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]:
@@ -181,7 +183,8 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
 
     from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, unique_keys
 
-    query, doc, value = (layout.names[place] for place in layout.places)
+    query, doc = (layout.names[place] for place in layout.places[:2])
+    value = layout.names[layout.places[2]] if kind.implied is None else query
     if not line.strip():
         return None
     try:
@@ -192,7 +195,8 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
         return Fault(number, "a JSON object", f"{_quoted(line)} ({problem})")
     if not isinstance(record, dict) or not {query, doc, value} <= record.keys():
         names = ", ".join(record) if isinstance(record, dict) else _quoted(line)
-        return Fault(number, f"the keys {query}, {doc} and {value}", names)
+        keys = f"{query}, {doc} and {value}" if kind.implied is None else f"{query} and {doc}"
+        return Fault(number, f"the keys {keys}", names)
     ids = [record[query], record[doc]]
     wrong = [one for one in ids if not isinstance(one, str | int) or isinstance(one, bool)]
     if wrong:
@@ -200,6 +204,8 @@ def json_row(number: int, line: bytes, layout: Layout, kind: Kind) -> Row | Faul
     half = [one for one in ids if isinstance(one, str) and not is_writable(one)]
     if half:
         return Fault(number, "ids of whole characters", shown(half[0]), HALF)
+    if kind.implied is not None:
+        return _row(number, str(ids[0]), str(ids[1]), kind.implied, kind)
     if isinstance(record[value], str):  # a number in quotes is none, as in a dict
         found, advice = _shown(record[value]), kind.advice(record[value])
         return Fault(number, f"{_FINITE} {kind.number}", found, advice)

@@ -229,9 +229,14 @@ def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, s
     places = find_columns(names, kind, columns, kind.name)
     ids = dict(zip(("query", "doc"), places, strict=False))
     refuse_ids(kind.name, described, ids, _IDS)
-    refuse_numbers(kind.name, described[places[2]], kind, _NUMBERS)
-    found = described[places[2]][1].split("(")[0]
-    query, doc, number = (sql.col("`" + names[place].replace("`", "``") + "`") for place in places)
+    query, doc, *numbers = (
+        sql.col("`" + names[place].replace("`", "``") + "`") for place in places if place >= 0
+    )
+    if numbers:
+        refuse_numbers(kind.name, described[places[2]], kind, _NUMBERS)
+        number, found = numbers[0], described[places[2]][1].split("(")[0]
+    else:
+        number, found = sql.lit(kind.implied), "double"
     value = _double(sql, number, found)
     if kind.ascending:
         value = -value

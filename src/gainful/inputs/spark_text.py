@@ -180,10 +180,14 @@ class Parsing:
         if not pc.all(pc.equal(pc.list_value_length(fields), width)).as_py():
             raise _UnusualError
         flat = fields.flatten()
-        query, doc, number = (
-            flat.take(pa.array(np.arange(place, len(flat), width))) for place in self.layout.places
+        query, doc, *numbers = (
+            flat.take(pa.array(np.arange(place, len(flat), width)))
+            for place in self.layout.places
+            if place >= 0
         )
-        return query, doc, number.cast(pa.float64())
+        if not numbers:
+            return query, doc, pa.array(np.full(len(query), self.kind.implied))
+        return query, doc, numbers[0].cast(pa.float64())
 
     def _json(self, lines: Any) -> tuple[Any, Any, Any]:
         import pyarrow as pa
@@ -197,6 +201,8 @@ class Parsing:
         # So no object goes on on another line, and as many objects as lines are one on each.
         if not pc.all(pc.and_(pc.starts_with(stripped, "{"), pc.ends_with(stripped, "}"))).as_py():
             raise _UnusualError
+        if self.kind.implied is not None:
+            raise _UnusualError  # few have no number
         query, doc, number = (self.layout.names[place] for place in self.layout.places)
         first = json.loads(texts[0])
         types = [

@@ -184,11 +184,11 @@ def _text_select(path: Path, layout: Layout, kind: Kind, session: Session) -> st
     )
     mark = "'\"'" if layout.format == "table" else "''"
     # Fields of a clean TREC file cannot be empty.
-    empty = " OR ".join(f"f{place} IS NULL" for place in layout.places)
+    empty = " OR ".join(f"f{place} IS NULL" for place in layout.places if place >= 0)
     checked = f" WHERE CASE WHEN {empty} THEN error('an empty field') ELSE true END"
     query, doc = (f"f{place}" for place in layout.places[:2])
-    value = f"f{number}"
-    if not plain:
+    value = f"f{number}" if kind.implied is None else f"CAST({kind.implied!r} AS DOUBLE)"
+    if not plain and kind.implied is None:
         value = (
             f"CAST(CASE WHEN {is_odd_number(value)} THEN 'no number' ELSE {value} END AS DOUBLE)"
         )
@@ -213,9 +213,9 @@ def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session:
     with file.path.open("rb") as content:
         first = next(line for line in content if line.strip())
     layout = json_lines_layout(first, file.name, kind, columns)
-    query, doc, number = (layout.names[place] for place in layout.places)
+    query, doc, *numbers = (layout.names[place] for place in layout.places if place >= 0)
     kind = kind_by_columns(layout.names, kind, columns)
-    types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, number))
+    types = ", ".join(f"{quoted(name)}: 'JSON'" for name in (query, doc, *numbers))
 
     def text(name: str) -> str:
         value = name_quoted(name)
@@ -224,14 +224,18 @@ def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session:
             f"AND {value} ->> '$' <> '' THEN {value} ->> '$' ELSE error('no id') END"
         )
 
-    value = name_quoted(number)
-    select = (
-        f"SELECT {text(query)} AS query, {text(doc)} AS doc, "
+    number = f"CAST({kind.implied!r} AS DOUBLE)"
+    if numbers:
+        value = name_quoted(numbers[0])
         # What may have been an integer, and is rounded, is for the rows to read, or to refuse.
-        f"CASE WHEN json_type({value}) = 'DOUBLE' AND abs(CAST({value} AS DOUBLE)) < {_INTEGERS_END!r} "
-        f"OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
-        f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
-        f"THEN {'-' if kind.ascending else ''}CAST({value} AS DOUBLE) ELSE error('no number') END AS number "
+        number = (
+            f"CASE WHEN json_type({value}) = 'DOUBLE' AND abs(CAST({value} AS DOUBLE)) < {_INTEGERS_END!r} "
+            f"OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
+            f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
+            f"THEN {'-' if kind.ascending else ''}CAST({value} AS DOUBLE) ELSE error('no number') END"
+        )
+    select = (
+        f"SELECT {text(query)} AS query, {text(doc)} AS doc, {number} AS number "
         f"FROM read_json({file_quoted(file.path, session)}, format='newline_delimited', "
         "compression='none', hive_partitioning=false, "
         f"columns={{{types}}}, maximum_object_size=268435456)"

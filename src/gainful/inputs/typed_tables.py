@@ -36,9 +36,11 @@ _IDS = frozenset(
         "UHUGEINT",
     ]
 )
+_EXACT = 2.0**53  # below it, a float64 holds every integer
 _SHOWN = "left(replace(chr(39) || {} || chr(39), chr(10), ' '), 60)"  # what is no number
 _LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
 _WHOLE = ",0)"  # how the type of decimals without places ends
+_FRACTIONS = frozenset(["FLOAT", "DOUBLE"])  # of a column of integers in which some are missing
 _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
 
 
@@ -52,7 +54,7 @@ def parquet(
     source = typed(relation, kind, columns, session, name, [column for column, _ in written[0]])
     for known in {tuple(column for column, _ in part) for part in written}:
         places = find_columns(known, kind_by_columns(known, kind, columns), columns, name)
-        refuse_mixed(written, [known[place] for place in places], name)
+        refuse_mixed(written, [known[place] for place in places if place >= 0], name)
     return replace(source, rescans=True, strict=_is_complete(files, source, session))
 
 
@@ -101,12 +103,17 @@ def typed(
         written = names
     kind = kind_by_columns(written, kind, columns)
     places = find_columns(written, kind, columns, name)
-    query, doc, number = (name_quoted(names[place]) for place in places)
+    query, doc = (name_quoted(names[place]) for place in places[:2])
     described = [(row[0], row[1]) for row in described]
-    refuse_ids(name, described, {"query": places[0], "doc": places[1]}, _IDS | {"ENUM"})
-    refuse_numbers(name, described[places[2]], kind, _NUMBERS)
+    ids = _IDS | _FRACTIONS | {"ENUM"}
+    refuse_ids(name, described, {"query": places[0], "doc": places[1]}, ids)
+    texts = [_id_text(names[place], described[place][1], name) for place in places[:2]]
+    if kind.implied is None:
+        refuse_numbers(name, described[places[2]], kind, _NUMBERS)
+        number, full_type = name_quoted(names[places[2]]), described[places[2]][1]
+    else:
+        number, full_type = repr(kind.implied), "DOUBLE"
     value = f"CAST({number} AS DOUBLE)"
-    full_type = described[places[2]][1]
     type_of_number = full_type.split("(")[0]
     if type_of_number == "VARCHAR":
         told = [quoted(f" as {kind.number} of query "), query, quoted(", document "), doc]
@@ -127,12 +134,23 @@ def typed(
     ranks, rank = None if kind.ascending else find_rank(written), ""
     if ranks is not None:  # by way of text, which every type can be
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
-    select = (
-        f"SELECT CAST({query} AS VARCHAR) AS query, CAST({doc} AS VARCHAR) AS doc, "
-        f"{value} AS number{rank} {relation}"
-    )
-    chosen = tuple(names[place] for place in places)
+    select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
+    chosen = tuple(names[place] for place in places if place >= 0)
     return Source(kind, name, select, layout=Layout("typed", names=chosen))
+
+
+def _id_text(column: str, type_: str, name: str) -> str:
+    """Return SQL for ids as texts; a fraction is one where it is whole, and written so."""
+    quoted_name = name_quoted(column)
+    if type_ not in _FRACTIONS:
+        return f"CAST({quoted_name} AS VARCHAR)"
+    odd = quoted(f"the id {{}} in the column {column!r} of the {name}: ids are whole numbers")
+    return (
+        f"CASE WHEN {quoted_name} IS NULL OR isnan({quoted_name}) THEN NULL "
+        f"WHEN {quoted_name} = trunc({quoted_name}) AND abs({quoted_name}) < {_EXACT!r} "
+        f"THEN CAST(CAST({quoted_name} AS BIGINT) AS VARCHAR) "
+        f"ELSE error(replace({odd}, '{{}}', CAST({quoted_name} AS VARCHAR))) END"
+    )
 
 
 def written_columns(files: str, session: Session, name: str) -> list[list[tuple[str, str]]]:

@@ -34,7 +34,7 @@ def _duplicates(session: Session, table: CheckedTable) -> Iterator[Draft]:
     number = table.kind.number
     for count, differ, row, query, doc, (before, here) in found:
         message = f"{counted(count, 'document')} more than once for a query"
-        if table.kind is JUDGMENTS and differ:
+        if table.kind.name == JUDGMENTS.name and differ:
             message += f", {differ:,} of them with different grades"
         here, before = table.kind.turned(here), table.kind.turned(before)
         example = f"again, with {number} {here:g} after {before:g}"
@@ -48,7 +48,7 @@ def _self_matches(session: Session, table: CheckedTable) -> Iterator[Draft]:
     )
     for count, row, query in found:
         if count:
-            verb = "judged" if table.kind is JUDGMENTS else "retrieved"
+            verb = "judged" if table.kind.name == JUDGMENTS.name else "retrieved"
             message = f"{counted(count, 'query', 'queries')} with itself as {verb} document"
             yield Draft("self-match", table, count, message, "", query, query, row)
 
