@@ -188,9 +188,7 @@ def test_rows_without_a_grade_have_grade_1(spark, tmp_path):
     path.write_text("user_id\titem_id\n" + "".join(f"{q}\t{d}\n" for q, d in rows))
     other.write_text("".join(f'{{"user_id": "{q}", "item_id": "{d}"}}\n' for q, d in rows))
     for file in (path, other):
-        assert_same(
-            gf.evaluate(file, as_file(tmp_path), "nDCG@10", engine=gf.Spark()), expected
-        )
+        assert_same(gf.evaluate(file, as_file(tmp_path), "nDCG@10", engine=gf.Spark()), expected)
 
 
 def as_file(folder):

@@ -111,6 +111,16 @@ def queries_option(command: Command) -> Command:
     )(command)
 
 
+def assessors_option(command: Command) -> Command:
+    """Give a command --assessors."""
+    return click.option(
+        "--assessors",
+        metavar="RULE",
+        help="How the grades of several assessors become one: mean, median, majority, max, min, or the "
+        "name of the one whose grades count.",
+    )(command)
+
+
 def machine_options(command: Command) -> Command:
     """Give a command the options that say what may be used of the machine."""
     options = (
@@ -235,6 +245,7 @@ def chunks_of(options: dict[str, Any], *inputs: str | None) -> str | dict[str, s
 _OFFERED: dict[str, Callable[[Command], Command]] = {
     "columns": columns_option,
     "queries": queries_option,
+    "assessors": assessors_option,
     "engine": machine_options,
     "dialect": dialect_option,
     "policy": policy_options,
@@ -244,7 +255,7 @@ MEASURING = tuple(_OFFERED)
 """The options of commands that measure, as `gf.MeasuringOptions` has them."""
 PAGE = tuple(name for name in MEASURING if name != "queries")
 """The options of a report, whose queries are texts."""
-READING = ("columns", "queries", "engine")
+READING = ("columns", "queries", "assessors", "engine")
 """The options of commands that only read, as `gf.ReadingOptions` has them."""
 
 
@@ -282,6 +293,8 @@ def read_shared_options(
     if (queries := options.pop("query_ids", None)) is not None:
         refuse_standard_input_twice(queries, *inputs)
         found["queries"] = queries
+    if (assessors := options.pop("assessors", None)) is not None:
+        found["assessors"] = assessors
     if "chunks" in names:
         found["chunks"] = chunks_of(options, *inputs)
     return found

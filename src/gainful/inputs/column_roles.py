@@ -288,6 +288,17 @@ SAMPLES = Roles(
     unnamed={5: ("query", "iteration", "doc", "stratum", "grade")},
     white_space=True,
 )
+ASSESSED = Roles(
+    contents="judgments of several assessors",
+    least="at least one judged document",
+    shape="{query: {doc: {assessor: grade}}}",
+    keys=(
+        Role("query", ALIASES["query"]),
+        Role("doc", ALIASES["doc"]),
+        Role("assessor", ALIASES["assessor"]),
+    ),
+    values=(Role("grade", ALIASES["grade"], "number", truth=True),),
+)
 SUBTOPICS = Roles(
     contents="judgments with subtopics",
     least="at least one judged document",

@@ -36,11 +36,16 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     ),
     "score": ("score", "prediction", "pred", "sim", "similarity", "rating"),
     "rank": ("rank", "position", "pos"),
+    "assessor": (
+        "assessor_id", "annotator_id", "judge_id", "rater_id", "worker_id", "assessor", "annotator",
+        "judge", "rater", "worker",
+    ),
     "subtopic": ("subtopic_id", "subtopic", "intent_id", "intent", "facet_id", "facet", "iteration"),
 }  # fmt: skip
 
 _NUMBERS = {JUDGMENTS.name: (JUDGMENTS.number,), RUN.name: (RUN.number, RANKS.number)}
-_KEYS = ("query", "doc", "grade", "score", "rank", *(
+_ASSESSOR = "assessor"
+_KEYS = ("query", "doc", "grade", "score", "rank", _ASSESSOR, f"{JUDGMENTS.name}.{_ASSESSOR}", *(
     f"{name}.{role}" for name, numbers in _NUMBERS.items() for role in ("query", "doc", *numbers)
 ))  # fmt: skip
 NO_COLUMN = -1
@@ -60,7 +65,8 @@ _SUBTOPIC = "subtopic"
 class Columns(dict[str, str]):
     """Names of columns by what they hold, which remember whether an input had such a column.
 
-    With them come the ids of the queries of an input that is a list of lists.
+    With them come the ids of the queries of an input that is a list of lists, and how the grades of
+    several assessors are merged.
 
     >>> columns = Columns({"query": "user"})
     >>> find_columns(["user", "doc", "score"], RUN, columns, "run.csv")
@@ -69,12 +75,16 @@ class Columns(dict[str, str]):
     """
 
     def __init__(
-        self, names: Mapping[str, str] | None = None, queries: Sequence[str] | None = None
+        self,
+        names: Mapping[str, str] | None = None,
+        queries: Sequence[str] | None = None,
+        assessors: object = None,
     ) -> None:
         super().__init__(names or {})
         self._used: set[str] = set()
         self._queries = queries
         self._queries_used = queries is None
+        self.assessors = assessors
 
     def use_queries(self) -> Sequence[str] | None:
         """Return the ids of the queries for a list of lists; None if there are none."""
@@ -105,20 +115,26 @@ class Columns(dict[str, str]):
                 )
 
 
-def read_columns(columns: object, queries: object = None, *, subtopics: bool = False) -> Columns:
+def read_columns(
+    columns: object, queries: object = None, assessors: object = None, *, subtopics: bool = False
+) -> Columns:
     """Check the names of columns that a caller gives; with `subtopics`, of these too.
 
     Names that were checked before are returned as they are. `queries` are the ids of those of a
-    list of lists, or the path of a file with one on each line.
+    list of lists, or the path of a file with one on each line; `assessors` is the rule that merges
+    their grades.
 
     >>> read_columns({"query": "user", "run.doc": "item"})
     {'query': 'user', 'run.doc': 'item'}
     """
     if isinstance(columns, Columns):
         return columns
+    if subtopics and assessors is not None:
+        expected = "none: a document has one grade for each subtopic"
+        raise InputError("assessors", expected, shown(assessors), "Leave it out.")
     ids = _read_queries(queries)
     if columns is None:
-        return Columns(queries=ids)
+        return Columns(queries=ids, assessors=assessors)
     if not isinstance(columns, Mapping):
         raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
     keys = (*_KEYS, _SUBTOPIC, f"{JUDGMENTS.name}.{_SUBTOPIC}") if subtopics else _KEYS
@@ -137,7 +153,7 @@ def read_columns(columns: object, queries: object = None, *, subtopics: bool = F
             "Leave one of them out.",
         )
     names = {key: "" if name is None else str(name) for key, name in columns.items()}
-    return Columns(names, ids)
+    return Columns(names, ids, assessors)
 
 
 def _read_queries(given: object) -> list[str] | None:
@@ -161,16 +177,26 @@ def _ids_in_file(name: str) -> list[str]:
 
 
 def asked_columns(
-    kind: Kind, given: Mapping[str, str], *, subtopics: bool = False
+    kind: Kind, given: Mapping[str, str], *, also: str | None = None
 ) -> dict[str, str]:
-    """Return the names of columns that are given for a kind, by what they hold.
+    """Return the names of columns that are given for a kind, by what they hold, another role among them.
 
     >>> asked_columns(RUN, {"query": "user", "grade": "stars", "run.rank": "place"})
     {'query': 'user', 'rank': 'place'}
     """
-    roles = ("query", "doc", *_NUMBERS[kind.name], *([_SUBTOPIC] if subtopics else []))
+    roles = ("query", "doc", *_NUMBERS[kind.name], *([] if also is None else [also]))
     found = {role: _given(role, kind, given) for role in roles}
     return {role: name for role, name in found.items() if name}
+
+
+def assessor_in(names: Sequence[str]) -> str:
+    """Return the name of the column that tells assessors apart; empty where there is none.
+
+    >>> assessor_in(["query", "doc", "Annotator", "grade"])
+    'Annotator'
+    """
+    plain = [plain_name(name) for name in names]
+    return next((names[plain.index(one)] for one in ALIASES[_ASSESSOR] if one in plain), "")
 
 
 def is_number(name: str) -> bool:

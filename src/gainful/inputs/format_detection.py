@@ -9,6 +9,7 @@ from pathlib import PurePath
 from gainful.errors import InputError
 from gainful.inputs.columns import (
     asked_columns,
+    assessor_in,
     find_columns,
     find_rank,
     for_other_side,
@@ -41,6 +42,7 @@ class Layout:
         skip: how many blank lines stand before it.
         rank: the place of a column of ranks.
         numbered: whether the caller named columns by number, so that there is no header.
+        assessor: the name of a column that tells assessors apart, if there is one.
     """
 
     format: str
@@ -51,6 +53,7 @@ class Layout:
     skip: int = 0
     rank: int | None = None
     numbered: bool = False
+    assessor: str = ""
 
 
 def recognise(file: LocalFile, kind: Kind, given: Mapping[str, str]) -> Layout:
@@ -105,7 +108,8 @@ def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, s
     import json
 
     names = tuple(json.loads(first))
-    return Layout("jsonl", "", names, _places(names, kind, given, f"{name}:1"))
+    places = _places(names, kind, given, f"{name}:1")
+    return Layout("jsonl", "", names, places, assessor=assessor_in(names))
 
 
 def _delimited(
@@ -130,7 +134,10 @@ def _delimited(
         if len(names) > 1 and looks_like_header(names, kind, given):
             places = _places(names, kind, given, where)
             rank = find_rank(names) if kind_by_columns(names, kind, given) is RUN else None
-            return Layout("table", delimiter, tuple(names), places, header=True, rank=rank)
+            assessor = assessor_in(names)
+            return Layout(
+                "table", delimiter, tuple(names), places, header=True, rank=rank, assessor=assessor
+            )
     delimiter = next((mark for mark in delimiters if mark in line), "")
     fields = first.split()  # as bytes: only the white space of ASCII separates
     if len(fields) == len(kind.fields) or (delimiter in ("", "\t") and by_name != "\t"):

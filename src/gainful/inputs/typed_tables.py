@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gainful.errors import InputError
 from gainful.inputs.columns import (
+    assessor_in,
     find_columns,
     find_rank,
     kind_by_columns,
@@ -136,7 +137,8 @@ def typed(
         rank = f", TRY_CAST(CAST({name_quoted(names[ranks])} AS VARCHAR) AS DOUBLE) AS rank"
     select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
     chosen = tuple(names[place] for place in places if place >= 0)
-    return Source(kind, name, select, layout=Layout("typed", names=chosen))
+    layout = Layout("typed", names=chosen, assessor=assessor_in(written))
+    return Source(kind, name, select, layout=layout)
 
 
 def _id_text(column: str, type_: str, name: str) -> str:

@@ -65,7 +65,9 @@ def check(
     expected = _read_scale(scale)
     given = {} if runs is None else runs
     with opened_session(options) as session:
-        names = read_columns(options.get("columns"), options.get("queries"))
+        names = read_columns(
+            options.get("columns"), options.get("queries"), options.get("assessors")
+        )
         opened = open_input(judgments, JUDGMENTS, names, session, checked=False)
         judged, drafts = _checked(session, opened, JUDGMENTS.name, cutoff)
         if judged.size:

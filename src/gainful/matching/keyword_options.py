@@ -20,7 +20,8 @@ Result = TypeVar("Result")
 class InputOptions(TypedDict, total=False):
     """What `ReadingOptions` has, but for `queries`."""
 
-    columns: Mapping[str, str] | None
+    columns: Mapping[str, str | int | None] | None
+    assessors: str | None
     engine: Engine | Spark | None
     progress: Callable[..., None] | None
 
@@ -30,7 +31,11 @@ class ReadingOptions(InputOptions, total=False):
 
     Attributes:
         columns: names of columns that are not among the usual: query, doc, grade, score, rank, or
-            of one side alone, such as judgments.query.
+            of one side alone, such as judgments.query. None as grade says that there is no column
+            of grades: every row has grade 1.
+        assessors: for judgments of several assessors, how their grades of a document become one:
+            "mean", "median", "majority" (of several grades as frequent, the lowest), "max", "min", or
+            the name of the assessor whose grades count.
         engine: what may be used of the machine, an `Engine`; or, in `evaluate`, `evaluate_runs` and
             `compare`, `Spark`, which then reads the files.
         progress: called with the share of the work that is done, from 0 to 1; where there are

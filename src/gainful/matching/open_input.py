@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gainful.errors import InputError
-from gainful.inputs.columns import Columns, find_columns, kind_by_columns
+from gainful.inputs.columns import Columns, assessor_in, find_columns, kind_by_columns
 from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.engine import Session
 from gainful.inputs.files import LocalFile, kept_file, parts_of, path_of, unpacked
 from gainful.inputs.format_detection import Layout, recognise
-from gainful.inputs.judgments_or_run import Kind
+from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
 from gainful.inputs.table_source import Source, TextState, json_lines
 from gainful.matching.input import Input
 from gainful.matching.input_kinds.table_input import TableInput
@@ -31,10 +31,25 @@ def open_input(
     What is no number in JSON is refused, with its place; where it is not `checked`, it is in the
     dict, for a check to find.
     """
+    if kind is JUDGMENTS and columns.assessors is not None:
+        return _open_assessed(given, columns, session)
     if isinstance(given, str | os.PathLike | LocalFile):
         return _open_path(given, kind, columns, session, checked=checked)
     opened = _open_object(given, kind, columns, session)
     opened.again = given if is_lasting(given) or opened.spark is not None else None
+    return opened
+
+
+def _open_assessed(given: object, columns: Columns, session: Session) -> Input:
+    """Open judgments of several assessors, merged by the rule that the caller gives."""
+    from gainful.inputs.several_assessors import read_assessed
+    from gainful.inputs.spark_frames import refuse_spark
+    from gainful.matching.input_kinds.dict_input import DictInput
+
+    refuse_spark(given, JUDGMENTS.name)
+    judged = read_assessed(given, columns, columns.assessors, session)
+    opened = DictInput(judged, JUDGMENTS, JUDGMENTS.name, session)
+    opened.again = judged
     return opened
 
 
@@ -150,6 +165,6 @@ def _records(found: "Records", columns: Columns, session: Session) -> Source:
     # No number is missing; but the engine takes NaN in an array for nothing.
     number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
     places = find_columns(names, found.kind, columns, where)
-    layout = Layout("json", names=names, places=places)
+    layout = Layout("json", names=names, places=places, assessor=assessor_in(names))
     select = f"SELECT * REPLACE ({number}) FROM {table}"
     return Source(found.kind, where, select, strict=True, layout=layout)

@@ -261,7 +261,7 @@ def reading(
     """
     columns, chunks = options.get("columns"), options.get("chunks")
     decided = policy.folding(chunks=chunks is not None)
-    names = read_columns(columns, options.get("queries"))
+    names = read_columns(columns, options.get("queries"), options.get("assessors"))
     folding = read_chunks(chunks, decided)
     with opened_session(options) as session:
         yield Reader(judgments, decided, session, names, folding)

@@ -84,7 +84,9 @@ def evaluate_subtopics(
         found = shown(options.get("chunks"))
         raise InputError("chunks", "none: subtopics are judged by document", found, "Leave it out.")
     decided = chosen.resolved(ids=True)
-    names = read_columns(options.get("columns"), options.get("queries"), subtopics=True)
+    names = read_columns(
+        options.get("columns"), options.get("queries"), options.get("assessors"), subtopics=True
+    )
     with opened_session(options) as session:
         judged = read_judged(judgments, names, chosen, session)
         returned = _read_run(run, names, chosen, session)

@@ -47,7 +47,7 @@ def read_subtopics(
     {'d2': 1.0, '3': 0.0}
     """
     columns = options.get("columns")
-    names = read_columns(columns, subtopics=True)
+    names = read_columns(columns, None, options.get("assessors"), subtopics=True)
     with opened_session(options) as session:
         judged = read_judged(judgments, names, read_policy(policy), session)
     if names is not columns:  # else they are checked where they were read
@@ -58,7 +58,7 @@ def read_subtopics(
 def read_judged(given: object, columns: Columns, policy: Policy, session: Session) -> Judged:
     """Read what a caller gives as judgments."""
     refuse_spark(given, JUDGMENTS.name)
-    asked = asked_columns(JUDGMENTS, columns, subtopics=True)
+    asked = asked_columns(JUDGMENTS, columns, also="subtopic")
     table = read_table(given, SUBTOPICS, JUDGMENTS.name, columns=asked, session=session)
     if table.has_columns:
         for role in asked:

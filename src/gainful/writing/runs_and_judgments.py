@@ -150,7 +150,7 @@ def _write(
     options: ReadingOptions,
 ) -> None:
     naming = read_naming(path, format, DOCUMENTS)
-    names = read_columns(options.get("columns"), options.get("queries"))
+    names = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
     with opened_session(options) as session:
         rows = read_rows(given, kind, names, session)
         names.refuse_unused()
