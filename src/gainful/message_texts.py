@@ -91,3 +91,12 @@ def did_you_mean(word: object, choices: Iterable[str]) -> str:
     hint = f"Did you mean '{folded[close[0]]}'? " if close else ""
     more = ", …" if len(listed) > _MOST_CHOICES else ""
     return f"{hint}Choices: {', '.join(map(shortened, listed[:_MOST_CHOICES]))}{more}."
+
+
+def counted(count: int, one: str, more: str = "") -> str:
+    """Write a count with its noun.
+
+    >>> counted(1, "row"), counted(2_000, "query", "queries")
+    ('1 row', '2,000 queries')
+    """
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -62,7 +62,7 @@ def test_the_policy_and_what_was_missing_are_said(cli, files, asked):
     given = files("qrels.txt", f"{QRELS}lost 0 a 1\n"), files("my.run", RUN)
     policy, coverage = "policy of gainful: ties=doc ", "coverage: 2 of 3 queries, 1 missing"
     for name in gf.formats():
-        done = cli("why", *given, *asked, "-f", name)
+        done = cli("why", *given, *asked, "-f", name, "--verbose")
         bare = name in ("csv", "tsv", "jsonl")
         told = done.stderr if bare else done.stdout
         assert bare or done.stderr == ""

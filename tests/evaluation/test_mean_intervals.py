@@ -183,7 +183,7 @@ def test_a_table_has_a_row_for_each_run_and_measure():
     assert "90% interval by Student's t and Hall's correction for skewness" in shown
     assert "4 queries are few" in shown
     assert "RR, two: skewness +1.15; the true mean may lie above the interval" in shown
-    assert "policy: ties=doc" in shown
+    assert "policy: default" in shown
     assert "NumRel: the sum over the queries" in shown
     plain = json.loads(gf.render(runs, "json", interval="hall", level=0.9))["runs"]
     assert plain[0]["intervals"]["RR"] == interval.to_dict()

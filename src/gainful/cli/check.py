@@ -12,6 +12,7 @@ from gainful.cli.options import (
     check_target,
     format_of,
     format_option,
+    layout_of,
     names_of,
     output_option,
     read_shared_options,
@@ -68,7 +69,7 @@ def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         scale=_scale(options["scale"]),
         **reading,
     )
-    write(gf.render(findings, format_of(options)), options["output"])
+    write(gf.render(findings, format_of(options), **layout_of(options)), options["output"])
     if format_of(options) in WITHOUT_NOTES:  # the others carry it themselves
         tell(findings.summary)
     if findings.counts["error"] or (options["strict"] and not findings.clean):

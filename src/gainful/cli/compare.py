@@ -16,15 +16,18 @@ from gainful.cli.options import (
     engine_options,
     format_of,
     format_option,
+    layout_of,
     names_of,
     output_option,
     read_shared_options,
     refuse_other_endings,
     refuse_standard_input_twice,
     shared_options,
+    verbose_option,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.standard_streams import tell, tell_lines, write
+from gainful.message_texts import counted
 
 Result = TypeVar("Result")
 
@@ -102,6 +105,7 @@ _OF_RUNS = (
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
+@verbose_option
 @shared_options(MEASURING)
 @engine_options
 def compare(files: tuple[str, ...], **options: Any) -> None:
@@ -256,14 +260,17 @@ def _shown(found: "gf.Comparison", options: dict[str, Any]) -> Any:
 
 def _write(found: "gf.Comparison", gate: "gf.Gate | None", options: dict[str, Any]) -> None:
     shown = _shown(found, options)
-    write(gf.render(shown, format_of(options), digits=options["digits"]), options["output"])
+    write(
+        gf.render(shown, format_of(options), digits=options["digits"], **layout_of(options)),
+        options["output"],
+    )
     # The tables alone are a list in json, without room for notes; the comparison has them in it.
     bare = WITHOUT_NOTES if shown is found else (*WITHOUT_NOTES, "json")
     if format_of(options) in bare:
         for note in found.notes() if shown is found else shown.notes:
             tell(note)
         if found.slices and shown is found:
-            tell(f"{len(found.slices)} slices: in json, table, markdown, latex, html")
+            tell(f"{counted(len(found.slices), 'slice')}: in json, table, markdown, latex, html")
     if options["junit"] and gate is not None:
         gf.write_text(gate.to_junit(), options["junit"])
     if options["summary"]:

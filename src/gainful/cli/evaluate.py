@@ -14,6 +14,7 @@ from gainful.cli.options import (
     engine_options,
     format_of,
     format_option,
+    layout_of,
     measure_option,
     names_of,
     output_option,
@@ -21,6 +22,7 @@ from gainful.cli.options import (
     refuse_other_endings,
     refuse_standard_input_twice,
     shared_options,
+    verbose_option,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.standard_streams import tell, write
@@ -110,6 +112,7 @@ class _Evaluate(click.Command):
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
+@verbose_option
 @shared_options(MEASURING)
 @engine_options
 def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
@@ -157,7 +160,9 @@ def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None
     if options["save_baseline"] is not None:
         (scores,) = results.values()
         gf.save_baseline(scores, options["save_baseline"])
-    intervals = {} if options["interval"] is None else {"level": options["level"] or 0.95}
+    intervals: dict[str, Any] = (
+        {} if options["interval"] is None else {"level": options["level"] or 0.95}
+    )
     text = gf.render(
         results,
         format_of(options),
@@ -165,6 +170,7 @@ def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None
         digits=options["digits"],
         interval=options["interval"],
         **intervals,
+        **layout_of(options),
     )
     write(text, options["output"])
     if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves
@@ -263,7 +269,11 @@ def _write_bounds(
             **given,
         )
     text = gf.render(
-        found, format_of(options), per_query=options["per_query"], digits=options["digits"]
+        found,
+        format_of(options),
+        per_query=options["per_query"],
+        digits=options["digits"],
+        **layout_of(options),
     )
     write(text, options["output"])
     if format_of(options) in (*WITHOUT_NOTES, "json"):  # the others carry these themselves

@@ -11,11 +11,13 @@ from gainful.cli.options import (
     check_target,
     format_of,
     format_option,
+    layout_of,
     one_measure_option,
     output_option,
     read_shared_options,
     refuse_standard_input_twice,
     shared_options,
+    verbose_option,
 )
 from gainful.cli.standard_streams import write
 
@@ -46,6 +48,7 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 @one_measure_option("What to work out.  [default: nDCG at the length of GRADES; nDCG@10 of a run]")
 @format_option
 @output_option
+@verbose_option
 @shared_options(MEASURING)
 def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Work a value out, line by line.
@@ -92,7 +95,7 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
             )
         case _:
             raise click.UsageError(_misfit(arguments))
-    write(gf.render(found, format_of(options)), options["output"])
+    write(gf.render(found, format_of(options), **layout_of(options)), options["output"])
 
 
 def _refuse_idle_choices(given: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import gainful as gf
 from gainful.cli.options import (
     format_of,
     format_option,
+    layout_of,
     output_option,
 )
 from gainful.cli.standard_streams import write
@@ -25,4 +26,4 @@ def measures(name: str | None, subtopics: bool, **options: Any) -> None:
         result = gf.subtopic_catalogue() if name is None else gf.subtopic_family(name)
     else:
         result = gf.catalogue() if name is None else gf.family(name)
-    write(gf.render(result, format_of(options)), options["output"])
+    write(gf.render(result, format_of(options), **layout_of(options)), options["output"])

@@ -313,6 +313,7 @@ def format_option(command: Command) -> Command:
 
 
 _PACKINGS = (".gz", ".zst")
+_COLUMNS_OF_FILES = 80  # whatever the terminal is
 
 
 def format_of(options: dict[str, Any]) -> str:
@@ -381,6 +382,25 @@ def output_option(command: Command) -> Command:
         metavar="FILE",
         help="Write to this file instead of standard output; it is replaced when complete.",
     )(command)
+
+
+def verbose_option(command: Command) -> Command:
+    """Give a command --verbose."""
+    return click.option(
+        "--verbose",
+        is_flag=True,
+        help="Name every choice of the policy under the table, as files do; else those that differ "
+        "from the defaults.",
+    )(command)
+
+
+def layout_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Return how a table is laid out: for the screen, or in full for a file."""
+    to_file = options["output"] not in (None, "-")
+    return {
+        "width": _COLUMNS_OF_FILES if to_file else None,
+        "verbose": to_file or options.get("verbose", False),
+    }
 
 
 def names_of(runs: tuple[str, ...]) -> list[str]:

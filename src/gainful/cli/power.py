@@ -12,11 +12,13 @@ from gainful.cli.options import (
     check_target,
     format_of,
     format_option,
+    layout_of,
     one_measure_option,
     output_option,
     read_shared_options,
     refuse_standard_input_twice,
     shared_options,
+    verbose_option,
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.standard_streams import tell, write
@@ -54,6 +56,7 @@ _FILES = 3  # JUDGMENTS BASE RUN
 @one_measure_option("The measure in which BASE and RUN differ.", "nDCG@10")
 @format_option
 @output_option
+@verbose_option
 @shared_options(MEASURING)
 def power(files: tuple[str, ...], **options: Any) -> None:
     """Say how many queries a comparison needs, or what it can find with those it has.
@@ -92,7 +95,7 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     )
     table = solved.table()
     noted = replace(table, notes=[*table.notes, *basis])
-    write(gf.render(noted, format_of(options)), options["output"])
+    write(gf.render(noted, format_of(options), **layout_of(options)), options["output"])
     if format_of(options) in (*WITHOUT_NOTES, "json"):  # the others carry it themselves
         for note in basis:
             tell(note)

@@ -18,6 +18,7 @@ from gainful.cli.options import (
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.standard_streams import tell
+from gainful.message_texts import counted
 
 _MEGABYTE = 1_000_000
 
@@ -87,7 +88,7 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         )
     found.write(target)
     kept = found.payload()["kept"]
-    detail = f"{kept['queries']} of {kept['of']} queries in detail"
+    detail = f"{kept['queries']} of {counted(kept['of'], 'query', 'queries')} in detail"
     size = "" if target == "-" else f"{Path(target).stat().st_size / _MEGABYTE:.1f} MB, "
     why = "" if kept["why"] is None else f" ({kept['why']})"
     tell(f"{target}: {size}{detail}{why}")

@@ -12,11 +12,13 @@ from gainful.cli.options import (
     format_of,
     format_option,
     given_choices,
+    layout_of,
     one_measure_option,
     output_option,
     read_shared_options,
     refuse_standard_input_twice,
     shared_options,
+    verbose_option,
 )
 from gainful.cli.standard_streams import tell, write
 
@@ -44,6 +46,7 @@ _WITHOUT_DIALECT = [name for name in MEASURING if name != "dialect"]
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
+@verbose_option
 @shared_options(_WITHOUT_DIALECT)
 def why(judgments: str, run: str, **options: Any) -> None:
     """Say why two tools give different numbers for RUN, or which of them gives a number.
@@ -72,7 +75,10 @@ def why(judgments: str, run: str, **options: Any) -> None:
             )
         found = gf.why(judgments, run, measure, dialects=names, **given)
         told = found.basis
-    write(gf.render(found, format_of(options), digits=options["digits"]), options["output"])
+    write(
+        gf.render(found, format_of(options), digits=options["digits"], **layout_of(options)),
+        options["output"],
+    )
     if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves
         for note in told:
             tell(note)

@@ -7,6 +7,7 @@ from gainful.comparison.compare import compare
 from gainful.comparison.comparison import Comparison
 from gainful.errors import warn
 from gainful.measures.notation import Measures
+from gainful.message_texts import counted
 
 
 def assert_not_worse(
@@ -53,7 +54,8 @@ def assert_not_worse(
     lost = max(len(queries) for queries in found.paired.left_out().values())
     if lost:
         told = (
-            f"{lost} of {len(found.paired.queries)} queries were left out, which base or run lacks."
+            f"{lost} of {counted(len(found.paired.queries), 'query', 'queries')} "
+            f"{'was' if lost == 1 else 'were'} left out, which base or run lacks."
         )
         warn(told)
     gate = found.gate([f"{name} < {-tolerance!r}" for name in found.measures])

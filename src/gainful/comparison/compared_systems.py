@@ -13,11 +13,11 @@ from gainful.comparison.score_columns import name_among
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import Slice
 from gainful.errors import InputError
-from gainful.evaluation.coverage import count_queries
+from gainful.evaluation.coverage import count_queries, policy_note
 from gainful.evaluation.scores import Scores
 from gainful.measures.measure import Measure
-from gainful.message_texts import did_you_mean, shown
-from gainful.rendering.table_formats import Cell, Table, as_html, as_markdown, as_text
+from gainful.message_texts import counted, did_you_mean, shown
+from gainful.rendering.table_formats import Cell, PValue, Table, as_html, as_markdown, as_text
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.intervals import INTERVALS, few_queries
 from gainful.version import VERSION
@@ -153,7 +153,8 @@ class ComparedSystems:
         interval = INTERVALS[self.settings.interval].title
         sentences = list(self.verdicts[:_SENTENCES])
         if len(self.verdicts) > _SENTENCES:
-            sentences.append(f"… and {len(self.verdicts) - _SENTENCES} more verdicts")
+            left = counted(len(self.verdicts) - _SENTENCES, "more verdict")
+            sentences.append(f"… and {left}")
         notes = [*sentences, "", f"{how}; interval by {interval}, of each difference alone"]
         return [*notes, f"settings: {self.settings}", *self.cautions(), *self.basis]
 
@@ -172,14 +173,16 @@ class ComparedSystems:
         found = [each.caution for each in asked if each.caution]
         lines += found[:_CAUTIONS]
         if len(found) > _CAUTIONS:
-            lines.append(f"… and {len(found) - _CAUTIONS} more differences that are skewed or rare")
+            left = len(found) - _CAUTIONS
+            verb = "difference that is" if left == 1 else "differences that are"
+            lines.append(f"… and {left} more {verb} skewed or rare")
         return lines
 
     @property
     def basis(self) -> list[str]:
         """What the scores rest on: the policy, what was missing, and the queries left out."""
         notes = [] if self.dialect is None else [f"dialect: {self.dialect}"]
-        notes += [f"policy: {self.policy}"] if self.policy else []
+        notes += [policy_note(self.policy)] if self.policy else []
         notes += [f"{name}: {checks}" for name, checks in (self.checks or {}).items()]
         lost = {m: queries for m, queries in self.paired.left_out().items() if queries}
         notes += [
@@ -204,7 +207,7 @@ class ComparedSystems:
     def tests_table(self) -> Table:
         """Return every test of every comparison, before and after correction."""
         rows: list[list[Cell]] = [
-            [each.measure, each.base, each.run, name, tested.p, tested.adjusted,
+            [each.measure, each.base, each.run, name, _p(tested.p), _p(tested.adjusted),
              "yes" if tested.outcome.exact else "no"]
             for each in self.differences
             for name, tested in each.tests.items()
@@ -230,7 +233,7 @@ class ComparedSystems:
         level = f"{100 * self.settings.level:g}%"
         rows: list[list[Cell]] = [
             [s.column, s.value, s.difference.measure, s.difference.base, s.difference.run,
-             s.difference.queries, s.difference.difference, *_ends(s.difference), s.difference.p,
+             s.difference.queries, s.difference.difference, *_ends(s.difference), _p(s.difference.p),
              s.difference.verdict.word]
             for s in shown
         ]  # fmt: skip
@@ -246,7 +249,7 @@ class ComparedSystems:
                 "any other run"
             )
         if len(shown) < len(self.slices):
-            notes.append(f"{len(self.slices) - len(shown)} more slices not shown")
+            notes.append(f"{counted(len(self.slices) - len(shown), 'more slice')} not shown")
         return Table(columns, rows, title="Slices, worst first", notes=notes)
 
     def tables(self) -> list[Table]:
@@ -303,7 +306,7 @@ def _row(found: Difference) -> list[Cell]:
         found.run_mean,
         found.difference,
         *_ends(found),
-        found.p,
+        _p(found.p),
         found.effect,
         found.wins,
         found.ties,
@@ -311,6 +314,10 @@ def _row(found: Difference) -> list[Cell]:
         found.queries,
         found.verdict.word,
     ]
+
+
+def _p(p: float | None) -> PValue | None:
+    return None if p is None else PValue(p)
 
 
 def _ends(found: Difference) -> list[Cell]:

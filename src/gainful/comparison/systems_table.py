@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gainful.comparison.compared_systems import ComparedSystems
 from gainful.comparison.differences import Difference
+from gainful.message_texts import counted
 from gainful.rendering.table_formats import Cell, Marked, Table
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.paired_tests import TESTS
@@ -132,4 +133,6 @@ def _queries(comparison: ComparedSystems) -> str:
     if len(set(counts.values())) == 1:
         count = next(iter(counts.values()))
         return "one query" if count == 1 else f"{count:,} queries"
-    return ", ".join(f"{count:,} queries ({measure})" for measure, count in counts.items())
+    return ", ".join(
+        f"{counted(count, 'query', 'queries')} ({measure})" for measure, count in counts.items()
+    )

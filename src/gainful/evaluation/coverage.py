@@ -8,7 +8,8 @@ import numpy as np
 from gainful.array_types import Bools
 from gainful.evaluation.measuring import Measured
 from gainful.matching.matched import Matched
-from gainful.measures.policy import Policy
+from gainful.measures.policy import Policy, brief_policy
+from gainful.rendering.table_formats import Note
 
 _DIGITS = 9  # below, a sum has what it was rounded by
 
@@ -87,7 +88,16 @@ class Coverage:
 
 def notes_of(policy: Policy, coverage: Coverage) -> list[str]:
     """Return what stands under a table of one run: the policy, what was counted and missing."""
-    return [f"policy    {policy}", f"coverage  {coverage}"]
+    return [policy_note(policy, "policy    "), f"coverage  {coverage}"]
+
+
+def policy_note(policy: Policy | str, before: str = "policy: ", behind: str = "") -> Note:
+    """Return the note on a policy: all choices in a file, what differs from the defaults on a screen.
+
+    >>> policy_note(Policy(missing="skip").resolved(ids=True)).brief
+    'policy: missing=skip, else default'
+    """
+    return Note(f"{before}{policy}{behind}", f"{before}{brief_policy(str(policy))}{behind}")
 
 
 def coverage_of(

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from gainful.errors import InputError, MeasureError
+from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.request import read_one
 from gainful.explanation.judged_ranking import (
@@ -209,7 +210,7 @@ class Attribution(Account):
             name, ideal = summed(self.measure, "IDCG"), f"{self.base_ideal:.{_DIGITS}f}"
             other = f" for the base, {self.run_ideal:.{_DIGITS}f} for the run"
             notes.append(f"{name} = {ideal}{'' if self.base_ideal == self.run_ideal else other}")
-        return [*notes, *self.remarks, f"policy: {self.policy}"]
+        return [*notes, *self.remarks, policy_note(self.policy)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""

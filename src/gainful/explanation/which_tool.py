@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from gainful import arguments
 from gainful.errors import GainfulError, InputError
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, policy_note
 from gainful.evaluation.request import refuse_dialect
 from gainful.explanation.ways_to_measure import Way, WayMeasurer, variations
 from gainful.explanation.why_tools_differ import OURS, way_of
@@ -82,7 +82,11 @@ class Which:
     def basis(self) -> list[str]:
         """What the means rest on: the policies, what was counted and what was missing."""
         tools = "gainful dialects NAME tells that of a tool"
-        policy = [] if self.policy is None else [f"policy of {OURS}: {self.policy}; {tools}"]
+        policy = (
+            []
+            if self.policy is None
+            else [policy_note(self.policy, f"policy of {OURS}: ", f"; {tools}")]
+        )
         return policy + ([] if self.coverage is None else [f"coverage: {self.coverage}"])
 
     def table(self) -> Table:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from gainful.errors import GainfulError, InputError, MeasureError
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, policy_note
 from gainful.evaluation.request import refuse_dialect, speaking
 from gainful.evaluation.scores import Scores
 from gainful.explanation.explain import explain_with
@@ -114,7 +114,11 @@ class Why:
     @property
     def basis(self) -> list[str]:
         """What the numbers rest on: the policies, what was counted and what was missing."""
-        notes = self._said("policy", self.first.policy, self.second.policy)
+        first, second = self.first.policy, self.second.policy
+        notes: list[str] = [policy_note(first)]
+        if first != second:
+            ways = (self.first, self.second)
+            notes = [policy_note(way.policy, f"policy of {way.name}: ") for way in ways]
         if self.first_coverage is None or self.second_coverage is None:
             return notes
         return notes + self._said("coverage", self.first_coverage, self.second_coverage)

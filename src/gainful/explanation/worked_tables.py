@@ -2,7 +2,7 @@
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from gainful.measures.gain import FORMS as GAINS
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import printable
-from gainful.rendering.table_formats import Cell, Table, as_html, as_markdown, as_text
+from gainful.rendering.table_formats import Cell, Table, as_html, as_markdown, as_text, folded
 
 _IDEALS = {
     ("ideal", "retrieved"): "ideal retrieved: of the documents of the list",
@@ -54,8 +54,12 @@ class Account(ABC):
         """Return it as Markdown."""
         return self._compose(map(as_markdown, self.tables()))
 
+    def to_text(self, write: Callable[[Table], str] = as_text) -> str:
+        """Return it as text, each table by `write`."""
+        return self._compose(map(write, self.tables()), fold=folded)
+
     def __str__(self) -> str:
-        return self._compose(map(as_text, self.tables()))
+        return self.to_text()
 
     def to_html(self) -> str:
         """Return it as HTML."""
@@ -68,8 +72,11 @@ class Account(ABC):
     def _repr_html_(self) -> str:
         return self.to_html()
 
-    def _compose(self, tables: Iterable[str]) -> str:
-        return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])
+    def _compose(self, tables: Iterable[str], fold: Callable[[str], str] = str) -> str:
+        heading, conventions, conclusion = map(
+            fold, (self.heading, self.conventions, self.conclusion)
+        )
+        return "\n\n".join([heading, conventions, *tables, conclusion])
 
 
 def conventions_of(measure: Measure) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gainful import arguments
 from gainful.array_types import Floats
 from gainful.errors import InputError, PolicyError
-from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.coverage import Coverage, policy_note
 from gainful.evaluation.evaluate import run_progress
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.scores import measure_matched
@@ -35,7 +35,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Note, Table, as_html, as_text
 
 _ROUNDING = 1e-9
 _MOST_UNSEEN = 10**15  # documents that a float64 counts one by one
@@ -159,7 +159,7 @@ class Bounds:
         if self.scale.between:
             grades = f"from {self.scale.lowest:g} to {self.scale.highest:g}"
         notes = [
-            f"policy    {self.policy}",
+            policy_note(self.policy, "policy    "),
             f"bounds    documents without a judgment have a grade {grades}; unseen documents: {unseen}",
         ]
         if self.coverage is not None:
@@ -404,7 +404,9 @@ class RunBounds:
             columns = columns or ["run", *table.columns]
             rows += [[name, *row] for row in table.rows]
             named = [
-                note.replace("certain  ", f"certain   {name}:", 1).replace(
+                note
+                if isinstance(note, Note)
+                else note.replace("certain  ", f"certain   {name}:", 1).replace(
                     "coverage  ", f"coverage  {name}: ", 1
                 )
                 for note in table.notes

@@ -19,7 +19,7 @@ from gainful.judging.gathered_runs import (
 from gainful.judging.judging_priorities import prioritise, read_compared
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
-from gainful.message_texts import shown
+from gainful.message_texts import counted, shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.writing.file_formats import POOLS, read_naming
 from gainful.writing.runs_and_judgments import write_pool
@@ -108,8 +108,10 @@ class Pool(Sequence[Pooled]):
         >>> Pool((Pooled("q1", "a", 1, 2), Pooled("q1", "b", 2, 1)), ("one", "two"), 10).summary
         '2 documents of 1 query, from 2 runs down to rank 10'
         """
-        text = f"{_counted(len(self), 'document')} of {_counted(len(self.queries), 'query')}"
-        text += f", from {_counted(len(self.names), 'run')} down to rank {self.depth}"
+        text = (
+            f"{counted(len(self), 'document')} of {counted(len(self.queries), 'query', 'queries')}"
+        )
+        text += f", from {counted(len(self.names), 'run')} down to rank {self.depth}"
         if self.marked:
             text += f"; {sum(not row.judged for row in self.rows)} not judged"
         if self.compared is not None:
@@ -197,11 +199,6 @@ def _cell(row: Pooled, column: str) -> Cell:
     if column == "grade" and isinstance(cell, float) and cell.is_integer():
         return int(cell)  # as assessors write it
     return cell
-
-
-def _counted(count: int, noun: str) -> str:
-    plural = "queries" if noun == "query" else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}"
 
 
 @takes(MeasuringOptions)

@@ -8,6 +8,7 @@ from gainful.inputs.row_by_row_reading import Row, rows
 from gainful.linting.checked_tables import UNREADABLE, CheckedTable, UnreadRows
 from gainful.linting.findings import Finding, ids_text
 from gainful.linting.rules import RULES
+from gainful.message_texts import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,6 @@ class Draft:
     doc: str | None = None
     row: int | None = None
     remedy: str = ""
-
-
-def counted(count: int, one: str, more: str = "") -> str:
-    """Write a count with its noun.
-
-    >>> counted(1, "row"), counted(2_000, "query", "queries")
-    ('1 row', '2,000 queries')
-    """
-    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def unread_rows(table: CheckedTable, unread: Iterable[UnreadRows]) -> list[Draft]:

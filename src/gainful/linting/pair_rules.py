@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, in_order, overlap_hint
 from gainful.linting.checked_tables import CheckedTable
-from gainful.linting.draft_findings import Draft, counted
+from gainful.linting.draft_findings import Draft
 from gainful.linting.rules import MOST_UNJUDGED
+from gainful.message_texts import counted
 
 _SAMPLE = 1000  # ids of each side, for a hint
 
@@ -148,7 +149,8 @@ def _unjudged(
         row, query, doc = session.rows(
             f"SELECT row, query, doc FROM {top} WHERE NOT judged ORDER BY row, query, doc LIMIT 1"
         )[0]
-        message = f"{unjudged / total:.1%} of {total:,} documents down to rank {cutoff} unjudged"
+        documents = counted(total, "document")
+        message = f"{unjudged / total:.1%} of {documents} down to rank {cutoff} unjudged"
         yield Draft("mostly-unjudged", run, unjudged, message, "", query, doc, row)
     session.drop(top)
 

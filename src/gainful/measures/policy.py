@@ -176,6 +176,9 @@ CHOICES: tuple[Choice, ...] = (
 )
 
 
+# What `auto` is, where documents have ids.
+_DECIDED = {"ties": "doc", "negative": "keep", "fold": "none"}
+
 BY_ID = ("doc", "doc_ascending")
 """The answers for ties that go by the ids of documents."""
 
@@ -230,7 +233,7 @@ class Policy:
                 shown(self.ties),
                 "Arrays have no document ids to order ties by.",
             )
-        usual = {"ties": "doc" if known else "average", "negative": "keep", "fold": "none"}
+        usual = _DECIDED if known else _DECIDED | {"ties": "average"}
         open_ = {name: answer for name, answer in usual.items() if getattr(self, name) == "auto"}
         return dataclasses.replace(self, **open_) if open_ else self
 
@@ -264,6 +267,15 @@ class Policy:
         '-1'
         """
         return {choice.name: _write(getattr(self, choice.name)) for choice in CHOICES}
+
+    @property
+    def brief(self) -> str:
+        """What differs from the default of every choice.
+
+        >>> Policy(missing="skip", unjudged=1).brief, Policy().resolved(ids=True).brief
+        ('unjudged=1 missing=skip, else default', 'default')
+        """
+        return brief_policy(str(self))
 
     def __str__(self) -> str:
         return " ".join(f"{name}={answer}" for name, answer in self.answers().items())
@@ -308,6 +320,18 @@ def read_policy(policy: GivenPolicy | None) -> Policy:
             hint = did_you_mean(name, names)
             raise PolicyError("policy", "choices by their names", shown(name), hint)
     return Policy(**policy)  # type: ignore[arg-type]  # each is checked
+
+
+def brief_policy(text: str) -> str:
+    """Return what differs from the defaults in a policy as it is written, choice by choice.
+
+    >>> brief_policy("ties=doc unjudged=zero missing=skip")
+    'missing=skip, else default'
+    """
+    usual = {f"{choice.name}={choice.default}" for choice in CHOICES}
+    usual |= {f"{name}={answer}" for name, answer in _DECIDED.items()}
+    others = [item for item in text.split(" ") if item not in usual]
+    return f"{' '.join(others)}, else default" if others else "default"
 
 
 def _write(answer: str | float) -> str:

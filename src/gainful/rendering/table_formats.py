@@ -6,9 +6,12 @@
 
 import io
 import math
+import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from gainful.message_texts import printable
 
@@ -23,6 +26,25 @@ class Marked:
     number: float
     best: bool = False
     marks: str = ""
+
+
+class PValue(float):
+    """A p-value, which is never shown as 0: people read that it is below the last decimal."""
+
+    __slots__ = ()
+
+
+class Note(str):
+    """A line under a table that files have in full; on a screen, `brief` stands for it."""
+
+    __slots__ = ("brief",)
+    brief: str
+
+    def __new__(cls, text: str, brief: str = "") -> "Note":
+        """Make a note of its text and of the short form."""
+        note = super().__new__(cls, text)
+        note.brief = brief or text
+        return note
 
 
 Cell = str | int | float | Marked | None
@@ -55,6 +77,12 @@ _LATEX_SPECIAL = str.maketrans(
 _MARKDOWN_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_<>|[]&~$"})
 _LEAST_SHOWN, _TOO_LONG = 0.0001, 1e9  # the last of four decimals; nobody reads more digits
 # What ends a line, or is printed as a blank: a row of a table is one line.
+SCREEN = 80
+"""The columns of a screen, where there is no terminal that tells, and of a file."""
+_GAP, _NARROW_GAP = 3, 2  # blanks between columns
+_LEAST_PROSE = 20  # columns, below which a folded text is no longer read
+_INDENT = "  "  # of what follows in a note that is folded
+_LONGEST_WIDTH = 6  # digits
 _BREAK = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 
 
@@ -110,28 +138,149 @@ class Table:
     def _write(self, cell: str | int | float | None) -> str:
         if cell is None:
             return ""
+        if isinstance(cell, PValue) and cell < 10.0**-self.digits:
+            return f"< {10.0**-self.digits:.{self.digits}f}"
         if isinstance(cell, float):
             return f"{cell:.{self.digits}f}"
         return str(cell)
 
 
-def as_text(table: Table) -> str:
-    """Write for a terminal, as wide as the cells need; nothing is cut off or folded."""
+def as_text(table: Table, *, width: int | None = None, verbose: bool = False) -> str:
+    """Write for a terminal; nothing is cut off.
+
+    A table that is wider than the screen stands closer together, then has its texts folded, and then
+    is shown in parts, one below the other, each with the first columns.
+
+    Args:
+        table: what to write.
+        width: how many columns there are; those of the terminal, and 80 at least, if None.
+        verbose: notes in full; else those that have a short form are short.
+    """
+    most = screen_width() if width is None else width
     written = zip(*map(_padded, *_columns(table)), strict=True) if table.rows else []
     rows = [[printable(cell) for cell in row] for row in (table.columns, *written)]
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-    numeric = table.numeric()
-    lines = [
-        "   ".join(
-            " " * (width - _width(cell)) + cell if right else cell + " " * (width - _width(cell))
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in rows
+    notes = [
+        note.brief if isinstance(note, Note) and not verbose else note for note in table.told()
     ]
-    lines.insert(1, "─" * (sum(widths) + 3 * (len(widths) - 1)))
-    head = [printable(table.title), ""] if table.title else []
-    notes = ["", *map(printable, table.told())] if table.told() else []
-    return "\n".join([*head, *lines, *notes])
+    parts = _fitted(rows, table.numeric(), most)
+    head = [*_folded(printable(table.title), most), ""] if table.title else []
+    below = [line for note in notes for line in _folded(printable(note), most, _INDENT)]
+    return "\n".join([*head, "\n\n".join(parts), *([""] if below else []), *below])
+
+
+def screen_width() -> int:
+    """Return how many columns there are for text: those of the terminal, and 80 at least."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and len(told) <= _LONGEST_WIDTH:
+        return max(SCREEN, int(told))
+    try:
+        return max(SCREEN, os.get_terminal_size(sys.stdout.fileno()).columns)
+    except (AttributeError, ValueError, OSError):  # closed, captured, or no terminal
+        return SCREEN
+
+
+def _fitted(rows: list[list[str]], numeric: list[bool], most: int) -> list[str]:
+    """Lay out rows of cells, the first the names of columns, in as many parts as fit the screen."""
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    if _total(widths, _GAP) <= most:
+        return [_laid_out(rows, widths, numeric, _GAP)]
+    widths = _narrowed(rows, widths, numeric, most)
+    if _total(widths, _NARROW_GAP) <= most:
+        return [_laid_out(rows, widths, numeric, _NARROW_GAP)]
+    return [
+        _laid_out(
+            [[row[place] for place in places] for row in rows],
+            [widths[place] for place in places],
+            [numeric[place] for place in places],
+            _NARROW_GAP,
+        )
+        for places in _parts(rows, widths, numeric, most)
+    ]
+
+
+def _total(widths: Sequence[int], gap: int) -> int:
+    return sum(widths) + gap * (len(widths) - 1)
+
+
+def _narrowed(
+    rows: list[list[str]], widths: list[int], numeric: list[bool], most: int
+) -> list[int]:
+    """Return widths at which the table fits the screen, if folded texts make it fit."""
+    found = list(widths)
+    prose = [
+        place
+        for place, column in enumerate(zip(*rows, strict=True))
+        if not numeric[place] and any(" " in cell for cell in column[1:])
+    ]
+    for place in sorted(prose, key=lambda place: -widths[place]):
+        excess = _total(found, _NARROW_GAP) - most
+        if excess <= 0:
+            break
+        words = max(_width(word) for row in rows for word in row[place].split(" "))
+        found[place] = min(widths[place], max(words, _LEAST_PROSE, widths[place] - excess))
+    return found if _total(found, _NARROW_GAP) <= most else widths
+
+
+def _parts(
+    rows: list[list[str]], widths: list[int], numeric: list[bool], most: int
+) -> list[list[int]]:
+    """Return the columns of each part: the first that name a row, and as many others as fit.
+
+    Names that are the same in all rows stand in the first part alone.
+    """
+    names = next((place for place, number in enumerate(numeric) if number), len(numeric)) or 1
+    while names > 1 and _total(widths[:names], _NARROW_GAP) > most // 2:
+        names -= 1
+    parts = [list(range(names))]
+    telling = [place for place in parts[0] if len({row[place] for row in rows[1:]}) > 1] or [0]
+    for place in range(names, len(widths)):
+        wider = [*parts[-1], place]
+        if _total([widths[each] for each in wider], _NARROW_GAP) <= most:
+            parts[-1] = wider
+        else:
+            parts.append([*telling, place])
+    return parts
+
+
+def _laid_out(rows: list[list[str]], widths: list[int], numeric: list[bool], gap: int) -> str:
+    """Write rows, the first the names of columns, with cells that are too wide folded."""
+    lines: list[str] = []
+    for row in rows:
+        cells = [_folded(cell, width) for cell, width in zip(row, widths, strict=True)]
+        head = not lines
+        lines += [_line(line, widths, numeric, gap) for line in zip_longest(*cells, fillvalue="")]
+        if head:
+            lines.append("─" * _total(widths, gap))
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str], widths: list[int], numeric: list[bool], gap: int) -> str:
+    padded = (
+        " " * (width - _width(cell)) + cell if right else cell + " " * (width - _width(cell))
+        for cell, width, right in zip(cells, widths, numeric, strict=True)
+    )
+    return (" " * gap).join(padded).rstrip()
+
+
+def folded(text: str) -> str:
+    """Return a line of text on as many lines as a screen needs for it."""
+    return "\n".join(_folded(text, SCREEN, _INDENT))
+
+
+def _folded(text: str, most: int, indent: str = "") -> list[str]:
+    """Break a text between words, so that no line is longer than it must be."""
+    if _width(text) <= most:
+        return [text]
+    words = text.lstrip(" ").split(" ")
+    before = " " * (len(text) - len(text.lstrip(" ")))
+    lines = [before + words[0]]
+    for word in words[1:]:
+        longer = f"{lines[-1]} {word}"
+        if _width(longer) <= most:
+            lines[-1] = longer
+        else:
+            lines.append(f"{before}{indent}{word}")
+    return [line.rstrip() for line in lines]
 
 
 def as_markdown(table: Table) -> str:

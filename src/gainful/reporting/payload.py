@@ -16,6 +16,7 @@ from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
+from gainful.message_texts import counted
 from gainful.plotting import charts, theme
 from gainful.reporting.coverage_section import (
     checks_section,
@@ -149,7 +150,7 @@ class _Table:
         """Say what is left out of the table."""
         if len(self.kept) == len(self.queries):
             return []
-        shown = f"{len(self.kept)} of {len(self.queries)} queries"
+        shown = f"{len(self.kept)} of {counted(len(self.queries), 'query', 'queries')}"
         return [f"The scores of {shown} are shown: {self.why}. Means and verdicts are over all."]
 
 

@@ -4,13 +4,15 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from gainful import arguments
 from gainful.errors import InputError
+from gainful.evaluation.coverage import policy_note
 from gainful.measures.dialect import Dialect
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Family
-from gainful.rendering.table_formats import WRITERS, Cell, Table
+from gainful.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
 from gainful.version import VERSION
 
 if TYPE_CHECKING:  # a command that has no such result imports none of them
@@ -20,7 +22,6 @@ if TYPE_CHECKING:  # a command that has no such result imports none of them
     from gainful.linting.findings import Findings
 
 _MOST_DIGITS = 17  # more than a float64 has
-_WIDTH = 100  # of a terminal, for what is folded
 _FOR_PEOPLE = ("table", "markdown", "latex", "html")
 
 
@@ -53,6 +54,8 @@ def render(
     digits: int | None = None,
     interval: str | None = None,
     level: float = 0.95,
+    width: int | None = None,
+    verbose: bool = False,
 ) -> str:
     """Return a result as text.
 
@@ -66,6 +69,10 @@ def render(
         interval: for scores, `hall`, `t` or `bca`: a row for each run and measure, with the interval
             of the mean by this method.
         level: of the intervals.
+        width: how many columns a table may have; those of the terminal, and 80 at least, if None.
+            A wider one is folded, or shown in parts.
+        verbose: in a table, name every choice of the policy, as the other formats do; else those
+            that differ from the defaults.
 
     >>> import gainful as gf
     >>> scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.7}}, ["nDCG@10", "CG"])
@@ -77,11 +84,16 @@ def render(
     arguments.truth(per_query, "per_query")
     if digits is not None:
         digits = arguments.whole(digits, "digits", least=0, most=_MOST_DIGITS)
+    arguments.truth(verbose, "verbose")
+    if width is not None:
+        width = arguments.whole(width, "width", least=1)
     write = WRITERS[format]
     if interval is not None:
         if per_query:
             raise InputError("interval", "means", "per_query=True, whose rows have none")
         return _intervals(result, format, write, method=interval, level=level, digits=digits)
+    if write is as_text:
+        write = partial(as_text, width=width, verbose=verbose)
     match result:
         case Family() | Dialect():
             return _one(result, format, write)
@@ -110,7 +122,7 @@ def _result(
     from gainful.linting.findings import Findings
 
     if isinstance(result, Explanation | Attribution):
-        return _explanation(result, format)
+        return _explanation(result, format, write)
     if isinstance(result, Findings):
         return _findings(result, format, write)
     if callable(getattr(result, "table", None)):
@@ -207,7 +219,7 @@ def _notes(runs: "Mapping[str, Scores]") -> list[str]:
     width = max(map(len, runs))
     covered = [f"{name:<{width}}  {scores.coverage}" for name, scores in runs.items()]
     spoken = [] if first.dialect is None else [f"dialect: {first.dialect}"]
-    return [*spoken, f"policy: {first.policy}", *covered, *first.aggregates]
+    return [*spoken, policy_note(first.policy), *covered, *first.aggregates]
 
 
 def _document(
@@ -237,10 +249,14 @@ def _finite(means: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(mean) else mean for name, mean in means.items()}
 
 
-def _explanation(explanation: "Explanation | Attribution", format: str) -> str:  # noqa: A002
+def _explanation(
+    explanation: "Explanation | Attribution",
+    format: str,  # noqa: A002
+    write: Callable[[Table], str],
+) -> str:
     match format:
         case "table":
-            return str(explanation)
+            return explanation.to_text(write)
         case "markdown":
             return explanation.to_markdown()
         case "html":
@@ -257,7 +273,7 @@ def _explanation(explanation: "Explanation | Attribution", format: str) -> str: 
             head, *rest = (f"% {line}" for line in (explanation.heading, explanation.conventions))
             return "\n\n".join(["\n".join([head, *rest]), *tables, f"% {explanation.conclusion}"])
         case _:
-            return WRITERS[format](explanation.table())
+            return write(explanation.table())
 
 
 def _findings(findings: "Findings", format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
@@ -309,7 +325,7 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
         lines = [f"- **{name}**: {text}" for name, text in facts]
         return "\n".join([f"### {family.name}", "", f"{family.title}.", "", *lines])
     width = max(len(name) for name, _ in facts)
-    lines = [f"{name:<{width}}  {text}" for name, text in facts]
+    lines = [_hanging(f"{name:<{width}}  {text}", width + 2) for name, text in facts]
     return "\n".join([f"{family.name}: {family.title}", "", *lines])
 
 
@@ -358,7 +374,7 @@ def _dialect(dialect: Dialect, format: str, write: Callable[[Table], str]) -> st
 def _hanging(text: str, indent: int) -> str:
     """Fold a line, and indent what follows."""
     return textwrap.fill(
-        text, _WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+        text, SCREEN, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
 
 

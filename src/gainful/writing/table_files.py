@@ -8,7 +8,7 @@ import numpy as np
 
 from gainful.inputs.engine import Columns, Session, file_quoted, name_quoted, reason_of
 from gainful.inputs.temporary_files import no_room
-from gainful.rendering.table_formats import WRITERS, Cell, Table
+from gainful.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
 from gainful.writing.atomic_files import replacing
 from gainful.writing.file_formats import TABLES, FileFormat, read_naming
 from gainful.writing.packing import PACKINGS, parts_of, write_parts
@@ -70,7 +70,10 @@ def write_table(
             with replacing(path) as file:
                 copy(session, select, file, naming)
         return
-    text = f"{WRITERS[naming.format](table)}\n"
+    if naming.format == "table":
+        text = f"{as_text(table, width=SCREEN, verbose=True)}\n"
+    else:
+        text = f"{WRITERS[naming.format](table)}\n"
     write_parts([text.encode(errors="surrogateescape")], path, naming.packing)
 
 
