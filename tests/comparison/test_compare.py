@@ -369,3 +369,48 @@ def test_progress_goes_on_and_ends_with_the_comparison():
     heard = len(told)
     bca.gate("nDCG@10 < -0.5")
     assert len(told) == heard  # whoever showed the progress has long put it away
+
+
+def test_what_nobody_asks_for_is_not_computed(monkeypatch):
+    """The verdict needs one test and one interval; the others wait until they are asked for."""
+    from gainful.statistics import intervals, paired_tests
+
+    asked = []
+
+    def counted(table, name):
+        entry = table[name]
+
+        class Counted:
+            def __getattr__(self, each):
+                return getattr(entry, each)
+
+            def __call__(self, *given):
+                asked.append(name)
+                return entry(*given)
+
+            def build(self, *given):
+                asked.append(name)
+                return entry.build(*given)
+
+        monkeypatch.setitem(table, name, Counted())
+
+    for name in paired_tests.TESTS:
+        counted(paired_tests.TESTS, name)
+    for name in intervals.INTERVALS:
+        counted(intervals.INTERVALS, name)
+    judgments = {f"q{n}": {"a": 1, "b": 2} for n in range(6)}
+    runs = {
+        "one": {q: {"a": 2, "b": 1} for q in judgments},
+        "two": {q: {"a": 1, "b": 2} for q in judgments},
+    }
+    runs["two"]["q0"] = {"a": 2, "b": 1}
+    found = gf.compare(judgments, runs, "nDCG@10")
+    str(found)
+    assert asked == ["t", "hall"]
+    difference = found["two", "nDCG@10"]
+    assert difference.tests["wilcoxon"].p is not None
+    assert difference.intervals["bca"].low < difference.intervals["bca"].high
+    assert asked == ["t", "hall", "wilcoxon", "bca"]
+    assert {*difference.tests} >= {"t", "randomisation", "wilcoxon", "sign"}
+    with pytest.raises(KeyError):
+        difference.tests["none"]

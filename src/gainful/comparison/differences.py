@@ -2,9 +2,10 @@
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache, partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from gainful.statistics.corrections import CORRECTIONS, adjusted
 from gainful.statistics.intervals import INTERVALS, Interval, side_of_misses
 from gainful.statistics.moments import Moments, moments
 from gainful.statistics.paired_tests import TESTS, Outcome, lean_of_mean, signs
+
+Value = TypeVar("Value")
 
 _CHANGED = 10  # queries
 Pair = tuple[int, int]
@@ -75,8 +78,8 @@ class Difference:
             systems and queries; None unless the correction is `tukey-anova`.
         skewness: of the differences, above 0 where the long tail is above; None without spread.
         interval: of the difference, as chosen.
-        intervals: by method.
-        tests: by name.
+        intervals: by method, computed when they are asked for.
+        tests: by name, likewise.
         test: the name of the test whose p-value decides.
         p: that p-value, corrected for all comparisons made; None where undefined.
         p_equivalent: of the claim that the difference is within the margin, corrected alike;
@@ -178,6 +181,64 @@ class Difference:
         }
 
 
+class WhenAsked(Mapping[str, Value]):
+    """A mapping whose values are computed when they are first asked for.
+
+    It is equal to a dict of its values, and becomes one when it is pickled.
+
+    >>> squares = WhenAsked(["2", "3"], lambda name: int(name) ** 2)
+    >>> squares["3"], squares == {"2": 4, "3": 9}
+    (9, True)
+    """
+
+    def __init__(self, names: Iterable[str], compute: Callable[[str], Value]) -> None:
+        self._names, self._compute = tuple(names), compute
+        self._known: dict[str, Value] = {}
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._known:
+            self._known[name] = self._compute(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(self._names)}>"
+
+    def __reduce__(self) -> tuple[type[dict[str, Value]], tuple[dict[str, Value]]]:
+        return dict, (dict(self),)
+
+
+class _Columns:
+    """Differences over the same queries, a column for each comparison, and what was found of them."""
+
+    def __init__(self, values: Floats, settings: Settings) -> None:
+        self.values, self.settings = values, settings
+        self._outcomes: dict[str, Sequence[Outcome]] = {}
+        self._intervals: dict[str, Sequence[Interval]] = {}
+
+    def outcome(self, test: str, column: int) -> Outcome:
+        """Return what a test finds of a comparison; all columns are tested with the same draws."""
+        if test not in self._outcomes:
+            settings = self.settings
+            self._outcomes[test] = TESTS[test](self.values, settings.draws, settings.tie)
+        return self._outcomes[test][column]
+
+    def interval(self, method: str, column: int) -> Interval:
+        """Return the interval of a comparison."""
+        if method not in self._intervals:
+            settings = self.settings
+            build = INTERVALS[method].build
+            self._intervals[method] = build(self.values, settings.draws, settings.level)
+        return self._intervals[method][column]
+
+
 @dataclass(slots=True)
 class _Found:
     """What is known of one comparison before the correction."""
@@ -189,10 +250,18 @@ class _Found:
     run: Floats
     apart: Floats  # run − base, but for rounding
     moments: Moments
-    outcomes: dict[str, Outcome]
-    intervals: dict[str, Interval]
+    columns: _Columns
+    column: int
     joint: float | None = None  # p of a test of all systems together
     effect_anova: float | None = None
+
+    def outcome(self, test: str) -> Outcome:
+        """Return what a test finds."""
+        return self.columns.outcome(test, self.column)
+
+    def interval(self, method: str) -> Interval:
+        """Return the interval by a method."""
+        return self.columns.interval(method, self.column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +269,14 @@ class _Corrected:
     """What the correction made of one comparison.
 
     Attributes:
-        tests: p of each test.
+        tests: by name, when they are asked for.
         test: the name of the one that decides.
         p: its p, corrected together with those of all decisions.
         claim: p of equivalence.
         comparisons: how many decisions there are.
     """
 
-    tests: dict[str, float | None]
+    tests: Mapping[str, Tested]
     test: str
     p: float | None
     claim: float | None
@@ -252,14 +321,19 @@ def differences(
             columns[one.rows, place] = one.apart
         for one, p in zip(flat, test_differences(columns, settings.draws).tolist(), strict=True):
             one.joint = p
-    corrected = {
-        test: adjusted([one.outcomes[test].p for one in flat], settings.adjustment)
-        for test in (flat[0].outcomes if flat else ())
-    }
+    names = [name for name, test in TESTS.items() if not test.on_request or name == settings.test]
+
+    @cache
+    def corrected(test: str) -> list[float | None]:
+        return adjusted([one.outcome(test).p for one in flat], settings.adjustment)
+
+    def tested(place: int, test: str) -> Tested:
+        return Tested(flat[place].outcome(test), corrected(test)[place])
+
     # One family for all decisions, also where another test must stand in for the one chosen.
     chosen = [_deciding(one, settings.test) for one in flat]
     decisive = adjusted(
-        [one.outcomes[test].p for one, test in zip(flat, chosen, strict=True)], settings.adjustment
+        [one.outcome(test).p for one, test in zip(flat, chosen, strict=True)], settings.adjustment
     )
     made = sum(p is not None for p in decisive)
     claims: list[float | None] = [None] * len(flat)
@@ -273,7 +347,7 @@ def differences(
                 one,
                 settings,
                 _Corrected(
-                    {test: p[at] for test, p in corrected.items()},
+                    WhenAsked(names, partial(tested, at)),
                     chosen[at],
                     decisive[at],
                     claims[at],
@@ -283,11 +357,15 @@ def differences(
             for at, one in enumerate(flat)
         ]
     )
+    if settings.progress is not None:
+        settings.progress(1.0)
+    for one in flat:  # what is computed from now on tells nobody how far it is
+        one.columns.settings = replace(settings, progress=None)
     return [[next(finished) for _ in each] for each in found]
 
 
 def _deciding(found: _Found, test: str) -> str:
-    if found.outcomes[test].p is None and found.moments.count > 1:
+    if found.outcome(test).p is None and found.moments.count > 1:
         return "randomisation"  # defined wherever there are two queries
     return test
 
@@ -328,15 +406,7 @@ def _of_group(
     columns = np.stack(
         [paired.apart(rows, one, two, measures[m]) for m, (one, two) in keys], axis=1
     )
-    outcomes = {
-        name: test(columns, settings.draws, settings.tie)
-        for name, test in TESTS.items()
-        if not test.on_request or name == settings.test
-    }
-    intervals = {
-        name: method.build(columns, settings.draws, settings.level)
-        for name, method in INTERVALS.items()
-    }
+    held = _Columns(columns, settings)
     joint = effect = np.full((cube.shape[1], *cube.shape[1:]), math.nan)
     test_scores = CORRECTIONS[settings.correction].test_scores
     if test_scores is not None:
@@ -354,8 +424,8 @@ def _of_group(
             run=cube[:, two, m],
             apart=columns[:, at],
             moments=moments(columns[:, at]),
-            outcomes={name: each[at] for name, each in outcomes.items()},
-            intervals={name: each[at] for name, each in intervals.items()},
+            columns=held,
+            column=at,
             joint=_known(joint[one, two, m]),
             effect_anova=_known(effect[one, two, m]),
         )
@@ -374,7 +444,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         p, test, correction = found.joint, settings.correction, settings.correction
         leans = lean_of_mean
     measure = paired.measures[found.measure]
-    interval = found.intervals[settings.interval]
+    interval = found.interval(settings.interval)
     sides = signs(found.apart, tie=settings.tie)
     grounds = Grounds(
         measure,
@@ -401,10 +471,8 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         effect_anova=found.effect_anova,
         skewness=found.moments.skewness,
         interval=interval,
-        intervals=found.intervals,
-        tests={
-            name: Tested(outcome, corrected.tests[name]) for name, outcome in found.outcomes.items()
-        },
+        intervals=WhenAsked(INTERVALS, found.interval),
+        tests=corrected.tests,
         test=test,
         p=p,
         p_equivalent=corrected.claim,
