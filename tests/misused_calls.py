@@ -232,6 +232,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         "explain": Call(gf.explain, {"judgments": JUDGMENTS, "run": one, "query": "q1"}),
         "explain_grades": Call(gf.explain_grades, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0]}),
         "family": Call(gf.family, {"name": "nDCG"}),
+        "find_runs": Call(gf.find_runs, {"runs": ["one.run", "two.run"], "judgments": JUDGMENTS}),
         "formats": Call(gf.formats, {}),
         "inferred_ap": Call(gf.inferred_ap, {"samples": SAMPLES, "run": one}),
         "inferred_ndcg": Call(gf.inferred_ndcg, {"samples": SAMPLES, "run": one}),

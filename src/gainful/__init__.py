@@ -38,6 +38,7 @@ _NAMES = {
     "inputs.engine": "Engine",
     "inputs.spark_engine": "Spark",
     "inputs.read_table": "read_chunk_map",
+    "inputs.several_runs": "find_runs",
     "judging.bounds": "Bound, Bounds, RunBounds, bounds, bounds_of_runs",
     "judging.curve": "Curve, curve",
     "judging.inferred_measures": "Inferred, InferredAP, inferred_ap, inferred_ndcg",

@@ -44,6 +44,7 @@ from gainful.explanation.why_tools_differ import why
 from gainful.explanation.worked_tables import Explanation
 from gainful.inputs.engine import Engine
 from gainful.inputs.read_table import read_chunk_map
+from gainful.inputs.several_runs import find_runs
 from gainful.inputs.spark_engine import Spark
 from gainful.judging.bounds import Bound
 from gainful.judging.bounds import Bounds
@@ -171,6 +172,7 @@ __all__ = [
     "explain",
     "explain_grades",
     "family",
+    "find_runs",
     "formats",
     "idcg",
     "inferred_ap",

@@ -272,7 +272,7 @@ MISTAKES = [
     ((JUDGMENTS,), "expected JUDGMENTS BASE RUN"),
     ((JUDGMENTS, KEYWORD), "expected JUDGMENTS BASE RUN"),
     (("--scores", KEYWORD), "expected BASE RUN"),
-    ((JUDGMENTS, KEYWORD, KEYWORD), "The same run is given twice"),
+    ((JUDGMENTS, KEYWORD, KEYWORD), "runs: expected each run once, found"),
     (("-", "-", KEYWORD), "Standard input can be read once"),
     ((JUDGMENTS, KEYWORD, "-", "--slices", "-"), "Standard input can be read once"),
     ((*TWO, "--test", "anova"), "anova"),

@@ -444,7 +444,8 @@ def test_arguments_that_are_none(options):
 
 def test_runs_are_named(files):
     with pytest.raises(gf.InputError, match=r"a dict \{name: run\}"):
-        gf.check(JUDGMENTS, str(files("run", trec(RUN))))
+        gf.check(JUDGMENTS, [RUN])
+    assert gf.check(JUDGMENTS, str(files("mine.run", trec(RUN)))).inputs == ("judgments", "mine")
     findings = gf.check(JUDGMENTS, {"one": RUN, "two": {"q1": RUN["q1"]}}, cutoff=2)
     assert findings.inputs == ("judgments", "one", "two")
     assert [each.input for each in findings if each.rule == "missing-query"] == ["two"]

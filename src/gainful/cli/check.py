@@ -13,10 +13,10 @@ from gainful.cli.options import (
     format_of,
     format_option,
     layout_of,
-    names_of,
     output_option,
     read_shared_options,
     refuse_standard_input_twice,
+    runs_of,
     shared_options,
 )
 from gainful.cli.standard_streams import tell, write
@@ -59,12 +59,13 @@ def _help() -> str:
 def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     """Look for what is wrong; the help that is shown comes from the rules."""
     reading = read_shared_options(READING, options)
+    named = runs_of(runs, options, judgments)
     refuse_standard_input_twice(judgments, *runs)
-    check_target(options["output"], judgments, *runs)
+    check_target(options["output"], judgments, *named.values())
     format_of(options)  # says what is wrong with it before the work
     findings = gf.check(
         judgments,
-        dict(zip(names_of(runs), runs, strict=True)),
+        named,
         cutoff=options["cutoff"],
         scale=_scale(options["scale"]),
         **reading,

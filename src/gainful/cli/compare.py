@@ -17,11 +17,11 @@ from gainful.cli.options import (
     format_of,
     format_option,
     layout_of,
-    names_of,
     output_option,
     read_shared_options,
     refuse_other_endings,
     refuse_standard_input_twice,
+    runs_of,
     shared_options,
     verbose_option,
 )
@@ -115,8 +115,8 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     `gainful evaluate --save-baseline` wrote. Every RUN is compared with BASE, query by query; p is
     corrected for the number of comparisons.
     """
-    judgments, runs = _files(files, scores=options["scores"])
-    _check_files(files, options)
+    judgments, runs = _files(files, options)
+    _check_files([*([] if judgments is None else [judgments]), *runs.values()], options)
     rules = options["fail_if"], options["fail_unless"]
     if options["junit"] and not any(rules):
         raise click.UsageError("--junit reports conditions: give --fail-if or --fail-unless.")
@@ -151,15 +151,17 @@ def _refuse_two_tables(options: dict[str, Any]) -> None:
         raise click.UsageError(f"{' and '.join(tables)} are two tables: give one of them.")
 
 
-def _files(files: tuple[str, ...], *, scores: bool) -> tuple[str | None, tuple[str, ...]]:
-    runs = files if scores else files[1:]
+def _files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, dict[str, str]]:
+    """Return the judgments, if there are any, and the files to compare by their names."""
+    judgments = None if options["scores"] else files[0]
+    runs = runs_of(files if judgments is None else files[1:], options, judgments)
     if len(runs) < _FEWEST:
-        wanted = "BASE RUN" if scores else "JUDGMENTS BASE RUN"
+        wanted = "BASE RUN" if judgments is None else "JUDGMENTS BASE RUN"
         raise click.UsageError(f"Nothing to compare: expected {wanted}, found {' '.join(files)}.")
-    return (None if scores else files[0]), runs
+    return judgments, runs
 
 
-def _check_files(files: tuple[str, ...], options: dict[str, Any]) -> None:
+def _check_files(files: list[str], options: dict[str, Any]) -> None:
     """Refuse what cannot be read twice, written, or written over, before the work."""
     read = [*files, *([] if options["slices"] is None else [options["slices"]])]
     refuse_standard_input_twice(*read)
@@ -187,24 +189,21 @@ def _refuse_reading() -> None:
             raise click.UsageError(f"--{option} is about judgments and runs, not for --scores.")
 
 
-def _reported(
-    judgments: str | None, files: tuple[str, ...], options: dict[str, Any]
-) -> "gf.Report":
+def _reported(judgments: str | None, runs: dict[str, str], options: dict[str, Any]) -> "gf.Report":
     """Compare as a part of a page, so that nothing is read or measured twice."""
     title = None if options["html"] == "-" else Path(options["html"]).stem
     # Spark keeps the documents to itself.
     if judgments is None or options["engine"] == "spark":
-        return gf.Report.of_comparison(_compared(judgments, files, options), title=title)
-    return _called(gf.report, judgments, files, options, title=title)
+        return gf.Report.of_comparison(_compared(judgments, runs, options), title=title)
+    return _called(gf.report, judgments, runs, options, title=title)
 
 
 def _compared(
-    judgments: str | None, files: tuple[str, ...], options: dict[str, Any]
+    judgments: str | None, runs: dict[str, str], options: dict[str, Any]
 ) -> "gf.Comparison":
     if judgments is not None:
-        return _called(gf.compare, judgments, files, options)
+        return _called(gf.compare, judgments, runs, options)
     _refuse_reading()
-    runs = dict(zip(names_of(files), files, strict=True))
     with progress_bar() as progress:
         return gf.compare_scores(
             runs, list(options["measures"]) or None, progress=progress, **comparing_of(options)
@@ -214,12 +213,11 @@ def _compared(
 def _called(
     function: Callable[..., Result],
     judgments: str,
-    files: tuple[str, ...],
+    runs: dict[str, str],
     options: dict[str, Any],
     **more: Any,
 ) -> Result:
-    given = read_shared_options(MEASURING, options, judgments, *files, options["slices"])
-    runs = dict(zip(names_of(files), files, strict=True))
+    given = read_shared_options(MEASURING, options, judgments, *runs.values(), options["slices"])
     with progress_bar() as progress:
         return function(
             judgments,

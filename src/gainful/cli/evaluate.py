@@ -16,11 +16,11 @@ from gainful.cli.options import (
     format_option,
     layout_of,
     measure_option,
-    names_of,
     output_option,
     read_shared_options,
     refuse_other_endings,
     refuse_standard_input_twice,
+    runs_of,
     shared_options,
     verbose_option,
 )
@@ -121,17 +121,19 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     Both are files, of any of these formats: TREC (query iteration doc grade, and query Q0
     doc rank score tag), CSV, TSV and JSON lines with names of columns, JSON
     {query: {doc: number}}, Parquet (also a directory or a quoted pattern), or labels with qid:
-    and a file of predictions; also packed, .gz or .zst. - is standard input.
+    and a file of predictions; also packed, .gz or .zst. - is standard input. A RUN may also be
+    a folder or a quoted pattern of files, each of which is a run.
     """
     if options["engine"] == "spark" and (options["bounds"] or options["subtopics"]):
         raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
+    named = runs_of(runs, options, judgments)
+    runs = tuple(named.values())
     given = read_shared_options(MEASURING, options, judgments, *runs)
     refuse_standard_input_twice(judgments, *runs)
     check_target(options["output"], judgments, *runs)
     format_of(options)  # says what is wrong with it before the work
     _check_saving(judgments, runs, options)
     _check_intervals(options)
-    named = dict(zip(names_of(runs), runs, strict=True))
     if options["bounds"]:
         if options["subtopics"]:
             raise click.UsageError("--bounds does not go with --subtopics.")

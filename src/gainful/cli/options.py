@@ -403,15 +403,18 @@ def layout_of(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def names_of(runs: tuple[str, ...]) -> list[str]:
-    """Name the runs by their files, with as much of the path as tells them apart."""
-    if len(set(runs)) < len(runs):
-        raise click.UsageError("The same run is given twice.")
-    paths = [Path(run) for run in runs]
-    for names in ([path.stem for path in paths], [path.name for path in paths]):
-        if len(set(names)) == len(names):
-            return names
-    return list(runs)
+def runs_of(
+    runs: tuple[str, ...], options: dict[str, Any], judgments: str | None = None
+) -> dict[str, str]:
+    """Return the files of runs by their names, those of folders and patterns, too.
+
+    With Spark, these are parts of one run.
+    """
+    if not runs:
+        return {}
+    engine = gf.Spark() if options.get("engine") == "spark" else None
+    found = gf.find_runs(runs, judgments=judgments, engine=engine)
+    return {name: str(run) for name, run in found.items()}
 
 
 def refuse_standard_input_twice(*files: str | None) -> None:

@@ -8,12 +8,12 @@ import gainful as gf
 from gainful.cli.options import (
     MEASURING,
     check_target,
-    names_of,
     one_measure_option,
     output_option,
     read_shared_options,
     refuse_other_endings,
     refuse_standard_input_twice,
+    runs_of,
     shared_options,
     told_format,
 )
@@ -79,13 +79,13 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     the measure: the width of its mean, over the possible grades of this one document.
     """
     judgments, output = options["judgments"], options["output"]
-    read = (*runs, *([] if judgments is None else [judgments]))
+    named = runs_of(runs, options, judgments)
+    read = (*named.values(), *([] if judgments is None else [judgments]))
     given = read_shared_options(MEASURING, options, *read)
     refuse_standard_input_twice(*read)
     refuse_other_endings(output)
     check_target(output, *read)
     chosen = options["format_"] or told_format(output, _ENDINGS, _FORMATS)
-    named = dict(zip(names_of(runs), runs, strict=True))
     asked = {name: options[name] for name in (*_OF_JUDGMENTS, "depth") if options[name] is not None}
     if "grades" in asked:
         asked["grades"] = _grades(asked["grades"])

@@ -11,9 +11,9 @@ from gainful.cli.options import (
     PAGE,
     check_target,
     measure_option,
-    names_of,
     read_shared_options,
     refuse_standard_input_twice,
+    runs_of,
     shared_options,
 )
 from gainful.cli.progress import progress_bar
@@ -65,13 +65,13 @@ def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     first RUN is what the others are compared with. Of one RUN, there is no comparison.
     """
     target = options["output"]
-    read = [judgments, *runs]
+    named = runs_of(runs, options, judgments)
+    read = [judgments, *named.values()]
     read += [options[name] for name in ("slices", "queries", "docs") if options[name]]
     refuse_standard_input_twice(*read)
     check_target(target, *read)
     gf.Report.check_path(target)
     given = read_shared_options(PAGE, options, *read)
-    named = dict(zip(names_of(runs), runs, strict=True))
     with progress_bar() as progress:
         found = gf.report(
             judgments,

@@ -29,6 +29,7 @@ from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseli
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.read_table import read_table
+from gainful.inputs.several_runs import Runs, read_by_name, read_runs
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.family import GEOMETRIC
 from gainful.measures.measure import Measure
@@ -43,7 +44,7 @@ _EVALUATED = 0.6  # of the work, when the scores are there
 @takes(MeasuringOptions)
 def compare(
     judgments: object,
-    runs: Mapping[str, object],
+    runs: Runs,
     measures: Measures = "nDCG@10",
     *,
     baseline: str | None = None,
@@ -66,7 +67,8 @@ def compare(
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object, a
             Spark data frame.
         runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline: a
-            `Baseline`, or the path of its file.
+            `Baseline`, or the path of its file. Or the paths of files, of a folder or a pattern,
+            as `find_runs` names them.
         measures: one measure or several, in the notation or as values.
         baseline: the name of the run that the others are compared with; the first if None.
         pairs: `baseline`, every run with it, or `all`, every run with every other.
@@ -101,12 +103,13 @@ def compare(
     )
     request = read_request(measures, options)
     refuse_geometric(request.measures)
-    saved, fresh = split_runs(runs, baseline)
+    named = read_runs(runs, judgments, engine=options.get("engine"))
+    saved, fresh = split_runs(named, baseline)
     table = None if slices is None else read_table(slices, QUERIES, "slices")
     evaluating = None if progress is None else partial(_earlier, progress)
     scores = evaluate_request(judgments, fresh, request, {**options, "progress": evaluating})
     return compare_evaluated(
-        {name: saved.get(name) or scores[name] for name in runs},
+        {name: saved.get(name) or scores[name] for name in named},
         request.measures,
         settings,
         baseline=baseline,
@@ -160,7 +163,7 @@ def compare_evaluated(
 
 
 def compare_scores(
-    tables: Mapping[str, object],
+    tables: Runs,
     measures: Columns | None = None,
     *,
     baseline: str | None = None,
@@ -182,7 +185,8 @@ def compare_scores(
     Args:
         tables: name → scores: `{query: value}`, `{query: {measure: value}}`, a data frame, the
             path of a file (CSV, TSV, JSON, JSON lines, Parquet, the output of trec_eval -q, a
-            saved baseline), or what `evaluate` returns.
+            saved baseline), or what `evaluate` returns. Or the paths of files, of a folder or a
+            pattern, as `find_runs` names them.
         measures: the columns to compare; those that all tables have if None. Any spelling that
             `measure` reads finds a column in another.
         baseline: the name of the scores that the others are compared with; the first if None.
@@ -209,7 +213,7 @@ def compare_scores(
     settings = Settings(
         pairs, test, correction, interval, level, margin, resamples, seed, told, tie
     )
-    known, names = columns_of_tables(tables, measures)
+    known, names = columns_of_tables(read_by_name(tables, "tables"), measures)
     refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
     paired = pair(known, names)
     return _compare(paired, baseline, settings, slices, by, checks=_checks_of_tables(paired))
@@ -271,7 +275,6 @@ def split_runs(
 
     The name of the baseline is checked, too, before anything is measured.
     """
-    arguments.refuse_unnamed(runs, "runs", "a dict {name: run}")
     if baseline is not None:
         refuse_unknown_system(baseline, list(runs), "baseline")
     saved: dict[str, Baseline] = {}

@@ -46,7 +46,6 @@ def columns_of_tables(
     tables: Mapping[str, object], measures: Columns | None
 ) -> tuple[dict[str, Column], list[str]]:
     """Read tables by name, and settle which measures are compared."""
-    arguments.refuse_unnamed(tables, "tables", "a dict {name: scores of queries}")
     asked = None if measures is None else _asked(measures)
     tables = {name: _opened(table) for name, table in tables.items()}
     read = {name: _read(table, name, asked or ()) for name, table in tables.items()}

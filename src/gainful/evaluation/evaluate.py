@@ -21,6 +21,7 @@ from gainful.evaluation.request import (
 from gainful.evaluation.scores import Scores, measure_matched, scores_of
 from gainful.inputs.files import are_one_file
 from gainful.inputs.judgments_or_run import RUN
+from gainful.inputs.several_runs import Runs, read_runs
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
@@ -84,7 +85,7 @@ def evaluate_one(
 @takes(MeasuringOptions)
 def evaluate_runs(
     judgments: object,
-    runs: Mapping[str, object],
+    runs: Runs,
     measures: Measures = "nDCG@10",
     *,
     tie_warning: float | None = None,
@@ -95,7 +96,8 @@ def evaluate_runs(
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object,
             a Spark data frame.
-        runs: name → run, each `{query: {doc: score}}` or any of the others.
+        runs: name → run, each `{query: {doc: score}}` or any of the others; or the paths of files,
+            of a folder or a pattern, as `find_runs` names them.
         measures: one measure or several, in the notation or as values.
         tie_warning: warn of the effect of ties, as in `evaluate`.
         **options: see `MeasuringOptions`; progress is also told the name of the run.
@@ -105,8 +107,8 @@ def evaluate_runs(
     >>> {name: each["nDCG@1"] for name, each in scores.items()}
     {'one': 1.0, 'two': 0.0}
     """
-    arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
-    return evaluate_request(judgments, runs, read_request(measures, options), options, tie_warning)
+    named = read_runs(runs, judgments, engine=options.get("engine"))
+    return evaluate_request(judgments, named, read_request(measures, options), options, tie_warning)
 
 
 def evaluate_request(

@@ -194,16 +194,27 @@ def parts_of(name: str) -> list[Path] | None:
                     "Name a file in it.",
                 )  # fmt: skip
             return found
-        if _GLOB & set(name) and not path.exists():
-            found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
-            if not found:
-                raise InputError(name, "files of that pattern", "none", "Check the pattern.")
-            return found
     except InputError:
         raise  # it is a ValueError too
+    except (OSError, ValueError):
+        return None  # what is wrong with the name is said when it is opened
+    return pattern_matches(name)
+
+
+def pattern_matches(name: str) -> list[Path] | None:
+    """Return what a pattern such as runs/*.run matches, in order; None if it is the name of a file."""
+    if not _GLOB & set(name):
+        return None
+    try:
+        path = Path(name)
+        if path.exists():
+            return None
+        found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
     except (OSError, ValueError, IndexError, NotImplementedError):
         return None  # what is wrong with the name is said when it is opened
-    return None
+    if not found:
+        raise InputError(name, "files of that pattern", "none", "Check the pattern.")
+    return found
 
 
 def unpacked(file: LocalFile, session: Session) -> LocalFile:

@@ -18,6 +18,7 @@ from gainful.evaluation.evaluate import run_progress
 from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Worksheet
+from gainful.inputs.several_runs import Runs, read_runs
 from gainful.judging.difference_bounds import (
     COMPARED,
     GradesByQuery,
@@ -424,7 +425,7 @@ class RunBounds:
 @takes(MeasuringOptions)
 def bounds_of_runs(
     judgments: object,
-    runs: Mapping[str, object],
+    runs: Runs,
     measures: Measures = "nDCG@10",
     *,
     grades: object,
@@ -433,14 +434,14 @@ def bounds_of_runs(
 ) -> RunBounds:
     """Return the bounds of several runs, and of the difference of each from the first.
 
-    The arguments are those of `bounds`; differences are of the measures that have them.
+    The arguments are those of `bounds`, and runs are given as `evaluate_runs` takes them; differences are of the measures that have them.
 
     >>> runs = {"one": {"q": {"a": 2, "x": 1}}, "two": {"q": {"b": 2, "x": 1}}}
     >>> found = bounds_of_runs({"q": {"a": 2, "b": 0}}, runs, "nDCG@2", grades=(0, 2))
     >>> found.differences["two − one"]["nDCG@2"].sign
     'below'
     """
-    arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
+    runs = read_runs(runs, judgments)
     request, scale = read_request(measures, options), read_scale(grades)
     asked = request.measures
     more = _read_unseen(unseen)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gainful import arguments
-from gainful.errors import GainfulWarning, InputError, MeasureError
+from gainful.errors import GainfulWarning, MeasureError
 from gainful.evaluation.evaluate import run_progress
 from gainful.evaluation.request import Request, read_one
 from gainful.inputs.identifiers import warn_of_disjoint_documents
@@ -20,7 +20,6 @@ from gainful.matching.reader import Reader
 from gainful.measures.family import GEOMETRIC
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
-from gainful.message_texts import shown
 
 GradesByQuery = dict[str, dict[str, float]]
 ScoresByQuery = dict[str, Mapping[str, float]]
@@ -146,21 +145,6 @@ def _reach(measure: Measure, policy: Policy, depth: int) -> int | None:
     if measure.reach is None or policy.unjudged != "zero":
         return None
     return max(measure.reach, depth)
-
-
-def read_runs(runs: object, *, least: int = 1) -> dict[str, object]:
-    """Return the runs by name; those of a list are called 1, 2, 3 …."""
-    if isinstance(runs, list | tuple):
-        runs = {str(place): run for place, run in enumerate(runs, 1)}
-    expected = f"a dict {{name: run}}, or a list, of at least {least} run{'s' * (least > 1)}"
-    if not isinstance(runs, Mapping):
-        raise InputError("runs", expected, f"{type(runs).__name__} {shown(runs)}")
-    if len(runs) < least:
-        raise InputError("runs", expected, str(len(runs)))
-    for name in runs:
-        if not isinstance(name, str):
-            raise InputError("runs", "a string as name of each run", shown(name))
-    return dict(runs)
 
 
 def read_measured(measure: str | Measure, options: MeasuringOptions) -> Request:

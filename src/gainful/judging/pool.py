@@ -9,11 +9,11 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.evaluation.request import Request, read_unmeasured, speaking
 from gainful.inputs.identifiers import in_order
+from gainful.inputs.several_runs import Runs, read_runs
 from gainful.judging.gathered_runs import (
     Gathered,
     gather,
     read_measured,
-    read_runs,
     read_whole,
 )
 from gainful.judging.judging_priorities import prioritise, read_compared
@@ -203,7 +203,7 @@ def _cell(row: Pooled, column: str) -> Cell:
 
 @takes(MeasuringOptions)
 def pool(
-    runs: Mapping[str, object] | Sequence[object],
+    runs: Runs | Sequence[object],
     *,
     depth: int = _DEPTH,
     judgments: object = None,
@@ -218,7 +218,8 @@ def pool(
     Documents with equal scores stand by id, descending, as under the policy `ties=doc`.
 
     Args:
-        runs: name → run, or a list of runs; each `{query: {doc: score}}`, the path of a file, a
+        runs: name → run, or a list of runs, called 1, 2, 3 … unless they are paths, or a folder or a
+            pattern, as `find_runs` names them; each `{query: {doc: score}}`, the path of a file, a
             data frame, an Arrow object.
         depth: the rank down to which documents are taken.
         judgments: `{query: {doc: grade}}` or any of the others, to know what is judged.
@@ -239,7 +240,7 @@ def pool(
     q1 d 2 1 False
     q2 e 1 1 False
     """
-    named = read_runs(runs)
+    named = read_runs(runs, judgments, numbered=True)
     deep = read_whole(depth, "depth")
     arguments.choice(order, "order", _ORDERS)
     if order == "priority":
@@ -257,7 +258,7 @@ def pool(
 @takes(MeasuringOptions)
 def next_to_judge(
     judgments: object,
-    runs: Mapping[str, object] | Sequence[object],
+    runs: Runs | Sequence[object],
     measure: str | Measure = _MEASURE,
     *,
     budget: int | None = 50,
@@ -276,7 +277,7 @@ def next_to_judge(
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
-        runs: name → run, or a list of runs, called 1, 2, 3 …; each `{query: {doc: score}}` or any
+        runs: as in `pool`; each `{query: {doc: score}}` or any
             of the others.
         measure: any that has a mean or a sum over the queries, in the notation or as a value.
         budget: the most documents to return; None for all.
@@ -296,7 +297,7 @@ def next_to_judge(
     q1 y 2 0.25
     q2 z 2 0.25
     """
-    named = read_runs(runs)
+    named = read_runs(runs, judgments, numbered=True)
     request = read_measured(measure, options)
     asked = request.measure
     compared = read_compared(compare, named)

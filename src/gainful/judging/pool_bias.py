@@ -8,12 +8,12 @@ from typing import Any, Unpack, overload
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate, evaluate_runs
 from gainful.evaluation.request import speaking
+from gainful.inputs.several_runs import Runs, read_runs
 from gainful.judging.gathered_runs import (
     Gathered,
     GradesByQuery,
     gather,
     read_measured,
-    read_runs,
     read_whole,
     warn_of_unmet,
     without_warnings,
@@ -133,7 +133,7 @@ class PoolBias(Sequence[LeftOut]):
 @takes(MeasuringOptions)
 def pool_bias(
     judgments: object,
-    runs: Mapping[str, object] | Sequence[object],
+    runs: Runs | Sequence[object],
     measure: str | Measure = "nDCG@10",
     *,
     depth: int = 100,
@@ -149,7 +149,7 @@ def pool_bias(
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
-        runs: name → run, or a list of runs, called 1, 2, 3 …; at least two, each
+        runs: as in `pool`; at least two, each
             `{query: {doc: score}}` or any of the others.
         measure: any that has a mean or a sum over the queries, in the notation or as a value.
         depth: of the pool: the rank down to which documents of the runs were judged.
@@ -165,7 +165,7 @@ def pool_bias(
     old 1.0 0.5 1 1
     new 1.0 0.5 1 1
     """
-    named = read_runs(runs, least=_FEWEST)
+    named = read_runs(runs, judgments, least=_FEWEST, numbered=True)
     request = read_measured(measure, options)
     asked = request.measure
     deep = read_whole(depth, "depth")

@@ -1,6 +1,5 @@
 """`check`: find what is wrong in judgments and runs, before anything is measured."""
 
-from collections.abc import Mapping
 from math import isfinite
 from typing import Unpack
 
@@ -9,6 +8,7 @@ from gainful.errors import InputError
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
+from gainful.inputs.several_runs import Runs, read_runs
 from gainful.linting.checked_tables import CheckedTable, check_input
 from gainful.linting.draft_findings import Draft, settled, unread_rows
 from gainful.linting.findings import Findings
@@ -31,7 +31,7 @@ _DEEPEST = 100_000  # the engine keeps so many scores of each query at once
 @takes(ReadingOptions)
 def check(
     judgments: object,
-    runs: Mapping[str, object] | None = None,
+    runs: Runs | None = None,
     *,
     cutoff: int = 10,
     scale: tuple[float, float] | None = None,
@@ -41,7 +41,8 @@ def check(
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
-        runs: name → run, each `{query: {doc: score}}` or any of the others; None for none.
+        runs: name → run, each `{query: {doc: score}}` or any of the others; or the paths of files,
+            of a folder or a pattern, as `find_runs` names them; None for none.
         cutoff: the rank down to which the lists matter.
         scale: the lowest and the highest grade; those outside are errors.
         **options: see `ReadingOptions`.
@@ -61,9 +62,9 @@ def check(
     >>> findings.summary
     '1 error, 3 warnings, 1 note in judgments, mine'
     """
-    _refuse_wrong_arguments(runs, cutoff)
+    arguments.whole(cutoff, "cutoff", least=1, most=_DEEPEST)
     expected = _read_scale(scale)
-    given = {} if runs is None else runs
+    given = {} if runs is None else read_runs(runs, judgments, least=0)
     with opened_session(options) as session:
         names = read_columns(
             options.get("columns"), options.get("queries"), options.get("assessors")
@@ -102,12 +103,6 @@ def _checked(
     """Read an input, and say which of its rows cannot be read."""
     table, unread = check_input(session, opened, name, cutoff)
     return table, unread_rows(table, unread)
-
-
-def _refuse_wrong_arguments(runs: object, cutoff: object) -> None:
-    if runs is not None and not (isinstance(runs, Mapping) and not runs):
-        arguments.refuse_unnamed(runs, "runs", "a dict {name: run}")
-    arguments.whole(cutoff, "cutoff", least=1, most=_DEEPEST)
 
 
 def _read_scale(scale: object) -> GradeRange | None:

@@ -4,7 +4,6 @@ import datetime as dt
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Number
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
@@ -22,6 +21,7 @@ from gainful.evaluation.request import read_request
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.read_table import read_table
+from gainful.inputs.several_runs import Runs, read_runs
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, PageOptions, takes
 from gainful.measures.notation import Measures
@@ -123,7 +123,7 @@ class Report:
 @takes(PageOptions)
 def report(
     judgments: object,
-    runs: Mapping[str, object],
+    runs: Runs,
     measures: Measures = "nDCG@10",
     *,
     baseline: str | None = None,
@@ -153,8 +153,8 @@ def report(
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
-        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline.
-            Several are compared; of one run there is no comparison.
+        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline; or
+            the paths of files, of a folder or a pattern, as `find_runs` names them. Several are compared; of one run there is no comparison.
         measures: one measure or several; charts and details are of the first.
         baseline: the name of the run that the others are compared with; the first if None.
         queries: what the queries say: `{query: text}`, the path of a file (TSV, CSV, JSON
@@ -198,7 +198,7 @@ def report(
     )  # fmt: skip
     _refuse_wrong_depth(depth)
     date = _date(created)
-    _refuse_bare(runs)
+    runs = read_runs(runs, judgments)
     saved, fresh = split_runs(runs, baseline)
     table = None if slices is None else read_table(slices, QUERIES, "slices")
     if isinstance(options.get("engine"), Spark):
@@ -259,25 +259,6 @@ def refuse_missing_packages() -> None:
 def _within(progress: Progress, low: float, high: float) -> Progress:
     """Return a function that tells the progress of a part of the work as that of the whole."""
     return lambda share, name: progress(low + (high - low) * share, name)
-
-
-def _refuse_bare(runs: object) -> None:
-    """Refuse a run where runs by their names are wanted; its queries would be taken for names."""
-    if not isinstance(runs, Mapping):
-        return
-    lists = [run for run in runs.values() if not isinstance(run, Mapping) or run]
-    if lists and all(map(_is_list, lists)):
-        raise InputError(
-            "runs",
-            "{name: run}, a dict of runs by their names",
-            "one run {query: {doc: score}}",
-            "Give it a name: report(judgments, {'mine': run}).",
-        )
-
-
-def _is_list(run: object) -> bool:
-    """Return whether it is {doc: score}, and no run."""
-    return isinstance(run, Mapping) and isinstance(next(iter(run.values())), Number)
 
 
 def _refuse_spark() -> NoReturn:
