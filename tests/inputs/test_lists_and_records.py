@@ -372,3 +372,17 @@ def test_every_function_takes_them(tmp_path):
     gf.write_run(LISTS, tmp_path / "run.txt")
     assert ndcg(JUDGMENTS, tmp_path / "run.txt") == pytest.approx(VALUE)
     assert "0 errors" in gf.check(JUDGMENTS, {"lists": LISTS}).summary
+
+
+def test_the_folder_of_a_beir_dataset(tmp_path):
+    folder = tmp_path / "scifact"
+    (folder / "qrels").mkdir(parents=True)
+    rows = "".join(f"{q}\t{d}\t{g}\n" for q, docs in JUDGMENTS.items() for d, g in docs.items())
+    (folder / "corpus.jsonl").write_text("")
+    (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\n" + rows)
+    assert ndcg(folder, RUN) == pytest.approx(VALUE)
+    (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq9\tz\t1\n")
+    with pytest.raises(gf.InputError, match=r"2: dev\.tsv, train\.tsv\. Name one of them"):
+        gf.evaluate(folder, RUN)
+    (folder / "qrels" / "dev.tsv").rename(folder / "qrels" / "test.tsv")
+    assert ndcg(str(folder), RUN) == pytest.approx(VALUE)

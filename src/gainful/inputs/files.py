@@ -177,6 +177,26 @@ def first_fields(text: str, delimiter: str) -> list[str]:
         return []
 
 
+def judgments_in_folder(name: str) -> str:
+    """Return the file of judgments in the folder of a BEIR dataset; the name itself if it is none.
+
+    That is `qrels/test.tsv`, or the only other file there.
+    """
+    folder = Path(name) / "qrels"
+    try:
+        files = sorted(folder.glob("*.tsv")) if folder.is_dir() else []
+    except OSError:
+        return name
+    chosen = [file for file in files if file.name == "test.tsv"] or files
+    if len(chosen) > 1:
+        listed = ", ".join(file.name for file in chosen)
+        raise InputError(
+            str(folder), "test.tsv, or one file of judgments", f"{len(chosen)}: {listed}",
+            "Name one of them.",
+        )  # fmt: skip
+    return str(chosen[0]) if chosen else name
+
+
 def parts_of(name: str) -> list[Path] | None:
     """Return the Parquet files of a directory or a pattern; None if it is neither."""
     path = Path(name)

@@ -12,7 +12,14 @@ from gainful.errors import InputError
 from gainful.inputs.columns import Columns, assessor_in, find_columns, kind_by_columns
 from gainful.inputs.data_frames import is_lasting
 from gainful.inputs.engine import Session
-from gainful.inputs.files import LocalFile, kept_file, parts_of, path_of, unpacked
+from gainful.inputs.files import (
+    LocalFile,
+    judgments_in_folder,
+    kept_file,
+    parts_of,
+    path_of,
+    unpacked,
+)
 from gainful.inputs.format_detection import Layout, recognise
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
 from gainful.inputs.table_source import Source, TextState, json_lines
@@ -106,6 +113,8 @@ def _open_path(
     file = given
     if not isinstance(file, LocalFile):
         name = path_of(file)
+        if kind.name == JUDGMENTS.name:
+            name = judgments_in_folder(name)
         parts = parts_of(name)
         if parts is not None:
             from gainful.inputs.typed_tables import parquet
