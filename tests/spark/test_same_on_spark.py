@@ -1,5 +1,6 @@
 """Spark, DuckDB and dicts give the same: every measure of the catalogue, every choice of a policy."""
 
+import json
 import math
 
 import pyarrow as pa
@@ -184,7 +185,7 @@ def test_rows_without_a_grade_have_grade_1(spark, tmp_path):
     judged = {query: dict.fromkeys(docs, 1) for query, docs in JUDGMENTS.items()}
     expected = gf.evaluate(judged, RUN, "nDCG@10")
     assert_same(gf.evaluate(clicks, RUN, "nDCG@10"), expected)
-    path, other = tmp_path / "clicks.csv", tmp_path / "clicks.jsonl"
+    path, other = tmp_path / "clicks.tsv", tmp_path / "clicks.jsonl"
     path.write_text("user_id\titem_id\n" + "".join(f"{q}\t{d}\n" for q, d in rows))
     other.write_text("".join(f'{{"user_id": "{q}", "item_id": "{d}"}}\n' for q, d in rows))
     for file in (path, other):
@@ -192,6 +193,9 @@ def test_rows_without_a_grade_have_grade_1(spark, tmp_path):
 
 
 def as_file(folder):
-    path = folder / "run.txt"
-    path.write_text("".join(f"{q}\tQ0\t{d}\t0\t{s!r}\tt\n" for q, d, s in rows_of(RUN)))
+    path = folder / "run.jsonl"
+    names = ("query", "doc", "score")
+    path.write_text(
+        "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows_of(RUN))
+    )
     return path
