@@ -199,7 +199,8 @@ def test_policy_and_coverage_stand_with_every_value():
         assert found.policy == gf.Policy(ties="doc", negative="keep", fold="none")
         assert found.coverage.missing == ("q2",)
         assert "1 of 2 queries, 1 missing" in str(found)
-        assert "missing=zero" in str(found)
+        assert "policy    default" in str(found)
+        assert "missing=zero" in gf.render(found, verbose=True)
 
 
 JUDGED, FOUND = {"q": {"a": 2, "b": 0}}, {"q": {"a": 3.0, "x": 2.0}}

@@ -67,7 +67,7 @@ def test_very_many_queries():
     assert 1000 < shown < 14_000
     assert all(len(run) == shown for measure in payload["scores"] for run in measure)
     assert payload["kept"]["of"] == 14_000
-    assert payload["notes"][-1].startswith(f"The scores of {shown} of 14000 queries are shown")
+    assert payload["notes"][-1].startswith(f"The scores of {shown:,} of 14,000 queries are shown")
     assert payload["verdicts"][0]["queries"] == 14_000
     assert len(page.to_html().encode()) <= MOST
     assert set(payload["details"]) <= {str(place) for place in range(shown)}

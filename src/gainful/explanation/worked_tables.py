@@ -54,12 +54,8 @@ class Account(ABC):
         """Return it as Markdown."""
         return self._compose(map(as_markdown, self.tables()))
 
-    def to_text(self, write: Callable[[Table], str] = as_text) -> str:
-        """Return it as text, each table by `write`."""
-        return self._compose(map(write, self.tables()), fold=folded)
-
     def __str__(self) -> str:
-        return self.to_text()
+        return text_of(self, as_text)
 
     def to_html(self) -> str:
         """Return it as HTML."""
@@ -72,11 +68,15 @@ class Account(ABC):
     def _repr_html_(self) -> str:
         return self.to_html()
 
-    def _compose(self, tables: Iterable[str], fold: Callable[[str], str] = str) -> str:
-        heading, conventions, conclusion = map(
-            fold, (self.heading, self.conventions, self.conclusion)
-        )
-        return "\n\n".join([heading, conventions, *tables, conclusion])
+    def _compose(self, tables: Iterable[str]) -> str:
+        return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])
+
+
+def text_of(account: Account, write: Callable[[Table], str]) -> str:
+    """Return an account as text, each table as `write` writes it."""
+    lines = (account.heading, account.conventions, account.conclusion)
+    heading, conventions, conclusion = map(folded, lines)
+    return "\n\n".join([heading, conventions, *map(write, account.tables()), conclusion])
 
 
 def conventions_of(measure: Measure) -> str:

@@ -150,7 +150,7 @@ class _Table:
         """Say what is left out of the table."""
         if len(self.kept) == len(self.queries):
             return []
-        shown = f"{len(self.kept)} of {counted(len(self.queries), 'query', 'queries')}"
+        shown = f"{len(self.kept):,} of {counted(len(self.queries), 'query', 'queries')}"
         return [f"The scores of {shown} are shown: {self.why}. Means and verdicts are over all."]
 
 

@@ -256,7 +256,9 @@ def _explanation(
 ) -> str:
     match format:
         case "table":
-            return explanation.to_text(write)
+            from gainful.explanation.worked_tables import text_of
+
+            return text_of(explanation, write)
         case "markdown":
             return explanation.to_markdown()
         case "html":
