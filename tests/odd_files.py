@@ -67,6 +67,10 @@ _TABLES = {
         b'\xef\xbb\xbf"query"' + _csv(b"q,c,3").removeprefix(b"query"),
         _and(c=3.0),
     ),
+    "a carriage return alone behind the header": (
+        b"\r\n" + _CSV.replace(b"\n", b"\r") + b"q,a,2\r\nq,b,1\r\n",
+        _GOOD,
+    ),
     "a carriage return alone, before a blank": (
         _csv(b"q,c,3\r q,c,4").replace(b"\n", b"\r\n"),
         _and(c=3.0) | {" q": {"c": 4.0}},

@@ -1,5 +1,6 @@
 """What a file holds, as `evaluate` reads it."""
 
+from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.matching.input_kinds.table_input import TableInput
@@ -12,6 +13,6 @@ KINDS = {"run": RUN, "judgments": JUDGMENTS}
 def read_back(path, kind):
     """Return a file as a dict of dicts."""
     with Session() as session:
-        opened = open_input(path, KINDS[kind], {}, session)
+        opened = open_input(path, KINDS[kind], read_columns(None), session)
         assert isinstance(opened, TableInput)
         return opened.documents(Policy())

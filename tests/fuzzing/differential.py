@@ -18,6 +18,7 @@ import gainful as gf
 from fuzzing import numbers, reference
 from fuzzing.mutations import mutated
 from fuzzing.seeds import ROWS, SEEDS
+from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.row_by_row_reading import Fault, rows
@@ -172,7 +173,7 @@ class Readers:
         """Read a file whole, as every command does that needs all rows."""
         session, kind = self.session, KINDS[seed.kind]
         try:
-            opened = open_input(path, kind, given(seed), session)
+            opened = open_input(path, kind, read_columns(given(seed)), session)
             found = _content(opened)
         except gf.GainfulError:
             found = REFUSED
@@ -181,7 +182,7 @@ class Readers:
     def by_rows_and_lines(self, path, seed, expected):
         """Read row by row, as messages and the lint do, then a few lines at a time, as Spark does."""
         try:
-            opened = open_input(path, KINDS[seed.kind], given(seed), self.session)
+            opened = open_input(path, KINDS[seed.kind], read_columns(given(seed)), self.session)
         except gf.GainfulError:
             return _unlike(REFUSED, expected)
         source = _text_of(opened)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import gainful as gf
 from gainful.inputs import table_source, text_cleaning
+from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.table_source import read_into
@@ -85,7 +86,7 @@ def session():
 
 def read(session, path, kind):
     """The rows of a file, as the matchers of tables and all other commands get them."""
-    source = open_input(path, KINDS[kind], {}, session).table(None)
+    source = open_input(path, KINDS[kind], read_columns(None), session).table(None)
     table = session.name("read")
     read_into(session, source, table, "SELECT query, doc, number FROM {rows}")
     return session.rows(f"FROM {table}")

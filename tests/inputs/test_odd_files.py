@@ -20,6 +20,7 @@ import pytest
 
 import gainful as gf
 from gainful.inputs.column_roles import QUERIES, QUERY_TEXTS
+from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Engine, Session
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.read_table import read_table
@@ -45,7 +46,7 @@ def session():
 
 def read(session, given, kind, columns=None):
     """The rows of an input, in its order."""
-    opened = open_input(given, KINDS[kind], columns or {}, session)
+    opened = open_input(given, KINDS[kind], read_columns(columns), session)
     if isinstance(opened, DictInput):
         found = opened.documents(Policy())
         return [(query, doc, number) for query in found for doc, number in found[query].items()]

@@ -140,8 +140,10 @@ def see_table(path: Path, delimiter: str) -> Seen:
     def is_usual(chunk: Bytes, ending: Bools) -> bool:
         if ((chunk[:-1] == mark) & ending[1:]).any():
             return False
-        # Where other lines end with \r\n, the engine drops a blank behind \r.
-        if ((chunk[:-1] == _RETURN) & (chunk[1:] == _SPACE)).any():
+        # Where other lines end with \n, the engine may drop what stands behind a \r alone.
+        behind = chunk[1:][chunk[:-1] == _RETURN]
+        others = behind != _LINE_FEED
+        if others.any() and ((behind == _SPACE).any() or (chunk == _LINE_FEED).any()):
             return False
         places = np.flatnonzero(chunk == _QUOTE)
         places = places[(places > 0) & (places < chunk.size - 1)]  # others are seen next door
