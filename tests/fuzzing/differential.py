@@ -217,7 +217,7 @@ class Readers:
 
     def _matched(self, one, other, seed, depth):
         judgments, run = (one, other) if seed.kind == "judgments" else (other, one)
-        columns = {} if isinstance(one, dict) else given(seed)
+        columns = read_columns(None if isinstance(one, dict) else given(seed))
         try:
             return Reader(judgments, POLICY, self.session, columns, None).match(run, depth)[0]
         except gf.GainfulError:
