@@ -29,7 +29,7 @@ from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseli
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.read_table import read_table
-from gainful.inputs.several_runs import Runs, read_by_name, read_runs
+from gainful.inputs.several_runs import Runs, read_runs, read_tables
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.family import GEOMETRIC
 from gainful.measures.measure import Measure
@@ -213,7 +213,7 @@ def compare_scores(
     settings = Settings(
         pairs, test, correction, interval, level, margin, resamples, seed, told, tie
     )
-    known, names = columns_of_tables(read_by_name(tables, "tables"), measures)
+    known, names = columns_of_tables(read_tables(tables), measures)
     refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
     paired = pair(known, names)
     return _compare(paired, baseline, settings, slices, by, checks=_checks_of_tables(paired))

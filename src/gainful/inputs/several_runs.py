@@ -64,16 +64,23 @@ def read_runs(
     """
     if isinstance(runs, Mapping):
         _refuse_bare(runs, "runs")
-    found = read_by_name(
-        runs, "runs", judgments, in_parts=isinstance(engine, Spark), numbered=numbered
-    )
+    whole = isinstance(engine, Spark)
+    found = _by_name(runs, "runs", judgments, in_parts=whole, numbered=numbered)
     if len(found) < least:
         expected = f"{_NEITHER}, with at least {least} run{'s' * (least > 1)}"
         raise InputError("runs", expected, str(len(found)))
     return found
 
 
-def read_by_name(
+def read_tables(tables: object) -> dict[str, object]:
+    """Return tables of scores by their names; paths, folders and patterns as those of runs."""
+    found = _by_name(tables, "tables")
+    if not found:
+        raise InputError("tables", f"{_NEITHER}, with at least one table", "none")
+    return found
+
+
+def _by_name(
     given: object,
     name: str,
     judgments: object = None,
@@ -107,9 +114,9 @@ def read_by_name(
     other = next(item for item in items if not isinstance(item, str | os.PathLike))
     raise InputError(
         name,
-        "paths in a list",
-        f"{type(other).__name__} {shown(other)}",
-        "What is no file has no name: give a dict {name: run}.",
+        "a dict {name: run}, or paths in a list",
+        f"{type(other).__name__} {shown(other)} in a list",
+        "What is no file has no name: give a dict.",
     )
 
 
