@@ -228,7 +228,7 @@ class Readers:
         other = self._others[OTHER[seed.kind]]["file"]
         judgments, run = (path, other) if seed.kind == "judgments" else (other, path)
         try:
-            clean = not gf.check(judgments, run, columns=given(seed)).errors
+            clean = not gf.check(judgments, {"run": run}, columns=given(seed)).counts["error"]
         except gf.GainfulError:
             clean = False
         return "clean, although it is refused" if clean and expected == REFUSED else None
