@@ -261,7 +261,9 @@ def test_duplicates_by_choice(cli, files):
 
 
 def test_files_that_are_none(cli, pair, tmp_path):
-    for path, said in ((tmp_path / "none", "none of that name"), (tmp_path, "a directory")):
+    (tmp_path / "empty").mkdir()
+    folder = tmp_path / "empty"
+    for path, said in ((tmp_path / "none", "none of that name"), (folder, "a folder with runs")):
         done = cli("evaluate", pair[0], path)
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr

@@ -183,8 +183,8 @@ def test_a_page_is_replaced(cli, tmp_path):
 @pytest.mark.parametrize(
     ("judgments", "runs", "said"),
     [
-        ("q1 0 a 1\n", ["q1 Q0 a 1 0.5 r\n"], "1 of 1 queries in detail"),
-        ("q1 0 a 1\n", ["q1 Q0 a 1 0.5 r\n", "q1 Q0 a 1 0.5 r\n"], "1 of 1 queries in detail"),
+        ("q1 0 a 1\n", ["q1 Q0 a 1 0.5 r\n"], "1 of 1 query in detail"),
+        ("q1 0 a 1\n", ["q1 Q0 a 1 0.5 r\n", "q1 Q0 a 1 0.5 r\n"], "1 of 1 query in detail"),
         ('{"q1": {"a": 1}, "q2": {"b": 1}}', ['{"q1": {"a": 1}, "q2": {}}'], "2 of 2 queries"),
     ],
 )

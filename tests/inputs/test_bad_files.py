@@ -221,7 +221,7 @@ def test_a_missing_file_a_folder_and_a_pattern(place, refused):
     qrels = place / "qrels.txt"
     assert "none of that name" in refused(qrels, place / "nowhere.run")
     (place / "folder").mkdir()
-    assert "a directory without any" in refused(qrels, place / "folder")
+    assert "a folder with runs, found one without files" in refused(qrels, place / "folder")
     told = refused(qrels, place / "no*.parquet")
     assert f"{place}/no*.parquet: expected files of that pattern, found none" in told
 

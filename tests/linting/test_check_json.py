@@ -90,7 +90,7 @@ def test_large_numbers_in_lines_that_a_float64_holds_are_clean(files):
 
 
 def test_what_is_no_dict_of_dicts_cannot_be_read_at_all(files):
-    with pytest.raises(gf.InputError, match=r"\{query: \{doc: grade\}\}"):
+    with pytest.raises(gf.InputError, match=r"query 'q2': expected \{doc: grade\}"):
         gf.check(files("x.json", '{"q1": {"a": 1},\n "q2": 5}'))
     with pytest.raises(gf.InputError, match="query 'q1': expected each document once"):
         gf.check(files("x.json", '{"q1": {"a": 1, "a": 2}}'))

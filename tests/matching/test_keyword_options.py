@@ -82,8 +82,9 @@ def test_every_function_that_reads_takes_the_record():
     assert all(takes[name] == measuring for name in (*MEASURING, *WITHOUT_DIALECT))
     # Apart from these, the options are of functions that read nothing: arrays, lists, tables of scores.
     others = {name for name, options in takes.items() if options and name not in found}
-    # The queries of `power` are a count.
-    assert others == {"compare_scores", "evaluate_arrays", "explain_grades", "power"}
+    # The queries of `power` are a count, and `find_runs` reads no more than names.
+    named = {"compare_scores", "evaluate_arrays", "explain_grades", "find_runs", "power"}
+    assert others == named
 
 
 def test_the_command_line_offers_the_record():
@@ -298,7 +299,7 @@ def test_the_threads_of_an_engine_hold_for_all_of_the_work(monkeypatch, tmp_path
 
     def work(**options):
         seen.clear()
-        gf.compare(judgments, runs, **options)
+        gf.compare(judgments, runs, interval="bca", **options)
         resampled = max(seen, default=1)
         seen.clear()
         gf.write_run(large, tmp_path / "large.run.gz", **options)

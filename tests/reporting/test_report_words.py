@@ -105,9 +105,17 @@ def test_a_run_without_a_name_is_told(run):
         gf.report({"q": {"a": 1}}, run)
 
 
-@pytest.mark.parametrize("run", ["a.run", Path("a.run"), [], None])
-def test_runs_that_are_no_dict_are_told(run):
-    with pytest.raises(gf.InputError, match=r"^runs: expected a dict \{name: run\}"):
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ("a.run", r"^a\.run: expected a file"),
+        (Path("a.run"), r"^a\.run: expected a file"),
+        ([], r"^runs: expected a dict \{name: run\}"),
+        (None, r"^runs: expected a dict \{name: run\}"),
+    ],
+)
+def test_runs_that_are_no_dict_are_told(run, said):
+    with pytest.raises(gf.InputError, match=said):
         gf.report({"q": {"a": 1}}, run)
 
 

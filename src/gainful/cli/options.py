@@ -412,6 +412,7 @@ def runs_of(
     """
     if not runs:
         return {}
+    refuse_standard_input_twice(judgments, *runs)
     engine = gf.Spark() if options.get("engine") == "spark" else None
     found = gf.find_runs(runs, judgments=judgments, engine=engine)
     return {name: str(run) for name, run in found.items()}

@@ -184,7 +184,7 @@ class Difference:
 class WhenAsked(Mapping[str, Value]):
     """A mapping whose values are computed when they are first asked for.
 
-    It is equal to a dict of its values, and becomes one when it is pickled.
+    It is equal to a dict of its values, and is pickled with all of them.
 
     >>> squares = WhenAsked(["2", "3"], lambda name: int(name) ** 2)
     >>> squares["3"], squares == {"2": 4, "3": 9}
@@ -211,8 +211,9 @@ class WhenAsked(Mapping[str, Value]):
     def __repr__(self) -> str:
         return f"<{', '.join(self._names)}>"
 
-    def __reduce__(self) -> tuple[type[dict[str, Value]], tuple[dict[str, Value]]]:
-        return dict, (dict(self),)
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = dict(self)
+        return WhenAsked, (self._names, values.__getitem__)
 
 
 class _Columns:
