@@ -383,7 +383,7 @@ def results() -> dict[str, Any]:
         "Family": gf.family("nDCG"),
         "Finding": found[0],
         "Findings": found,
-        "Gate": compared.gate("nDCG@2 < -0.5"),
+        "Gate": compared.gate("Δ nDCG@2 < -0.5"),
         "Inferred": gf.inferred_ndcg(SAMPLES, RUN),
         "InferredAP": gf.inferred_ap(SAMPLES, RUN),
         "Measure": gf.measure("nDCG@10"),
@@ -408,8 +408,8 @@ def results() -> dict[str, Any]:
 # Valid arguments of the methods of results, by the names of their parameters.
 OF_METHODS: dict[str, Any] = {
     "measure": "nDCG@2", "measures": (gf.measure("P@2"),), "query": "q1", "per_query": True,
-    "value": "doc", "key": ("two", "nDCG@2"), "fail_if": "nDCG@2 < -0.9",
-    "fail_unless": "nDCG@2 > -0.9", "most": 1, "asked": "nDCG", "written": "nDCG@5",
+    "value": "doc", "key": ("two", "nDCG@2"), "fail_if": "Δ nDCG@2 < -0.9",
+    "fail_unless": "Δ nDCG@2 > -0.9", "most": 1, "asked": "nDCG", "written": "nDCG@5",
     "grades": [0.0, 1.0], "name": "gain", "cutoff": 2, "names": "gain", "ids": True,
     "path": "out.json", "format": "json", "notes": "a note", "comparison": None, "title": "t",
     "created": "c", "rank": 2, "amount": 0.5, "scores": None, "upto": 3, "run": "two",
@@ -431,7 +431,7 @@ def methods() -> Iterator[tuple[str, Call]]:
     known: dict[str, dict[str, Any]] = {
         "Scores": {"measure": "AP", "runs": {"one": scores}},
         "Bounds": {"measure": "nDCG@2"},
-        "Comparison": {"fail_if": ["nDCG@2 < -0.9"]},
+        "Comparison": {"fail_if": ["Δ nDCG@2 < -0.9"]},
         "Dialect": {"measures": [gf.measure("nDCG")]},
         "Pool": {"path": "pool.qrels", "format": None},
         "SubtopicScores": {"measure": "alpha_nDCG@20", "runs": {"one": scores}},

@@ -176,7 +176,7 @@ def test_the_json_that_evaluate_prints(cli, tmp_path):
 
 
 def test_a_gate(cli):
-    passing = ("--fail-if", "nDCG@10 < -0.01", "--fail-if", "saturation > 0.9")
+    passing = ("--fail-if", "Δ nDCG@10 < -0.01", "--fail-if", "saturation > 0.9")
     done = cli("compare", *TWO, *passing)
     assert done.returncode == 0
     assert done.stderr.strip().startswith("Gate passed")
@@ -186,8 +186,8 @@ def test_a_gate(cli):
     assert done.returncode == 1
     assert done.stderr.strip().startswith("Gate failed")
     assert "Traceback" not in done.stderr
-    assert cli("compare", *TWO, "--fail-unless", "nDCG@10 > 0")[0] == 0
-    assert cli("compare", *TWO, "--fail-unless", "nDCG@10 > 0.1")[0] == 1
+    assert cli("compare", *TWO, "--fail-unless", "Δ nDCG@10 > 0")[0] == 0
+    assert cli("compare", *TWO, "--fail-unless", "Δ nDCG@10 > 0.1")[0] == 1
     assert cli("compare", *TWO, "--fail-if", "missing > 0")[0] == 0
     assert cli("compare", JUDGMENTS, HYBRID, KEYWORD, "--fail-if", "missing > 0")[0] == 1
 
@@ -195,13 +195,13 @@ def test_a_gate(cli):
 def test_files_for_machines_and_people(cli, tmp_path):
     junit, summary, page = (tmp_path / name for name in ("gate.xml", "gate.md", "page.html"))
     code, out, _ = cli(
-        "compare", JUDGMENTS, HYBRID, KEYWORD, "--fail-if", "nDCG@10 < -0.01", "--fail-if",
+        "compare", JUDGMENTS, HYBRID, KEYWORD, "--fail-if", "Δ nDCG@10 < -0.01", "--fail-if",
         "missing > 3", "--junit", junit, "--summary", summary, "--html", page, "-f", "csv",
     )  # fmt: skip
     assert code == 1  # and all is written all the same
     assert out.startswith("measure,base,run")
     runs = {"hybrid": HYBRID, "keyword": KEYWORD}
-    gate = gf.compare(JUDGMENTS, runs).gate(["nDCG@10 < -0.01", "missing > 3"])
+    gate = gf.compare(JUDGMENTS, runs).gate(["Δ nDCG@10 < -0.01", "missing > 3"])
     assert junit.read_text() == gate.to_junit()
     cases = ET.parse(junit).getroot().findall(".//testcase")  # noqa: S314
     assert [case.get("name") for case in cases] == [
@@ -292,7 +292,7 @@ MISTAKES = [
     ((*TWO, "-o", "x.parquet"), "The output is text"),
     ((*TWO, "--fail-if", "nDCG@10"), "a condition such as"),
     ((*TWO, "--fail-if", "nDCG@10 < low"), "low is no number"),
-    ((*TWO, "--fail-if", "nDCG@5 < 0"), "Did you mean 'nDCG@10'"),
+    ((*TWO, "--fail-if", "Δ nDCG@5 < 0"), "Did you mean 'nDCG@10'"),
     ((*TWO, "--fail-unless", "mising < 1"), "Did you mean 'missing'"),
     ((*TWO, "--fail-if", "changed"), "a saved baseline"),
     ((*TWO, "--junit", "gate.xml"), "give --fail-if or --fail-unless"),
@@ -326,7 +326,7 @@ def test_mistakes_are_said_in_a_paragraph(arguments, told, cli, files, tmp_path,
 
 @pytest.mark.parametrize("option", ["-o", "--junit", "--summary", "--html"])
 def test_targets_are_checked_before_the_files_are_read(option, cli):
-    given = ("none.qrels", "none.run", "no.run", "--fail-if", "nDCG@10 < 0", option)
+    given = ("none.qrels", "none.run", "no.run", "--fail-if", "Δ nDCG@10 < 0", option)
     code, out, err = cli("compare", *given, "no such folder/x")
     assert (code, out) == (2, "")
     assert "no such folder/x: expected a file that can be written" in err

@@ -77,7 +77,7 @@ def test_comparing_writes_the_same_page(cli, tmp_path):
 
 def test_a_gate_stands_in_the_notes(cli, tmp_path):
     target = tmp_path / "page.html"
-    assert cli("compare", *TWO, "--fail-if", "missing > 3", "--fail-unless", "nDCG@10 > 0.9",
+    assert cli("compare", *TWO, "--fail-if", "missing > 3", "--fail-unless", "Δ nDCG@10 > 0.9",
                   "--html", target)[0] == 1  # fmt: skip
     notes = payload_of(target)["notes"]
     assert "gate passed: hybrid: fail if missing > 3: missing is 0" in notes

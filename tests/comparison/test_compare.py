@@ -364,10 +364,10 @@ def test_progress_goes_on_and_ends_with_the_comparison():
     assert {name for _, name in told} == {"old", "new", "other", "comparing"}
     assert max(share for share, _ in told) == 1
     heard = len(told)
-    found.gate("nDCG@10 < -0.5")
+    found.gate("Δ nDCG@10 < -0.5")
     bca = gf.compare(judgments, runs, interval="bca", progress=lambda *_: told.append(_))
     heard = len(told)
-    bca.gate("nDCG@10 < -0.5")
+    bca.gate("Δ nDCG@10 < -0.5")
     assert len(told) == heard  # whoever showed the progress has long put it away
 
 

@@ -17,17 +17,17 @@ MEASURES = ("nDCG@10", "nDCG(gain=exp2)@10", "P@5", "my score")
 @pytest.mark.parametrize(
     ("text", "name", "sign", "number"),
     [
-        ("nDCG@10 < -0.01", "nDCG@10", "<", -0.01),
-        ("nDCG@10<-0.01", "nDCG@10", "<", -0.01),
-        ("  nDCG@10   <=   -0.01  ", "nDCG@10", "<=", -0.01),
-        ("nDCG@10>0", "nDCG@10", ">", 0),
-        ("nDCG@10 >= +1e-3", "nDCG@10", ">=", 0.001),
-        ("ndcg_cut_10 < -.01", "nDCG@10", "<", -0.01),
-        ("NDCG@10 < 0", "nDCG@10", "<", 0),
-        ("nDCG(gain=exp2)@10 < 0", "nDCG(gain=exp2)@10", "<", 0),
-        ("ndcg_burges@10 < 0", "nDCG(gain=exp2)@10", "<", 0),
-        ("P_5 < 0", "P@5", "<", 0),
-        ("my score < 0", "my score", "<", 0),
+        ("Δ nDCG@10 < -0.01", "nDCG@10", "<", -0.01),
+        ("Δ nDCG@10<-0.01", "nDCG@10", "<", -0.01),
+        ("  Δ nDCG@10   <=   -0.01  ", "nDCG@10", "<=", -0.01),
+        ("Δ nDCG@10>0", "nDCG@10", ">", 0),
+        ("Δ nDCG@10 >= +1e-3", "nDCG@10", ">=", 0.001),
+        ("Δ ndcg_cut_10 < -.01", "nDCG@10", "<", -0.01),
+        ("Δ NDCG@10 < 0", "nDCG@10", "<", 0),
+        ("Δ nDCG(gain=exp2)@10 < 0", "nDCG(gain=exp2)@10", "<", 0),
+        ("Δ ndcg_burges@10 < 0", "nDCG(gain=exp2)@10", "<", 0),
+        ("Δ P_5 < 0", "P@5", "<", 0),
+        ("Δ my score < 0", "my score", "<", 0),
         ("coverage < 0.95", "coverage", "<", 0.95),
         ("missing > 0", "missing", ">", 0),
         ("unjudged>=.5", "unjudged", ">=", 0.5),
@@ -39,7 +39,7 @@ def test_conditions(text, name, sign, number):
     (one,) = read_conditions(text, MEASURES, unless=False)
     assert (one.name, one.sign, one.number, one.unless) == (name, sign, number, False)
     assert one.text == " ".join(text.split())
-    assert one.is_difference == (name in MEASURES)
+    assert (one.about == "change") == (name in MEASURES)
     assert read_conditions([text], MEASURES, unless=True)[0].unless
 
 
@@ -52,13 +52,13 @@ def test_conditions(text, name, sign, number):
         ("< 0.1", "a condition such as"),
         ("nDCG@10 = 0", "a condition such as"),
         ("nDCG@10 < low", "low is no number"),
-        ("nDCG@10 < 1%", "1% is no number"),
+        ("Δ nDCG@10 < 1%", "1% is no number"),
         ("nDCG@10 < nan", "must be finite"),
-        ("nDCG@10 < -inf", "must be finite"),
+        ("Δ nDCG@10 < -inf", "must be finite"),
         ("0 < nDCG@10", "nDCG@10 is no number"),
         ("-1 < nDCG@10 < 1", "'-1 < nDCG@10'"),
         ("nDCG@10 =< 0", "Did you mean 'nDCG@10'"),
-        ("nDCG@5 < 0", "Did you mean 'nDCG@10'"),
+        ("Δ nDCG@5 < 0", "Did you mean 'nDCG@10'"),
         ("mising > 0", "Did you mean 'missing'"),
         ("change", "a condition such as"),
         ("changed > 0", "changed by itself"),
@@ -71,7 +71,7 @@ def test_conditions_that_are_none(text, told, unless):
     assert problem.value.where == ("fail-unless" if unless else "fail-if")
 
 
-@pytest.mark.parametrize("given", [5, None, b"x", {"nDCG@10 < 0": 1}, [5], ["missing > 0", None]])
+@pytest.mark.parametrize("given", [5, None, b"x", {"Δ nDCG@10 < 0": 1}, [5], ["missing > 0", None]])
 def test_conditions_that_are_no_text(given):
     told = "a condition or a list of conditions, each as text"
     found = gf.compare_scores({"a": {"q": 1.0, "r": 0.5}, "b": {"q": 0.5, "r": 0.1}})
@@ -106,40 +106,42 @@ def test_a_difference_is_decided_by_the_end_of_its_interval(mean):
     found = quick(moved(values))
     for bound in (-0.8, -0.1, 0.0, 0.1):
         for sign, proved in (("<", high < bound), (">", low > bound)):
-            assert found.gate(f"value {sign} {bound}").failed == proved
-            assert found.gate(fail_unless=f"value {sign} {bound}").failed != proved
+            assert found.gate(f"Δ value {sign} {bound}").failed == proved
+            assert found.gate(fail_unless=f"Δ value {sign} {bound}").failed != proved
 
 
 def test_what_is_found_is_said():
     values = normal(-0.5)
-    (one,) = quick(moved(values)).gate("value < 0").checked
+    (one,) = quick(moved(values)).gate("Δ value < 0").checked
     low, high = interval(values, 0.95)
     assert one.found == f"-0.5000, 95% interval {low:+.4f} to {high:+.4f}"
-    assert (one.run, one.failed, one.rule) == ("new", True, "fail if value < 0")
+    assert (one.run, one.failed, one.rule) == ("new", True, "fail if Δ value < 0")
 
 
 def test_several_conditions_and_runs_share_the_level():
     tables = {"base": moved(normal(0))["old"]}
     tables |= {f"r{at}": moved(normal(-0.45, seed=at))["new"] for at in range(3)}
     found = quick(tables)
-    rules = ["value < 0", "value < -0.1", "missing > 0"]
-    gate = found.gate(rules, "value > -9")
+    rules = ["Δ value < 0", "Δ value < -0.1", "missing > 0"]
+    gate = found.gate(rules, "Δ value > -9")
     claims = 3 * 3  # differences times runs; facts have no chance in them
     assert len(gate.checked) == 4 * 3
     for one in gate.checked:
-        if one.condition.is_difference:
+        if one.condition.about == "change":
             low, high = interval(normal(-0.45, seed=int(one.run[1])), 1 - 0.05 / claims)
             assert f"{low:+.4f} to {high:+.4f}" in one.found
             assert f"{100 * (1 - 0.05 / claims):.5g}% interval" in one.found
     # What alone would fail need not fail among many.
-    assert gf.compare_scores({"base": tables["base"], "r0": tables["r0"]}).gate("value < 0").failed
+    assert (
+        gf.compare_scores({"base": tables["base"], "r0": tables["r0"]}).gate("Δ value < 0").failed
+    )
     assert not gate.failed
 
 
 def test_the_level_of_the_comparison_is_that_of_the_gate():
     values = normal(-0.4)
-    assert quick(moved(values), level=0.9).gate("value < 0").failed
-    strict = quick(moved(values), level=0.999).gate("value < 0")
+    assert quick(moved(values), level=0.9).gate("Δ value < 0").failed
+    strict = quick(moved(values), level=0.999).gate("Δ value < 0")
     assert not strict.failed
     low, high = interval(values, 0.999)
     assert strict.checked[0].found == f"-0.4000, 99.9% interval {low:+.4f} to {high:+.4f}"
@@ -148,11 +150,11 @@ def test_the_level_of_the_comparison_is_that_of_the_gate():
 def test_a_gate_by_bootstrap():
     values = normal(-0.5)
     found = gf.compare_scores(moved(values), interval="bca")
-    (one,) = found.gate("value < 0").checked
+    (one,) = found.gate("Δ value < 0").checked
     ends = found.differences[0].intervals["bca"]
     assert one.found == f"-0.5000, 95% interval {ends.low:+.4f} to {ends.high:+.4f}"
     wanted = stats.bootstrap((values,), np.mean, confidence_level=0.975, rng=1).confidence_interval
-    wide = found.gate(["value < 0", "value < -0.1"]).checked[0].found
+    wide = found.gate(["Δ value < 0", "Δ value < -0.1"]).checked[0].found
     low, high = (float(end) for end in wide.split("interval ")[1].split(" to "))
     assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=0.03)
     assert "97.5% interval" in wide
@@ -161,8 +163,8 @@ def test_a_gate_by_bootstrap():
 @pytest.mark.parametrize("kind", ["t", "bca"])
 def test_one_query_proves_nothing(kind):
     found = quick(moved([-0.4]), interval=kind)
-    assert not found.gate("value < 0").failed
-    gate = found.gate(fail_unless="value < 0")
+    assert not found.gate("Δ value < 0").failed
+    gate = found.gate(fail_unless="Δ value < 0")
     assert gate.failed
     assert gate.checked[0].found == "-0.4000, one query, no interval"
 
@@ -172,15 +174,17 @@ def test_one_query_proves_nothing(kind):
 def test_without_spread_few_queries_prove_nothing(count, sure, kind):
     """n signs that are all the same have the probability 2^−n: below 2.5% from 6 on."""
     found = quick(moved([-0.4] * count), interval=kind)
-    gate = found.gate("value < -0.1")
+    gate = found.gate("Δ value < -0.1")
     assert gate.failed == sure
     assert ("too few to be sure" in gate.checked[0].found) == (not sure)
     same = quick(moved([0.0] * count), interval=kind)
-    assert same.gate(fail_unless="value > -0.1").failed != sure
-    assert not same.gate("value < 0").failed
+    assert same.gate(fail_unless="Δ value > -0.1").failed != sure
+    assert not same.gate("Δ value < 0").failed
     # Two conditions halve the level, and ask for one more.
-    assert quick(moved([-0.4] * 6), interval=kind).gate(["value < 0", "missing > 9"]).failed
-    assert not quick(moved([-0.4] * 6), interval=kind).gate(["value < 0", "value < -0.1"]).failed
+    assert quick(moved([-0.4] * 6), interval=kind).gate(["Δ value < 0", "missing > 9"]).failed
+    assert (
+        not quick(moved([-0.4] * 6), interval=kind).gate(["Δ value < 0", "Δ value < -0.1"]).failed
+    )
 
 
 @pytest.fixture(scope="module")
@@ -303,13 +307,13 @@ ODD = [
 @pytest.mark.parametrize("name", ODD)
 def test_junit_of_odd_names(name):
     tables = {"base": moved(normal(0))["old"], name: moved(normal(-1))["new"]}
-    gate = quick(tables).gate(["value < 0", "missing > 0"])
+    gate = quick(tables).gate(["Δ value < 0", "missing > 0"])
     root = ET.fromstring(gate.to_junit().encode())  # noqa: S314
     assert (root.tag, root.attrib) == ("testsuites", {"tests": "2", "failures": "1"})
     (suite,) = root
     assert (suite.get("name"), suite.get("failures"), suite.get("errors")) == ("gainful", "1", "0")
     first, second = suite
-    assert first.get("name") == "fail if value < 0"
+    assert first.get("name") == "fail if Δ value < 0"
     plain = name if name.isprintable() else name.encode("unicode_escape").decode()
     assert first.get("classname") == plain
     (failure,) = first
@@ -321,13 +325,13 @@ def test_junit_of_odd_names(name):
 @pytest.mark.parametrize("name", ODD)
 def test_markdown_of_odd_names(name):
     tables = {"base": moved(normal(0))["old"], name: moved(normal(-1))["new"]}
-    gate = quick(tables).gate("value < 0")
+    gate = quick(tables).gate("Δ value < 0")
     lines = gate.to_markdown().split("\n")
     assert lines[0] == "## gainful: failed"
     assert lines[2] == "**Gate failed**"
     rows = [line for line in lines if line.startswith("|")]
     assert rows[0] == "| run | rule | result | found |"
-    assert "fail if value \\< 0" in rows[2]
+    assert "fail if Δ value \\< 0" in rows[2]
     assert "| failed |" in rows[2]
     # As many cells as columns, whatever the name.
     cells = [len(re.findall(r"(?<!\\)\|", row)) for row in rows[:3]]
@@ -337,7 +341,7 @@ def test_markdown_of_odd_names(name):
 
 
 def test_a_gate_that_passes_says_so():
-    gate = quick(moved(normal(0.1))).gate("value < -0.5")
+    gate = quick(moved(normal(0.1))).gate("Δ value < -0.5")
     assert not gate.failed
     assert gate.to_markdown().startswith("## gainful: passed\n\n**Gate passed**\n")
     assert 'failures="0"' in gate.to_junit()
@@ -352,8 +356,8 @@ def test_a_condition_in_another_spelling_is_no_second_one():
     old = {query: {"a": 1 + i % 2, "b": 1.5} for i, query in enumerate(judgments)}
     new = {query: {"a": 1 + i % 3, "b": 1.5} for i, query in enumerate(judgments)}
     found = gf.compare(judgments, {"old": old, "new": new}, "nDCG@10")
-    once = found.gate("nDCG@10 < -0.01")
-    twice = found.gate(["nDCG@10 < -0.01", "ndcg_cut_10<-0.010"])
+    once = found.gate("Δ nDCG@10 < -0.01")
+    twice = found.gate(["Δ nDCG@10 < -0.01", "Δ ndcg_cut_10<-0.010"])
     assert twice.checked == once.checked
 
 

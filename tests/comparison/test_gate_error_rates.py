@@ -53,7 +53,7 @@ def allowed(share):
 def test_a_run_that_is_as_good_fails_in_one_of_forty_cases(name, queries):
     values = DRAWN[name](np.random.default_rng(queries), (GATES, queries, 2, 1))
     low, high = allowed(LEVEL)
-    assert low <= share_failed(values, "M0 < 0") <= high
+    assert low <= share_failed(values, "Δ M0 < 0") <= high
     # A gate of points would fail half of them.
     worse = (values[:, :, 1, 0] - values[:, :, 0, 0]).mean(axis=1) < 0
     assert 0.45 < worse.mean() < 0.55
@@ -63,20 +63,20 @@ def test_a_run_that_is_as_good_fails_in_one_of_forty_cases(name, queries):
 def test_with_several_conditions_the_whole_gate_fails_no_more_often(name):
     values = DRAWN[name](np.random.default_rng(5), (GATES, 50, 2, 2))
     _, high = allowed(LEVEL)
-    assert 0.005 < share_failed(values, ["M0 < 0", "M1 < 0"]) <= high
+    assert 0.005 < share_failed(values, ["Δ M0 < 0", "M1 < 0"]) <= high
     alike = np.repeat(values[:, :, :, :1], 2, axis=3)  # as alike as measures can be
-    assert 0 < share_failed(alike, ["M0 < 0", "M1 < 0"]) <= high
+    assert 0 < share_failed(alike, ["Δ M0 < 0", "M1 < 0"]) <= high
 
 
 def test_with_several_runs_the_whole_gate_fails_no_more_often():
     values = bounded(np.random.default_rng(6), (GATES, 50, 4, 1))
     _, high = allowed(LEVEL)
-    assert 0.005 < share_failed(values, "M0 < 0") <= high
+    assert 0.005 < share_failed(values, "Δ M0 < 0") <= high
 
 
 def test_a_tolerance_makes_false_alarms_rarer():
     values = bounded(np.random.default_rng(7), (GATES, 50, 2, 1))
-    assert share_failed(values, "M0 < -0.02") < share_failed(values, "M0 < 0") / 2
+    assert share_failed(values, "Δ M0 < -0.02") < share_failed(values, "Δ M0 < 0") / 2
 
 
 def test_a_run_that_is_truly_worse_fails_as_often_as_the_power_says():
@@ -88,7 +88,7 @@ def test_a_run_that_is_truly_worse_fails_as_often_as_the_power_says():
     power = stats.nct.sf(stats.t.ppf(1 - LEVEL, 199), 199, shift)
     assert power > 0.85
     low, high = allowed(power)
-    assert low - 0.01 <= share_failed(values, "M0 < 0") <= high + 0.01
+    assert low - 0.01 <= share_failed(values, "Δ M0 < 0") <= high + 0.01
 
 
 def test_proof_is_demanded_of_runs_that_are_worse_by_the_bound():
@@ -96,8 +96,8 @@ def test_proof_is_demanded_of_runs_that_are_worse_by_the_bound():
     values = bounded(np.random.default_rng(9), (GATES, 200, 2, 1))
     values[:, :, 1] -= 0.05
     low, high = allowed(LEVEL)
-    passed = 1 - share_failed(values, fail_unless="M0 > -0.05")
+    passed = 1 - share_failed(values, fail_unless="Δ M0 > -0.05")
     assert low <= passed <= high
     # The same gate passes most runs that are better by as much.
     values[:, :, 1] += 0.1
-    assert share_failed(values, fail_unless="M0 > -0.05") < 0.2
+    assert share_failed(values, fail_unless="Δ M0 > -0.05") < 0.2

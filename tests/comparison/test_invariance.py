@@ -238,4 +238,4 @@ def test_a_comparison_goes_through_pickle():
     found = gf.compare(judgments, runs, MEASURES, by="judged", progress=lambda *_: None)
     again = pickle.loads(pickle.dumps(found))  # noqa: S301
     assert again.to_json() == found.to_json()
-    assert again.gate("RR < 0").checked == found.gate("RR < 0").checked
+    assert again.gate("Δ RR < 0").checked == found.gate("Δ RR < 0").checked

@@ -56,7 +56,7 @@ def test_scores_that_differ_by_rounding_alone_are_the_same():
     (one,) = found.differences
     assert (one.difference, one.p, one.wins, one.ties, one.losses) == (0, 1, 0, 6, 0)
     assert one.moved == ()
-    assert not found.gate(["value < 0", "value > 0"]).failed
+    assert not found.gate(["Δ value < 0", "Δ value > 0"]).failed
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 6, 12])

@@ -296,7 +296,7 @@ def test_differences_that_are_few_skewed_or_rare_are_told(case):
     assert (one.caution != "") == (told is not None)
     assert (told or "") in one.caution
     assert said[few:] == [one.caution] * (told is not None)
-    gate = found.gate("value < -5")
+    gate = found.gate("Δ value < -5")
     for notes in (found.table().notes, gate.table().notes):
         assert set(said) <= set(notes)
     text = " ".join(str(gate).split())  # which is folded

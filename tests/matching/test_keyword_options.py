@@ -175,7 +175,7 @@ def test_a_dialect_changes_what_is_measured():
     assert compared["two", "ndcg@3"].base_mean == found["ndcg@3"]
     assert "dialect: lightgbm" in compared.notes()
     assert compared.to_dict()["dialect"] == "lightgbm"
-    assert not compared.gate("ndcg@3 < -0.9").failed
+    assert not compared.gate("Δ ndcg@3 < -0.9").failed
     explained = gf.explain(JUDGMENTS, ONE, "ndcg@3", query="q1", dialect="lightgbm")
     assert explained.value == pytest.approx(found.values[found.queries.index("q1"), 0])
     page = gf.report(JUDGMENTS, RUNS, "ndcg@3", dialect="lightgbm", resamples=99).payload()

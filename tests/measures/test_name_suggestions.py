@@ -106,7 +106,7 @@ def test_the_command_line_suggests_the_same(cli, files):
 def test_a_measure_that_was_compared_is_found_by_its_meaning():
     found = gf.compare(JUDGMENTS, {"old": RUN, "new": RUN}, ["nDCG@10", "Success@10"])
     with pytest.raises(gf.InputError, match="Did you mean 'Success@10'"):
-        found.gate("HitRate@10 < 0")
+        found.gate("Δ HitRate@10 < 0")
     with pytest.raises(gf.InputError, match="Did you mean 'Success@10'"):
         found.plot.differences(measure="hit@10")
 

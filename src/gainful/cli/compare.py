@@ -39,7 +39,7 @@ _OF_RUNS = (
 
 
 @click.command(
-    epilog="Example: gainful compare qrels.txt bm25.run dense.run -m nDCG@10 --fail-if 'nDCG@10 < -0.01'"
+    epilog="Example: gainful compare qrels.txt bm25.run dense.run -m nDCG@10 --fail-if 'Δ nDCG@10 < -0.01'"
 )
 @click.argument("files", nargs=-1, required=True, metavar="JUDGMENTS BASE RUN [RUN]...")
 @click.option(
@@ -61,15 +61,16 @@ _OF_RUNS = (
     "--fail-if",
     multiple=True,
     metavar="CONDITION",
-    help="Exit 1 if the interval of the difference from BASE says so: 'nDCG@10 < -0.01'. Also "
-    "'coverage < 0.9', 'missing > 0', 'unjudged > 0.3', 'saturation > 0.5', and changed (the "
+    help="Exit 1 if so. A change from BASE, of which all of the interval must say so: "
+    "'Δ nDCG@10 < -0.01', or 'change(nDCG@10) < -0.01'. A floor of the RUN's own mean, of which the lower "
+    "end of the interval decides: 'nDCG@10 < 0.6'. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3', 'saturation > 0.5', and changed (the "
     "judgments, since the baseline was saved); repeat for more.",
 )
 @click.option(
     "--fail-unless",
     multiple=True,
     metavar="CONDITION",
-    help="Exit 1 unless the interval says so: 'nDCG@10 > -0.01' demands proof; repeat for more.",
+    help="Exit 1 unless the interval says so: 'Δ nDCG@10 > -0.01' demands proof; repeat for more.",
 )
 @click.option("--junit", metavar="FILE", help="Write the conditions as JUnit XML.")
 @click.option("--summary", metavar="FILE", help="Write a summary in Markdown, for a pull request.")

@@ -1,5 +1,6 @@
 """`gainful evaluate`."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,10 @@ from gainful.cli.options import (
     verbose_option,
 )
 from gainful.cli.progress import progress_bar
-from gainful.cli.standard_streams import tell, write
+from gainful.cli.standard_streams import tell, tell_lines, write
 
 _SUBTOPICS = "alpha_nDCG@20"
+_FAILED = 1
 _MOST_DIGITS = 18  # of a number of documents
 
 
@@ -109,6 +111,20 @@ class _Evaluate(click.Command):
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="The level of the intervals.  [default: 0.95]",
 )
+@click.option(
+    "--fail-if",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit 1 if so. A floor of a RUN's mean, of which the lower end of the interval decides: "
+    "'nDCG@10 < 0.6'. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3'; repeat for more. Of "
+    "changes, see `gainful compare`.",
+)
+@click.option(
+    "--fail-unless",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit 1 unless the interval says so: 'nDCG@10 >= 0.6' is that floor, too; repeat for more.",
+)
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
@@ -134,6 +150,7 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     format_of(options)  # says what is wrong with it before the work
     _check_saving(judgments, runs, options)
     _check_intervals(options)
+    _check_conditions(options, given.get("dialect"))
     if options["bounds"]:
         if options["subtopics"]:
             raise click.UsageError("--bounds does not go with --subtopics.")
@@ -188,13 +205,44 @@ def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None
             tell(f"{name}: {scores.coverage}")
         for note in first.aggregates:
             tell(note)
+    _pass_gate(results, options)
+
+
+def _rules(options: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return options["fail_if"], options["fail_unless"]
+
+
+def _check_conditions(options: dict[str, Any], dialect: str | None) -> None:
+    """Refuse conditions that could not be checked, before the work."""
+    if not any(_rules(options)):
+        return
+    if options["bounds"]:
+        raise click.UsageError("--fail-if and --fail-unless do not go with --bounds.")
+    if not options["subtopics"]:  # their measures are read with their judgments
+        measures = list(options["measures"])
+        gf.Gate.check_conditions(measures, *_rules(options), dialect=dialect, compared=False)
+
+
+def _pass_gate(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None:
+    """Check the conditions, if there are any, and end with 1 where one fails."""
+    if not any(_rules(options)):
+        return
+    gate = gf.Gate.of_scores(
+        results,
+        *_rules(options),
+        interval=options["interval"] or "hall",
+        level=options["level"] or 0.95,
+    )
+    tell_lines(f"\n{gate}")
+    if gate.failed:
+        sys.exit(_FAILED)
 
 
 def _check_intervals(options: dict[str, Any]) -> None:
     """Refuse what does not go with intervals."""
     if options["interval"] is None:
-        if options["level"] is not None:
-            raise click.UsageError("--level goes with --interval.")
+        if options["level"] is not None and not any(_rules(options)):
+            raise click.UsageError("--level goes with --interval, --fail-if and --fail-unless.")
         return
     if options["bounds"]:
         raise click.UsageError("--interval does not go with --bounds.")

@@ -58,7 +58,7 @@ def assert_not_worse(
             f"{'was' if lost == 1 else 'were'} left out, which base or run lacks."
         )
         warn(told)
-    gate = found.gate([f"{name} < {-tolerance!r}" for name in found.measures])
+    gate = found.gate([f"change({name}) < {-tolerance!r}" for name in found.measures])
     failed = [
         f"{each.condition.name} of run is below that of base by more than {tolerance:g}: {each.found}"
         for each in gate.checked

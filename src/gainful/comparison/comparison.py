@@ -39,5 +39,10 @@ class Comparison(ComparedSystems):
     def gate(
         self, fail_if: str | Sequence[str] = (), fail_unless: str | Sequence[str] = ()
     ) -> Gate:
-        """Return whether conditions hold, such as `nDCG@10 < -0.01`; see the page on comparing."""
+        """Return whether conditions hold; see the page on comparing.
+
+        `Δ nDCG@10 < -0.01`, or `change(nDCG@10) < -0.01`, is about the difference from the baseline,
+        and fails only if all of its interval lies below. `nDCG@10 < 0.6` is a floor of the run's own
+        mean, and fails if the lower end of its interval lies below.
+        """
         return check_gate(self, fail_if, fail_unless)

@@ -1,10 +1,13 @@
 """`Gate`: conditions that a run must pass, decided by intervals and not by points.
 
-`M < x` holds only where the whole interval of the difference in M lies below x, and `M > x`
-where it lies above. The intervals are as wide as the number of conditions asks for, so that the
-level is that of the gate as a whole: with 95%, a gate whose true differences all meet its
-bounds fails in about 2.5% of cases, or fewer. Of few queries, or differences that are skewed, it
-may be more: the page on comparing has what was measured, and the gate says where it applies.
+A change, `Δ M < x` or `change(M) < x`, holds only where the whole interval of the difference in M
+lies below x, and `Δ M > x` where it lies above. The intervals are as wide as the number of conditions
+asks for, so that the level is that of the gate as a whole: with 95%, a gate whose true differences all
+meet its bounds fails in about 2.5% of cases, or fewer. Of few queries, or differences that are skewed,
+it may be more: the page on comparing has what was measured, and the gate says where it applies.
+
+A floor, `M < x` or `mean(M) < x`, is about the mean of the run itself, and demands proof: the gate
+fails where the lower end of the interval lies below x. Of a ceiling, `M > x`, the upper end decides.
 """
 
 import re
@@ -20,13 +23,15 @@ from gainful.comparison.compared_systems import ComparedSystems
 from gainful.comparison.score_columns import name_among
 from gainful.errors import InputError
 from gainful.evaluation.request import asked_of, read_tool
+from gainful.evaluation.scores import Scores
 from gainful.measures.dialect import Dialect
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures
 from gainful.message_texts import printable, shown
 from gainful.rendering.table_formats import Table, as_html, as_markdown, as_text, signed
-from gainful.statistics.intervals import INTERVALS, Interval
+from gainful.statistics.argument_checks import read_share
+from gainful.statistics.intervals import INTERVALS, Interval, few_queries
 from gainful.statistics.moments import exact_mean
 
 FACTS = {
@@ -42,6 +47,12 @@ SHARES = frozenset(["coverage", "unjudged", "saturation"])
 CHANGED = "changed"
 """The judgments are not those that the saved baseline was measured with."""
 
+CHANGE, MEAN, FACT = "change", "mean", "fact"
+"""What a condition is about: a difference from the baseline, the run's own mean, or a fact."""
+
+_LEAST_FLOOR = 0.1  # where there is a baseline, a bare measure below may be meant as a change
+_CHANGE = re.compile(r"[Δ∆]\s*\((?P<one>.+)\)|[Δ∆]\s*(?P<two>.+)|change\s*\((?P<three>.+)\)")
+_MEAN = re.compile(r"mean\s*\((?P<one>.+)\)")
 _WRITTEN = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[^<>=]+?)\s*")
 _ALL = "(all)"
 
@@ -56,6 +67,7 @@ class Condition:
         sign: `<`, `<=`, `>` or `>=`; empty for `changed`.
         number: that the name is compared with.
         unless: the gate fails unless it holds; else, if it holds.
+        about: `change`, `mean` or `fact`.
     """
 
     text: str
@@ -63,11 +75,12 @@ class Condition:
     sign: str = ""
     number: float = 0.0
     unless: bool = False
+    about: str = FACT
 
     @property
-    def is_difference(self) -> bool:
-        """Whether it is about the difference of a measure."""
-        return self.name != CHANGED and self.name not in FACTS
+    def by_lower_end(self) -> bool:
+        """Whether the lower end of an interval of the mean decides: a floor, however it is put."""
+        return self.sign.startswith("<") != self.unless
 
     def holds(self, value: float) -> bool:
         """Return whether a number meets the condition."""
@@ -88,29 +101,67 @@ def read_conditions(
     *,
     unless: bool,
     dialect: str | None = None,
+    compared: bool = True,
 ) -> list[Condition]:
     """Read conditions.
 
-    >>> read_conditions("nDCG@10 < -0.01", ["nDCG@10"], unless=False)[0].number
-    -0.01
+    Args:
+        given: one condition or several.
+        measures: the names of those that there are.
+        unless: whether the gate fails unless they hold.
+        dialect: whose names of measures are read, too.
+        compared: whether there is a baseline, from which something may change.
+
+    >>> one, two = read_conditions(["Δ nDCG@10 < -0.01", "nDCG@10 < 0.6"], ["nDCG@10"], unless=False)
+    >>> one.about, one.number, two.about, two.number
+    ('change', -0.01, 'mean', 0.6)
     """
     where = "fail-unless" if unless else "fail-if"
     expected = "a condition or a list of conditions, each as text"
-    remedy = "E.g. 'nDCG@10 < -0.01'."
+    example = "Δ nDCG@10 < -0.01" if compared else "nDCG@10 < 0.6"
+    remedy = f"E.g. '{example}'."
     if isinstance(given, bytes | Mapping):
         raise InputError(where, expected, shown(given), remedy)
-    texts = arguments.listed(given, where, f"{expected}, such as 'nDCG@10 < -0.01'")
+    texts = arguments.listed(given, where, f"{expected}, such as '{example}'")
     for text in texts:
         if not isinstance(text, str):
             raise InputError(where, expected, f"{shown(text)} in the list", remedy)
-    return [_read(text, measures, unless=unless, dialect=dialect) for text in texts]
+    read = [_read(text, measures, unless=unless, dialect=dialect) for text in texts]
+    for condition in read:
+        _refuse_misplaced(condition, where, compared=compared)
+    return read
+
+
+def _refuse_misplaced(condition: Condition, where: str, *, compared: bool) -> None:
+    """Refuse what needs a baseline where there is none, and a bare measure that may mean a change."""
+    if not compared and (condition.about == CHANGE or condition.name in (CHANGED, "saturation")):
+        raise InputError(
+            where,
+            "a condition on one run, such as 'nDCG@10 < 0.6' or 'missing > 0'",
+            shown(condition.text),
+            "It needs a baseline: gainful compare JUDGMENTS BASE RUN, or gf.compare(…).gate(…).",
+        )
+    if condition.about != MEAN or _MEAN.match(condition.text):
+        return
+    if condition.number < (_LEAST_FLOOR if compared else 0):
+        name = _WRITTEN.fullmatch(condition.text)["name"]  # type: ignore[index]  # it was read
+        rest = condition.text.removeprefix(name).strip()
+        raise InputError(
+            where,
+            "a change spelled as a change, or a floor as a floor",
+            shown(condition.text),
+            f"Write 'Δ {name} {rest}' or 'change({name}) {rest}' for the change from the baseline, "
+            f"'mean({name}) {rest}' for the mean of the run itself.",
+        )
 
 
 def _read(text: str, measures: Sequence[str], *, unless: bool, dialect: str | None) -> Condition:
     if text.strip() == CHANGED:
         return Condition(text.strip(), CHANGED, unless=unless)
     where = "fail-unless" if unless else "fail-if"
-    expected = "a condition such as 'nDCG@10 < -0.01', 'missing > 0' or 'changed'"
+    expected = (
+        "a condition such as 'Δ nDCG@10 < -0.01', 'nDCG@10 < 0.6', 'missing > 0' or 'changed'"
+    )
     found = _WRITTEN.fullmatch(text)
     if found is None:
         raise InputError(where, expected, shown(text))
@@ -125,7 +176,10 @@ def _read(text: str, measures: Sequence[str], *, unless: bool, dialect: str | No
         raise InputError(where, expected, shown(text), "The number must be finite.")
     if found["name"] == CHANGED:
         raise InputError(where, "changed by itself, without a number", shown(text))
-    name = _name(found["name"], measures, where, dialect)
+    about, written = _taken_apart(found["name"], measures)
+    name = _name(written, measures, where, dialect, facts=about == FACT)
+    if about == FACT and name not in FACTS:
+        about = MEAN
     if name in SHARES and not 0 <= number <= 1:
         raise InputError(
             where,
@@ -133,15 +187,26 @@ def _read(text: str, measures: Sequence[str], *, unless: bool, dialect: str | No
             shown(text),
             f"Write {number / 100:g} for {number:g}%." if 1 < number <= 100 else "",
         )
-    return Condition(" ".join(text.split()), name, found["sign"], number, unless=unless)
+    return Condition(" ".join(text.split()), name, found["sign"], number, unless, about)
 
 
-def _name(written: str, measures: Sequence[str], where: str, dialect: str | None) -> str:
-    if written in FACTS:
+def _taken_apart(written: str, measures: Sequence[str]) -> tuple[str, str]:
+    """Return what is meant, if it is said, and the name of the measure."""
+    if written not in measures:  # a column may be called change(x)
+        for about, pattern in ((CHANGE, _CHANGE), (MEAN, _MEAN)):
+            if found := pattern.fullmatch(written):
+                return about, next(part for part in found.groups() if part is not None).strip()
+    return FACT, written
+
+
+def _name(
+    written: str, measures: Sequence[str], where: str, dialect: str | None, *, facts: bool
+) -> str:
+    if facts and written in FACTS:
         return written
     name = name_among(written, measures, dialect)
     if name not in measures:
-        choices = [*measures, *FACTS, CHANGED]
+        choices = [*measures, *FACTS, CHANGED] if facts else list(measures)
         hint = suggest_among(written, choices, catalogue())
         raise InputError(where, "a measure that is compared, or a fact", f"'{written}'", hint)
     return name
@@ -175,11 +240,13 @@ class Gate:
 
     Attributes:
         checked: every condition for every run.
-        comparison: what was checked.
+        comparison: what was checked; None of runs by themselves.
+        notes: what to bear in mind.
     """
 
     checked: tuple[Checked, ...]
-    comparison: ComparedSystems
+    comparison: ComparedSystems | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -193,17 +260,57 @@ class Gate:
         fail_unless: str | Sequence[str] = (),
         *,
         dialect: str | Dialect | None = None,
+        compared: bool = True,
     ) -> None:
         """Refuse conditions that could not be checked, before anything is measured.
 
-        >>> Gate.check_conditions("nDCG@10", "nDCG@5 < -0.01")
+        Args:
+            measures: that will be there.
+            fail_if: the gate fails if one of these holds.
+            fail_unless: the gate fails unless all of these hold.
+            dialect: whose names of measures are read, too.
+            compared: whether there will be a baseline; else the runs are by themselves.
+
+        >>> Gate.check_conditions("nDCG@10", "Δ nDCG@5 < -0.01")
         Traceback (most recent call last):
             ...
         gainful.errors.InputError: fail-if: expected ...
         """
         tool = read_tool(dialect, None)
         names = [str(measure) for measure in asked_of(measures, tool)]
-        _conditions(names, fail_if, fail_unless, None if tool is None else tool.name)
+        name = None if tool is None else tool.name
+        _conditions(
+            names, fail_if, fail_unless, name, compared=arguments.truth(compared, "compared")
+        )
+
+    @staticmethod
+    def of_scores(
+        scores: Scores | Mapping[str, Scores],
+        fail_if: str | Sequence[str] = (),
+        fail_unless: str | Sequence[str] = (),
+        *,
+        interval: str = "hall",
+        level: float = 0.95,
+    ) -> "Gate":
+        """Check conditions on runs by themselves: floors, such as `nDCG@10 < 0.6`, and facts.
+
+        A floor demands proof: it fails where the lower end of the interval of the mean lies below.
+
+        Args:
+            scores: of one run, or name → scores.
+            fail_if: the gate fails if one of these holds.
+            fail_unless: the gate fails unless all of these hold.
+            interval: `hall`, `t` or `bca`, as in `Scores.interval`.
+            level: that of the gate as a whole; with several conditions or runs, the intervals are wider.
+
+        >>> import gainful as gf
+        >>> judgments = {f"q{i}": {"a": 1} for i in range(60)}
+        >>> run = {query: {"a": i % 3, "b": 0.5} for i, query in enumerate(judgments)}
+        >>> gate = gf.Gate.of_scores(gf.evaluate(judgments, run, "RR"), "RR < 0.8")
+        >>> gate.failed, gate.checked[0].found
+        (True, '0.8333, 95% interval 0.7672 to 0.8947, whose lower end decides')
+        """
+        return _check_scores(scores, fail_if, fail_unless, interval=interval, level=level)
 
     def table(self) -> Table:
         """Return a row for each condition and run."""
@@ -212,15 +319,18 @@ class Gate:
             for each in self.checked
         ]
         title = f"Gate {'failed' if self.failed else 'passed'}"
-        notes = []
-        if any(each.condition.is_difference for each in self.checked):
-            notes = self.comparison.cautions(self.comparison.baseline)
+        notes = list(self.notes)
+        if self.comparison is not None and any(c.condition.about != FACT for c in self.checked):
+            notes += self.comparison.cautions(self.comparison.baseline)
         return Table(["run", "rule", "result", "found"], rows, title=title, notes=notes)
 
     def to_markdown(self) -> str:
         """Return a summary for a pull request: the gate, then the comparison."""
         heading = f"## gainful: {'failed' if self.failed else 'passed'}"
-        return f"{heading}\n\n{as_markdown(self.table())}\n\n{self.comparison.to_markdown()}\n"
+        parts = [heading, as_markdown(self.table())]
+        if self.comparison is not None:
+            parts.append(self.comparison.to_markdown())
+        return "\n\n".join(parts) + "\n"
 
     def to_junit(self) -> str:
         """Return JUnit XML, a test case for each condition and run."""
@@ -251,23 +361,97 @@ def check_gate(
 ) -> Gate:
     """Check conditions for every run but the baseline."""
     conditions = _conditions(comparison.measures, fail_if, fail_unless, comparison.dialect)
-    # The same in another spelling is no second condition, and widens no interval.
-    conditions = list(
-        {(c.name, c.sign, c.number, c.unless): c for c in reversed(conditions)}.values()
-    )[::-1]
     if not conditions:
-        raise InputError("gate", "at least one condition", "none", "E.g. 'nDCG@10 < -0.01'.")
+        raise InputError("gate", "at least one condition", "none", "E.g. 'Δ nDCG@10 < -0.01'.")
     runs = [name for name in comparison.systems if name != comparison.baseline]
-    claims = sum(condition.is_difference for condition in conditions) * len(runs)
-    level = 1 - comparison.settings.alpha / max(claims, 1)
+    level = _level(comparison.settings.alpha, conditions, len(runs))
     checked = []
     for condition in conditions:
         if condition.name == CHANGED:
             checked.append(_changed(comparison, condition))
             continue
-        check = _difference if condition.is_difference else _fact
+        check = {CHANGE: _difference, MEAN: _own_mean, FACT: _fact}[condition.about]
         checked += [check(comparison, condition, run, level) for run in runs]
     return Gate(tuple(checked), comparison)
+
+
+def _check_scores(
+    scores: Scores | Mapping[str, Scores],
+    fail_if: str | Sequence[str],
+    fail_unless: str | Sequence[str],
+    *,
+    interval: str,
+    level: float,
+) -> Gate:
+    runs = {"run": scores} if isinstance(scores, Scores) else scores
+    if not isinstance(runs, Mapping) or not all(isinstance(s, Scores) for s in runs.values()):
+        raise InputError("scores", "scores, or a dict {name: Scores}", shown(scores))
+    if not runs:
+        raise InputError("scores", "at least one run", "none")
+    arguments.choice(interval, "interval", INTERVALS)
+    share = read_share(level, "level")
+    conditions: list[Condition] = []
+    checked = []
+    for name, each in runs.items():
+        measures = [str(measure) for measure in each.measures]
+        conditions = _conditions(measures, fail_if, fail_unless, each.dialect, compared=False)
+        if not conditions:
+            raise InputError("gate", "at least one condition", "none", "E.g. 'nDCG@10 < 0.6'.")
+        wide = _level(1 - share, conditions, len(runs))
+        checked += [_of_scores(each, name, condition, interval, wide) for condition in conditions]
+    fewest = min(int(each.counted.sum(axis=0).min()) for each in runs.values())
+    few = few_queries(fewest, share) if any(c.about == MEAN for c in conditions) else ""
+    return Gate(tuple(checked), notes=(few,) if few else ())
+
+
+def _level(alpha: float, conditions: Sequence[Condition], runs: int) -> float:
+    """Return the level of each interval, with which the gate as a whole has its own."""
+    claims = sum(condition.about != FACT for condition in conditions) * runs
+    return 1 - alpha / max(claims, 1)
+
+
+def _of_scores(
+    scores: Scores, run: str, condition: Condition, method: str, level: float
+) -> Checked:
+    if condition.about == FACT:
+        coverage = scores.coverage
+        missing = len(coverage.missing)
+        value = {
+            "missing": float(missing),
+            "coverage": (coverage.judged - missing) / max(coverage.judged, 1),
+            "unjudged": coverage.unjudged_share,
+        }[condition.name]
+        return _checked_fact(condition, run, value)
+    measure = next(each for each in scores.measures if str(each) == condition.name)
+    interval = scores.interval(measure, method=method, level=level)
+    return _floor(condition, run, scores[measure], interval, scores.counted_values(measure).size)
+
+
+def _own_mean(comparison: ComparedSystems, condition: Condition, run: str, level: float) -> Checked:
+    paired = comparison.paired
+    measure, system = paired.measures.index(condition.name), paired.systems.index(run)
+    values = paired.values[paired.kept[:, measure], system, measure]
+    interval = _interval(comparison, values, level)
+    return _floor(condition, run, exact_mean(values), interval, values.size)
+
+
+def _floor(
+    condition: Condition, run: str, mean: float, interval: Interval, queries: int
+) -> Checked:
+    """Check a condition on the mean of a run, which must be proved by the interval of that mean."""
+    if queries == 1:
+        return Checked(condition, run, failed=True, found=f"{mean:.4f}, one query, no interval")
+    ends = f"{interval.low:.4f} to {interval.high:.4f}"
+    found = f"{mean:.4f}, {100 * interval.level:.5g}% interval {ends}"
+    if interval.low == interval.high and 0.5**queries > (1 - interval.level) / 2:
+        return Checked(condition, run, failed=True, found=f"{found}, {_alike(queries)}")
+    end, which = (interval.low, "lower") if condition.by_lower_end else (interval.high, "upper")
+    failed = condition.holds(end) != condition.unless
+    return Checked(condition, run, failed, f"{found}, whose {which} end decides")
+
+
+def _alike(queries: int) -> str:
+    return f"all {queries} queries alike and too few to be sure"
 
 
 def _conditions(
@@ -275,11 +459,16 @@ def _conditions(
     fail_if: str | Sequence[str],
     fail_unless: str | Sequence[str],
     dialect: str | None,
+    *,
+    compared: bool = True,
 ) -> list[Condition]:
-    return [
-        *read_conditions(fail_if, measures, unless=False, dialect=dialect),
-        *read_conditions(fail_unless, measures, unless=True, dialect=dialect),
+    """Read the conditions of a gate; the same in another spelling is no second one."""
+    read = [
+        *read_conditions(fail_if, measures, unless=False, dialect=dialect, compared=compared),
+        *read_conditions(fail_unless, measures, unless=True, dialect=dialect, compared=compared),
     ]
+    known = {(c.about, c.name, c.sign, c.number, c.unless): c for c in reversed(read)}
+    return list(known.values())[::-1]
 
 
 def _changed(comparison: ComparedSystems, condition: Condition) -> Checked:
@@ -312,7 +501,7 @@ def _difference(
     # Without spread the interval is a point: then the signs decide, which are all the same.
     if proved and interval.low == interval.high and 0.5**apart.size > (1 - level) / 2:
         proved = False
-        found += f", all {apart.size} queries alike and too few to be sure"
+        found += f", {_alike(apart.size)}"
     return Checked(condition, run, proved != condition.unless, found)
 
 
@@ -338,6 +527,10 @@ def _fact(comparison: ComparedSystems, condition: Condition, run: str, _: float)
         raise InputError(
             "gate", f"judgments and runs, to know {condition.name}", "scores from elsewhere"
         )
+    return _checked_fact(condition, run, value)
+
+
+def _checked_fact(condition: Condition, run: str, value: float) -> Checked:
     holds = condition.holds(value)
     return Checked(condition, run, holds != condition.unless, f"{condition.name} is {value:.6g}")
 
