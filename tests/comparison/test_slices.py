@@ -254,7 +254,7 @@ def test_metadata_from_files(files):
         ({"by": "locale"}, "Choices: judged, baseline"),
         ({"by": "judged"}, "judgments, to slice by how many there are"),
         ({"slices": {"Q1": {"locale": "de"}}}, "none of them; it has 'Q1'"),
-        ({"slices": {"q9": {"locale": "de"}}}, "Compared are 'q0', 'q1', 'q2', …"),
+        ({"slices": {"q9": {"locale": "de"}}}, "Measured are 'q0', 'q1', 'q2', …"),
         ({"slices": "none.csv"}, "none.csv"),
         ({"slices": {}}, "at least one query"),
     ],

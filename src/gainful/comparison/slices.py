@@ -1,27 +1,25 @@
 """Slices: the same comparison for parts of the queries, corrected over all of them, worst first."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gainful import arguments
-from gainful.array_types import Bools, Floats
 from gainful.comparison.differences import Difference, Pair, differences
 from gainful.comparison.paired_scores import Paired
 from gainful.comparison.settings import Settings
 from gainful.errors import InputError
-from gainful.inputs.identifiers import examples
+from gainful.evaluation.query_parts import (
+    Part,
+    columns_to_cut_by,
+    parts_by_metadata,
+    parts_by_number,
+)
 from gainful.inputs.read_table import InputTable
 
 AUTOMATIC = ("judged", "baseline")
 """Slices that need no metadata: how many documents are judged, and the baseline's score."""
-
-_MOST_VALUES = 12  # of a column of numbers that are taken as they are
-_BINS = 4
-_NONE = "(none)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +53,22 @@ def slices_of(
 ) -> tuple[Slice, ...]:
     """Compare within slices: the parts into which columns of metadata cut the queries."""
     paired = paired.compared()
-    parts: list[tuple[str, str, Bools]] = []
-    for column in _wanted(by, metadata):
-        parts += [
-            (column, value, queries)
-            for value, queries in _parts(column, paired, base, metadata, judged)
-        ]
+    parts = [
+        part
+        for column in columns_to_cut_by(by, metadata, AUTOMATIC)
+        for part in _parts(column, paired, base, metadata, judged)
+    ]
     if not parts:
         return ()
     # Tukey's is a family of whole runs; parts of them are corrected one by one.
     plain = replace(settings, correction=settings.adjustment)
-    found = differences(paired, pairs, plain, [queries for _, _, queries in parts])
+    found = differences(paired, pairs, plain, [part.chosen for part in parts])
     slices = [
-        Slice(column, value, difference)
-        for (column, value, _), each in zip(parts, found, strict=True)
+        Slice(part.column, part.value, difference)
+        for part, each in zip(parts, found, strict=True)
         for difference in each
     ]
     return tuple(sorted(slices, key=lambda one: one.difference.difference))
-
-
-def _wanted(by: Sequence[str], metadata: InputTable | None) -> list[str]:
-    known = [*(metadata.columns if metadata is not None else ()), *AUTOMATIC]
-    if not by:
-        return list(metadata.columns) if metadata is not None else []
-    for column in by:
-        arguments.choice(column, "slices", known, expected="a column of the metadata")
-    return list(dict.fromkeys(by))
 
 
 def _parts(
@@ -89,64 +77,15 @@ def _parts(
     base: int,
     metadata: InputTable | None,
     judged: Mapping[str, int] | None,
-) -> list[tuple[str, Bools]]:
+) -> list[Part]:
     if metadata is not None and column in metadata.columns:
-        return _by_metadata(column, paired.queries, metadata)
+        return parts_by_metadata(column, paired.queries, metadata)
     if column == "judged":
         if judged is None:
             raise InputError(
                 "slices", "judgments, to slice by how many there are", "scores from elsewhere"
             )
         counts = np.array([float(judged.get(query, 0)) for query in paired.queries])
-        return _by_number(counts)
+        return parts_by_number(column, counts)
     # By the first measure: one order of the queries from hard to easy.
-    return _by_number(paired.values[:, base, 0])
-
-
-def _by_metadata(
-    column: str, queries: Sequence[str], metadata: InputTable
-) -> list[tuple[str, Bools]]:
-    place = {query: at for at, query in enumerate(metadata["query"])}
-    at = [place.get(query) for query in queries]
-    if all(one is None for one in at):
-        raise InputError(
-            f"slices {metadata.name}",
-            "queries that are compared",
-            f"none of them; it has {examples(metadata['query'])}",
-            f"Compared are {examples(queries)}.",
-        )
-    if metadata.is_numeric(column):
-        numbers = metadata.numbers(column)
-        found = np.array([np.nan if one is None else numbers[one] for one in at])
-        return _by_number(found)
-    texts = metadata.texts(column)
-    cells = [None if one is None else texts[one] for one in at]
-    names = sorted({cell for cell in cells if cell is not None})
-    parts = [(name, np.array([cell == name for cell in cells])) for name in names]
-    rest = np.array([cell is None for cell in cells])
-    return [*parts, (_NONE, rest)] if rest.any() else parts
-
-
-def _by_number(values: Floats) -> list[tuple[str, Bools]]:
-    """Take few numbers as they are, and cut many into four parts of about the same size."""
-    known = values[~np.isnan(values)]
-    distinct = np.unique(known)
-    if distinct.size <= _MOST_VALUES:
-        parts = [(_plain(number), values == number) for number in distinct.tolist()]
-    else:
-        inner = np.quantile(known, np.arange(1, _BINS) / _BINS)
-        edges = [-np.inf, *np.unique(inner), np.inf]
-        chosen = [(values > low) & (values <= high) for low, high in itertools.pairwise(edges)]
-        parts = [(_range(values[some]), some) for some in chosen if some.any()]
-    rest = np.isnan(values)
-    return [*parts, (_NONE, rest)] if rest.any() else parts
-
-
-def _plain(number: float) -> str:
-    """Write a number with all its digits, whole ones without a point."""
-    return str(int(number)) if number.is_integer() else repr(number)
-
-
-def _range(values: Floats) -> str:
-    ends = [float(values.min()), float(values.max())]
-    return " to ".join(_plain(end) if end.is_integer() else f"{end:.4g}" for end in ends)
+    return parts_by_number(column, paired.values[:, base, 0])

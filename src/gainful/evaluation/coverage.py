@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.array_types import Bools
+from gainful.array_types import Bools, Floats, Ints
 from gainful.evaluation.measuring import Measured
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy, brief_policy
@@ -100,27 +100,81 @@ def policy_note(policy: Policy | str, before: str = "policy: ", behind: str = ""
     return Note(f"{before}{policy}{behind}", f"{before}{brief_policy(str(policy))}{behind}")
 
 
-def coverage_of(
-    batches: Sequence[Matched], measured: Measured, policy: Policy, depth: int | None
-) -> Coverage:
-    """Count what an evaluation rests on."""
-    retrieved = sum(int(batch.retrieved.sum()) for batch in batches)
-    seen, unjudged = int(measured.seen.sum()), in_documents(float(measured.unjudged.sum()))
-    if policy.unjudged == "condense":  # dropped from the lists, retrieved all the same
-        retrieved += int(unjudged)
-        seen += int(unjudged)
-    return Coverage(
-        judged=len(measured.queries),
-        evaluated=int((~measured.missing).sum()),
-        missing=_where(measured.queries, measured.missing),
-        empty=_where(measured.queries, np.logical_or.reduce(measured.empty, axis=1)),
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryCounts:
+    """What an evaluation rests on, query by query.
+
+    Attributes:
+        queries: (q,) ids of the judged queries, whether they count or not.
+        judged: (q,) how many documents are judged.
+        missing: (q,) True where the run has no such query.
+        empty: (q,) True where there is no positive gain for at least one of the measures.
+        retrieved: (q,) how many documents the run has.
+        seen: (q,) how many of them were looked at.
+        unjudged: (q,) how many of those have no judgment; on average, where ties are averaged over.
+        tied: (q,) how many judged documents share their score with another document.
+        extra: ids of the run's queries without judgments.
+    """
+
+    queries: tuple[str, ...]
+    judged: Ints
+    missing: Bools
+    empty: Bools
+    retrieved: Ints
+    seen: Ints
+    unjudged: Floats
+    tied: Ints
+    extra: tuple[str, ...]
+
+    def only(self, chosen: Bools, extra: Bools) -> "QueryCounts":
+        """Return the counts of some of the judged queries, and of some of the others."""
+        return QueryCounts(
+            queries=_where(self.queries, chosen),
+            judged=self.judged[chosen],
+            missing=self.missing[chosen],
+            empty=self.empty[chosen],
+            retrieved=self.retrieved[chosen],
+            seen=self.seen[chosen],
+            unjudged=self.unjudged[chosen],
+            tied=self.tied[chosen],
+            extra=_where(self.extra, extra),
+        )
+
+    def coverage(self, policy: Policy, depth: int | None) -> Coverage:
+        """Return what the queries have together, looked at down to a depth."""
+        unjudged = in_documents(float(self.unjudged.sum()))
+        # What is condensed was dropped from the lists, and retrieved all the same.
+        dropped = int(unjudged) if policy.unjudged == "condense" else 0
+        return Coverage(
+            judged=len(self.queries),
+            evaluated=int((~self.missing).sum()),
+            missing=_where(self.queries, self.missing),
+            empty=_where(self.queries, self.empty),
+            extra=self.extra,
+            retrieved=int(self.retrieved.sum()) + dropped,
+            depth=depth,
+            seen=int(self.seen.sum()) + dropped,
+            unjudged=unjudged,
+            tied=int(self.tied.sum()),
+            tied_queries=int((self.tied > 0).sum()),
+        )
+
+
+def counts_of(batches: Sequence[Matched], measured: Measured, policy: Policy) -> QueryCounts:
+    """Count what an evaluation rests on, query by query."""
+    judged = np.concatenate([np.diff(batch.pool_offsets) for batch in batches])
+    if isinstance(policy.unjudged, float):  # the others have that grade in the pool
+        judged = judged - np.concatenate([batch.unjudged for batch in batches])
+    return QueryCounts(
+        queries=measured.queries,
+        judged=judged,
+        missing=measured.missing,
+        empty=np.logical_or.reduce(measured.empty, axis=1),
+        retrieved=np.concatenate([batch.retrieved for batch in batches]),
+        seen=measured.seen,
+        unjudged=measured.unjudged,
+        tied=measured.tied,
         extra=tuple(query for batch in batches for query in batch.extra),
-        retrieved=retrieved,
-        depth=depth,
-        seen=seen,
-        unjudged=unjudged,
-        tied=int(measured.tied.sum()),
-        tied_queries=int((measured.tied > 0).sum()),
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gainful import arguments
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError, warn
-from gainful.evaluation.coverage import Coverage, count_queries, coverage_of, notes_of
+from gainful.evaluation.coverage import Coverage, QueryCounts, count_queries, counts_of, notes_of
 from gainful.evaluation.means_over_queries import (
     aggregate_of,
     apply_policy,
@@ -64,6 +64,7 @@ class Scores(Rows):
         counted: NDArray[np.bool_],
         empty: tuple[int, ...],
         batches: tuple[Matched, ...],
+        counts: QueryCounts | None = None,
     ) -> None:
         for array in (values, counted):
             array.flags.writeable = False
@@ -73,6 +74,7 @@ class Scores(Rows):
         self.coverage = coverage
         self._empty = empty  # how many queries have no positive gain, for each measure
         self._batches = batches
+        self._counts = counts
         self._hashed: dict[int | None, tuple[str, str]] = {}
         self.dialect: str | None = None  # of another tool, where it was asked for
         self.match_whole: Callable[[], Sequence[Matched]] | None = None  # where lists were cut
@@ -279,17 +281,17 @@ class Scores(Rows):
     @cached_property
     def judged(self) -> NDArray[np.int64]:
         """The number of judged documents of each of `queries` (q,), read-only."""
-        counts: dict[str, int] = {}
-        for batch in self._batches:
-            judged = np.diff(batch.pool_offsets)
-            if isinstance(self.policy.unjudged, float):  # the others have that grade in the pool
-                judged = judged - batch.unjudged
-            counts.update(zip(batch.queries, judged.tolist(), strict=True))
-        if not self._batches:  # of subtopics, whose documents are judged for each
-            raise InputError("judged", "scores of queries without subtopics", "those of subtopics")
-        found = np.array([counts[query] for query in self.queries], np.int64)
+        counts = self.query_counts("judged")
+        judged = dict(zip(counts.queries, counts.judged.tolist(), strict=True))
+        found = np.array([judged[query] for query in self.queries], np.int64)
         found.flags.writeable = False
         return found
+
+    def query_counts(self, what: str) -> QueryCounts:
+        """Return what the scores rest on, query by query, for what is asked of them."""
+        if self._counts is None:  # of subtopics, whose documents are judged for each
+            raise InputError(what, "scores of queries without subtopics", "those of subtopics")
+        return self._counts
 
     def _hashes(self, reach: int | None) -> tuple[str, str]:
         if reach not in self._hashed:
@@ -535,13 +537,15 @@ def scores_of(
     for measure, count in zip(measures, counted.sum(axis=0).tolist(), strict=True):
         refuse_nothing_counted(measure, count, policy)
     kept: Bools = np.logical_or.reduce(counted, axis=1)
+    counts = counts_of(batches, measured, policy)
     return Scores(
         measures=measures,
         policy=policy,
-        coverage=coverage_of(batches, measured, policy, depth),
+        coverage=counts.coverage(policy, depth),
         queries=tuple(compress(measured.queries, kept)),
         values=values[kept],
         counted=counted[kept],
         empty=tuple(lacking),
         batches=tuple(batches),
+        counts=counts,
     )
