@@ -445,6 +445,7 @@ def methods() -> Iterator[tuple[str, Call]]:
     others = {
         "PerQuery": scores.per_query,
         "QueryDifferences": compared.per_query,
+        "ScoreSlice": gf.evaluate(JUDGMENTS, RUN, "AP", by="judged").slices[0],
         "ScoresPlot": scores.plot,
         "ComparisonPlot": compared.plot,
     }

@@ -61,9 +61,15 @@ def test_the_table_for_people_has_all_that_is_to_be_said(cli, paths):
     ("words", "told"),
     [
         (["--interval=normal"], "by one of hall, t, bca, not by 'normal'"),
-        (["--level", "0.9"], "--level goes with --interval"),
-        (["--interval", "--per-query"], "leave out --per-query"),
-        (["--interval", "--bounds", "--grades", "0,1"], "does not go with --bounds"),
+        (["--level", "0.9"], "--level goes with --interval, --slices or --by"),
+        (
+            ["--interval", "--per-query"],
+            "Leave out --per-query, or --interval, which tells of means",
+        ),
+        (
+            ["--interval", "--bounds", "--grades", "0,1"],
+            "Leave out --bounds, or --interval: they do not go together",
+        ),
         (["--interval", "--level", "95"], "--level"),
     ],
 )

@@ -77,6 +77,22 @@ def test_very_many_queries_are_cut_in_another_way(frames, monkeypatch, choices):
     assert_same(gf.evaluate(*frames, ["nDCG@1,3", "P@10"], policy=policy), expected)
 
 
+@pytest.mark.parametrize("choices", [POLICIES[0], {"unjudged": "condense"}], ids=str)
+def test_slices_are_the_same(frames, choices):
+    options = {"policy": gf.Policy(**choices), "by": ["kind", "judged"]}
+    ids = sorted({*JUDGMENTS, *RUN})
+    slices = {query: {"kind": "ab"[at % 2]} for at, query in enumerate(ids) if at % 5}
+    expected = gf.evaluate(JUDGMENTS, RUN, ["nDCG@3", "P@10"], slices=slices, **options)
+    found = gf.evaluate(*frames, ["nDCG@3", "P@10"], slices=slices, **options)
+    assert len(expected.slices) > 6
+    assert found.coverage == expected.coverage
+    for one, other in zip(found.slices, expected.slices, strict=True):
+        assert one.to_dict()["coverage"] == other.to_dict()["coverage"]
+        assert (one.column, one.value, one.queries) == (other.column, other.value, other.queries)
+        assert close(one.mean, other.mean)
+        assert close(one.interval().low, other.interval().low)
+
+
 def test_every_measure_and_every_answer_is_there():
     names = {measure.name for measure in every_measure("", cut=False)}
     assert names == {family.name for family in gf.catalogue()}

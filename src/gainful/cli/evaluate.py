@@ -125,6 +125,18 @@ class _Evaluate(click.Command):
     metavar="CONDITION",
     help="Exit 1 unless the interval says so: 'nDCG@10 >= 0.6' is that floor, too; repeat for more.",
 )
+@click.option(
+    "--slices",
+    metavar="FILE",
+    help="A table with a row for each query: measure within each value of its columns, too, and "
+    "print the mean, its interval and what was missing of each.",
+)
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Slice by this column of --slices, or by judged (how many documents are); repeat for more.",
+)
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option
@@ -144,11 +156,12 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
     named = runs_of(runs, options, judgments)
     runs = tuple(named.values())
-    given = read_shared_options(MEASURING, options, judgments, *runs)
-    refuse_standard_input_twice(judgments, *runs)
-    check_target(options["output"], judgments, *runs)
+    read = [judgments, *runs, *([] if options["slices"] is None else [options["slices"]])]
+    given = read_shared_options(MEASURING, options, *read)
+    refuse_standard_input_twice(*read)
+    check_target(options["output"], *read)
     format_of(options)  # says what is wrong with it before the work
-    _check_saving(judgments, runs, options)
+    _check_saving(read, runs, options)
     _check_intervals(options)
     _check_conditions(options, given.get("dialect"))
     if options["bounds"]:
@@ -168,6 +181,8 @@ def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
                 named,
                 list(options["measures"]),
                 tie_warning=options["tie_warning"],
+                slices=options["slices"],
+                by=options["by"],
                 progress=progress,
                 **given,
             )
@@ -179,23 +194,22 @@ def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None
     if options["save_baseline"] is not None:
         (scores,) = results.values()
         gf.save_baseline(scores, options["save_baseline"])
-    intervals: dict[str, Any] = (
-        {} if options["interval"] is None else {"level": options["level"] or 0.95}
-    )
+    level = options["level"] or 0.95
     text = gf.render(
         results,
         format_of(options),
         per_query=options["per_query"],
         digits=options["digits"],
         interval=options["interval"],
-        **intervals,
+        level=level,
         **layout_of(options),
     )
     write(text, options["output"])
     if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves
-        if options["interval"] is not None:
-            table = gf.Scores.intervals_table(results, method=options["interval"], **intervals)
-            for note in table.notes:
+        if options["interval"] is not None or _is_sliced(options):
+            make = gf.Scores.slices_table if _is_sliced(options) else gf.Scores.intervals_table
+            named = {} if options["interval"] is None else {"method": options["interval"]}
+            for note in make(results, level=level, **named).notes:
                 tell(note)
         first = next(iter(results.values()))
         if first.dialect is not None:
@@ -238,19 +252,31 @@ def _pass_gate(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> N
         sys.exit(_FAILED)
 
 
+def _is_sliced(options: dict[str, Any]) -> bool:
+    return options["slices"] is not None or bool(options["by"])
+
+
 def _check_intervals(options: dict[str, Any]) -> None:
-    """Refuse what does not go with intervals."""
-    if options["interval"] is None:
-        if options["level"] is not None and not any(_rules(options)):
-            raise click.UsageError("--level goes with --interval, --fail-if and --fail-unless.")
-        return
-    if options["bounds"]:
-        raise click.UsageError("--interval does not go with --bounds.")
-    if options["per_query"]:
-        raise click.UsageError("--interval is of means: leave out --per-query.")
+    """Refuse what does not go with intervals and slices."""
+    given = {
+        "--interval": options["interval"] is not None,
+        "--slices": options["slices"] is not None,
+        "--by": bool(options["by"]),
+    }
+    asked = " and ".join(name for name, there in given.items() if there)
+    if asked and options["bounds"]:
+        raise click.UsageError(f"Leave out --bounds, or {asked}: they do not go together.")
+    if asked and options["per_query"]:
+        raise click.UsageError(f"Leave out --per-query, or {asked}, which tells of means.")
+    if _is_sliced(options) and options["subtopics"]:
+        raise click.UsageError("--subtopics goes neither with --slices nor with --by.")
+    if options["level"] is not None and not asked and not any(_rules(options)):
+        raise click.UsageError(
+            "--level goes with --interval, --slices, --by, --fail-if and --fail-unless."
+        )
 
 
-def _check_saving(judgments: str, runs: tuple[str, ...], options: dict[str, Any]) -> None:
+def _check_saving(read: list[str], runs: tuple[str, ...], options: dict[str, Any]) -> None:
     """Refuse to save what is no baseline, or where something else stands, before the work."""
     target, output = options["save_baseline"], options["output"]
     if target is None:
@@ -262,7 +288,7 @@ def _check_saving(judgments: str, runs: tuple[str, ...], options: dict[str, Any]
     if target == "-" or (output is not None and Path(target).resolve() == Path(output).resolve()):
         raise click.UsageError("--save-baseline needs a file of its own, beside the table.")
     refuse_other_endings(target, ".json")
-    check_target(target, judgments, *runs)
+    check_target(target, *read)
 
 
 def _evaluate_subtopics(

@@ -1,7 +1,7 @@
 """`evaluate`, `evaluate_runs` and `evaluate_arrays`: match, then measure, then apply the policy."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
@@ -46,6 +46,8 @@ def evaluate(
     measures: Measures = "nDCG@10",
     *,
     tie_warning: float | None = None,
+    slices: object = None,
+    by: str | Sequence[str] = (),
     **options: Unpack[MeasuringOptions],
 ) -> Scores:
     """Measure a run against judgments.
@@ -57,6 +59,9 @@ def evaluate(
         measures: one measure or several, in the notation or as values.
         tie_warning: warn where the order of tied documents can move the mean of a measure with
             a cutoff by more than this; the lists are then looked at whole.
+        slices: a table with a row for each query: `{query: {column: value}}`, a data frame, a file.
+        by: the columns to slice by, as in `compare`; also `judged`, the number of judged documents.
+            All columns of `slices` if none is named. `Scores.slices` has what was found.
         **options: policy, dialect, columns, chunks, engine and progress, see `MeasuringOptions`.
 
     >>> judgments = {"q1": {"a": 3, "b": 2, "c": 0}}
@@ -64,7 +69,9 @@ def evaluate(
     >>> round(scores["nDCG@3"], 4), scores["CG"]
     (0.9386, 5.0)
     """
-    return evaluate_one(judgments, run, read_request(measures, options), options, tie_warning)
+    asked = read_request(measures, options)
+    sliced = _slicer(slices, by)
+    return sliced(evaluate_one(judgments, run, asked, options, tie_warning))
 
 
 def evaluate_one(
@@ -89,6 +96,8 @@ def evaluate_runs(
     measures: Measures = "nDCG@10",
     *,
     tie_warning: float | None = None,
+    slices: object = None,
+    by: str | Sequence[str] = (),
     **options: Unpack[MeasuringOptions],
 ) -> dict[str, Scores]:
     """Measure several runs against the same judgments, which are read once.
@@ -100,6 +109,8 @@ def evaluate_runs(
             of a folder or a pattern, as `find_runs` names them.
         measures: one measure or several, in the notation or as values.
         tie_warning: warn of the effect of ties, as in `evaluate`.
+        slices: a table with a row for each query, as in `evaluate`.
+        by: the columns to slice by.
         **options: see `MeasuringOptions`; progress is also told the name of the run.
 
     >>> runs = {"one": {"q": {"a": 2, "b": 1}}, "two": {"q": {"a": 1, "b": 2}}}
@@ -108,7 +119,28 @@ def evaluate_runs(
     {'one': 1.0, 'two': 0.0}
     """
     named = read_runs(runs, judgments, engine=options.get("engine"))
-    return evaluate_request(judgments, named, read_request(measures, options), options, tie_warning)
+    asked = read_request(measures, options)
+    sliced = _slicer(slices, by)
+    found = evaluate_request(judgments, named, asked, options, tie_warning)
+    for scores in found.values():
+        sliced(scores)
+    return found
+
+
+def _slicer(slices: object, by: str | Sequence[str]) -> Callable[[Scores], Scores]:
+    """Return what slices scores, if that is asked for; what is wrong with it is said before the work."""
+    if slices is None and isinstance(by, str | tuple | list) and not by:
+        return lambda scores: scores
+    # Imported here because most evaluations are not sliced.
+    from gainful.evaluation.score_slices import read_slicing, slices_of_scores
+
+    slicing = read_slicing(slices, by)
+
+    def sliced(scores: Scores) -> Scores:
+        scores.slices = () if slicing is None else slices_of_scores(scores, slicing)
+        return scores
+
+    return sliced
 
 
 def evaluate_request(

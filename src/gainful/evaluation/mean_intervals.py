@@ -1,7 +1,7 @@
 """The interval of the mean of a run: for one measure, and for several runs as a table."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -95,11 +95,16 @@ def intervals_of(
     None stands for a sum, and for a mean that is undefined.
     """
     return {
-        str(measure): None
-        if measure.family.aggregate == SUM or math.isnan(scores[measure])
-        else scores.interval(measure, method=method, level=level)
+        str(measure): scores.interval(measure, method=method, level=level)
+        if has_interval(measure, scores.counted_values(measure))
+        else None
         for measure in scores.measures
     }
+
+
+def has_interval(measure: Measure, values: Floats) -> bool:
+    """Return whether the values of a measure have a mean that is known, and no sum."""
+    return measure.family.aggregate != SUM and not np.isnan(values).any()
 
 
 def intervals_table(
@@ -118,22 +123,37 @@ def intervals_table(
     arguments.choice(method, "method", INTERVALS)
     level = read_share(level, "level")
     rows: list[list[Cell]] = []
-    told: list[str] = []
-    fewest = math.inf
+    told: list[tuple[str, Measure, Floats, Interval | None]] = []
     for name, scores in runs.items():
         found = intervals_of(scores, method=method, level=level)
         cells = scores.cells()
         for measure, mean in zip(scores.measures, cells, strict=True):
             values, interval = scores.counted_values(measure), found[str(measure)]
             rows.append([name, str(measure), mean, *ends_of(interval), values.size])
-            if interval is not None:
-                fewest = min(fewest, values.size)
-                told += _cautions(f"{measure}, {name}", measure, values, interval)
-    how = f"{100 * level:g}% interval by {INTERVALS[method].title}, of each mean alone"
-    few = "" if math.isinf(fewest) else few_queries(int(fewest), level)
-    lines = [how, *([few] if few else []), *shortened_cautions(told)]
+            told.append((f"{measure}, {name}", measure, values, interval))
     columns = ["run", "measure", "mean", *names_of_ends(level), "queries"]
-    return Table(columns, rows, notes=lines)
+    return Table(columns, rows, notes=cautions_of_intervals(told, method, level))
+
+
+def cautions_of_intervals(
+    made: Iterable[tuple[str, Measure, Floats, Interval | None]], method: str, level: float
+) -> list[str]:
+    """Return how intervals were made, and why they may miss more often than their level says.
+
+    Args:
+        made: of each mean what it is called, its measure, its values and its interval, if any.
+        method: a key of `INTERVALS`.
+        level: of the intervals.
+    """
+    lines = [f"{100 * level:g}% interval by {INTERVALS[method].title}, of each mean alone"]
+    known = [each for each in made if each[3] is not None]
+    few = [size for _, _, values, _ in known if few_queries(size := values.size, level)]
+    if few:
+        lines.append(few_queries(min(few), level))
+    cautions = [line for each in known for line in _cautions(*each)]
+    rest = len(cautions) - _CAUTIONS
+    more = [f"… and {rest} more means whose values are skewed or the same"] if rest > 0 else []
+    return [*lines, *cautions[:_CAUTIONS], *more]
 
 
 def names_of_ends(level: float) -> list[str]:
@@ -152,8 +172,12 @@ def ends_of(interval: Interval | None) -> list[Cell]:
     return [end if math.isfinite(end) else None for end in (interval.low, interval.high)]
 
 
-def _cautions(what: str, measure: Measure, values: Floats, interval: Interval) -> Iterable[str]:
+def _cautions(
+    what: str, measure: Measure, values: Floats, interval: Interval | None
+) -> Iterable[str]:
     """Yield why an interval may miss more often than its level says."""
+    if interval is None:
+        return
     if interval.note:
         yield f"{what}: {interval.note}"
         return
@@ -163,10 +187,3 @@ def _cautions(what: str, measure: Measure, values: Floats, interval: Interval) -
             f"{what}: skewness {skewness or 0:+.2f}; the true mean may lie {side} the interval "
             "more often than its level says"
         )
-
-
-def shortened_cautions(lines: Sequence[str]) -> list[str]:
-    """Return the first few cautions, and how many more there are."""
-    rest = len(lines) - _CAUTIONS
-    more = [f"… and {rest} more means whose values are skewed or the same"] if rest > 0 else []
-    return [*lines[:_CAUTIONS], *more]

@@ -38,6 +38,7 @@ from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.version import VERSION
 
 if TYPE_CHECKING:
+    from gainful.evaluation.score_slices import ScoreSlice
     from gainful.plotting.charts import Chart, Look, SizedLook
     from gainful.statistics.intervals import Interval
 
@@ -51,6 +52,7 @@ class Scores(Rows):
         measures: the measures, in the order asked.
         policy: the policy they were computed under, ties decided.
         coverage: what was counted and what was missing.
+        slices: the same of parts of the queries, worst first, where `by` or `slices` asks for them.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Scores(Rows):
         self._counts = counts
         self._hashed: dict[int | None, tuple[str, str]] = {}
         self.dialect: str | None = None  # of another tool, where it was asked for
+        self.slices: tuple[ScoreSlice, ...] = ()  # where they were asked for
         self.match_whole: Callable[[], Sequence[Matched]] | None = None  # where lists were cut
 
     def _count(self, column: int) -> int:
@@ -281,16 +284,17 @@ class Scores(Rows):
     @cached_property
     def judged(self) -> NDArray[np.int64]:
         """The number of judged documents of each of `queries` (q,), read-only."""
-        counts = self.query_counts("judged")
+        counts = self.query_counts
         judged = dict(zip(counts.queries, counts.judged.tolist(), strict=True))
         found = np.array([judged[query] for query in self.queries], np.int64)
         found.flags.writeable = False
         return found
 
-    def query_counts(self, what: str) -> QueryCounts:
-        """Return what the scores rest on, query by query, for what is asked of them."""
+    @property
+    def query_counts(self) -> QueryCounts:
+        """What the scores rest on, query by query: how many are judged, retrieved, unjudged …."""
         if self._counts is None:  # of subtopics, whose documents are judged for each
-            raise InputError(what, "scores of queries without subtopics", "those of subtopics")
+            raise InputError("judged", "scores of queries without subtopics", "those of subtopics")
         return self._counts
 
     def _hashes(self, reach: int | None) -> tuple[str, str]:
@@ -361,15 +365,41 @@ class Scores(Rows):
         notes += [f"          {note}" for note in self.aggregates]
         return Table(["measure", "mean"], rows, notes=notes)
 
+    @staticmethod
+    def slices_table(
+        runs: "Mapping[str, Scores]", *, method: str = "hall", level: float = 0.95
+    ) -> Table:
+        """Return the slices of several runs: a row for each slice, measure and run, worst first.
+
+        Before them stand all queries; beside each mean stand its interval, and what was missing.
+
+        Args:
+            runs: name → scores.
+            method: of the intervals: `hall`, `t` or `bca`, as in `compare`.
+            level: of the intervals.
+        """
+        from gainful.evaluation.score_slices import slices_table
+
+        refuse_unlike_scores(runs)
+        return slices_table(runs, method=method, level=level)
+
+    def _shown(self) -> Table:
+        """Return what is shown to people: the means, or with slices those and their means."""
+        means = self.table()
+        if not self.slices:
+            return means
+        sliced = Scores.slices_table({"run": self})
+        return replace(sliced, notes=[*sliced.notes, *means.notes])
+
     def __str__(self) -> str:
-        return as_text(self.table())
+        return as_text(self._shown())
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}: {mean:.4f}" for name, mean in self.means.items())
         return f"Scores({means}; {count_queries(len(self.queries))})"
 
     def _repr_html_(self) -> str:
-        return as_html(self.table())
+        return as_html(self._shown())
 
 
 def refuse_unlike_scores(runs: Mapping[str, Scores]) -> None:

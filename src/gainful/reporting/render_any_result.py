@@ -67,7 +67,7 @@ def render(
         per_query: for scores, a row for each query instead of the means.
         digits: decimals in the formats that round.
         interval: for scores, `hall`, `t` or `bca`: a row for each run and measure, with the interval
-            of the mean by this method.
+            of the mean by this method. Slices have a row and an interval each, always.
         level: of the intervals.
         width: how many columns a table may have; those of the terminal, and 80 at least, if None.
             A wider one is folded, or shown in parts.
@@ -88,12 +88,14 @@ def render(
     if width is not None:
         width = arguments.whole(width, "width", least=1)
     write = WRITERS[format]
+    if write is as_text:
+        write = partial(as_text, width=width, verbose=verbose)
     if interval is not None:
         if per_query:
             raise InputError("interval", "means", "per_query=True, whose rows have none")
         return _intervals(result, format, write, method=interval, level=level, digits=digits)
-    if write is as_text:
-        write = partial(as_text, width=width, verbose=verbose)
+    if not per_query and _is_sliced(result):
+        return _intervals(result, format, write, level=level, digits=digits)
     match result:
         case Family() | Dialect():
             return _one(result, format, write)
@@ -167,23 +169,34 @@ def _scores(
     return write(table if digits is None else replace(table, digits=digits))
 
 
+def _is_sliced(result: object) -> bool:
+    """Return whether a result is scores that have slices, or several of them."""
+    each = next(iter(result.values()), None) if isinstance(result, Mapping) else result
+    if not getattr(each, "slices", ()):
+        return False
+    from gainful.evaluation.scores import Scores
+
+    return isinstance(each, Scores)  # a comparison has slices, too
+
+
 def _intervals(
     result: Any,
     format: str,  # noqa: A002
     write: Callable[[Table], str],
     *,
-    method: str,
+    method: str = "hall",
     level: float,
     digits: int | None,
 ) -> str:
-    """Write the means of scores with their intervals."""
+    """Write the means of scores with their intervals, and those of their slices."""
     from gainful.evaluation.mean_intervals import intervals_of
     from gainful.evaluation.scores import Scores
 
     runs = {"run": result} if isinstance(result, Scores) else result
     if not isinstance(runs, Mapping):
         raise InputError("interval", "scores, whose means have one", type(result).__name__)
-    table = Scores.intervals_table(runs, method=method, level=level)
+    make = Scores.slices_table if _is_sliced(result) else Scores.intervals_table
+    table = make(runs, method=method, level=level)
     if format != "json":
         table = replace(table, notes=[*table.notes, *_notes(runs)])
         return write(table if digits is None else replace(table, digits=digits))
@@ -196,7 +209,12 @@ def _intervals(
         }
         for name, scores in runs.items()
     }
-    return json.dumps(_document(runs, intervals=plain), indent=2, ensure_ascii=False)
+    sliced = {
+        name: [each.to_dict(method=method, level=level) for each in scores.slices]
+        for name, scores in runs.items()
+    }
+    document = _document(runs, intervals=plain, slices=sliced)
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def _means(runs: "Mapping[str, Scores]") -> Table:
@@ -227,6 +245,7 @@ def _document(
     *,
     per_query: bool = False,
     intervals: Mapping[str, Mapping[str, object]] | None = None,
+    slices: Mapping[str, Sequence[object]] | None = None,
 ) -> dict[str, object]:
     return {
         "gainful": VERSION,
@@ -236,6 +255,7 @@ def _document(
                 "run": name,
                 "means": _finite(scores.means),
                 **({} if intervals is None else {"intervals": intervals[name]}),
+                **({"slices": slices[name]} if slices and slices[name] else {}),
                 "signatures": {str(m): scores.signature(m) for m in scores.measures},
                 "coverage": scores.coverage.to_dict(),
                 **({"per_query": scores.per_query.table().records()} if per_query else {}),

@@ -9,7 +9,7 @@ import numpy as np
 
 from gainful.array_types import Ints
 from gainful.errors import InputError
-from gainful.evaluation.coverage import Coverage, count_queries
+from gainful.evaluation.coverage import Coverage, QueryCounts, count_queries
 from gainful.evaluation.input_hashes import short_hash
 from gainful.evaluation.means_over_queries import aggregate_of, aggregate_of_sum
 from gainful.evaluation.per_query import Held, PerQuery
@@ -136,6 +136,30 @@ class SparkScores(Scores):
     def judged(self) -> Ints:
         """The number of judged documents of each of `queries` (q,), read-only."""
         return self._collected[1]
+
+    @cached_property
+    def query_counts(self) -> QueryCounts:
+        """What the scores rest on, query by query, fetched from Spark."""
+        numbers = ("judged", "retrieved", "seen", "unjudged", "tied")
+        sql = functions()
+        empty = sql.exists("empty", lambda one: one).alias("empty")
+        with errors_of_spark(), without_pandas():
+            rows = self._frame.where(is_measured())
+            wanted = rows.select("query", "missing", empty, *numbers).toArrow()
+        names = wanted["query"].to_pylist()
+        place = {name: number for number, name in enumerate(names)}
+        order = [place[name] for name in in_order(names)]
+
+        def column(name: str) -> Any:
+            return wanted[name].to_numpy()[order]
+
+        return QueryCounts(
+            queries=tuple(names[row] for row in order),
+            missing=column("missing").astype(np.bool_),
+            empty=column("empty").astype(np.bool_),
+            **{name: column(name) for name in numbers},
+            extra=tuple(self.coverage.extra),
+        )
 
     def _count(self, column: int) -> int:
         return self._summary.counted[column]
