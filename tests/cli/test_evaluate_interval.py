@@ -61,7 +61,7 @@ def test_the_table_for_people_has_all_that_is_to_be_said(cli, paths):
     ("words", "told"),
     [
         (["--interval=normal"], "by one of hall, t, bca, not by 'normal'"),
-        (["--level", "0.9"], "--level goes with --interval, --slices or --by"),
+        (["--level", "0.9"], "--level goes with --interval, --slices, --by"),
         (
             ["--interval", "--per-query"],
             "Leave out --per-query, or --interval, which tells of means",
