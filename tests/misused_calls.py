@@ -292,7 +292,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 RESULTS = {
     "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Gate", "Inferred", "InferredAP", "Pool",
-    "PoolBias", "Power", "Report", "RunBounds", "Scores", "Slice", "SubtopicScores", "TieRange",
+    "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice", "SubtopicScores", "TieRange",
     "Verdict", "Which", "Why",
 }  # fmt: skip
 
@@ -393,6 +393,7 @@ def results() -> dict[str, Any]:
         "Power": gf.power(sd=0.2, difference=0.1, power=0.8),
         "Report": gf.report(JUDGMENTS, RUNS, "nDCG@2", resamples=50),
         "RunBounds": gf.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2)),
+        "RunScores": gf.evaluate_runs(JUDGMENTS, RUNS, ["nDCG@10", "AP"]),
         "Scores": scores,
         "Slice": compared.slices[0],
         "Spark": gf.Spark(memory="1GB"),
@@ -418,6 +419,7 @@ OF_METHODS: dict[str, Any] = {
 
 # What must raise what Python's protocols say: IndexError, TypeError, ValueError. Spark starts Java.
 PROTOCOL = {"index", "count", "__contains__", "__iter__"}
+OF_DICTS = {*dir(dict)}
 # Of subtopics, some things are refused whatever is given.
 ELSEWHERE = {
     "Spark.read", "Spark.session", "SubtopicScores.remeasured", "SubtopicScores.warn_of_ties",
@@ -452,6 +454,8 @@ def methods() -> Iterator[tuple[str, Call]]:
     for name, result in {**found, **others}.items():
         for method, _ in inspect.getmembers(type(result), callable):
             if method in PROTOCOL or f"{name}.{method}" in ELSEWHERE:
+                continue
+            if isinstance(result, dict) and method in OF_DICTS:
                 continue
             if isinstance(getattr(type(result), method), type) or (
                 method.startswith("_")

@@ -29,6 +29,7 @@ _NAMES = {
     "evaluation.coverage": "Coverage",
     "evaluation.measures_of_grades": "ap, cg, dcg, idcg, ndcg, precision, recall, rr",
     "evaluation.evaluate": "evaluate, evaluate_arrays, evaluate_runs",
+    "evaluation.run_scores": "RunScores",
     "evaluation.scores": "Scores, TieRange",
     "explanation.attribution": "Attribution, attribute",
     "explanation.explain": "explain, explain_grades",

@@ -28,6 +28,7 @@ from gainful.evaluation.measures_of_grades import ndcg
 from gainful.evaluation.measures_of_grades import precision
 from gainful.evaluation.measures_of_grades import recall
 from gainful.evaluation.measures_of_grades import rr
+from gainful.evaluation.run_scores import RunScores
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.saved_baseline import read_baseline
 from gainful.evaluation.saved_baseline import save_baseline
@@ -138,6 +139,7 @@ __all__ = [
     "ReadingOptions",
     "Report",
     "RunBounds",
+    "RunScores",
     "Scores",
     "Slice",
     "Spark",

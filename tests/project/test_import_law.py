@@ -31,8 +31,8 @@ LAW = {
     "inputs": set(),
     "matching": {"measures", "inputs"},
     "writing": {"measures", "inputs", "matching", "rendering"},
-    "linting": {"measures", "inputs", "matching", "rendering"},
-    "statistics": {"inputs", "kernels", "rendering"},
+    "linting": {"measures", "inputs", "matching", "rendering", "version", "writing"},
+    "statistics": {"inputs", "kernels", "rendering", "writing"},
     "evaluation": {
         "statistics",
         "measures",
@@ -44,7 +44,15 @@ LAW = {
         "version",
         "plotting",
     },
-    "explanation": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
+    "explanation": {
+        "measures",
+        "inputs",
+        "matching",
+        "kernels",
+        "rendering",
+        "writing",
+        "evaluation",
+    },
     "subtopics": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
     "judging": {
         "measures",
@@ -66,6 +74,7 @@ LAW = {
         "statistics",
         "version",
         "plotting",
+        "writing",
     },
     "reporting": {
         "measures",

@@ -44,6 +44,7 @@ PUBLIC = [
     "ReadingOptions",
     "Report",
     "RunBounds",
+    "RunScores",
     "Scores",
     "Slice",
     "Spark",

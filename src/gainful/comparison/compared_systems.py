@@ -21,6 +21,7 @@ from gainful.rendering.table_formats import Cell, PValue, Table, as_html, as_mar
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.intervals import INTERVALS, few_queries
 from gainful.version import VERSION
+from gainful.writing.result import Result
 
 _SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
 _SENTENCES = 20  # verdicts under a table
@@ -52,8 +53,8 @@ class Checks:
         )
 
 
-@dataclass(frozen=True)
-class ComparedSystems:
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparedSystems(Result):
     """Systems compared: every difference, and what was decided about it.
 
     Attributes:

@@ -18,6 +18,7 @@ from gainful.statistics.corrections import CORRECTIONS, adjusted
 from gainful.statistics.intervals import INTERVALS, Interval, side_of_misses
 from gainful.statistics.moments import Moments, moments
 from gainful.statistics.paired_tests import TESTS, Outcome, lean_of_mean, signs
+from gainful.writing.result import Record
 
 Value = TypeVar("Value")
 
@@ -60,8 +61,8 @@ class MovedQuery:
         return self.run - self.base
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Difference(Record):
     """A run less another, the base, over the queries that both have.
 
     Attributes:

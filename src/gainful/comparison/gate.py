@@ -13,6 +13,7 @@ fails where the lower end of the interval lies below x. Of a ceiling, `M > x`, t
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -33,6 +34,7 @@ from gainful.rendering.table_formats import Table, as_html, as_markdown, as_text
 from gainful.statistics.argument_checks import read_share
 from gainful.statistics.intervals import INTERVALS, Interval, few_queries
 from gainful.statistics.moments import exact_mean
+from gainful.writing.result import Result
 
 FACTS = {
     "coverage": "the share of the judged queries that the run has",
@@ -234,8 +236,8 @@ class Checked:
         return f"{'fail unless' if self.condition.unless else 'fail if'} {self.condition.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Gate(Result):
     """Whether runs pass.
 
     Attributes:
@@ -323,6 +325,11 @@ class Gate:
         if self.comparison is not None and any(c.condition.about != FACT for c in self.checked):
             notes += self.comparison.cautions(self.comparison.baseline)
         return Table(["run", "rule", "result", "found"], rows, title=title, notes=notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return whether it failed, each condition of each run, and the comparison, as plain values."""
+        checked = self.table().records()
+        return {"failed": self.failed, "checked": checked, "comparison": self.comparison.to_dict()}
 
     def to_markdown(self) -> str:
         """Return a summary for a pull request: the gate, then the comparison."""

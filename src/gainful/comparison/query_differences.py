@@ -12,10 +12,10 @@ from gainful.array_types import Floats
 from gainful.comparison.differences import Difference
 from gainful.comparison.paired_scores import Paired
 from gainful.errors import InputError
-from gainful.evaluation.per_query import Exported
 from gainful.message_texts import did_you_mean, shown
-from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.statistics.paired_tests import signs
+from gainful.writing.result import Result
 
 _COUNTED = 12  # comparisons whose wins and losses are told under a table
 
@@ -91,7 +91,7 @@ _COLUMNS: dict[str, Callable[[_Compared], list[Any]]] = {
 }
 
 
-class QueryDifferences(Exported):
+class QueryDifferences(Result):
     """A row for each query of each comparison: what the base has, what the run has, run − base.
 
     Queries that some run has no value for are not compared, and have no row. A difference that
@@ -191,12 +191,11 @@ class QueryDifferences(Exported):
         rows = [list(row) for row in self._rows()]
         return Table(self.columns, rows, title=self._title, notes=[*told, *self._notes])
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, QueryDifferences):
-            return NotImplemented
-        return list(self._rows()) == list(other._rows())
+    def _columns_by_name(self) -> dict[str, list[Cell]]:
+        return {column: self[column] for column in self.columns}
 
-    __hash__ = None  # type: ignore[assignment]
+    def _equal_by(self) -> tuple[Any, ...]:
+        return (list(self._rows()),)
 
     def __str__(self) -> str:
         return as_text(self.table())
@@ -205,9 +204,6 @@ class QueryDifferences(Exported):
         pairs = "1 comparison" if len(self._compared) == 1 else f"{len(self._compared)} comparisons"
         rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
         return f"QueryDifferences({rows} of {pairs})"
-
-    def _repr_html_(self) -> str:
-        return as_html(self.table())
 
 
 def query_differences(

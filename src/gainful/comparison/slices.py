@@ -17,13 +17,14 @@ from gainful.evaluation.query_parts import (
     parts_by_number,
 )
 from gainful.inputs.read_table import InputTable
+from gainful.writing.result import Record
 
 AUTOMATIC = ("judged", "baseline")
 """Slices that need no metadata: how many documents are judged, and the baseline's score."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Slice(Record):
     """One comparison of one part of the queries.
 
     Attributes:

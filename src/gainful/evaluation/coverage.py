@@ -10,12 +10,13 @@ from gainful.evaluation.measuring import Measured
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy, brief_policy
 from gainful.rendering.table_formats import Note
+from gainful.writing.result import Record
 
 _DIGITS = 9  # below, a sum has what it was rounded by
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Coverage(Record):
     """How much of the judgments and of the run an evaluation rests on.
 
     Attributes:

@@ -1,10 +1,12 @@
 """`evaluate`, `evaluate_runs` and `evaluate_arrays`: match, then measure, then apply the policy."""
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack, cast
 
 from gainful import arguments
 from gainful.errors import DisjointError, GainfulError, GainfulWarning, InputError, about, warn
@@ -18,8 +20,10 @@ from gainful.evaluation.request import (
     refuse_grades,
     speaking,
 )
+from gainful.evaluation.run_scores import RunScores
 from gainful.evaluation.scores import Scores, measure_matched, scores_of
 from gainful.inputs.files import are_one_file
+from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.several_runs import Runs, read_runs
 from gainful.inputs.spark_engine import Spark
@@ -71,7 +75,28 @@ def evaluate(
     """
     asked = read_request(measures, options)
     sliced = _slicer(slices, by)
-    return sliced(evaluate_one(judgments, run, asked, options, tie_warning))
+    try:
+        return sliced(evaluate_one(judgments, run, asked, options, tie_warning))
+    except GainfulError:
+        if not _looks_like_runs(run):
+            raise
+    named = list(cast("Mapping[object, object]", run))
+    raise InputError(
+        "run",
+        "one run",
+        f"a dict of {len(named)} {'run' if len(named) == 1 else 'runs'}: {examples(named)}",
+        "evaluate_runs takes such a dict.",
+    )
+
+
+def _looks_like_runs(run: object) -> bool:
+    """Return whether what cannot be read as a run is a dict of runs."""
+    first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
+    if isinstance(first, Mapping):
+        return isinstance(next(iter(first.values()), None), Mapping | list | tuple)
+    if isinstance(first, str | os.PathLike):
+        return Path(first).exists()
+    return hasattr(first, "__arrow_c_stream__") or hasattr(first, "columns")
 
 
 def evaluate_one(
@@ -99,8 +124,10 @@ def evaluate_runs(
     slices: object = None,
     by: str | Sequence[str] = (),
     **options: Unpack[MeasuringOptions],
-) -> dict[str, Scores]:
+) -> RunScores:
     """Measure several runs against the same judgments, which are read once.
+
+    What is returned is a dict {name: Scores}, and a table with a row for each run.
 
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object,
@@ -124,7 +151,7 @@ def evaluate_runs(
     found = evaluate_request(judgments, named, asked, options, tie_warning)
     for scores in found.values():
         sliced(scores)
-    return found
+    return RunScores(found)
 
 
 def _slicer(slices: object, by: str | Sequence[str]) -> Callable[[Scores], Scores]:

@@ -1,18 +1,16 @@
-"""The scores of each query, as columns; and the way of any such table into other libraries."""
+"""The scores of each query, as columns."""
 
-import importlib
-import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
 from gainful import arguments
 from gainful.array_types import Bools, Floats
-from gainful.errors import InputError, MissingDependencyError
+from gainful.errors import InputError
 from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table
+from gainful.writing.result import Result
 
 Held = tuple[tuple[str, ...], Floats, Bools]
 
@@ -47,53 +45,7 @@ class Rows:
         return self._held()[2]
 
 
-class Exported(ABC):
-    """A table with a row for each query, which data frames and files can have."""
-
-    columns: tuple[str, ...]
-
-    @abstractmethod
-    def __getitem__(self, column: str) -> list[Cell]:
-        """Return a column by its name."""
-
-    @abstractmethod
-    def table(self) -> Table:
-        """Return the rows for rendering."""
-
-    def to_pandas(self) -> Any:
-        """Return a pandas DataFrame."""
-        return _optional("pandas").DataFrame(self._data())
-
-    def to_polars(self) -> Any:
-        """Return a polars DataFrame."""
-        return _optional("polars").DataFrame(self._data())
-
-    def to_arrow(self) -> Any:
-        """Return a pyarrow Table."""
-        return _optional("pyarrow").table(self._data())
-
-    def write(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        format: str | None = None,  # noqa: A002 - the word of the vocabulary
-    ) -> None:
-        """Write the rows to a file, which is replaced only when the new one is complete.
-
-        Args:
-            path: of the file; `-` is standard output.
-            format: as in `Scores.write`; told by the name if None.
-        """
-        # Imported here because most tables are not written.
-        from gainful.writing.table_files import write_table
-
-        write_table(self.table(), path, format=format)
-
-    def _data(self) -> dict[str, list[Cell]]:
-        return {column: self[column] for column in self.columns}
-
-
-class PerQuery(Rows, Exported):
+class PerQuery(Rows, Result):
     """A table with the columns `query` and one for each measure, a row for each query.
 
     Queries stand by the length of their id, then by its bytes, so numbers stand by value;
@@ -156,18 +108,12 @@ class PerQuery(Rows, Exported):
         """Return the rows for rendering."""
         return Table(self.columns, [list(row.values()) for row in self])
 
+    def _columns_by_name(self) -> dict[str, list[Cell]]:
+        return {column: self[column] for column in self.columns}
+
+    def _equal_by(self) -> tuple[Any, ...]:
+        return self.columns, self.queries, self.values, self.counted
+
     def __repr__(self) -> str:
         queries = "1 query" if len(self) == 1 else f"{len(self)} queries"
         return f"PerQuery({queries} × {', '.join(self.columns[1:])})"
-
-
-def _optional(package: str) -> Any:
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise MissingDependencyError(
-            f"to_{'arrow' if package == 'pyarrow' else package}()",
-            f"the package {package}",
-            "none installed",
-            f"Install it: pip install {package}",
-        ) from None

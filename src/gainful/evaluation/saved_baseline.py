@@ -16,9 +16,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import GainfulError, InputError, MeasureError
 from gainful.evaluation.coverage import Coverage, count_queries
+from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Session
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, beginning, opened, path_of, plain_file
@@ -27,9 +29,11 @@ from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.message_texts import shown
+from gainful.rendering.table_formats import Table
 from gainful.version import VERSION
 from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.packing import PACKINGS
+from gainful.writing.result import Result
 
 _KIND, _FORMAT = "baseline", 1
 _NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -43,7 +47,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Baseline:
+class Baseline(Result):
     """The scores of a run as they were saved, and what they rest on.
 
     Attributes:
@@ -108,11 +112,24 @@ class Baseline:
             version=VERSION,
         )
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def table(self) -> Table:
+        """Return the values of each query, for rendering."""
+        names = tuple(str(measure) for measure in self.measures)
+        return PerQuery(self.queries, names, self.values, self.counted).table()
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    ) -> None:
         """Write the baseline to a file, which is replaced only when the new one is complete.
 
-        It is packed where the name ends in .gz or .zst; `-` is standard output.
+        It is packed where the name ends in .gz or .zst; `-` is standard output. The format is json,
+        whatever the name.
         """
+        if format is not None:
+            arguments.choice(format, "format", ["json"])
         for query in self.queries:
             if _PAIR.search(query):
                 raise InputError(

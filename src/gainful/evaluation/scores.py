@@ -3,12 +3,13 @@
 `measure_matched` makes them of what was matched; `Scores.ties` measures the same again.
 """
 
+import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, compress
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.version import VERSION
+from gainful.writing.result import Record, Result
 
 if TYPE_CHECKING:
     from gainful.evaluation.score_slices import ScoreSlice
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 _DEEPEST = 10**9  # no list is longer
 
 
-class Scores(Rows):
+class Scores(Rows, Result):
     """Means over queries, the values of each query, and what they rest on.
 
     Attributes:
@@ -89,6 +91,14 @@ class Scores(Rows):
     def __getitem__(self, measure: str | Measure) -> float:
         """Return the mean over queries, or what the measure has in its place."""
         return self.means[str(self._measure(measure))]
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the measures: `dict(scores)` are the means by their names."""
+        return tuple(self.means)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the measures."""
+        return iter(self.means)
 
     @cached_property
     def means(self) -> dict[str, float]:
@@ -342,6 +352,22 @@ class Scores(Rows):
         table = replace(self.per_query.table(), notes=means.notes) if per_query else means
         write_table(table, path, format=format)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the means, and what they rest on, as plain values; `per_query` has its own."""
+        return {
+            "means": {
+                name: mean if math.isfinite(mean) else None for name, mean in self.means.items()
+            },
+            "policy": self.policy.answers(),
+            "dialect": self.dialect,
+            "coverage": self.coverage.to_dict(),
+            "signatures": {str(measure): self.signature(measure) for measure in self.measures},
+        }
+
+    def _equal_by(self) -> tuple[Any, ...]:
+        held = self.queries, self.values, self.counted
+        return (self.measures, self.policy, self.dialect, self.coverage, *held)
+
     def cells(self) -> list[Cell]:
         """Return the means for a table: sums that are whole without a point."""
         return [
@@ -481,8 +507,8 @@ class ScoresPlot:
         return charts.curve(rows, measure=without_cutoff(asked[0]), **look)
 
 
-@dataclass(frozen=True, slots=True)
-class TieRange:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TieRange(Record):
     """What a mean is with tied documents in their worst and best order, and in expectation.
 
     `expected` is None for a measure whose expectation has no closed form here.

@@ -96,7 +96,7 @@ class Other:
         return self.run_term - self.base_term
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attribution(Account):
     """The difference of two runs in one query, and the part that each document has in it.
 

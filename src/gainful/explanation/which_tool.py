@@ -20,6 +20,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.writing.result import Result
 
 _ROUNDING = 1e-12  # of our own sums
 _PERCENT = 100
@@ -41,8 +42,8 @@ class Candidate:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class Which:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Which(Result):
     """The ways that give a number, or come nearest.
 
     Attributes:

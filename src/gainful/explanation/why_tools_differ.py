@@ -24,6 +24,7 @@ from gainful.measures.notation import parse
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.writing.result import Result
 
 _MOVES = 5  # queries that are named for each cause
 _TWO = 2
@@ -82,8 +83,8 @@ class Cause:
     example: WorkedExample | None
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Why(Result):
     """Why two tools give different numbers.
 
     Attributes:

@@ -1,6 +1,8 @@
 """`Explanation`: a value worked out in tables, as text, Markdown and HTML."""
 
 import html
+import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -10,7 +12,16 @@ from gainful.measures.gain import FORMS as GAINS
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import printable
-from gainful.rendering.table_formats import Cell, Table, as_html, as_markdown, as_text, folded
+from gainful.rendering.table_formats import (
+    WRITERS,
+    Cell,
+    Table,
+    as_html,
+    as_markdown,
+    as_text,
+    folded,
+)
+from gainful.writing.result import Result, write_for_file
 
 _IDEALS = {
     ("ideal", "retrieved"): "ideal retrieved: of the documents of the list",
@@ -21,7 +32,7 @@ COLUMNS = ("i", "doc", "grade", "gain", "discount", "contribution", "sum")
 _DIGITS = 3
 
 
-class Account(ABC):
+class Account(Result, ABC):
     """An account of a value or of a difference: a heading, the conventions, tables, a conclusion.
 
     Attributes:
@@ -67,6 +78,25 @@ class Account(ABC):
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def _rendered(self, format: str) -> str:  # noqa: A002
+        match format:
+            case "table":
+                return text_of(self, write_for_file(format))
+            case "markdown":
+                return self.to_markdown()
+            case "html":
+                return self.to_html()
+            case "json":
+                plain = self.to_dict()
+                if "value" in plain and not math.isfinite(plain["value"]):
+                    plain["value"] = None  # an attribution has one for each run, or is refused
+                return json.dumps(plain, indent=2, ensure_ascii=False)
+            case "latex":
+                said = [f"% {line}" for line in (self.heading, self.conventions)]
+                tables = [WRITERS["latex"](table) for table in self.tables()]
+                return "\n\n".join(["\n".join(said), *tables, f"% {self.conclusion}"])
+        return WRITERS[format](self.table())
 
     def _compose(self, tables: Iterable[str]) -> str:
         return "\n\n".join([self.heading, self.conventions, *tables, self.conclusion])
@@ -132,7 +162,7 @@ class Part:
     beyond: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explanation(Account):
     """A value, and the worked sums and the division that lead to it.
 

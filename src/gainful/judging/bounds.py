@@ -37,6 +37,7 @@ from gainful.measures.notation import Measures, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Note, Table, as_html, as_text
+from gainful.writing.result import Record, Result
 
 _ROUNDING = 1e-9
 _MOST_UNSEEN = 10**15  # documents that a float64 counts one by one
@@ -45,8 +46,8 @@ BOUNDED = ("nDCG", *SIMPLE)
 """The families that have exact bounds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bound(Record):
     """A value between the lowest and the highest that it can have."""
 
     value: float
@@ -75,8 +76,8 @@ class Bound:
         return "never above" if self.high == 0 else "open"
 
 
-@dataclass(frozen=True)
-class Bounds:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds(Result):
     """Bounds of each query and of their means.
 
     Attributes:
@@ -388,8 +389,8 @@ def _mean(values: Floats) -> float:
     return math.fsum(values.tolist()) / values.size
 
 
-@dataclass(frozen=True)
-class RunBounds:
+@dataclass(frozen=True, eq=False, repr=False)
+class RunBounds(Result):
     """The bounds of runs by their name, and of differences: `second − first`."""
 
     runs: Mapping[str, Bounds]

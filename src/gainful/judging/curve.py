@@ -15,13 +15,14 @@ from gainful.measures.policy import Policy
 from gainful.plotting import charts
 from gainful.plotting.charts import SizedLook
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.writing.result import Result
 
 if TYPE_CHECKING:
     from gainful.plotting.charts import Chart
 
 
-@dataclass(frozen=True)
-class Curve:
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(Result):
     """A measure at the cutoffs 1, 2, … and so on.
 
     Attributes:

@@ -18,6 +18,7 @@ from gainful.kernels.binary_relevance import ratio
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.rendering.table_formats import Table, as_html, as_text
+from gainful.writing.result import Result
 
 _EPSILON = 1e-5  # of xinfAP, which keeps its shares from 0/0
 _PARTS = 3  # of epsilon that the judged have more
@@ -45,8 +46,8 @@ def read_samples(given: object) -> dict[str, dict[str, Sampled]]:
     return pools
 
 
-@dataclass(frozen=True)
-class _Estimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class _Estimate(Result):
     """An estimate of a measure.
 
     Attributes:
@@ -78,7 +79,7 @@ class _Estimate:
         return as_html(self.table())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inferred(_Estimate):
     """An estimate of nDCG, with its two parts.
 
@@ -97,7 +98,7 @@ class Inferred(_Estimate):
         return ratio(self.dcg, self.idcg)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class InferredAP(_Estimate):
     """An estimate of AP, with its two parts.
 

@@ -22,6 +22,7 @@ from gainful.measures.measure import Measure
 from gainful.message_texts import counted, shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.writing.file_formats import POOLS, read_naming
+from gainful.writing.result import Result
 from gainful.writing.runs_and_judgments import write_pool
 from gainful.writing.table_files import write_table
 
@@ -58,8 +59,8 @@ class Pooled:
     flips: bool | None = None
 
 
-@dataclass(frozen=True, repr=False)
-class Pool(Sequence[Pooled]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool(Result, Sequence[Pooled]):
     """The documents that runs retrieved, with what is known of each; a sequence.
 
     Prints as a summary and the first rows, shows as HTML in a notebook; `to_dict()` and `table()`

@@ -23,6 +23,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.statistics.ranking_agreement import kendall_tau
+from gainful.writing.result import Result
 from gainful.writing.table_files import write_table
 
 _FEWEST = 2  # runs: with one, no other run could have contributed anything
@@ -53,8 +54,8 @@ class LeftOut:
     relevant: int
 
 
-@dataclass(frozen=True, repr=False)
-class PoolBias(Sequence[LeftOut]):
+@dataclass(frozen=True, eq=False, repr=False)
+class PoolBias(Result, Sequence[LeftOut]):
     """Each run without the judgments that only it contributed; a sequence, the best run first.
 
     Prints as a table, shows as HTML in a notebook; `to_dict()` exports it, `write` writes files.

@@ -21,13 +21,14 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
+from gainful.writing.result import Result
 
 SUMS = ("CG", "DCG", "nDCG")
 """The families whose expectation over all orders is known in closed form."""
 
 
-@dataclass(frozen=True)
-class Chance:
+@dataclass(frozen=True, eq=False, repr=False)
+class Chance(Result):
     """A measure beside its expectation over all orders of each list.
 
     Attributes:

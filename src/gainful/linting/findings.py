@@ -6,11 +6,13 @@ from typing import Any, ClassVar, overload
 
 from gainful.linting.rules import RULES, SEVERITIES, Rule
 from gainful.message_texts import printable
-from gainful.rendering.table_formats import Table, as_html
+from gainful.rendering.table_formats import WRITERS, Table, as_html
+from gainful.version import VERSION
+from gainful.writing.result import Record, Result
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Finding(Record):
     """A rule that one of the inputs breaks.
 
     Attributes:
@@ -49,8 +51,8 @@ class Finding:
         )
 
 
-@dataclass(frozen=True, repr=False)
-class Findings(Sequence[Finding]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings(Result, Sequence[Finding]):
     """All findings of a check, the gravest first; a sequence.
 
     Prints as text, shows as HTML in a notebook; `to_dict()` exports it, and `render` writes
@@ -133,6 +135,16 @@ class Findings(Sequence[Finding]):
 
     def _repr_html_(self) -> str:
         return as_html(self.table())
+
+    def _rendered(self, format: str) -> str:  # noqa: A002
+        if format == "table":
+            return str(self)
+        if format == "json":
+            import json
+
+            plain = {"gainful": VERSION, **self.to_dict()}
+            return json.dumps(plain, indent=2, ensure_ascii=False)
+        return WRITERS[format](self.table())
 
 
 def ids_text(query: str | None, doc: str | None) -> str | None:

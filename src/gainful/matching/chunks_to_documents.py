@@ -1,5 +1,6 @@
 """Chunks and passages folded to their documents, and queries that retrieve themselves."""
 
+import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +45,15 @@ class Chunks:
         if chunk not in self.by:
             raise unknown_chunk(chunk)
         return self.by[chunk]
+
+    def __reduce__(self) -> "tuple[type[Chunks], tuple[object]]":
+        """Pickle without a function that cannot be pickled, such as a lambda."""
+        if not isinstance(self.by, str | Mapping):
+            try:
+                pickle.dumps(self.by)
+            except Exception:  # noqa: BLE001 - whatever the function holds
+                return Chunks, (_not_pickled,)
+        return Chunks, (self.by,)
 
     def document_or_none(self, chunk: str | None) -> str | None:
         """Return the document of a chunk; None where there is none, or none can be told."""
@@ -127,6 +137,11 @@ def fold(scores: DocScores, policy: Policy, chunks: Chunks) -> DocScores:
 def unknown_chunk(chunk: str) -> InputError:
     """Return the error for a chunk without a document."""
     return InputError("chunks", "a document for every chunk of the run", f"none for {chunk!r}")
+
+
+def _not_pickled(_: str) -> str:
+    message = "the function that was given cannot be pickled"
+    raise ValueError(message)
 
 
 def _returned(function: Callable[[str], object], chunk: str) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from gainful import arguments
 from gainful.errors import InputError
-from gainful.evaluation.coverage import policy_note
 from gainful.measures.dialect import Dialect
 from gainful.measures.family import ALWAYS, MEAN, NEVER, Family
 from gainful.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
@@ -120,13 +119,13 @@ def _result(
     if isinstance(result, Scores):
         return _scores({"run": result}, format, write, per_query=per_query, digits=digits)
     from gainful.explanation.attribution import Attribution
-    from gainful.explanation.worked_tables import Explanation
+    from gainful.explanation.worked_tables import Explanation, text_of
     from gainful.linting.findings import Findings
 
-    if isinstance(result, Explanation | Attribution):
-        return _explanation(result, format, write)
-    if isinstance(result, Findings):
-        return _findings(result, format, write)
+    if format == "table" and isinstance(result, Explanation | Attribution):
+        return text_of(result, write)
+    if isinstance(result, Explanation | Attribution | Findings):
+        return result.rendered(format)
     if callable(getattr(result, "table", None)):
         return _tabular(result, format, write, per_query=per_query, digits=digits)
     raise _unknown(result)
@@ -158,6 +157,7 @@ def _scores(
     per_query: bool,
     digits: int | None,
 ) -> str:
+    from gainful.evaluation.run_scores import means_table
     from gainful.evaluation.scores import refuse_unlike_scores
 
     refuse_unlike_scores(runs)
@@ -165,7 +165,7 @@ def _scores(
         import json
 
         return json.dumps(_document(runs, per_query=per_query), indent=2, ensure_ascii=False)
-    table = _per_query(runs) if per_query else _means(runs)
+    table = _per_query(runs) if per_query else means_table(runs)
     return write(table if digits is None else replace(table, digits=digits))
 
 
@@ -190,6 +190,7 @@ def _intervals(
 ) -> str:
     """Write the means of scores with their intervals, and those of their slices."""
     from gainful.evaluation.mean_intervals import intervals_of
+    from gainful.evaluation.run_scores import notes_of_runs
     from gainful.evaluation.scores import Scores
 
     runs = {"run": result} if isinstance(result, Scores) else result
@@ -198,7 +199,7 @@ def _intervals(
     make = Scores.slices_table if _is_sliced(result) else Scores.intervals_table
     table = make(runs, method=method, level=level)
     if format != "json":
-        table = replace(table, notes=[*table.notes, *_notes(runs)])
+        table = replace(table, notes=[*table.notes, *notes_of_runs(runs)])
         return write(table if digits is None else replace(table, digits=digits))
     import json
 
@@ -217,27 +218,14 @@ def _intervals(
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def _means(runs: "Mapping[str, Scores]") -> Table:
-    scores = next(iter(runs.values()))
-    columns = ["run", *(str(measure) for measure in scores.measures)]
-    rows: list[list[Cell]] = [[name, *each.cells()] for name, each in runs.items()]
-    return Table(columns, rows, notes=_notes(runs))
-
-
 def _per_query(runs: "Mapping[str, Scores]") -> Table:
+    from gainful.evaluation.run_scores import notes_of_runs
+
     columns = ["run", *next(iter(runs.values())).per_query.columns]
     rows: list[list[Cell]] = [
         [name, *row.values()] for name, each in runs.items() for row in each.per_query
     ]
-    return Table(columns, rows, notes=_notes(runs))
-
-
-def _notes(runs: "Mapping[str, Scores]") -> list[str]:
-    first = next(iter(runs.values()))
-    width = max(map(len, runs))
-    covered = [f"{name:<{width}}  {scores.coverage}" for name, scores in runs.items()]
-    spoken = [] if first.dialect is None else [f"dialect: {first.dialect}"]
-    return [*spoken, policy_note(first.policy), *covered, *first.aggregates]
+    return Table(columns, rows, notes=notes_of_runs(runs))
 
 
 def _document(
@@ -267,48 +255,6 @@ def _document(
 
 def _finite(means: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(mean) else mean for name, mean in means.items()}
-
-
-def _explanation(
-    explanation: "Explanation | Attribution",
-    format: str,  # noqa: A002
-    write: Callable[[Table], str],
-) -> str:
-    match format:
-        case "table":
-            from gainful.explanation.worked_tables import text_of
-
-            return text_of(explanation, write)
-        case "markdown":
-            return explanation.to_markdown()
-        case "html":
-            return explanation.to_html()
-        case "json":
-            import json
-
-            plain = explanation.to_dict()
-            if "value" in plain:  # an attribution has one for each run, or is refused
-                plain["value"] = _finite({"value": plain["value"]})["value"]
-            return json.dumps(plain, indent=2, ensure_ascii=False)
-        case "latex":
-            tables = [WRITERS["latex"](table) for table in explanation.tables()]
-            head, *rest = (f"% {line}" for line in (explanation.heading, explanation.conventions))
-            return "\n\n".join(["\n".join([head, *rest]), *tables, f"% {explanation.conclusion}"])
-        case _:
-            return write(explanation.table())
-
-
-def _findings(findings: "Findings", format: str, write: Callable[[Table], str]) -> str:  # noqa: A002
-    match format:
-        case "table":
-            return str(findings)
-        case "json":
-            import json
-
-            plain = {"gainful": VERSION, **findings.to_dict()}
-            return json.dumps(plain, indent=2, ensure_ascii=False)
-        case _:
-            return write(findings.table())
 
 
 def _one(entry: Family | Dialect, format: str, write: Callable[[Table], str]) -> str:  # noqa: A002

@@ -18,6 +18,7 @@ from gainful.evaluation.evaluate import (
     measure_runs,
 )
 from gainful.evaluation.request import read_request
+from gainful.evaluation.run_scores import means_table
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.read_table import read_table
@@ -26,12 +27,14 @@ from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, PageOptions, takes
 from gainful.measures.notation import Measures
 from gainful.message_texts import shown
+from gainful.rendering.table_formats import Table
 from gainful.reporting.packed_details import Packed
 from gainful.reporting.page.compose import page, prepare
 from gainful.reporting.payload import ReportInputs, of_comparison, of_evaluated
 from gainful.writing.atomic_files import name_of, write_text
 from gainful.writing.file_formats import DOCUMENTS, OTHERS, TABLES
 from gainful.writing.packing import PACKINGS
+from gainful.writing.result import Result
 
 if TYPE_CHECKING:
     from gainful.evaluation.saved_baseline import Baseline
@@ -45,8 +48,8 @@ _OTHERS = {*OTHERS, *TABLES, *DOCUMENTS, *PACKINGS} - {".html", ".htm"}
 _MOST_NAMES, _MOST_LETTERS = 3, 60  # of runs that a title names
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Result):
     """A page about runs: it stands alone, in one file, and needs no network.
 
     Attributes:
@@ -59,7 +62,7 @@ class Report:
     scores: Mapping[str, Scores]
     _data: Mapping[str, Any]
     notes: tuple[str, ...] = ()
-    _packed: Packed = field(default_factory=Packed)
+    _packed: Packed = field(default_factory=Packed, compare=False)
 
     @classmethod
     def of_comparison(
@@ -88,19 +91,35 @@ class Report:
     def _noted(self) -> dict[str, Any]:
         return {**self._data, "notes": [*self._data["notes"], *self.notes]}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that the page shows, as plain values."""
+        return self.payload()
+
+    def table(self) -> Table:
+        """Return the comparison of the runs, or the means of the one, for rendering."""
+        return means_table(self.scores) if self.comparison is None else self.comparison.table()
+
     def to_html(self) -> str:
         """Return the page."""
         return page(self._noted(), self._packed)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    ) -> None:
         """Write the page to a file, which is replaced only when the new one is complete.
 
         Args:
             path: of the file; `-` is standard output.
+            format: html, whatever else the result could be written as.
 
         Raises:
             InputError: it cannot be written, or its ending is that of another format.
         """
+        if format is not None:
+            arguments.choice(format, "format", ["html"])
         refuse_ending(path)
         write_text(self.to_html(), path)
 

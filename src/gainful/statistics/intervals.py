@@ -16,6 +16,7 @@ from gainful.statistics.distributions import normal_quantile, normal_share, t_qu
 from gainful.statistics.exact_sums import Grid, on_grid
 from gainful.statistics.moments import Moments, moments
 from gainful.statistics.resampling import Draws, resampled_sums
+from gainful.writing.result import Record
 
 _ONE = "one query leaves no spread to measure by: no interval is too wide"
 _SAME = "all queries have the same value: the interval is that value, however few they are"
@@ -23,8 +24,8 @@ _SKEWED = 0.2  # skewness/√n: Student's t then misses in 4% of cases on one si
 _ENOUGH = 50  # queries, from which on intervals were seen to hold
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Interval(Record):
     """The range in which a mean lies, at a level of confidence.
 
     Attributes:

@@ -15,6 +15,7 @@ from gainful.errors import InputError
 from gainful.rendering.table_formats import Table, as_html, as_text
 from gainful.statistics.argument_checks import read_positive, read_share
 from gainful.statistics.distributions import normal_quantile, t_power
+from gainful.writing.result import Result
 
 USUAL_POWER = 0.8
 """The default power: four of five true differences are found."""
@@ -26,8 +27,8 @@ _SURE = 1 - 1e-9
 _STRICTEST = 1e-100  # scipy's quantiles of t hold down to some 1e-160
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Power(Result):
     """A comparison of two systems before it is made: what is needed to find what.
 
     Attributes:
