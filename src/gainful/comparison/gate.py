@@ -327,9 +327,10 @@ class Gate(Result):
         return Table(["run", "rule", "result", "found"], rows, title=title, notes=notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return whether it failed, each condition of each run, and the comparison, as plain values."""
+        """Return whether it failed, each condition of each run, and the comparison, if one was made."""
         checked = self.table().records()
-        return {"failed": self.failed, "checked": checked, "comparison": self.comparison.to_dict()}
+        compared = None if self.comparison is None else self.comparison.to_dict()
+        return {"failed": self.failed, "checked": checked, "comparison": compared}
 
     def to_markdown(self) -> str:
         """Return a summary for a pull request: the gate, then the comparison."""
