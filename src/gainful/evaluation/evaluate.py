@@ -93,7 +93,10 @@ def _looks_like_runs(run: object) -> bool:
     """Return whether what cannot be read as a run is a dict of runs."""
     first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
     if isinstance(first, Mapping):
-        return isinstance(next(iter(first.values()), None), Mapping | list | tuple)
+        inner = next(iter(first.values()), None)
+        if isinstance(inner, Mapping):  # of documents, or of queries in a split of a subset
+            return not isinstance(next(iter(inner.values()), None), Mapping)
+        return isinstance(inner, list | tuple)
     if isinstance(first, str | os.PathLike):
         return Path(first).exists()
     return hasattr(first, "__arrow_c_stream__") or hasattr(first, "columns")
