@@ -439,7 +439,7 @@ def methods() -> Iterator[tuple[str, Call]]:
         "SubtopicScores": {"measure": "alpha_nDCG@20", "runs": {"one": scores}},
         "Report": {"path": "report.html", "comparison": compared},
         "Baseline": {"scores": scores, "path": "own.json"},
-        "Gate": {"measures": ["nDCG@2"]},
+        "Gate": {"measures": ["nDCG@2"], "scores": scores, "fail_if": ["missing > 3"]},
         "SubtopicMeasure": {"names": "alpha"},
         "ScoresPlot": {"measure": "AP", **SIZED},
         "QueryDifferences": {"column": "difference", "worst": 2, "best": 1, "count": 3},

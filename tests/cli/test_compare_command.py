@@ -205,13 +205,13 @@ def test_files_for_machines_and_people(cli, tmp_path):
     assert junit.read_text() == gate.to_junit()
     cases = ET.parse(junit).getroot().findall(".//testcase")  # noqa: S314
     assert [case.get("name") for case in cases] == [
-        "fail if nDCG@10 < -0.01",
+        "fail if Δ nDCG@10 < -0.01",
         "fail if missing > 3",
     ]
     assert [len(case) for case in cases] == [1, 0]
     assert summary.read_text() == gate.to_markdown()
     assert "<title>page</title>" in page.read_text()
-    assert "gate failed: keyword: fail if nDCG@10" in page.read_text()
+    assert "gate failed: keyword: fail if Δ nDCG@10" in page.read_text()
 
 
 def test_a_summary_without_a_gate(cli, tmp_path):

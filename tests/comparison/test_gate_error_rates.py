@@ -63,9 +63,9 @@ def test_a_run_that_is_as_good_fails_in_one_of_forty_cases(name, queries):
 def test_with_several_conditions_the_whole_gate_fails_no_more_often(name):
     values = DRAWN[name](np.random.default_rng(5), (GATES, 50, 2, 2))
     _, high = allowed(LEVEL)
-    assert 0.005 < share_failed(values, ["Δ M0 < 0", "M1 < 0"]) <= high
+    assert 0.005 < share_failed(values, ["Δ M0 < 0", "Δ M1 < 0"]) <= high
     alike = np.repeat(values[:, :, :, :1], 2, axis=3)  # as alike as measures can be
-    assert 0 < share_failed(alike, ["Δ M0 < 0", "M1 < 0"]) <= high
+    assert 0 < share_failed(alike, ["Δ M0 < 0", "Δ M1 < 0"]) <= high
 
 
 def test_with_several_runs_the_whole_gate_fails_no_more_often():
