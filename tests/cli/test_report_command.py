@@ -81,7 +81,9 @@ def test_a_gate_stands_in_the_notes(cli, tmp_path):
                   "--html", target)[0] == 1  # fmt: skip
     notes = payload_of(target)["notes"]
     assert "gate passed: hybrid: fail if missing > 3: missing is 0" in notes
-    assert any(note.startswith("gate failed: hybrid: fail unless Δ nDCG@10 > 0.9:") for note in notes)
+    assert any(
+        note.startswith("gate failed: hybrid: fail unless Δ nDCG@10 > 0.9:") for note in notes
+    )
 
 
 def test_a_page_of_scores(cli, tmp_path):

@@ -141,7 +141,10 @@ def with_document(sql: Any, rows: "DataFrame", chunks: Chunks) -> "DataFrame":
         whole = sql.when(sql.size(parts) > sql.lit(1), before).otherwise(sql.col("doc"))
         return rows.withColumn("document", whole)
     if not isinstance(chunks.by, Mapping):
-        told = sql.udf(chunks.document_or_none, "string", useArrow=False)
+        by = (
+            chunks.by
+        )  # on its own, Spark sends it to its workers; within `Chunks`, a lambda is not kept
+        told = sql.udf(lambda chunk: Chunks(by).document_or_none(chunk), "string", useArrow=False)
         return rows.withColumn("document", told(sql.col("doc")))
     known = rows.sparkSession.createDataFrame(
         list(chunks.by.items()), "chunk string, document string"
