@@ -185,7 +185,7 @@ def test_sliced_scores_show_their_slices_in_every_form():
     shown = str(scores)
     assert shown.startswith("Slices, worst first\n")
     assert "queries are few" in shown
-    assert "policy" in shown
+    assert "policy    default" in shown
     assert "<caption>Slices, worst first</caption>" in scores._repr_html_()
     assert gf.render(scores, "csv").count("\n") == 4
     assert "run,slice" not in gf.render(plain, "csv")

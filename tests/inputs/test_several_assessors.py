@@ -108,6 +108,11 @@ def test_what_is_wrong_is_told():
         gf.evaluate_subtopics({"q1": {"s": {"a": 1}}}, RUN, assessors="mean")
 
 
+def test_a_rule_without_judgments_is_refused(tmp_path):
+    with pytest.raises(gf.InputError, match=r"assessors: expected judgments.*Leave it out"):
+        gf.write_run(RUN, tmp_path / "run.txt", assessors="mean")
+
+
 def test_the_command_line(tmp_path):
     path = as_file(tmp_path, "j.csv")
     (tmp_path / "run.json").write_text(json.dumps(RUN))

@@ -64,8 +64,8 @@ def test_files(tmp_path, name):
     assert_same(gf.evaluate(path, RUN, ["nDCG@10", "CG"]))
     asked = ["evaluate", str(path), str(written_run(tmp_path)), "-m", "CG", "-f", "tsv"]
     done = CliRunner().invoke(commands, asked, catch_exceptions=False)
-    assert f"{EXPECTED['CG']}" in done.output
-    assert "errors" in gf.check(path, {"run": RUN}).summary
+    assert done.output.split("\n")[1].split("\t")[-1] == str(EXPECTED["CG"])
+    assert gf.check(path, {"run": RUN}).counts["error"] == 0
 
 
 def written_run(folder):
@@ -102,7 +102,7 @@ def test_a_column_that_may_be_the_grade_is_asked_about(tmp_path, name):
         "tsv",
     ]
     done = CliRunner().invoke(commands, asked, catch_exceptions=False)
-    assert f"{EXPECTED['CG']}" in done.output
+    assert done.output.split("\n")[1].split("\t")[-1] == str(EXPECTED["CG"])
 
 
 def test_a_table_without_a_header(tmp_path):

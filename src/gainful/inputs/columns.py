@@ -84,12 +84,18 @@ class Columns(dict[str, str]):
         self._used: set[str] = set()
         self._queries = queries
         self._queries_used = queries is None
-        self.assessors = assessors
+        self._assessors = assessors
+        self._assessors_used = assessors is None
 
     def use_queries(self) -> Sequence[str] | None:
         """Return the ids of the queries for a list of lists; None if there are none."""
         self._queries_used = True
         return self._queries
+
+    def use_assessors(self) -> object:
+        """Return how the grades of several assessors become one; None if it is not said."""
+        self._assessors_used = True
+        return self._assessors
 
     def use(self, role: str, kind: Kind) -> None:
         """Remember that an input of a kind had the column for a role."""
@@ -103,6 +109,10 @@ class Columns(dict[str, str]):
                 "a list of lists, or responses of a search, that lack the ids of their queries",
                 "none",
                 "Leave it out.",
+            )
+        if not self._assessors_used:
+            raise InputError(
+                "assessors", "judgments, whose grades become one", "none", "Leave it out."
             )
         for key, name in self.items():
             if key not in self._used:

@@ -12,7 +12,7 @@ In a run, a list without scores is in the order of rank. In judgments, what has 
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from numbers import Real
 from typing import Any, NamedTuple, TypeGuard
@@ -228,6 +228,7 @@ class _Reading:
         self.kind, self.name = kind, name
         self.asked = asked_columns(kind, columns)
         self._columns = columns
+        self._is_run = kind.name == RUN.name
         self._repeated: list[tuple[str, str]] = []
         self._rising: list[bool] = []
 
@@ -270,7 +271,7 @@ class _Reading:
         elif isinstance(items, Mapping):
             return {id_text(doc, where=where): number for doc, number in items.items()}
         if isinstance(items, Set):
-            if self.kind.name == RUN.name:
+            if self._is_run:
                 raise InputError(
                     where, "documents in the order of rank", "a set, which has no order",
                     "Give a list, or a dict {doc: score}.",
@@ -309,42 +310,50 @@ class _Reading:
 
     def _id(self, fields: Mapping[str, Any], where: str) -> str:
         asked = self.asked.get("doc")
-        names = [asked] if asked is not None else [*_IDS, *ALIASES["doc"]]
-        for inside in (fields, *_inner(fields)):
-            for name in names:
-                value = _get(inside, name)
-                if value is not None and _is_id(value):
-                    if asked is not None:
-                        self._columns.use("doc", self.kind)
-                    return id_text(value, where=where)
-        known = [*fields, *(f"{name}" for inside in _inner(fields) for name in inside)]
+        held = [fields, *_inner(fields)]
+        value = self._field(held, "doc", (*_IDS, *ALIASES["doc"]), _is_id)
+        if value is not None:
+            return id_text(value, where=where)
         raise InputError(
             where,
             "the id of a document" if asked is None else f"the field {asked!r} for doc",
-            f"only {', '.join(map(repr, known))}",
+            f"only {', '.join(repr(name) for each in held for name in each)}",
             "Say which field it is: columns doc=….",
         )
 
     def _number(self, fields: Mapping[str, Any]) -> Any:
         role = self.kind.number
+        usual = (*_SCORES, *ALIASES[role], "relevance") if self._is_run else ALIASES[role]
+        return self._field([fields, *_inner(fields)], role, usual, _is_number)
+
+    def _field(
+        self,
+        held: Iterable[Mapping[str, Any]],
+        role: str,
+        usual: Sequence[str],
+        fits: Callable[[object], bool],
+    ) -> Any:
+        """Return the first field that fits: the one that is asked for, or one of a usual name."""
         asked = self.asked.get(role)
-        usual = _SCORES if self.kind.name == RUN.name else ()
-        names = [asked] if asked is not None else [*usual, *ALIASES[role]]
-        if asked is None and self.kind.name == RUN.name:
-            names.append("relevance")
-        for inside in (fields, *_inner(fields)):
-            for name in names:
-                value = _get(inside, name)
-                if value is not None and _is_number(value):
-                    if asked is not None:
-                        self._columns.use(role, self.kind)
-                    return value
+        for fields in held:
+            if asked is not None:
+                if fits(fields.get(asked)):
+                    self._columns.use(role, self.kind)
+                    return fields[asked]
+                continue
+            for name in usual:  # as it is written, which is fast
+                if name in fields and fits(fields[name]):
+                    return fields[name]
+            plain = {plain_name(name): value for name, value in fields.items()}
+            for name in usual:
+                if name in plain and fits(plain[name]):
+                    return plain[name]
         return None
 
     def _numbered(self, query: str, items: "list[_Item]") -> dict[str, float]:
         """Return the documents of a query; of one that stands again, the first counts."""
         numbers = [item.number for item in items]
-        if self.kind.name == JUDGMENTS.name:
+        if not self._is_run:
             kept = [_UNGRADED if number is None else number for number in numbers]
         else:
             kept = self._scores(items)
@@ -404,14 +413,6 @@ def _inner(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield value
         elif value is not None and not isinstance(value, str | int | float | list):
             yield _fields(value)
-
-
-def _get(fields: Mapping[str, Any], name: str) -> Any:
-    """Return a field; the usual names are compared as those of columns are."""
-    if name in fields:
-        return fields[name]
-    plain = {plain_name(field): field for field in fields}
-    return fields.get(plain.get(name, ""), None)
 
 
 def _checked(number: Any, kind: Kind, where: str) -> float:

@@ -10,24 +10,17 @@ from typing import Any
 
 from gainful.inputs.columns import ALIASES
 
-# Where a list of hits stands in a response; the first that fits counts.
-_HITS = (
+# Where a list of hits stands in a response: within another object, or beside other values.
+_WITHIN = (
     ("hits", "hits"),
     ("response", "docs"),
     ("root", "children"),
     ("result", "points"),
     ("result", "hits"),
-    ("hits",),
-    ("matches",),
-    ("docs",),
-    ("documents",),
-    ("results",),
-    ("nodes",),
-    ("points",),
-    ("value",),
 )
+_BESIDE = ("hits", "matches", "docs", "documents", "results", "nodes", "points", "value")
 _SEVERAL = ("responses", "results")
-_OUTER = frozenset(path[0] for path in (*_HITS, *((name,) for name in _SEVERAL)))
+_OUTER = frozenset([*(outer for outer, _ in _WITHIN), *_BESIDE, *_SEVERAL])
 _QUERIES = ("request_params", "responseHeader", "params", "query")
 _TEXTS = ("q", "query")
 
@@ -52,13 +45,24 @@ def hits_in(given: Mapping[Any, Any]) -> list[Any] | None:
     """
     if responses_in(given) is not None:
         return None
-    for path in _HITS:
-        found: Any = given
-        for name in path:
-            found = found.get(name) if isinstance(found, Mapping) else None
-        if _is_list(found):
-            return list(found)
-    return None
+    for outer, name in _WITHIN:
+        inside = given.get(outer)
+        if isinstance(inside, Mapping) and _is_list(inside.get(name)):
+            return list(inside[name])
+    listed = next((given[name] for name in _BESIDE if _is_list(given.get(name))), None)
+    # {query: list} may have a query of such a name; a response has a text or a number as well.
+    if listed is None or not (_is_alone(given, listed) or any(map(_is_scalar, given.values()))):
+        return None
+    return list(listed)
+
+
+def _is_alone(given: Mapping[Any, Any], listed: Sequence[Any]) -> bool:
+    """Return whether there is nothing but a list of objects."""
+    return len(given) == 1 and bool(listed) and isinstance(listed[0], Mapping)
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
 
 
 def responses_in(given: Mapping[Any, Any]) -> list[Mapping[Any, Any]] | None:
@@ -96,12 +100,7 @@ def query_in(response: Mapping[Any, Any], asked: str | None = None) -> Any:
 
 
 def _has_hits(given: Any) -> bool:
-    return isinstance(given, Mapping) and any(
-        _is_list(given.get(path[0]))
-        if len(path) == 1
-        else isinstance(given.get(path[0]), Mapping) and _is_list(given[path[0]].get(path[1]))
-        for path in _HITS[:6]
-    )
+    return isinstance(given, Mapping) and ("hits" in given or hits_in(given) is not None)
 
 
 def _is_list(given: Any) -> bool:

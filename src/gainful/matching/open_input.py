@@ -38,8 +38,9 @@ def open_input(
     What is no number in JSON is refused, with its place; where it is not `checked`, it is in the
     dict, for a check to find.
     """
-    if kind is JUDGMENTS and columns.assessors is not None:
-        return _open_assessed(given, columns, session)
+    rule = columns.use_assessors() if kind is JUDGMENTS else None
+    if rule is not None:
+        return _open_assessed(given, columns, rule, session)
     if isinstance(given, str | os.PathLike | LocalFile):
         return _open_path(given, kind, columns, session, checked=checked)
     opened = _open_object(given, kind, columns, session)
@@ -47,14 +48,14 @@ def open_input(
     return opened
 
 
-def _open_assessed(given: object, columns: Columns, session: Session) -> Input:
+def _open_assessed(given: object, columns: Columns, rule: object, session: Session) -> Input:
     """Open judgments of several assessors, merged by the rule that the caller gives."""
     from gainful.inputs.several_assessors import read_assessed
     from gainful.inputs.spark_frames import refuse_spark
     from gainful.matching.input_kinds.dict_input import DictInput
 
     refuse_spark(given, JUDGMENTS.name)
-    judged = read_assessed(given, columns, columns.assessors, session)
+    judged = read_assessed(given, columns, rule, session)
     opened = DictInput(judged, JUDGMENTS, JUDGMENTS.name, session)
     opened.again = judged
     return opened
