@@ -302,7 +302,7 @@ def test_a_list_that_is_masked_whole_is_not_dropped():
         (lambda: gf.ndcg([3], base=1), "base"),
         (lambda: gf.ndcg([2000], gain="exp2"), "gain exp2: expected a finite gain for every grade, found none for grade 2000"),
         (lambda: gf.cg([1e308, 1e308]), "a sum that a float64 can hold"),
-        (lambda: gf.ndcg([3], gain={1: 1}), "none for grade 3. Add it to the table."),
+        (lambda: gf.ndcg([3], gain={1: 1}), "none for grade 3. Add it to the table, or 'else: linear'"),
         (lambda: gf.explain_grades([[1], [2]]), "one list of grades"),
     ],
 )  # fmt: skip

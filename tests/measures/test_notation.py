@@ -155,7 +155,7 @@ def test_what_is_written_reads_back_as_the_same_measure(measure):
         # ir_measures
         ("nDCG(dcg='exp-log2')@10", "nDCG(gain=exp2)@10"),
         ("nDCG(dcg='log2')@10", "nDCG@10"),
-        ("nDCG(gains={0:0,1:1,2:10})@10", "nDCG(gain={0: 0, 1: 1, 2: 10})@10"),
+        ("nDCG(gains={0:0,1:1,2:10})@10", "nDCG(gain={2: 10, else: linear})@10"),
         ("AP(rel=2)@10", "AP(rel=2)@10"),
         ("IPrec@0.1", "iprec(recall=0.1)"),
         ("Judged@10", "Judged@10"),
@@ -361,3 +361,78 @@ def test_any_text_is_a_measure_or_refused(text):
         else:
             said = ""
         assert said.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("nDCG@10 AP, RR", ["nDCG@10", "AP", "RR"]),
+        ("nDCG@5,10", ["nDCG@5", "nDCG@10"]),
+        ("nDCG@5, 10 AP", ["nDCG@5", "nDCG@10", "AP"]),
+        ("nDCG@5,10,AP", ["nDCG@5", "nDCG@10", "AP"]),
+        ("AP,RR,P@5", ["AP", "RR", "P@5"]),
+        ("  AP \n RR\t", ["AP", "RR"]),
+        ("nDCG @ 10 , AP", ["nDCG@10", "AP"]),
+        ("nDCG(gain=exp2, base=e)@10 P (rel=2) @5", ["nDCG(gain=exp2, base=e)@10", "P(rel=2)@5"]),
+        ("nDCG(gain={1: 1, 2: 3, 3: 7})@5,RR", ["nDCG(gain={1: 1, 2: 3, 3: 7})@5", "RR"]),
+        ("DCG(gain={2: 3, else: linear}) AP", ["DCG(gain={2: 3, else: linear})", "AP"]),
+        ("ndcg_cut.5,10 map", ["nDCG@5", "nDCG@10", "AP"]),
+        ("NDCG:top=10; type=Exp", ["nDCG(gain=exp2)@10"]),
+        ("P@5,11pt", ["P@5", "11pt"]),
+        ("AP AP nDCG@5 ndcg_cut_5", ["AP", "nDCG@5"]),
+    ],
+)
+def test_several_measures_in_one_text(text, meant):
+    assert [str(measure) for measure in read_measures(text)] == meant
+    assert [str(measure) for measure in read_measures([text, "Success@1"])] == [*meant, "Success@1"]
+
+
+@settings(deadline=None)
+@given(st.lists(measures(), min_size=1, max_size=4, unique=True), st.sampled_from([" ", ",", ", "]))
+def test_what_is_written_in_one_text_reads_back(several, between):
+    assert read_measures(between.join(map(str, several))) == tuple(several)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("nDCG@10 nDGC@5", "'nDGC'. Did you mean 'nDCG"),
+        ("nDCG nDGC", "'nDGC'. Did you mean 'nDCG"),
+        ("nDCG@10 ten", "'ten'"),
+        ("average precision", "'average precision'. Did you mean 'AP'"),
+        ("nDCG@10,", "cutoff"),
+        ("nDCG(gain=exp2 AP", "a name such as"),
+    ],
+)
+def test_what_is_no_measure_among_several(text, told):
+    with pytest.raises(gf.MeasureError) as refused:
+        read_measures(text)
+    assert told in str(refused.value)
+
+
+def test_one_measure_where_one_is_asked_for():
+    with pytest.raises(gf.MeasureError, match=r"one measure, found 2\. Give one of them"):
+        gf.measure("nDCG@10 AP")
+    with pytest.raises(gf.MeasureError, match=r"one measure, found 2\. Give one cutoff"):
+        gf.measure("nDCG@5,10")
+    with pytest.raises(gf.MeasureError, match=r"one measure, found 2\. Give one of them"):
+        gf.bounds({"q": {"a": 1}}, {"q": {"a": 1}}, "nDCG@5", grades=[0, 1])["nDCG@5 AP"]
+
+
+def test_one_option_of_the_command_line_takes_several(cli, files):
+    judgments, run = files("j.qrels", "q1 0 a 1\n"), files("one.run", "q1 Q0 a 1 3 t\n")
+    apart = cli("evaluate", judgments, run, "-m", "nDCG@5", "-m", "AP", "-m", "RR")
+    assert apart.returncode == 0
+    assert cli("evaluate", judgments, run, "-m", "nDCG@5 AP, RR").stdout == apart.stdout
+    assert cli("evaluate", judgments, run, "-m", "nDCG@5 AP", "-m", "RR").stdout == apart.stdout
+    refused = cli("explain", judgments, run, "--query", "q1", "-m", "nDCG@5 AP")
+    assert refused.returncode == 2
+    assert "Give one of them" in refused.stderr
+    gated = cli("evaluate", judgments, run, "-m", "nDCG@5 RR", "--fail-if", "missing > 0")
+    assert gated.returncode == 0
+    other = files("two.run", "q1 Q0 a 1 3 t\n")
+    compared = cli("compare", judgments, run, other, "-m", "AP, RR", "--format", "csv").stdout
+    assert [line.split(",")[0] for line in compared.splitlines()[1:3]] == ["AP", "RR"]
+    judged = {"q1": {"a": 1}}
+    found = gf.evaluate(judged, {"q1": {"a": 1}}, "ndcg_cut_5 map", dialect="trec_eval")
+    assert [str(measure) for measure in found.measures] == ["nDCG@5", "AP"]

@@ -47,7 +47,7 @@ _OF_RUNS = (
     "-m",
     "measures",
     multiple=True,
-    help="What to measure, e.g. nDCG@10; repeat for more. With --scores, the columns to compare.  "
+    help="What to measure, e.g. nDCG@10 or 'nDCG@10 AP'; repeat for more. With --scores, the columns to compare.  "
     "[default: nDCG@10; with --scores, all]",
 )
 @click.option(

@@ -60,7 +60,7 @@ class _Evaluate(click.Command):
 )
 @click.argument("judgments")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
-@measure_option("What to measure, e.g. nDCG@10 or DCG@5,10; repeat for more.")
+@measure_option("What to measure, e.g. nDCG@10, DCG@5,10 or 'nDCG@10 AP RR'; repeat for more.")
 @click.option(
     "--subtopics",
     is_flag=True,

@@ -35,7 +35,9 @@ _MEGABYTE = 1_000_000
     metavar="FILE",
     help="The page to write; it is replaced when complete. - is standard output.",
 )
-@measure_option("What to measure; repeat for more. Charts and details begin with the first.")
+@measure_option(
+    "What to measure, e.g. 'nDCG@10 AP'; repeat for more. Charts and details begin with the first."
+)
 @click.option("--baseline", metavar="NAME", help="The run to compare with.  [default: the first]")
 @click.option(
     "--queries",

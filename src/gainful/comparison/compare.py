@@ -14,7 +14,6 @@ from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import differences, pairs_of
 from gainful.comparison.paired_scores import Paired, pair, refuse_unknown_system
 from gainful.comparison.score_columns import (
-    Columns,
     column_of_baseline,
     column_of_scores,
     columns_of_tables,
@@ -164,7 +163,7 @@ def compare_evaluated(
 
 def compare_scores(
     tables: Runs,
-    measures: Columns | None = None,
+    measures: Measures | None = None,
     *,
     baseline: str | None = None,
     pairs: str = "baseline",

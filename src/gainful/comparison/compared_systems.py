@@ -15,7 +15,7 @@ from gainful.comparison.slices import Slice
 from gainful.errors import InputError
 from gainful.evaluation.coverage import count_queries, policy_note
 from gainful.evaluation.scores import Scores
-from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure, name_of
 from gainful.message_texts import counted, did_you_mean, shown
 from gainful.rendering.table_formats import Cell, PValue, Table, as_html, as_markdown, as_text
 from gainful.statistics.corrections import CORRECTIONS
@@ -99,7 +99,7 @@ class ComparedSystems(Result):
         return self.paired.measures
 
     def __getitem__(
-        self, key: tuple[str, str | Measure] | tuple[str, str, str | Measure]
+        self, key: tuple[str, GivenMeasure] | tuple[str, str, GivenMeasure]
     ) -> Difference:
         """Return the difference of a run from the baseline, or from a base, under a measure.
 
@@ -108,9 +108,10 @@ class ComparedSystems(Result):
         if not isinstance(key, tuple) or len(key) not in (2, 3):
             raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
         base, run, written = key if len(key) == 3 else (self.baseline, *key)
-        if not all(isinstance(part, str | Measure) for part in key):
+        name = name_of(written)
+        if name is None or not all(isinstance(part, str) for part in (base, run)):
             raise InputError("comparison", "(run, measure) or (base, run, measure)", shown(key))
-        measure = name_among(str(written), self.measures, self.dialect)
+        measure = name_among(name, self.measures, self.dialect)
         for known in self.differences:
             if (known.base, known.run, known.measure) == (base, run, measure):
                 return known

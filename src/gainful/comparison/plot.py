@@ -16,6 +16,7 @@ from gainful.evaluation.scores import Scores
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
 from gainful.measures.name_suggestions import suggest_among
+from gainful.measures.notation import GivenMeasure, name_of
 from gainful.message_texts import shown
 from gainful.plotting import charts
 from gainful.plotting.charts import Look, SizedLook
@@ -48,7 +49,7 @@ class ComparisonPlot:
     def differences(
         self,
         run: str | None = None,
-        measure: str | Measure | None = None,
+        measure: GivenMeasure | None = None,
         base: str | None = None,
         **look: Unpack[SizedLook],
     ) -> "Chart":
@@ -60,7 +61,7 @@ class ComparisonPlot:
     def scatter(
         self,
         run: str | None = None,
-        measure: str | Measure | None = None,
+        measure: GivenMeasure | None = None,
         base: str | None = None,
         **look: Unpack[SizedLook],
     ) -> "Chart":
@@ -69,7 +70,7 @@ class ComparisonPlot:
         rows = query_rows(self._comparison.paired, **names)
         return charts.scatter(rows, **names, **look)
 
-    def distribution(self, measure: str | Measure | None = None, **look: Unpack[Look]) -> "Chart":
+    def distribution(self, measure: GivenMeasure | None = None, **look: Unpack[Look]) -> "Chart":
         """Draw how many queries have which score, for every run; of the queries that all have."""
         paired = self._comparison.paired
         chosen = self._measure(measure)
@@ -84,7 +85,7 @@ class ComparisonPlot:
 
     def curve(
         self,
-        measure: str | Measure | None = None,
+        measure: GivenMeasure | None = None,
         *,
         runs: Sequence[str] | None = None,
         upto: int = 20,
@@ -109,7 +110,7 @@ class ComparisonPlot:
         return charts.curve(rows, measure=without_cutoff(asked[0]), **look)
 
     def _names(
-        self, run: str | None, measure: str | Measure | None, base: str | None
+        self, run: str | None, measure: GivenMeasure | None, base: str | None
     ) -> dict[str, str]:
         paired = self._comparison.paired
         one = self._comparison.baseline if base is None else base
@@ -118,13 +119,14 @@ class ComparisonPlot:
         paired.system(two, "run")
         return {"measure": self._measure(measure), "base": one, "run": two}
 
-    def _measure(self, measure: str | Measure | None) -> str:
+    def _measure(self, measure: GivenMeasure | None) -> str:
         known = self._comparison.measures
         if measure is None:
             return known[0]
-        if not isinstance(measure, Measure):
-            arguments.text(measure, "measure", "one that was compared")
-        name = name_among(str(measure), known, self._comparison.dialect)
+        written = name_of(measure)
+        if written is None:
+            raise InputError("measure", "one that was compared", shown(measure))
+        name = name_among(written, known, self._comparison.dialect)
         if name not in known:
             raise InputError(
                 "measure",

@@ -16,10 +16,8 @@ from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
 from gainful.measures.name_suggestions import suggest_among
-from gainful.measures.notation import parse, parse_all
+from gainful.measures.notation import Measures, listed_measures, parse, parse_all
 from gainful.message_texts import shortened
-
-Columns = str | Measure | Sequence[str | Measure]
 
 
 def column_of_scores(scores: Scores) -> Column:
@@ -43,7 +41,7 @@ def column_of_baseline(baseline: Baseline, measures: Sequence[str] | None, name:
 
 
 def columns_of_tables(
-    tables: Mapping[str, object], measures: Columns | None
+    tables: Mapping[str, object], measures: Measures | None
 ) -> tuple[dict[str, Column], list[str]]:
     """Read tables by name, and settle which measures are compared."""
     asked = None if measures is None else _asked(measures)
@@ -101,10 +99,9 @@ def _judgments_of(scores: Scores | Baseline, measure: str) -> str:
     return scores.hashes(measure)[0]
 
 
-def _asked(measures: Columns) -> list[str]:
+def _asked(measures: Measures) -> list[str]:
     names: dict[str, None] = {}
-    some = [measures] if isinstance(measures, Measure) else measures
-    for given in arguments.listed(some, "measures", "names of columns"):
+    for given in listed_measures(measures):
         if not isinstance(given, Measure):
             arguments.text(given, "measures", "the name of a column, or a measure")
         try:

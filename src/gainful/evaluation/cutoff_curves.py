@@ -9,18 +9,18 @@ from gainful.errors import MeasureError
 from gainful.matching.matched import Matched
 from gainful.measures.family import NEVER
 from gainful.measures.measure import Measure
-from gainful.measures.notation import parse
+from gainful.measures.notation import GivenMeasure, parse, read_measure
 
 _ALWAYS = 100  # cutoffs of a curve, however short the lists are
 
 
-def at_cutoffs(measure: str | Measure, upto: int) -> tuple[Measure, ...]:
+def at_cutoffs(measure: GivenMeasure, upto: int) -> tuple[Measure, ...]:
     """Return a measure at the cutoffs 1, 2, … up to the last.
 
     >>> [str(each) for each in at_cutoffs("nDCG(gain=exp2)@10", 2)]
     ['nDCG(gain=exp2)@1', 'nDCG(gain=exp2)@2']
     """
-    asked = measure if isinstance(measure, Measure) else parse(measure)
+    asked = read_measure(measure)
     if asked.family.cutoff == NEVER:
         raise MeasureError("curve", "a measure that has a cutoff", f"'{asked}'")
     last = arguments.whole(upto, "upto", least=1, most=arguments.MOST_CUTOFFS)
@@ -28,7 +28,7 @@ def at_cutoffs(measure: str | Measure, upto: int) -> tuple[Measure, ...]:
 
 
 def drawn_cutoffs(
-    runs: Iterable[Callable[[], Sequence[Matched]]], measure: str | Measure, upto: int
+    runs: Iterable[Callable[[], Sequence[Matched]]], measure: GivenMeasure, upto: int
 ) -> tuple[Measure, ...]:
     """Return a measure at the cutoffs of a curve.
 

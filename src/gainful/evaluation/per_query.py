@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gainful import arguments
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.measures.measure import Measure
-from gainful.measures.notation import parse
+from gainful.measures.notation import GivenMeasure, name_of, parse
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table
 from gainful.writing.result import Result
@@ -76,15 +75,15 @@ class PerQuery(Rows, Result):
             cells = (value if known else None for value, known in zip(values, counted, strict=True))
             yield dict(zip(self.columns, (query, *cells), strict=True))
 
-    def __getitem__(self, column: str | Measure) -> list[Cell]:
+    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
         """Return a column by its name, or by a measure in any spelling."""
-        if not isinstance(column, Measure):
-            arguments.text(column, "per_query", "one of its columns")
-        name = str(column)
+        name = name_of(column)
+        if name is None:
+            raise InputError("per_query", "one of its columns", shown(column))
         if name == "query":
             return list(self.queries)
-        if name not in self.columns and isinstance(column, str):
-            name = str(parse(column))
+        if name not in self.columns and not isinstance(column, Measure):
+            name = str(parse(name))
         if name not in self.columns:
             raise InputError(
                 "per_query", "one of its columns", shown(name), did_you_mean(name, self.columns)

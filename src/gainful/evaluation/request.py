@@ -13,7 +13,13 @@ from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
-from gainful.measures.notation import Measures, parse, read_measures
+from gainful.measures.notation import (
+    GivenMeasure,
+    Measures,
+    listed_measures,
+    read_measure,
+    read_measures,
+)
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
 
@@ -61,10 +67,10 @@ def read_request(measures: Measures, options: MeasuringOptions) -> Request:
     return Request(asked, policy_for(policy, asked), tool)
 
 
-def read_one(measure: str | Measure, options: MeasuringOptions) -> Request:
+def read_one(measure: GivenMeasure, options: MeasuringOptions) -> Request:
     """Read the one measure, the policy and the dialect that a caller gives."""
     policy, tool = _policy_and_tool(options)
-    asked = (_as_written(measure) if tool is None else tool.measure(measure),)
+    asked = (read_measure(measure) if tool is None else tool.measure(measure),)
     return Request(asked, policy_for(policy, asked), tool)
 
 
@@ -126,12 +132,8 @@ def asked_of(measures: Measures, tool: Dialect | None) -> tuple[Measure, ...]:
     """Return the measures that are asked for, as a tool has them."""
     if tool is None:
         return read_measures(measures)
-    if isinstance(measures, str | Measure):
-        measures = [measures]
-    if not isinstance(measures, Iterable):
-        raise MeasureError("measures", "a measure or a list of measures", shown(measures))
     translated: list[Measure] = []
-    for one in measures:
+    for one in listed_measures(measures):
         if isinstance(one, str):
             translated += tool.read(one)
         else:
@@ -140,7 +142,7 @@ def asked_of(measures: Measures, tool: Dialect | None) -> tuple[Measure, ...]:
 
 
 def find_measure(
-    measure: str | Measure, measures: Sequence[Measure], dialect: str | None
+    measure: GivenMeasure, measures: Sequence[Measure], dialect: str | None
 ) -> Measure | None:
     """Return which of the measures of some scores is meant; None where none is.
 
@@ -156,7 +158,7 @@ def find_measure(
         return named[measure]  # a gain that is a function has no notation that reads back
     from gainful.measures.dialect_catalogue import dialects
 
-    readers = [_as_written, *(each.measure for each in dialects() if each.name == dialect)]
+    readers = [read_measure, *(each.measure for each in dialects() if each.name == dialect)]
     problems = []
     for read in readers:
         try:
@@ -169,10 +171,6 @@ def find_measure(
     if len(problems) == len(readers):
         raise problems[0]
     return None
-
-
-def _as_written(measure: str | Measure) -> Measure:
-    return measure if isinstance(measure, Measure) else parse(measure)
 
 
 def refuse_grades(

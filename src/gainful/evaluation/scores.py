@@ -32,7 +32,7 @@ from gainful.evaluation.request import find_measure
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM
 from gainful.measures.measure import Measure
-from gainful.measures.notation import read_measures
+from gainful.measures.notation import GivenMeasure, name_of, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
@@ -88,7 +88,7 @@ class Scores(Rows, Result):
         """Return how many queries count for a measure."""
         return int(self.counted[:, column].sum())
 
-    def __getitem__(self, measure: str | Measure) -> float:
+    def __getitem__(self, measure: GivenMeasure) -> float:
         """Return the mean over queries, or what the measure has in its place."""
         return self.means[str(self._measure(measure))]
 
@@ -113,7 +113,7 @@ class Scores(Rows, Result):
             means[str(measure)] = aggregate_of(measure, values)
         return means
 
-    def counted_values(self, measure: str | Measure) -> Floats:
+    def counted_values(self, measure: GivenMeasure) -> Floats:
         """Return the values (n,) of a measure, of the queries that count for its mean."""
         column = self.measures.index(self._measure(measure))
         values: Floats = self.values[self.counted[:, column], column]
@@ -121,7 +121,7 @@ class Scores(Rows, Result):
 
     def interval(
         self,
-        measure: str | Measure | None = None,
+        measure: GivenMeasure | None = None,
         *,
         method: str = "hall",
         level: float = 0.95,
@@ -234,7 +234,7 @@ class Scores(Rows, Result):
         names = tuple(str(measure) for measure in self.measures)
         return PerQuery(self.queries, names, self.values, self.counted)
 
-    def signature(self, measure: str | Measure) -> str:
+    def signature(self, measure: GivenMeasure) -> str:
         """Return one line that pins the number down.
 
         It names the measure, every choice of the policy that is not the default (ties always),
@@ -287,7 +287,7 @@ class Scores(Rows, Result):
         judged = sum(int((batch.rank <= rank).sum()) for batch in self._batches)
         return seen, seen - judged
 
-    def hashes(self, measure: str | Measure) -> tuple[str, str]:
+    def hashes(self, measure: GivenMeasure) -> tuple[str, str]:
         """Return the hashes of the judgments and of the run, as the signature of a measure has them."""
         return self._hashes(self._measure(measure).reach)
 
@@ -312,19 +312,20 @@ class Scores(Rows, Result):
             self._hashed[reach] = _hashes_of(self._batches, reach)
         return self._hashed[reach]
 
-    def known(self, measure: str | Measure) -> Measure:
+    def known(self, measure: GivenMeasure) -> Measure:
         """Return the measure of these scores that is meant, in any spelling."""
         return self._measure(measure)
 
-    def _measure(self, measure: str | Measure) -> Measure:
+    def _measure(self, measure: GivenMeasure) -> Measure:
         found = find_measure(measure, self.measures, self.dialect)
         if found is None:
             names = [str(known) for known in self.measures]
+            written = name_of(measure)
             raise InputError(
                 "scores",
                 "a measure that was evaluated",
-                f"'{measure}'" if isinstance(measure, Measure) else shown(measure),
-                did_you_mean(str(measure) if isinstance(measure, Measure) else measure, names),
+                f"'{measure}'" if isinstance(measure, Measure) else shown(written),
+                did_you_mean(written, names),
             )
         return found
 
@@ -465,7 +466,7 @@ class ScoresPlot:
         self._scores = scores
 
     def distribution(
-        self, measure: str | Measure | None = None, *, name: str = "run", **look: Unpack["Look"]
+        self, measure: GivenMeasure | None = None, *, name: str = "run", **look: Unpack["Look"]
     ) -> "Chart":
         """Draw how many queries have which score, and their mean; of the first measure if None.
 
@@ -481,7 +482,7 @@ class ScoresPlot:
 
     def curve(
         self,
-        measure: str | Measure | None = None,
+        measure: GivenMeasure | None = None,
         *,
         upto: int = 20,
         name: str = "run",

@@ -62,14 +62,14 @@ def _ask(gain: Gain, grade: float) -> float:
         found = gain.function(grade)
         return read_number(found, where=f"gain {gain} of grade {write_number(grade)}")
     table = dict(gain.table)
-    if grade not in table and grade != 0:
+    if grade not in table and grade != 0 and not gain.own:
         raise InputError(
             f"gain {gain}",
             "a gain for every grade that occurs",
             f"none for grade {write_number(grade)}",
-            "Add it to the table.",
+            "Add it to the table, or 'else: linear' for grades that are their own gain.",
         )
-    return table.get(grade, 0.0)
+    return table.get(grade, grade)
 
 
 def discounts_of(discount: Discount, base: float, depth: int) -> Floats:

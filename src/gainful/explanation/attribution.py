@@ -32,7 +32,7 @@ from gainful.kernels.cumulated_gain import absent
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.ranked_documents import Ranking
 from gainful.measures.measure import Measure
-from gainful.measures.notation import parse
+from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import printable
 from gainful.rendering.table_formats import Cell, Table
@@ -417,7 +417,7 @@ def attribute(
     judgments: object,
     base: object,
     run: object,
-    measure: str | Measure = "nDCG@10",
+    measure: GivenMeasure = "nDCG@10",
     *,
     query: object,
     **options: Unpack[MeasuringOptions],
@@ -472,9 +472,9 @@ def has_parts(measure: Measure) -> bool:
     return measure.name in SUMS and not measure.changes("norm")
 
 
-def read_attributed(measure: str | Measure) -> Measure:
+def read_attributed(measure: GivenMeasure) -> Measure:
     """Read a measure that is a sum over documents, divided by nothing that they change."""
-    asked = measure if isinstance(measure, Measure) else parse(measure)
+    asked = read_measure(measure)
     if not has_parts(asked):
         raise MeasureError(
             "attribute",

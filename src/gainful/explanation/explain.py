@@ -29,6 +29,7 @@ from gainful.matching.ranked_documents import Placed
 from gainful.matching.reader import Reader
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 
 _TITLES = {
@@ -41,7 +42,7 @@ _TITLES = {
 def explain(
     judgments: object,
     run: object,
-    measure: str | Measure = "nDCG@10",
+    measure: GivenMeasure = "nDCG@10",
     *,
     query: object,
     **options: Unpack[MeasuringOptions],
@@ -86,7 +87,7 @@ def explain_with(
 
 def explain_grades(
     grades: "Grades",
-    measure: str | Measure = "nDCG",
+    measure: GivenMeasure = "nDCG",
     *,
     judged: "Grades | None" = None,
     policy: GivenPolicy | None = None,

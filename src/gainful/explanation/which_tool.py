@@ -17,6 +17,7 @@ from gainful.matching.reader import reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
@@ -139,7 +140,7 @@ class Which(Result):
 def which(
     judgments: object,
     run: object,
-    measure: str | Measure = "nDCG@10",
+    measure: GivenMeasure = "nDCG@10",
     *,
     got: str | float,
     **options: Unpack[MeasuringOptions],
@@ -221,7 +222,7 @@ def _near(tried: list[Candidate], aim: float, room: float) -> list[Candidate]:
 
 
 def _ways(
-    measure: str | Measure, policy: Policy, *, ids: bool
+    measure: GivenMeasure, policy: Policy, *, ids: bool
 ) -> list[tuple[str, Way, Dialect | None]]:
     """Return the ways to try: each tool as it is, then with one choice changed; none twice."""
     starts: list[tuple[Way, Dialect | None]] = [(way_of(OURS, measure, policy, ids=ids), None)]

@@ -20,7 +20,7 @@ from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.family import MEAN
 from gainful.measures.measure import Measure
-from gainful.measures.notation import parse
+from gainful.measures.notation import GivenMeasure, name_of, read_measure
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
@@ -246,7 +246,7 @@ def _finite(value: float) -> float | None:
 def why(
     judgments: object,
     run: object,
-    measure: str | Measure = "nDCG@10",
+    measure: GivenMeasure = "nDCG@10",
     *,
     dialects: Sequence[str | Dialect],
     **options: Unpack[MeasuringOptions],
@@ -274,7 +274,7 @@ def why(
     >>> [(cause.name, round(cause.part, 4)) for cause in found.causes]
     [('gain', -0.167), ('ideal', 0.4887)]
     """
-    if not isinstance(measure, str | Measure):
+    if name_of(measure) is None:
         raise MeasureError("why", "one measure", shown(measure))
     if not isinstance(dialects, str | Dialect | Sequence):
         raise InputError("dialects", "one or two names of tools", shown(dialects))
@@ -298,7 +298,7 @@ def why(
 def _why(
     reader: Reader,
     run: object,
-    measure: str | Measure,
+    measure: GivenMeasure,
     names: Sequence[str | Dialect],
 ) -> Why:
     measuring = WayMeasurer(reader, run)
@@ -325,14 +325,14 @@ def _why(
     )
 
 
-def way_of(name: str | Dialect, measure: str | Measure, policy: Policy, *, ids: bool) -> Way:
+def way_of(name: str | Dialect, measure: GivenMeasure, policy: Policy, *, ids: bool) -> Way:
     """Return how a tool measures; `gainful` is this package under a policy.
 
     Chunks are folded as the policy says before any tool sees them. `ids` is whether documents have
     ids; without, tools that order ties by them average.
     """
     if isinstance(name, str) and name == OURS:
-        asked = measure if isinstance(measure, Measure) else parse(measure)
+        asked = read_measure(measure)
         return Way(OURS, asked, policy.resolved(ids=ids))
     found = dialect(name)
     chosen = found.policy if ids else found.for_arrays()

@@ -21,7 +21,7 @@ from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Placed
 from gainful.measures.discount import Discount
 from gainful.measures.measure import Measure
-from gainful.measures.notation import parse
+from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.policy import Policy
 
 _NORMALISED = "nDCG"
@@ -50,7 +50,7 @@ class Sums:
         measure: what is worked out.
 
     >>> from gainful.matching.dict_matching import match_queries
-    >>> from gainful.measures.notation import parse
+    >>> from gainful.measures.notation import parse, GivenMeasure, read_measure
     >>> matched = match_queries([("q", {"a": 2, "b": 1}, {"a": 1.0})], Policy(ties="doc"))
     >>> sums = Sums(matched, parse("nDCG"), Policy(ties="doc"))
     >>> sums.value(parse("DCG"), 0), sums.worth(2.0)
@@ -142,7 +142,7 @@ class Sums:
 def summed(measure: Measure, family: str) -> Measure:
     """Return another family at the cutoff of a measure, with the parameters that they share.
 
-    >>> from gainful.measures.notation import parse
+    >>> from gainful.measures.notation import parse, GivenMeasure, read_measure
     >>> summed(parse("nDCG(gain=exp2)@5"), "DCG")
     Measure('DCG(gain=exp2)@5')
     """
@@ -233,9 +233,9 @@ def has_table(measure: Measure) -> bool:
     return measure.name in PARTS and not measure.changes("norm")
 
 
-def read_explained(measure: str | Measure) -> Measure:
+def read_explained(measure: GivenMeasure) -> Measure:
     """Read a measure that has a worked table."""
-    asked = measure if isinstance(measure, Measure) else parse(measure)
+    asked = read_measure(measure)
     if not has_table(asked):
         raise MeasureError(
             "explain",

@@ -33,7 +33,7 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.matched import Matched
 from gainful.matching.reader import Reader
 from gainful.measures.measure import Measure
-from gainful.measures.notation import Measures, read_measures
+from gainful.measures.notation import GivenMeasure, Measures, read_measure
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Cell, Note, Table, as_html, as_text
@@ -106,12 +106,12 @@ class Bounds(Result):
         """Whether the values are differences of two runs."""
         return self.coverage is None
 
-    def __getitem__(self, measure: str | Measure) -> Bound:
+    def __getitem__(self, measure: GivenMeasure) -> Bound:
         """Return the bounds of the mean: the means of the bounds."""
         column = self._column(measure)
         return Bound(*(_mean(array[:, column]) for array in (self.value, self.low, self.high)))
 
-    def query(self, query: str, measure: str | Measure) -> Bound:
+    def query(self, query: str, measure: GivenMeasure) -> Bound:
         """Return the bounds of one query."""
         if not isinstance(query, str) or query not in self._places:
             raise InputError("bounds", "a query that was evaluated", shown(query))
@@ -122,8 +122,8 @@ class Bounds(Result):
     def _places(self) -> dict[str, int]:
         return {query: place for place, query in enumerate(self.queries)}
 
-    def _column(self, measure: str | Measure) -> int:
-        (found,) = read_measures(measure)
+    def _column(self, measure: GivenMeasure) -> int:
+        found = read_measure(measure)
         if found not in self.measures:
             raise InputError("bounds", "a measure that was asked for", f"'{found}'")
         return self.measures.index(found)

@@ -11,6 +11,7 @@ from gainful.evaluation.evaluate import evaluate_one
 from gainful.evaluation.request import read_one
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.plotting import charts
 from gainful.plotting.charts import SizedLook
@@ -77,7 +78,7 @@ class Curve(Result):
 def curve(
     judgments: object,
     run: object,
-    measure: str | Measure = "nDCG",
+    measure: GivenMeasure = "nDCG",
     *,
     upto: int = 20,
     **options: Unpack[MeasuringOptions],

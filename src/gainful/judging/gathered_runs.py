@@ -19,6 +19,7 @@ from gainful.matching.ranked_documents import by_score
 from gainful.matching.reader import Reader
 from gainful.measures.family import GEOMETRIC
 from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 
 GradesByQuery = dict[str, dict[str, float]]
@@ -147,7 +148,7 @@ def _reach(measure: Measure, policy: Policy, depth: int) -> int | None:
     return max(measure.reach, depth)
 
 
-def read_measured(measure: str | Measure, options: MeasuringOptions) -> Request:
+def read_measured(measure: GivenMeasure, options: MeasuringOptions) -> Request:
     """Read a measure that is the mean, or the sum, of what a run is worth for each query."""
     request = read_one(measure, options)
     found = request.measure

@@ -17,6 +17,7 @@ from gainful.inputs.read_table import read_table
 from gainful.kernels.binary_relevance import ratio
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure
 from gainful.rendering.table_formats import Table, as_html, as_text
 from gainful.writing.result import Result
 
@@ -122,7 +123,7 @@ class InferredAP(_Estimate):
 def inferred_ap(
     samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
     run: object,
-    measure: str | Measure = "AP",
+    measure: GivenMeasure = "AP",
     **options: Unpack[MeasuringOptions],
 ) -> InferredAP:
     """Estimate AP from judgments that were sampled from the strata of a pool: xinfAP.
@@ -200,7 +201,7 @@ def _precisions(listed: list[str], pool: Mapping[str, Sampled], least: float) ->
 def inferred_ndcg(
     samples: Mapping[str, Mapping[str, tuple[object, float]]] | str | os.PathLike[str],
     run: object,
-    measure: str | Measure = "nDCG",
+    measure: GivenMeasure = "nDCG",
     **options: Unpack[MeasuringOptions],
 ) -> Inferred:
     """Estimate nDCG from judgments that were sampled from the strata of a pool.

@@ -18,7 +18,7 @@ from gainful.judging.gathered_runs import (
 )
 from gainful.judging.judging_priorities import prioritise, read_compared
 from gainful.matching.keyword_options import MeasuringOptions, takes
-from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure
 from gainful.message_texts import counted, shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.writing.file_formats import POOLS, read_naming
@@ -209,7 +209,7 @@ def pool(
     depth: int = _DEPTH,
     judgments: object = None,
     order: str = "pool",
-    measure: str | Measure | None = None,
+    measure: GivenMeasure | None = None,
     budget: int | None = None,
     grades: Sequence[float] | None = None,
     **options: Unpack[MeasuringOptions],
@@ -260,7 +260,7 @@ def pool(
 def next_to_judge(
     judgments: object,
     runs: Runs | Sequence[object],
-    measure: str | Measure = _MEASURE,
+    measure: GivenMeasure = _MEASURE,
     *,
     budget: int | None = 50,
     grades: Sequence[float] | None = None,

@@ -20,6 +20,7 @@ from gainful.judging.gathered_runs import (
 )
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.statistics.ranking_agreement import kendall_tau
@@ -135,7 +136,7 @@ class PoolBias(Result, Sequence[LeftOut]):
 def pool_bias(
     judgments: object,
     runs: Runs | Sequence[object],
-    measure: str | Measure = "nDCG@10",
+    measure: GivenMeasure = "nDCG@10",
     *,
     depth: int = 100,
     **options: Unpack[MeasuringOptions],

@@ -19,6 +19,7 @@ from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import mean_and_variance
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.writing.result import Result
@@ -87,7 +88,7 @@ class Chance(Result):
 def random_order(
     judgments: object,
     run: object,
-    measure: str | Measure = "nDCG@10",
+    measure: GivenMeasure = "nDCG@10",
     **options: Unpack[MeasuringOptions],
 ) -> Chance:
     """Return a measure beside its mean and variance over all orders of each list.

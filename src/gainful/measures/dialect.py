@@ -6,11 +6,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gainful import arguments
-from gainful.errors import InputError, MeasureError
+from gainful.errors import InputError
 from gainful.measures.family_catalogue import family
-from gainful.measures.foreign_spellings import without_call, written_out
+from gainful.measures.foreign_spellings import ForeignMeasure, without_call, written_out
 from gainful.measures.measure import Measure
-from gainful.measures.notation import read_measures, read_text
+from gainful.measures.notation import (
+    GivenMeasure,
+    only_one,
+    read_measures,
+    read_text,
+    split_measures,
+)
 from gainful.measures.policy import BY_ID, Policy, read_policy
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import shown
@@ -93,7 +99,7 @@ class Dialect:
             arguments.one_of_type(self.grades, "dialect, grades", Grades, "the Grades of a tool")
         arguments.truth(self.lists, "dialect, lists")
 
-    def measure(self, asked: str | Measure) -> Measure:
+    def measure(self, asked: GivenMeasure) -> Measure:
         """Return a measure as this tool has it; parameters that are written out stay.
 
         Of a measure that is a value and no text, those stay that are not at their defaults.
@@ -106,21 +112,19 @@ class Dialect:
         """
         if isinstance(asked, Measure):
             return self._translated(asked, frozenset())
-        found = self.read(asked)
-        if len(found) != 1:
-            raise MeasureError(
-                f"measure {asked!r}", "one measure", f"{len(found)}", "Give one cutoff."
-            )
-        return found[0]
+        return only_one(self.read(asked), asked)
 
-    def read(self, written: str) -> tuple[Measure, ...]:
-        """Return what the tool means by a text: several measures where it names several cutoffs.
+    def read(self, written: str | ForeignMeasure) -> tuple[Measure, ...]:
+        """Return what the tool means by a text: several measures where it names several, or cutoffs.
 
         >>> from gainful.measures.dialect_catalogue import dialect
         >>> dialect("sklearn").read("ndcg_score@5,10")
         (Measure('nDCG(ideal=retrieved)@5'), Measure('nDCG(ideal=retrieved)@10'))
         """
         asked = read_text(written, "a text such as 'nDCG@10'")
+        return tuple(each for part in split_measures(asked) for each in self._read(part))
+
+    def _read(self, asked: str) -> tuple[Measure, ...]:
         name, at, cutoff = without_call(asked).partition("@")
         known = self.names.get(name)
         text = written_out(asked) if known is None else f"{known}{at}{cutoff}"

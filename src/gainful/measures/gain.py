@@ -15,6 +15,7 @@ FORMS = {
 }
 """The named gains, the default first, with their definitions."""
 
+_ELSE = "else"
 _EXPECTED = "linear, exp2, binary, a table {grade: gain} or, in Python, a function of the grade"
 
 
@@ -24,21 +25,27 @@ class Gain:
 
     `form` is one of `FORMS`, or `table` or `function`. A table gives the gain of each
     grade that it lists; grade 0 has gain 0 unless listed; any other grade is an error
-    when it is met. Build one with `gain`.
+    when it is met, or its own gain where the table ends in `else: linear` (`own`).
+    Build one with `gain`.
     """
 
     form: str
     table: tuple[tuple[float, float], ...] = ()
     function: Callable[[float], float] | None = None
+    own: bool = False
 
     def __str__(self) -> str:
         if self.function is not None:
             name = str(getattr(self.function, "__name__", type(self.function).__name__))
             return f"<{name.strip('<>')}>"
         if self.form == "table":
-            pairs = (f"{write_number(grade)}: {write_number(gain)}" for grade, gain in self.table)
+            pairs = [f"{write_number(grade)}: {write_number(gain)}" for grade, gain in self.table]
+            pairs += [f"{_ELSE}: linear"] if self.own else []
             return "{" + ", ".join(pairs) + "}"
         return self.form
+
+
+_LINEAR = Gain("linear")
 
 
 def gain(value: object) -> Gain:
@@ -46,6 +53,8 @@ def gain(value: object) -> Gain:
 
     >>> str(gain("exp2")), str(gain({2: 3, 1: 1.5})), str(gain("{1:1, 2:10}"))
     ('exp2', '{1: 1.5, 2: 3}', '{1: 1, 2: 10}')
+    >>> str(gain("{1: 1, 2: 3, else: linear}"))  # grade 1 is its own gain, as all others are
+    '{2: 3, else: linear}'
     """
     if isinstance(value, Gain):
         return value
@@ -75,11 +84,20 @@ def _read_pairs(text: str) -> list[tuple[str, str]]:
 
 def _table(pairs: object) -> Gain:
     table: dict[float, float] = {}
+    own = False
     for grade, value in pairs:  # type: ignore[attr-defined]
+        if isinstance(grade, str) and grade.strip() == _ELSE:
+            if own or str(value).strip() != "linear":
+                raise MeasureError("gain table", f"{_ELSE}: linear, once", shown(value))
+            own = True
+            continue
         key = read_number(grade, where="gain table", expected="a finite number as grade")
         if key in table:
             raise MeasureError("gain table", "each grade once", f"grade {write_number(key)} twice")
         table[key] = read_number(value, where="gain table", expected="a finite number as gain")
+    if own:
+        table = {key: worth for key, worth in table.items() if key != worth}
+        return Gain("table", table=tuple(sorted(table.items())), own=True) if table else _LINEAR
     if not table:
         raise MeasureError("gain", "a table with at least one grade", "an empty table")
     return Gain("table", table=tuple(sorted(table.items())))

@@ -4,13 +4,14 @@
     parameter = key "=" value
 
 `str(measure)` writes it, defaults left out; `parse` reads it back to the same value.
+Several stand in one text with blanks or commas between: `nDCG@10 AP, RR`; `nDCG@5,10` has two cutoffs.
 The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written; so are the forms
-of CatBoost, Spark and NTCIREVAL (`foreign_spellings`).
+of CatBoost, Spark and NTCIREVAL (`foreign_spellings`), and the measure objects of ir_measures.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -18,12 +19,18 @@ from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures.family import NEVER, Family, Spelling
 from gainful.measures.family_catalogue import catalogue
-from gainful.measures.foreign_spellings import written_out
+from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, written_out
 from gainful.measures.measure import Measure, read_cutoff
 from gainful.measures.name_suggestions import hint_of_subtopics, suggest
 from gainful.message_texts import shown
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
+
+GivenMeasure = str | Measure | ForeignMeasure
+"""What a caller may give as a measure: its text, its value, or that of ir_measures."""
+
+Measures = GivenMeasure | Sequence[GivenMeasure]
+"""What a caller may give as measures."""
 
 _NOTATION = re.compile(
     r"(?P<name>\w+?)"
@@ -33,9 +40,12 @@ _NOTATION = re.compile(
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # all but tabs and line ends
 _OPENING, _CLOSING = "({", ")}"
+_NEXT = re.compile(r"(?<=[\w)}])(?:\s+|\s*,\s*)(?=\d*[^\W\d])")
+_WORDS = re.compile(r"[\w\s]+")  # one name of several words, where the first is none
 
 # ir_measures names the gain by the formula of the DCG.
 _IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exp2"}
+_IR_MEASURES_KEYS = {"gains": "gain", "max_rel": "max"}
 
 
 def read_text(text: object, expected: str) -> str:
@@ -49,14 +59,17 @@ def read_text(text: object, expected: str) -> str:
     gainful.errors.MeasureError: measure: expected a text such as 'nDCG@10', found 'P@5,\x1c10'. It holds a control character.
     """
     if not isinstance(text, str):
-        raise MeasureError("measure", expected, shown(text))
+        written = text_of_object(text)
+        if written is None:
+            raise MeasureError("measure", expected, shown(text))
+        return written
     if _CONTROL.search(text):
         raise MeasureError("measure", expected, shown(text), "It holds a control character.")
     return text.strip()
 
 
-def parse(text: str) -> Measure:
-    """Read one measure.
+def parse(text: str | ForeignMeasure) -> Measure:
+    """Read one measure, from its text or from an object of ir_measures.
 
     >>> parse("nDCG(gain=exp2, base=e)@10")
     Measure('nDCG(gain=exp2, base=e)@10')
@@ -66,25 +79,69 @@ def parse(text: str) -> Measure:
     return only_one(parse_all(text), text)
 
 
-def only_one(measures: tuple[AnyMeasure, ...], text: str) -> AnyMeasure:
+def read_measure(given: GivenMeasure) -> Measure:
+    """Return one measure, however a caller gives it."""
+    return given if isinstance(given, Measure) else parse(given)
+
+
+def name_of(given: object) -> str | None:
+    """Return what a measure is called, however a caller gives it; None for what is none."""
+    return str(given) if isinstance(given, str | Measure) else text_of_object(given)
+
+
+def only_one(measures: tuple[AnyMeasure, ...], text: object) -> AnyMeasure:
     """Return the one measure that a text stands for; refuse several."""
     if len(measures) != 1:
-        raise MeasureError(
-            f"measure {text!r}", "one measure", f"{len(measures)}", "Give one cutoff."
-        )
+        several = len({measure.name for measure in measures}) > 1
+        hint = "Give one of them." if several else "Give one cutoff."
+        raise MeasureError(f"measure {str(text)!r}", "one measure", f"{len(measures)}", hint)
     return measures[0]
 
 
-def parse_all(text: str) -> tuple[Measure, ...]:
-    """Read a measure with one or several cutoffs.
+def parse_all(text: str | ForeignMeasure) -> tuple[Measure, ...]:
+    """Read measures, each with one or several cutoffs.
 
-    >>> parse_all("nDCG@5,10")
-    (Measure('nDCG@5'), Measure('nDCG@10'))
+    >>> parse_all("nDCG@5,10 AP")
+    (Measure('nDCG@5'), Measure('nDCG@10'), Measure('AP'))
     """
-    return _parsed(text, read_text(text, "a text such as 'nDCG@10'"))
+    stripped = read_text(text, "a text such as 'nDCG@10'")
+    return _all_parsed(text if isinstance(text, str) else stripped, stripped)
 
 
 @lru_cache(maxsize=1024)
+def _all_parsed(text: str, stripped: str) -> tuple[Measure, ...]:
+    parts = split_measures(stripped)
+    if len(parts) == 1:
+        return _parsed(text, stripped)
+    read: list[Measure] = []
+    try:
+        for part in parts:
+            read += _parsed(part, part)
+    except MeasureError:
+        if read or not _WORDS.fullmatch(stripped):
+            raise
+        hint = suggest("_".join(stripped.split()), catalogue())
+        raise MeasureError("measure", "a measure of the catalogue", shown(text), hint) from None
+    return tuple(read)
+
+
+def split_measures(text: str) -> list[str]:
+    """Return the texts of measures that stand in one text, with blanks or commas between.
+
+    >>> split_measures("nDCG(gain=exp2, base=e)@5, 10 AP,RR")
+    ['nDCG(gain=exp2, base=e)@5, 10', 'AP', 'RR']
+    """
+    parts, depth, start, seen = [], 0, 0, 0
+    for found in _NEXT.finditer(text):
+        between = text[seen : found.start()]
+        depth += sum(map(between.count, _OPENING)) - sum(map(between.count, _CLOSING))
+        seen = found.start()
+        if depth == 0:
+            parts.append(text[start : found.start()])
+            start = found.end()
+    return [*parts, text[start:]]
+
+
 def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
     found = _NOTATION.fullmatch(written_out(stripped))
     if found is None:
@@ -118,12 +175,6 @@ def _at(
     return tuple(Measure(family.name, cutoff=cutoff, **parameters) for cutoff in cutoffs)
 
 
-Measures = (
-    str | Measure | list[str] | list[Measure] | list[str | Measure] | tuple[str | Measure, ...]
-)
-"""What a caller may give as measures."""
-
-
 def read_measures(measures: object) -> tuple[Measure, ...]:
     """Read what a caller gives as measures: one, or several, as text or as values.
 
@@ -132,10 +183,8 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
     >>> read_measures(["nDCG@10", "ndcg_cut_10", "CG"])
     (Measure('nDCG@10'), Measure('CG'))
     """
-    expected = "a measure or a list of measures"
-    some = [measures] if isinstance(measures, Measure) else measures
     read: dict[Measure, None] = {}
-    for item in arguments.listed(some, "measures", expected, error=MeasureError):
+    for item in listed_measures(measures):
         for measure in (item,) if isinstance(item, Measure) else parse_all(item):
             read[measure] = None
     if not read:
@@ -146,6 +195,15 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
                 "measures", "different names", f"'{name}' twice", "Rename one of the functions."
             )
     return tuple(read)
+
+
+def listed_measures(measures: object) -> list[Any]:
+    """Return what a caller gives as measures as a list; those of ir_measures are texts there."""
+    expected = "a measure or a list of measures"
+    if isinstance(measures, Measure) or text_of_object(measures) is not None:
+        measures = [measures]
+    items = arguments.listed(measures, "measures", expected, error=MeasureError)
+    return [item if (text := text_of_object(item)) is None else text for item in items]
 
 
 def family(name: str) -> Family:
@@ -200,6 +258,9 @@ def read_parameters(
     for key, value in pairs:
         if key in ("cutoff", "k"):
             raise MeasureError(f"measure {where!r}", "a cutoff written @10", f"{key}={value}")
+        if key == "judged_only":
+            _refuse_judged_only(value, where)
+            continue
         if key in parameters:
             raise MeasureError(f"measure {where!r}", "each parameter once", f"{key} twice")
         parameters[key] = value
@@ -220,4 +281,26 @@ def _from_ir_measures(key: str, quoted: str) -> tuple[str, str]:
     value = quoted.strip("'\"")
     if key == "dcg":
         return "gain", _IR_MEASURES_DCG.get(value, value)
-    return ("gain", value) if key == "gains" else (key, value)
+    if key == "gains" and value.startswith("{") and value.endswith("}"):
+        # A grade that its table lacks is its own gain; it leaves such grades out when it prints.
+        listed = value[1:-1].strip()
+        return "gain", f"{{{listed}{', ' * bool(listed)}else: linear}}"
+    return _IR_MEASURES_KEYS.get(key, key), value
+
+
+def _refuse_judged_only(value: str, where: str) -> None:
+    """Say which policy ir_measures' parameter stands for; without effect, it may stand."""
+    if value == "False":
+        return
+    name, _, rest = where.partition("(")
+    inside, _, cutoff = rest.rpartition(")")
+    items = [item.strip() for item in _split_outside_brackets(inside)]
+    others = ", ".join(item for item in items if not item.startswith("judged_only"))
+    plain = f"{name}({others}){cutoff}" if others else f"{name}{cutoff}"
+    raise MeasureError(
+        f"measure {where!r}",
+        "parameters of the measure",
+        f"judged_only={value}, a choice of the policy",
+        f"Write '{plain}' with policy={{'unjudged': 'condense'}}, on the command line "
+        f"-m '{plain}' --unjudged condense.",
+    )

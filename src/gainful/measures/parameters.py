@@ -59,7 +59,7 @@ GAIN = Parameter(
     "gain",
     gain.gain("linear"),
     "; ".join(f"`{name}` {meaning}" for name, meaning in gain.FORMS.items())
-    + "; a table `{grade: gain}`; in Python a function of the grade",
+    + "; a table `{grade: gain}`, also with `else: linear` for grades that are their own gain; in Python a function of the grade",
     gain.gain,
     str,
 )

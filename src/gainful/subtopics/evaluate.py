@@ -24,6 +24,7 @@ from gainful.matching.minus_one_marks import warn_of_marks
 from gainful.matching.open_input import open_input
 from gainful.matching.reader import opened_session
 from gainful.measures.measure import Measure
+from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown
 from gainful.subtopics.measure_values import values_of
@@ -31,8 +32,6 @@ from gainful.subtopics.notation import SubtopicMeasure, read_measures
 from gainful.subtopics.query_arrays import Topic
 from gainful.subtopics.scores import SubtopicScores
 from gainful.subtopics.subtopic_judgments import Judged, read_judged, read_weights
-
-Measures = str | Measure | Sequence[str | Measure]
 
 # What has a meaning where documents belong to several subtopics.
 _ANSWERS = {

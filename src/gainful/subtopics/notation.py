@@ -6,10 +6,10 @@ its brackets. `str(measure)` writes it, defaults left out; `parse` reads it back
 
 import re
 
-from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures import notation
 from gainful.measures.family import Family
+from gainful.measures.foreign_spellings import ForeignMeasure
 from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
 from gainful.message_texts import shown
 from gainful.subtopics.measure_catalogue import INTENT_AWARE, subtopic_family
@@ -86,7 +86,7 @@ class SubtopicMeasure(Measure):
         return f"SubtopicMeasure('{self}')"
 
 
-def parse(text: str) -> SubtopicMeasure:
+def parse(text: str | ForeignMeasure) -> SubtopicMeasure:
     """Read one measure.
 
     >>> parse("alpha-nDCG@20"), parse("D#-nDCG@10")
@@ -95,15 +95,21 @@ def parse(text: str) -> SubtopicMeasure:
     return notation.only_one(parse_all(text), text)
 
 
-def parse_all(text: str) -> tuple[SubtopicMeasure, ...]:
-    """Read a measure with one or several cutoffs.
+def parse_all(text: str | ForeignMeasure) -> tuple[SubtopicMeasure, ...]:
+    """Read measures, each with one or several cutoffs.
 
     >>> parse_all("ERR_IA@5,10")
     (SubtopicMeasure('ERR_IA@5'), SubtopicMeasure('ERR_IA@10'))
     >>> parse_all("IA(nDCG(gain=exp2)@5,10)")
     (SubtopicMeasure('IA(nDCG(gain=exp2)@5)'), SubtopicMeasure('IA(nDCG(gain=exp2)@10)'))
     """
-    found = _NOTATION.fullmatch(notation.read_text(text, "a text such as 'alpha_nDCG@20'"))
+    stripped = notation.read_text(text, "a text such as 'alpha_nDCG@20'")
+    parts = notation.split_measures(stripped)
+    return tuple(measure for part in parts for measure in _parsed(part))
+
+
+def _parsed(text: str) -> tuple[SubtopicMeasure, ...]:
+    found = _NOTATION.fullmatch(text)
     if found is None:
         raise MeasureError("measure", "a name such as alpha_nDCG@20 or IA(nDCG@10)", shown(text))
     family, arguments = subtopic_family(found["name"]), found["arguments"]
@@ -142,10 +148,8 @@ def read_measures(measures: object) -> tuple[SubtopicMeasure, ...]:
     >>> read_measures(["strec@10", "Irec@10", "IA(AP)"])
     (SubtopicMeasure('strec@10'), SubtopicMeasure('IA(AP)'))
     """
-    expected = "a measure or a list of measures"
-    some = [measures] if isinstance(measures, Measure) else measures
     read: dict[SubtopicMeasure, None] = {}
-    for item in arguments.listed(some, "measures", expected, error=MeasureError):
+    for item in notation.listed_measures(measures):
         if isinstance(item, Measure) and not isinstance(item, SubtopicMeasure):
             raise MeasureError(
                 "measures",

@@ -9,6 +9,7 @@ from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores, TieRange
 from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure, name_of
 from gainful.measures.policy import Policy
 from gainful.message_texts import did_you_mean
 from gainful.rendering.table_formats import Cell
@@ -59,7 +60,7 @@ class SubtopicScores(Scores):
         names = tuple(str(measure) for measure in self.measures)
         return _PerQuery(self.queries, names, self.values, self.counted)
 
-    def _measure(self, measure: str | Measure) -> Measure:
+    def _measure(self, measure: GivenMeasure) -> Measure:
         by_name = {str(known): known for known in self.measures}
         if isinstance(measure, str) and measure in by_name:
             return by_name[measure]  # a gain that is a function has no notation that reads back
@@ -96,9 +97,10 @@ class SubtopicScores(Scores):
 class _PerQuery(PerQuery):
     """The same table, whose columns are found by any spelling of their measures."""
 
-    def __getitem__(self, column: str | Measure) -> list[Cell]:
-        if isinstance(column, str) and column not in self.columns:
-            column = str(parse(column))
+    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
+        name = name_of(column)
+        if name is not None and name not in self.columns and not isinstance(column, Measure):
+            column = str(parse(name))
         return super().__getitem__(column)
 
 

@@ -18,7 +18,7 @@ def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
         return ops.floats(labels > 0, labels)
     if gain.form == "linear":
         return labels
-    found = ops.where(labels == 0, labels, math.nan)
+    found = labels if gain.own else ops.where(labels == 0, labels, math.nan)
     for grade, value in gain.table:
         found = ops.where(labels == grade, value, found)
     return found

@@ -7,7 +7,7 @@ from typing import Any, cast
 from gainful.arguments import choice
 from gainful.errors import MeasureError
 from gainful.measures.measure import Measure
-from gainful.measures.notation import parse
+from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.tensors import metrics
 from gainful.tensors.losses.array_operations import Array, operations_for
 from gainful.tensors.losses.flat_lists import of_each_list
@@ -72,7 +72,7 @@ class Surrogate:
         return f"loss({str(self.measure)!r}, {written})"
 
 
-def loss(measure: str | Measure, *, method: str = "approx", **options: Any) -> Surrogate:
+def loss(measure: GivenMeasure, *, method: str = "approx", **options: Any) -> Surrogate:
     """Return a loss to train for a measure: DCG or nDCG with any gain, discount, base and cutoff.
 
     Args:
@@ -86,7 +86,7 @@ def loss(measure: str | Measure, *, method: str = "approx", **options: Any) -> S
     >>> train(torch.tensor([2.0, 1.0, 0.0]), torch.tensor([2, 1, 0])).item() < 0.001
     True
     """
-    wanted = measure if isinstance(measure, Measure) else parse(measure)
+    wanted = read_measure(measure)
     if wanted.name not in ("DCG", "nDCG") or wanted.changes("norm", "depth"):
         expected = "DCG or nDCG, which have surrogates (nDCG with norm=ideal and depth=cutoff)"
         raise MeasureError("loss", expected, f"'{wanted}'")

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from gainful.measures.measure import Measure
+from gainful.measures.notation import GivenMeasure
 from gainful.tensors.losses.measure_loss import loss
 
 
@@ -21,7 +21,7 @@ class Loss(torch.nn.Module):
     """
 
     def __init__(
-        self, measure: str | Measure = "nDCG(gain=exp2)", *, method: str = "approx", **options: Any
+        self, measure: GivenMeasure = "nDCG(gain=exp2)", *, method: str = "approx", **options: Any
     ) -> None:
         super().__init__()
         self.surrogate = loss(measure, method=method, **options)

@@ -31,7 +31,9 @@ def gains(lists: ScoredLists, gain: Gain) -> Any:
             worth = lists.numbers(grades > 0)
         case "table":
             # Of two numbers of Python, PyTorch makes float32, whatever the grades are.
-            worth = xp.where(grades == 0, xp.zeros_like(grades), float("nan"))
+            worth = (
+                grades if gain.own else xp.where(grades == 0, xp.zeros_like(grades), float("nan"))
+            )
             for grade, value in gain.table:
                 worth = xp.where(grades == lists.constant(grade), value, worth)
         case _:
