@@ -124,6 +124,36 @@ def test_objects_for_subtopics():
         gf.evaluate_subtopics(subtopics, {"q1": {"a": 1}}, "alpha_nDCG(judged_only=True)@5")
 
 
+def test_objects_for_subtopics_give_its_numbers():
+    rng = random.Random(5)  # noqa: S311
+    judgments = {
+        str(query): {
+            str(subtopic): {f"d{i}": rng.choice((0, 1)) for i in range(12)} for subtopic in range(3)
+        }
+        for query in range(1, 5)
+    }
+    run = {query: {f"d{i}": rng.random() for i in rng.sample(range(18), 14)} for query in judgments}
+    rows = [ir_measures.ScoredDoc(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    qrels = [
+        ir_measures.Qrel(query, doc, grade, subtopic)
+        for query, subtopics in judgments.items()
+        for subtopic, docs in subtopics.items()
+        for doc, grade in docs.items()
+    ]
+    asked = [
+        *(
+            ir_measures.alpha_nDCG @ 10,
+            ir_measures.alpha_DCG(alpha=0.2) @ 5,
+            ir_measures.ERR_IA @ 10,
+        ),
+        *(ir_measures.nERR_IA @ 5, ir_measures.NRBP(alpha=0.3, beta=0.7), ir_measures.nNRBP),
+        *(ir_measures.AP_IA, ir_measures.P_IA @ 5, ir_measures.StRecall @ 3),
+    ]
+    found = gf.evaluate_subtopics(judgments, run, asked)
+    for measure in asked:
+        assert found[measure] == pytest.approx(measure.calc_aggregate(qrels, rows)), measure
+
+
 @pytest.mark.parametrize("given", [nDCG @ 5, AP, ir_measures.ERR @ 3])
 def test_an_object_that_was_not_measured_is_named(given):
     with pytest.raises(gf.InputError, match=f"a measure that was evaluated, found '{given}'"):
