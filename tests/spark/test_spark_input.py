@@ -178,6 +178,21 @@ def test_columns_of_any_type_and_name(spark):
     assert "expected strings (or integers) as ids for query" in message(JUDGMENTS, floats)
 
 
+def test_ids_come_back_as_the_type_they_had(spark):
+    rows = [(7, 1, 1.0), (7, 2, 0.5), (12, 3, 0.25)]
+    run = spark.createDataFrame(rows, "query bigint, doc int, score double")
+    scores = gf.evaluate({7: {2: 1}, 12: {3: 1}}, run, "RR")
+    found = scores.per_query.to_pandas()
+    assert found["query"].dtype == "int64"
+    assert found.to_numpy().tolist() == [[7, 0.5], [12, 1.0]]
+    assert gf.evaluate({"007": {"2": 1}, "12": {"3": 1}}, run, "RR").per_query.to_pandas()[
+        "query"
+    ].tolist() == ["12", "007"]
+    # On Spark they are strings, which Spark compares with integers by their value.
+    joined = run.join(scores.per_query.to_spark(), "query").select("query", "RR").collect()
+    assert {(int(row["query"]), row["RR"]) for row in joined} == {(7, 0.5), (12, 1.0)}
+
+
 def test_rows_that_are_not_on_this_machine(spark):
     run = spark.createDataFrame(ROWS, RUN)
     for call in (

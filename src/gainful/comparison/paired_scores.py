@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
+from gainful.inputs.id_types import UNTYPED, IdType, decided_type
 from gainful.inputs.identifiers import examples, in_order
 from gainful.message_texts import did_you_mean, shown
 
@@ -25,10 +26,12 @@ class Column:
     Attributes:
         queries: (q,) ids.
         values: {measure: (q,) float64}, NaN where the query has no value.
+        query_type: what the ids were, before they were text.
     """
 
     queries: tuple[str, ...]
     values: Mapping[str, Floats]
+    query_type: IdType = UNTYPED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,12 +43,14 @@ class Paired:
         measures: (m,) names.
         queries: (q,) ids, those of any system.
         values: [query, system, measure], NaN where a system has no value.
+        query_type: what the ids of the first of the systems were that has types of its own.
     """
 
     systems: tuple[str, ...]
     measures: tuple[str, ...]
     queries: tuple[str, ...]
     values: Floats
+    query_type: IdType = field(default=UNTYPED, compare=False)
 
     @property
     def kept(self) -> Bools:
@@ -64,7 +69,7 @@ class Paired:
         """Return only the queries that are compared under at least one measure."""
         some = np.flatnonzero(np.logical_or.reduce(self.kept, axis=1))
         queries = tuple(self.queries[at] for at in some)
-        return Paired(self.systems, self.measures, queries, self.values[some])
+        return replace(self, queries=queries, values=self.values[some])
 
     def system(self, name: object, what: str) -> int:
         """Return the place of a system."""
@@ -111,7 +116,8 @@ def pair(columns: Mapping[str, Column], measures: Sequence[str]) -> Paired:
         at = np.fromiter((place[query] for query in column.queries), np.intp, len(column.queries))
         for number, measure in enumerate(measures):
             values[at, system, number] = column.values[measure]
-    found = Paired(tuple(columns), tuple(measures), queries, values)
+    query_type = decided_type(column.query_type for column in columns.values())
+    found = Paired(tuple(columns), tuple(measures), queries, values, query_type)
     _refuse_too_large(found)
     _refuse_nothing(found, columns)
     return found

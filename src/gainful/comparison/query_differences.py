@@ -1,6 +1,6 @@
 """`QueryDifferences`: what every query was and became under every comparison, and who moved most."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from gainful.array_types import Floats
 from gainful.comparison.differences import Difference
 from gainful.comparison.paired_scores import Paired
 from gainful.errors import InputError
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.statistics.paired_tests import signs
@@ -113,11 +114,16 @@ class QueryDifferences(Result):
     columns = tuple(_COLUMNS)
 
     def __init__(
-        self, compared: Sequence[_Compared], notes: Sequence[str] = (), title: str = ""
+        self,
+        compared: Sequence[_Compared],
+        notes: Sequence[str] = (),
+        title: str = "",
+        query_type: IdType = UNTYPED,
     ) -> None:
         self._compared = tuple(compared)
         self._notes = tuple(notes)
         self._title = title
+        self._query_type = query_type
 
     def worst(self, count: int = 10) -> "QueryDifferences":
         """Return the queries that lost most in each comparison, the worst first.
@@ -146,9 +152,8 @@ class QueryDifferences(Result):
         best = arguments.whole(best, "best", least=0)
         moved = [word for word, asked in (("lost", worst), ("gained", best)) if asked]
         title = f"Queries that {' and '.join(moved)} most" if moved else ""
-        return QueryDifferences(
-            [each.ends(worst, best) for each in self._compared], self._notes, title
-        )
+        compared = [each.ends(worst, best) for each in self._compared]
+        return QueryDifferences(compared, self._notes, title, self._query_type)
 
     def __len__(self) -> int:
         return sum(len(each.queries) for each in self._compared)
@@ -193,6 +198,9 @@ class QueryDifferences(Result):
 
     def _columns_by_name(self) -> dict[str, list[Cell]]:
         return {column: self[column] for column in self.columns}
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": self._query_type}
 
     def _equal_by(self) -> tuple[Any, ...]:
         return (list(self._rows()),)
@@ -240,4 +248,4 @@ def query_differences(
                 losses=each.losses,
             )
         )
-    return QueryDifferences(compared, notes)
+    return QueryDifferences(compared, notes, query_type=paired.query_type)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gainful import arguments
 from gainful.array_types import Floats
@@ -11,6 +12,7 @@ from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
+from gainful.inputs.id_types import UNTYPED
 from gainful.inputs.read_table import InputTable, read_table
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.family_catalogue import catalogue
@@ -23,7 +25,8 @@ from gainful.message_texts import shortened
 def column_of_scores(scores: Scores) -> Column:
     """Return the scores of an evaluation; what is not counted has no value."""
     names = [str(measure) for measure in scores.measures]
-    return Column(scores.queries, dict(zip(names, scores.values.T, strict=True)))
+    values = dict(zip(names, scores.values.T, strict=True))
+    return Column(scores.queries, values, scores.query_type)
 
 
 def column_of_baseline(baseline: Baseline, measures: Sequence[str] | None, name: str) -> Column:
@@ -37,7 +40,8 @@ def column_of_baseline(baseline: Baseline, measures: Sequence[str] | None, name:
                 ", ".join(known),
                 "Compare what was saved, or save the baseline anew with this measure.",
             )
-    return Column(baseline.queries, dict(zip(known, baseline.values.T, strict=True)))
+    values = dict(zip(known, baseline.values.T, strict=True))
+    return Column(baseline.queries, values, baseline.query_type)
 
 
 def columns_of_tables(
@@ -117,7 +121,8 @@ def _read(table: object, name: str, asked: Sequence[str]) -> Column:
     if isinstance(table, Scores):
         return column_of_scores(table)
     if isinstance(table, PerQuery):
-        return _of_table(read_table(table.to_dict(), QUERIES, name), name, asked)
+        column = _of_table(read_table(table.to_dict(), QUERIES, name), name, asked)
+        return replace(column, query_type=table.query_type)
     if isinstance(table, Baseline):
         return column_of_baseline(table, None, name)
     return _of_table(read_table(table, QUERIES, name), name, asked)
@@ -139,7 +144,7 @@ def _of_table(table: InputTable, name: str, asked: Sequence[str]) -> Column:
         if len(table.columns) == 1:
             table.numbers(*table.columns)  # says which cell is no number
         raise InputError(name, "a column of numbers", ", ".join(table.columns))
-    return Column(table["query"], values)
+    return Column(table["query"], values, table.types.get("query", UNTYPED))
 
 
 def spelled(name: str) -> str:

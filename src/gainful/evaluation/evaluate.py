@@ -292,6 +292,7 @@ def _measure_run(reader: Reader, run: object, request: Request, depth: int | Non
         if depth is not None:  # what ties can do is not known of lists that were cut
             scores.match_whole = partial(_match_in, reader, run)
     scores.dialect = None if tool is None else tool.name
+    scores.query_type = reader.query_type(run)
     return scores
 
 
@@ -396,6 +397,7 @@ def evaluate_arrays(
     if chosen.negative == "auto" and tool is None:
         tell_marks(marks_among(batches), arrays=True)
     found.dialect = None if tool is None else tool.name
+    found.query_type = lists.query_type
     return found
 
 

@@ -1,10 +1,11 @@
 """The scores of each query, as columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, name_of, parse
 from gainful.message_texts import did_you_mean, shown
@@ -51,7 +52,8 @@ class PerQuery(Rows, Result):
     arrays without query ids keep their order.
 
     A cell is empty (None, null, NaN in pandas) where the policy left the query out of that
-    measure's mean.
+    measure's mean. In data frames the queries have the type that they had in the run, or in the
+    judgments; anywhere else they are strings.
     """
 
     def __init__(
@@ -60,9 +62,11 @@ class PerQuery(Rows, Result):
         measures: tuple[str, ...],
         values: Floats,
         counted: Bools,
+        query_type: IdType = UNTYPED,
     ) -> None:
         super().__init__(queries, values, counted)
         self.columns = ("query", *measures)
+        self.query_type = query_type  # of the ids, where they came from
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -109,6 +113,9 @@ class PerQuery(Rows, Result):
 
     def _columns_by_name(self) -> dict[str, list[Cell]]:
         return {column: self[column] for column in self.columns}
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": self.query_type}
 
     def _equal_by(self) -> tuple[Any, ...]:
         return self.columns, self.queries, self.values, self.counted

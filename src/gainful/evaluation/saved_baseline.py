@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import PurePath
 from typing import Any, NoReturn
 
@@ -24,6 +24,7 @@ from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.scores import Scores
 from gainful.inputs.engine import Session
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, beginning, opened, path_of, plain_file
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.nested_json import RepeatedError, unique_keys
 from gainful.measures.measure import Measure
 from gainful.measures.notation import parse
@@ -63,6 +64,7 @@ class Baseline(Result):
         runs: of each measure the hash of the run that it saw.
         version: of the package that measured.
         name: what messages call it: the file, if it comes from one.
+        query_type: what the ids were, before they were text; in a file they are text.
 
     >>> import gainful as gf
     >>> baseline = Baseline.of(gf.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"b": 2, "a": 1}}, "RR"))
@@ -82,10 +84,11 @@ class Baseline(Result):
     runs: Mapping[str, str]
     version: str
     name: str = "baseline"
+    query_type: IdType = field(default=UNTYPED, compare=False)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for each in fields(self):
+            value = getattr(self, each.name)
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
@@ -110,7 +113,11 @@ class Baseline(Result):
             judgments={name: judgments for name, (judgments, _) in hashes.items()},
             runs={name: run for name, (_, run) in hashes.items()},
             version=VERSION,
+            query_type=scores.query_type,
         )
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": self.query_type}
 
     def table(self) -> Table:
         """Return the values of each query, for rendering."""

@@ -29,6 +29,7 @@ from gainful.evaluation.means_over_queries import (
 from gainful.evaluation.measuring import Measured, measure_batches
 from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.evaluation.request import find_measure
+from gainful.inputs.id_types import UNTYPED
 from gainful.matching.matched import Matched
 from gainful.measures.family import MEAN, SUM
 from gainful.measures.measure import Measure
@@ -81,6 +82,7 @@ class Scores(Rows, Result):
         self._counts = counts
         self._hashed: dict[int | None, tuple[str, str]] = {}
         self.dialect: str | None = None  # of another tool, where it was asked for
+        self.query_type = UNTYPED  # of the ids, where they came from
         self.slices: tuple[ScoreSlice, ...] = ()  # where they were asked for
         self.match_whole: Callable[[], Sequence[Matched]] | None = None  # where lists were cut
 
@@ -220,7 +222,7 @@ class Scores(Rows, Result):
         deeper = any(each.reach is None or each.reach > seen for each in measures)
         batches = self.whole() if deeper else self._batches
         found = measure_matched(batches, measures, self.policy)
-        found.dialect = self.dialect
+        found.dialect, found.query_type = self.dialect, self.query_type
         return found
 
     def warn_of_ties(self, amount: float) -> None:
@@ -232,7 +234,7 @@ class Scores(Rows, Result):
     def per_query(self) -> PerQuery:
         """The values of each query: columns query, and one for each measure."""
         names = tuple(str(measure) for measure in self.measures)
-        return PerQuery(self.queries, names, self.values, self.counted)
+        return PerQuery(self.queries, names, self.values, self.counted, self.query_type)
 
     def signature(self, measure: GivenMeasure) -> str:
         """Return one line that pins the number down.
@@ -351,7 +353,7 @@ class Scores(Rows, Result):
         arguments.truth(per_query, "per_query")
         means = self.table()
         table = replace(self.per_query.table(), notes=means.notes) if per_query else means
-        write_table(table, path, format=format)
+        write_table(table, path, format=format, id_types={"query": self.query_type})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the means, and what they rest on, as plain values; `per_query` has its own."""

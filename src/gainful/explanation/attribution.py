@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -27,6 +27,7 @@ from gainful.explanation.worked_steps import (
     why_empty,
 )
 from gainful.explanation.worked_tables import Account, Step, grade_cell, plain_cell, rank_cell
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import id_text
 from gainful.kernels.cumulated_gain import absent
 from gainful.matching.keyword_options import MeasuringOptions, takes
@@ -117,6 +118,7 @@ class Attribution(Account):
         run_ideal: what the sum of the run is divided by.
         policy: the policy, ties decided.
         remarks: what else there is to say of the values.
+        doc_type: what the ids of documents were, before they were text.
     """
 
     measure: Measure
@@ -132,6 +134,7 @@ class Attribution(Account):
     run_ideal: float | None
     policy: Policy
     remarks: tuple[str, ...] = ()
+    doc_type: IdType = field(default=UNTYPED, compare=False)
 
     @property
     def difference(self) -> float:
@@ -211,6 +214,9 @@ class Attribution(Account):
             other = f" for the base, {self.run_ideal:.{_DIGITS}f} for the run"
             notes.append(f"{name} = {ideal}{'' if self.base_ideal == self.run_ideal else other}")
         return [*notes, *self.remarks, policy_note(self.policy)]
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"doc": self.doc_type}
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""
@@ -456,6 +462,7 @@ def attribute(
     name = id_text(query, where="query")
     with replace(request, policy=chosen).reader_of(judgments, options) as reader:
         first, second = (read_judged_ranking(reader, each, name, chosen) for each in (base, run))
+        doc_type = reader.doc_type(run, base)
     look_at_grades(first, asked, request.policy, request.tool)
     remarks = _missing(asked, name, first, second)
     sides = []
@@ -464,7 +471,7 @@ def attribute(
         is_empty(sums, 0, name, undefined=UNDEFINED)
         sides.append(side_of(listed, sums, 0))
     base_side, run_side = sides
-    return attribution_of(base_side, run_side, remarks)
+    return replace(attribution_of(base_side, run_side, remarks), doc_type=doc_type)
 
 
 def has_parts(measure: Measure) -> bool:

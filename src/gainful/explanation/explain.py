@@ -63,7 +63,8 @@ def explain(
     name = id_text(query, where="query")
     asked = read_explained(request.measure)
     with request.reader_of(judgments, options) as reader:
-        return explain_with(reader, run, asked, name, request.policy, request.tool)
+        worked = explain_with(reader, run, asked, name, request.policy, request.tool)
+        return dataclasses.replace(worked, doc_type=reader.doc_type(run))
 
 
 def explain_with(

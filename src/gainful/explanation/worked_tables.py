@@ -5,9 +5,10 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.measures.gain import FORMS as GAINS
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
@@ -167,6 +168,7 @@ class Explanation(Account):
     """A value, and the worked sums and the division that lead to it.
 
     Prints as text, shows as HTML in a notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
+    `doc_type` is what the ids of documents were, before they were text.
     """
 
     measure: Measure
@@ -175,6 +177,7 @@ class Explanation(Account):
     parts: tuple[Part, ...]
     policy: Policy
     remark: str = ""
+    doc_type: IdType = field(default=UNTYPED, compare=False)
 
     @property
     def heading(self) -> str:
@@ -199,6 +202,9 @@ class Explanation(Account):
         blank: list[Cell] = [None] * (len(COLUMNS) - 1)
         rows.append([str(self.measure), *blank, self.value])
         return Table(("part", *COLUMNS), rows, digits=_DIGITS)
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"doc": self.doc_type}
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values."""

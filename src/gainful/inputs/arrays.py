@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
+from gainful.inputs.id_types import TEXT, UNTYPED, IdType
 from gainful.inputs.identifiers import id_text, in_order
 from gainful.message_texts import shown
 
@@ -27,7 +28,8 @@ class Lists:
     """Documents in a row, and where the list of each query stands among them.
 
     The list of query q is `labels[starts[q] : starts[q] + lengths[q]]`, and so for scores.
-    Queries stand by id where the caller gave ids, else in the order of the input.
+    Queries stand by id where the caller gave ids, else in the order of the input; `query_type` is
+    what the ids were, before they were text.
     """
 
     queries: tuple[str, ...]
@@ -35,6 +37,7 @@ class Lists:
     lengths: Ints
     labels: Numbers
     scores: Numbers
+    query_type: IdType = UNTYPED
 
     def split(self, parts: int) -> list["Lists"]:
         """Split into about so many parts with as many documents each, no list divided."""
@@ -76,7 +79,7 @@ def read_lists(
         raise InputError("scores", f"the shape of labels, {given.shape}", f"{numbers.shape}")
     numbers = checked_numbers(numbers, "scores", valid).ravel()
 
-    names, lengths, order = _segments(given.shape, group, query)
+    names, lengths, order, query_type = _segments(given.shape, group, query)
     if order is not None:
         grades, numbers = grades[order], numbers[order]
     if valid is not None:
@@ -97,7 +100,7 @@ def read_lists(
         places = dict(zip(names, range(len(names)), strict=True))
         by_id = np.array([places[name] for name in queries], np.int64)
         starts, lengths = starts[by_id], lengths[by_id]
-    return Lists(tuple(queries), starts, lengths, grades, numbers)
+    return Lists(tuple(queries), starts, lengths, grades, numbers, query_type)
 
 
 def as_array(value: ArrayLike, name: str) -> AnyArray:
@@ -179,8 +182,8 @@ def _mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> Bools | None:
 
 def _segments(
     shape: tuple[int, ...], group: ArrayLike | None, query: ArrayLike | None
-) -> tuple[list[str] | None, Ints, Ints | None]:
-    """Return the names and lengths of the lists, and how to reorder the documents for them."""
+) -> tuple[list[str] | None, Ints, Ints | None, IdType]:
+    """Return the names and lengths of the lists, how to reorder the documents, and the type of ids."""
     batch = len(shape) == BATCH_DIMENSIONS
     if group is not None and (query is not None or batch):
         beside = "a batch of lists" if batch else "query="
@@ -188,16 +191,18 @@ def _segments(
     if batch:
         lengths = np.full(shape[0], shape[1], np.int64)
         if query is None:
-            return None, lengths, None
-        names = _names(_ids(query, shape[0], "the lists of the batch"))
+            return None, lengths, None, UNTYPED
+        ids = _ids(query, shape[0], "the lists of the batch")
+        names = _names(ids)
         if len(set(names)) < len(names):
             raise InputError("query", "a different id for each list of the batch", "one id twice")
-        return names, lengths, None
+        return names, lengths, None, _type_of(ids)
     if query is not None:
-        return _by_query(_ids(query, shape[0], "the documents"))
+        ids = _ids(query, shape[0], "the documents")
+        return *_by_query(ids), _type_of(ids)
     if group is None:
-        return None, np.array(shape, np.int64), None
-    return None, _sizes(group, shape[0]), None
+        return None, np.array(shape, np.int64), None, UNTYPED
+    return None, _sizes(group, shape[0]), None, UNTYPED
 
 
 def _by_query(ids: AnyArray) -> tuple[list[str], Ints, Ints | None]:
@@ -226,6 +231,10 @@ def _ids(query: ArrayLike, count: int, what: str) -> AnyArray:
     if ids.dtype.kind not in "iuUOT":
         raise InputError("query", "strings (or integers) as ids", f"an array of {ids.dtype}")
     return ids
+
+
+def _type_of(ids: AnyArray) -> IdType:
+    return IdType(ids.dtype.name) if ids.dtype.kind in "iu" else TEXT
 
 
 def _listed_ids(values: Sequence[object]) -> AnyArray:

@@ -77,7 +77,7 @@ class Columns(dict[str, str]):
     def __init__(
         self,
         names: Mapping[str, str] | None = None,
-        queries: Sequence[str] | None = None,
+        queries: Sequence[object] | None = None,
         assessors: object = None,
     ) -> None:
         super().__init__(names or {})
@@ -87,7 +87,7 @@ class Columns(dict[str, str]):
         self._assessors = assessors
         self._assessors_used = assessors is None
 
-    def use_queries(self) -> Sequence[str] | None:
+    def use_queries(self) -> Sequence[object] | None:
         """Return the ids of the queries for a list of lists; None if there are none."""
         self._queries_used = True
         return self._queries
@@ -166,18 +166,21 @@ def read_columns(
     return Columns(names, ids, assessors)
 
 
-def _read_queries(given: object) -> list[str] | None:
-    """Return the ids of queries, in the order of a list of lists."""
+def _read_queries(given: object) -> list[object] | None:
+    """Return the ids of queries, in the order of a list of lists, as they were given."""
     if given is None:
         return None
     if isinstance(given, str | os.PathLike):
         return _ids_in_file(path_of(given))
     if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
         raise InputError("queries", "a list of ids, or a file of them", shown(given))
-    return [id_text(each, where=f"queries, item {place}") for place, each in enumerate(given, 1)]
+    ids = list(given)
+    for place, each in enumerate(ids, 1):
+        id_text(each, where=f"queries, item {place}")
+    return ids
 
 
-def _ids_in_file(name: str) -> list[str]:
+def _ids_in_file(name: str) -> list[object]:
     with opened(name) as file:
         lines = file.read().removeprefix(BYTE_ORDER_MARK).splitlines()
     try:

@@ -3,12 +3,14 @@
 import ctypes
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gainful.errors import InputError
 from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
+from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
 from gainful.message_texts import shown
@@ -24,11 +26,11 @@ class _Stream:
     """
 
     def __init__(self, source: Any) -> None:
-        self._source = source
+        self.source = source
         self.names: list[str] | None = None
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        stream = self._source.__arrow_c_stream__(requested_schema)
+        stream = self.source.__arrow_c_stream__(requested_schema)
         if self.names is None:
             self.names = _names_in(stream)
         return stream
@@ -82,6 +84,31 @@ def written_names(table: Any) -> list[str] | None:
     if isinstance(table, _Stream):
         return table.names
     return [str(name) for name in table.columns]
+
+
+def id_type_in(table: Any, place: int, engine: str) -> IdType:
+    """Return the type of a column of ids of what `readable` returned, and what the engine calls it.
+
+    In a column of objects of pandas, ids may be integers or texts.
+    """
+    if isinstance(table, _Stream):
+        return type_of_column(engine, _type_in_stream(table.source, place))
+    own = table.dtypes.iloc[place]
+    if own.kind != "O" or not isinstance(own, np.dtype):
+        return type_of_column(engine, own)
+    found = type_of_ids(table.iloc[:, place])
+    return found if found.is_text else replace(found, own=own)
+
+
+def _type_in_stream(source: Any, place: int) -> Any:
+    """Return the type of a column as polars or pyarrow has it; None of another library."""
+    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    if polars is not None and isinstance(source, polars.DataFrame):
+        return source.dtypes[place]
+    schema = getattr(source, "schema", None)
+    if pyarrow is not None and isinstance(schema, pyarrow.Schema):
+        return schema.field(place).type
+    return None
 
 
 def is_lasting(given: Any) -> bool:

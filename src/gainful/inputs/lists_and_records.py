@@ -21,6 +21,7 @@ import numpy as np
 
 from gainful.errors import InputError, warn
 from gainful.inputs.columns import ALIASES, Columns, asked_columns, plain_name
+from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.inputs.search_responses import hits_in, is_answer, query_in, responses_in
@@ -35,9 +36,13 @@ _UNGRADED = 1.0
 
 
 class Lists(NamedTuple):
-    """What was given, as `{query: {doc: number}}`; nothing that the caller has is in it."""
+    """What was given, as `{query: {doc: number}}`; nothing that the caller has is in it.
+
+    `types` are those that the ids of queries and of documents had.
+    """
 
     documents: dict[str, dict[str, float]]
+    types: tuple[IdType, IdType] = (UNTYPED, UNTYPED)
 
 
 class Rows(NamedTuple):
@@ -71,10 +76,10 @@ def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists 
             list of lists.
         name: what messages call it.
 
-    >>> read_lists({"q": ["a", "b"]}, RUN, Columns(), "run")
-    Lists(documents={'q': {'a': -1.0, 'b': -2.0}})
-    >>> read_lists({"q": {"a"}}, JUDGMENTS, Columns(), "judgments")
-    Lists(documents={'q': {'a': 1.0}})
+    >>> read_lists({"q": ["a", "b"]}, RUN, Columns(), "run").documents
+    {'q': {'a': -1.0, 'b': -2.0}}
+    >>> read_lists({"q": {"a"}}, JUDGMENTS, Columns(), "judgments").documents
+    {'q': {'a': 1.0}}
     """
     given = _unwrapped(given, kind)
     reading = _Reading(kind, columns, name)
@@ -160,7 +165,9 @@ def _is_list(given: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(given, Sequence | Iterator) and not hasattr(given, "_fields")
 
 
-def _named(queries: Sequence[str], items: Sequence[Any], name: str) -> Iterable[tuple[str, Any]]:
+def _named(
+    queries: Sequence[object], items: Sequence[Any], name: str
+) -> Iterable[tuple[object, Any]]:
     if len(queries) != len(items):
         raise InputError(
             "queries", f"{len(items)} ids, one for each list of {name}", str(len(queries))
@@ -229,6 +236,9 @@ class _Reading:
         self.asked = asked_columns(kind, columns)
         self._columns = columns
         self._is_run = kind.name == RUN.name
+        # Of each type that ids have, one of them.
+        self._queries: dict[type, object] = {}
+        self._docs: dict[type, object] = {}
         self._repeated: list[tuple[str, str]] = []
         self._rising: list[bool] = []
 
@@ -257,11 +267,17 @@ class _Reading:
         documents: dict[str, dict[str, float]] = {}
         for given, items in named:
             query = id_text(given, where=f"{self.name}, query ids")
+            self._queries.setdefault(type(given), given)
             if query in documents:
                 raise InputError(self.name, "each query once", f"{query!r} again")
             documents[query] = self._list(query, items)
         self._tell()
-        return Lists(documents)
+        types = type_of_ids(self._queries.values()), type_of_ids(self._docs.values())
+        return Lists(documents, types)
+
+    def _doc(self, given: object, where: str) -> str:
+        self._docs.setdefault(type(given), given)
+        return id_text(given, where=where)
 
     def _list(self, query: str, items: Any) -> dict[str, float]:
         where = f"{self.name}, query {query!r}"
@@ -269,7 +285,7 @@ class _Reading:
         if hits is not None:
             items = hits
         elif isinstance(items, Mapping):
-            return {id_text(doc, where=where): number for doc, number in items.items()}
+            return {self._doc(doc, where): number for doc, number in items.items()}
         if isinstance(items, Set):
             if self._is_run:
                 raise InputError(
@@ -287,7 +303,7 @@ class _Reading:
     def _item(self, item: Any, where: str) -> "_Item":
         """Return the id of a document, and its number where it has one."""
         if _is_id(item):
-            return _Item(id_text(item, where=where), None, certain=False)
+            return _Item(self._doc(item, where), None, certain=False)
         if isinstance(item, np.ndarray):
             item = item.tolist()
         if isinstance(item, tuple | list) and not hasattr(item, "_fields"):
@@ -313,7 +329,7 @@ class _Reading:
         held = [fields, *_inner(fields)]
         value = self._field(held, "doc", (*_IDS, *ALIASES["doc"]), _is_id)
         if value is not None:
-            return id_text(value, where=where)
+            return self._doc(value, where)
         raise InputError(
             where,
             "the id of a document" if asked is None else f"the field {asked!r} for doc",

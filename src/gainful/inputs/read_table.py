@@ -7,7 +7,7 @@ judgments of subtopics. Runs and judgments have readers of their own, which are 
 import math
 import os
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal, SupportsFloat
@@ -20,6 +20,7 @@ from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.column_roles import CHUNKS, Header, Role, Roles, find_header
 from gainful.inputs.columns import refuse_ids, refuse_repeated
 from gainful.inputs.data_frames import (
+    id_type_in,
     is_lasting,
     objects_in,
     readable,
@@ -29,12 +30,19 @@ from gainful.inputs.data_frames import (
 from gainful.inputs.engine import Session, file_quoted, name_quoted, said
 from gainful.inputs.files import LocalFile, is_parquet, parts_of, path_of, plain_file
 from gainful.inputs.float_precision import INEXACT, is_exact, written_integer
+from gainful.inputs.id_types import IdType, type_of_column, type_of_ids
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.row_by_row_reading import NO_HEADER
 from gainful.inputs.side_table_formats import format_of, number_in, read_head
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
-from gainful.inputs.typed_tables import refuse_mixed, written_columns
+from gainful.inputs.typed_tables import (
+    FRACTIONS,
+    id_text_in_sql,
+    is_whole_in_sql,
+    refuse_mixed,
+    written_columns,
+)
 from gainful.message_texts import did_you_mean, shown
 
 Cell = str | float | int | bool | None
@@ -49,7 +57,7 @@ _WHOLE = frozenset(
 ) | {"HUGEINT", "UHUGEINT"}
 _AS_THEY_ARE = _WHOLE | {"VARCHAR", "BOOLEAN", "FLOAT", "DOUBLE"}
 _AS_TEXT = frozenset(["ENUM", "UUID", "DATE", "TIME", "TIMESTAMP", "INTERVAL", "JSON", '"NULL"'])
-_IDS = _WHOLE | {"VARCHAR", "ENUM", "UUID"}
+_IDS = _WHOLE | {"VARCHAR", "ENUM", "UUID"} | FRACTIONS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +73,7 @@ class InputTable:
         first: the first id that was met, wanted or not, where only some are wanted.
         has_columns: whether what was read has columns with names, as dicts have not.
         groups: the keys of dicts that hold others, whether there are rows in them or not.
+        types: what ids were, before they were text, by role, where they had types.
 
     >>> from gainful.inputs.column_roles import QUERIES
     >>> given = {"q1": {"length": 3, "locale": "de"}, "q2": {"length": 5}}
@@ -80,6 +89,7 @@ class InputTable:
     first: str | None = None
     has_columns: bool = True
     groups: tuple[tuple[str, ...], ...] = ()
+    types: Mapping[str, IdType] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, role: str) -> tuple[Any, ...]:
         return self.roles[role]
@@ -169,7 +179,8 @@ def read_table(
         if not isinstance(asked, str):
             raise InputError(f"{name}, {role}", "the name of a column", shown(asked))
     if isinstance(given, Mapping):
-        return _gathered(mapping_rows(given, reading), reading, "dicts")
+        table = _gathered(mapping_rows(given, reading), reading, "dicts")
+        return replace(table, types={roles.all[0].name: type_of_ids(given)})
     if isinstance(given, list | tuple):
         records = ((f"{name}, record {number}", each) for number, each in enumerate(given, 1))
         found = record_rows(records, reading, "a dict {column: value}")
@@ -266,9 +277,12 @@ def _typed(
         types = dict(zip(names, (_plain_type(str(row[1])) for row in described), strict=True))
         ids = {role.name: header.places[role.name] for role in roles.all if role.holds == "id"}
         refuse_ids(name, [*types.items()], ids, _IDS)
+        _refuse_fractions(
+            relation, {role: names[at] for role, at in ids.items()}, types, name, session
+        )
         refuse_odd_ids(given, [names[place] for place in ids.values()], name)
         select, read = _selected(header, types, reading)
-        rows = session.rows(f"{select} FROM {relation}{_join(header, reading, session)}")
+        rows = session.rows(f"{select} FROM {relation}{_join(header, types, reading, session)}")
         if reading.wanted is not None and not rows:
             some = session.rows(f"{select} FROM {relation} LIMIT 1")
             reading.first.extend(str(row[0]) for row in some)
@@ -280,7 +294,30 @@ def _typed(
     numbers = count(1) if reading.wanted is None else None
     places = (name if numbers is None else f"{name}, row {next(numbers)}" for _ in rows)
     found = map(TableRow, places, [read] * len(rows), rows)
-    return _gathered(found, reading, "typed")
+    id_types = {
+        role: type_of_column(str(described[place][1]))
+        if table is None
+        else id_type_in(table, place, str(described[place][1]))
+        for role, place in ids.items()
+    }
+    return replace(_gathered(found, reading, "typed"), types=id_types)
+
+
+def _refuse_fractions(
+    relation: str, ids: Mapping[str, str], types: Mapping[str, str], name: str, session: Session
+) -> None:
+    """Refuse ids, in columns by role, that are fractions; those that are missing are found later."""
+    for role, column in ids.items():
+        if types[column] not in FRACTIONS:
+            continue
+        odd = f"NOT coalesce({is_whole_in_sql(column)}, true) AND NOT isnan({name_quoted(column)})"
+        for (found,) in session.rows(
+            f"SELECT CAST({name_quoted(column)} AS VARCHAR) FROM {relation} WHERE {odd} LIMIT 1"
+        ):
+            expected = f"strings (or integers) as ids for {role}"
+            raise InputError(
+                f"{name}, column {column!r}", expected, found, "Make the ids strings first."
+            )
 
 
 def _plain_type(written: str) -> str:
@@ -308,7 +345,7 @@ def _selected(header: Header, types: Mapping[str, str], reading: Reading) -> tup
 def _column(column: str, types: Mapping[str, str], role: Role | None, name: str) -> str:
     quoted, kind = name_quoted(column), types[column]
     if role is not None and role.holds == "id":
-        return f"CAST({quoted} AS VARCHAR)"
+        return id_text_in_sql(column, kind, name)
     if role is not None and role.holds == "text":
         text = f"CAST({quoted} AS VARCHAR)"
         quoted = text if role.longest is None else f"left({text}, {role.longest})"
@@ -331,14 +368,15 @@ def _column(column: str, types: Mapping[str, str], role: Role | None, name: str)
     )
 
 
-def _join(header: Header, reading: Reading, session: Session) -> str:
+def _join(header: Header, types: Mapping[str, str], reading: Reading, session: Session) -> str:
     """Write as SQL which rows are wanted."""
     if reading.wanted is None:
         return ""
-    key = name_quoted(header.names[header.places[reading.roles.keys[0].name]])
+    column = header.names[header.places[reading.roles.keys[0].name]]
     ids = np.array([*reading.wanted], object)
     known = session.register("ids", {"wanted": ids})
-    return f" SEMI JOIN {known} ON CAST({key} AS VARCHAR) = wanted"
+    key = id_text_in_sql(column, types[column], reading.name)
+    return f" SEMI JOIN {known} ON {key} = wanted"
 
 
 def _with_integers(

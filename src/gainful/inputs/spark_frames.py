@@ -21,13 +21,16 @@ from gainful.inputs.columns import (
     refuse_numbers,
 )
 from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import Kind
 from gainful.message_texts import shortened
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_WHOLE = frozenset(["tinyint", "smallint", "int", "bigint"])
+# The integers of Spark, and what arrays call them.
+_INTEGERS = {"tinyint": "int8", "smallint": "int16", "int": "int32", "bigint": "int64"}
+_WHOLE = frozenset(_INTEGERS)
 _TEXT = frozenset(["string", "char", "varchar"])
 _IDS = _WHOLE | _TEXT | {"binary"}
 _NUMBERS = _WHOLE | _TEXT | {"float", "double", "boolean", "decimal"}
@@ -248,6 +251,19 @@ def as_they_are(given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, s
     )
     refuse_ranks(frame, kind)
     return frame
+
+
+def id_types_on_spark(
+    given: "DataFrame | Unread", kind: Kind, columns: Mapping[str, str]
+) -> tuple[IdType, IdType]:
+    """Return what the ids of queries and of documents are; those of a file have no types."""
+    if isinstance(given, Unread):
+        return UNTYPED, UNTYPED
+    described = given.dtypes
+    names = [name for name, _ in described]
+    places = find_columns(names, kind_by_columns(names, kind, columns), columns, kind.name)
+    query, doc = (IdType(_INTEGERS.get(described[place][1], "text")) for place in places[:2])
+    return query, doc
 
 
 def _double(sql: Any, number: "Column", type_: str) -> "Column":

@@ -29,6 +29,7 @@ from gainful.inputs.engine import (
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile
 from gainful.inputs.float_precision import BEYOND_SINGLE, beyond_single
 from gainful.inputs.format_detection import Layout, json_lines_layout
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
 from gainful.inputs.row_by_row_reading import Fault, Row, first_fault, line_of, rows
 
@@ -66,6 +67,8 @@ class Source:
         layout: how its text is written.
         state: how its lines come to the engine; None where it has none.
         rows: how many rows its text has, as counted without the engine, where they are.
+        query_type: what the ids of its queries were, before they were text.
+        doc_type: what those of its documents were.
     """
 
     kind: Kind
@@ -77,6 +80,8 @@ class Source:
     layout: Layout = _NONE
     state: TextState | None = None
     rows: int | None = None
+    query_type: IdType = UNTYPED
+    doc_type: IdType = UNTYPED
 
     @property
     def lines(self) -> bool:

@@ -13,9 +13,16 @@ from gainful.inputs.columns import (
     refuse_ids,
     refuse_numbers,
 )
-from gainful.inputs.data_frames import is_lasting, readable, refuse_odd_objects, written_names
+from gainful.inputs.data_frames import (
+    id_type_in,
+    is_lasting,
+    readable,
+    refuse_odd_objects,
+    written_names,
+)
 from gainful.inputs.engine import Session, file_quoted, is_odd_number, name_quoted, quoted, said
 from gainful.inputs.format_detection import Layout
+from gainful.inputs.id_types import type_of_column
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.table_source import Source
 
@@ -37,11 +44,12 @@ _IDS = frozenset(
         "UHUGEINT",
     ]
 )
+FRACTIONS = frozenset(["FLOAT", "DOUBLE"])
+"""The types of the engine that a column of integers has in which some are missing."""
 _EXACT = 2.0**53  # below it, a float64 holds every integer
 _SHOWN = "left(replace(chr(39) || {} || chr(39), chr(10), ' '), 60)"  # what is no number
 _LARGE = frozenset(["BIGINT", "HUGEINT", "UBIGINT", "UHUGEINT"])
 _WHOLE = ",0)"  # how the type of decimals without places ends
-_FRACTIONS = frozenset(["FLOAT", "DOUBLE"])  # of a column of integers in which some are missing
 _NUMBERS = _IDS - {"UUID"} | frozenset(["FLOAT", "DOUBLE", "BOOLEAN", "DECIMAL"])
 
 
@@ -81,6 +89,7 @@ def typed(
     session: Session,
     name: str,
     written: Sequence[str] | None = None,
+    frame: object = None,
 ) -> Source:
     """Read columns that have types; numbers as ids are written as they are.
 
@@ -92,6 +101,7 @@ def typed(
         name: what messages call it.
         written: the names as they stand there, where they are known: the engine gives another to
             the second of two columns of one name.
+        frame: what `readable` returned, where it is a data frame or an Arrow object.
     """
     import duckdb
 
@@ -106,9 +116,9 @@ def typed(
     places = find_columns(written, kind, columns, name)
     query, doc = (name_quoted(names[place]) for place in places[:2])
     described = [(row[0], row[1]) for row in described]
-    ids = _IDS | _FRACTIONS | {"ENUM"}
+    ids = _IDS | FRACTIONS | {"ENUM"}
     refuse_ids(name, described, {"query": places[0], "doc": places[1]}, ids)
-    texts = [_id_text(names[place], described[place][1], name) for place in places[:2]]
+    texts = [id_text_in_sql(names[place], described[place][1], name) for place in places[:2]]
     if kind.implied is None:
         refuse_numbers(name, described[places[2]], kind, _NUMBERS)
         number, full_type = name_quoted(names[places[2]]), described[places[2]][1]
@@ -138,21 +148,33 @@ def typed(
     select = f"SELECT {texts[0]} AS query, {texts[1]} AS doc, {value} AS number{rank} {relation}"
     chosen = tuple(names[place] for place in places if place >= 0)
     layout = Layout("typed", names=chosen, assessor=assessor_in(written))
-    return Source(kind, name, select, layout=layout)
+    query_type, doc_type = (
+        type_of_column(described[place][1])
+        if frame is None
+        else id_type_in(frame, place, described[place][1])
+        for place in places[:2]
+    )
+    return Source(kind, name, select, layout=layout, query_type=query_type, doc_type=doc_type)
 
 
-def _id_text(column: str, type_: str, name: str) -> str:
+def id_text_in_sql(column: str, type_: str, name: str) -> str:
     """Return SQL for ids as texts; a fraction is one where it is whole, and written so."""
     quoted_name = name_quoted(column)
-    if type_ not in _FRACTIONS:
+    if type_ not in FRACTIONS:
         return f"CAST({quoted_name} AS VARCHAR)"
     odd = quoted(f"the id {{}} in the column {column!r} of the {name}: ids are whole numbers")
     return (
         f"CASE WHEN {quoted_name} IS NULL OR isnan({quoted_name}) THEN NULL "
-        f"WHEN {quoted_name} = trunc({quoted_name}) AND abs({quoted_name}) < {_EXACT!r} "
+        f"WHEN {is_whole_in_sql(column)} "
         f"THEN CAST(CAST({quoted_name} AS BIGINT) AS VARCHAR) "
         f"ELSE error(replace({odd}, '{{}}', CAST({quoted_name} AS VARCHAR))) END"
     )
+
+
+def is_whole_in_sql(column: str) -> str:
+    """Return SQL for whether a fraction is a whole number of which every digit is known."""
+    name = name_quoted(column)
+    return f"{name} = trunc({name}) AND abs({name}) < {_EXACT!r}"
 
 
 def written_columns(files: str, session: Session, name: str) -> list[list[tuple[str, str]]]:
@@ -209,7 +231,8 @@ def open_frame(
     if table is None:
         return None
     name = _registered(session, given, table, kind)
-    source = typed(f"FROM {name}", kind, columns, session, kind.name, written_names(table))
+    names = written_names(table)
+    source = typed(f"FROM {name}", kind, columns, session, kind.name, names, table)
     refuse_odd_objects(given, source.layout.names, kind)
     return source
 

@@ -11,6 +11,7 @@ from gainful import arguments
 from gainful.errors import GainfulWarning, MeasureError
 from gainful.evaluation.evaluate import run_progress
 from gainful.evaluation.request import Request, read_one
+from gainful.inputs.id_types import IdType
 from gainful.inputs.identifiers import warn_of_disjoint_documents
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
 from gainful.matching.keyword_options import MeasuringOptions
@@ -37,6 +38,8 @@ class Gathered:
         judged: query → document → grade; empty without judgments.
         lowest: the lowest grade; None without judgments.
         policy: what is left to do with them: chunks are folded already.
+        query_type: what the ids of queries were, before they were text.
+        doc_type: what those of documents were.
     """
 
     scores: dict[str, ScoresByQuery]
@@ -44,6 +47,8 @@ class Gathered:
     judged: GradesByQuery
     lowest: float | None
     policy: Policy
+    query_type: IdType
+    doc_type: IdType
 
 
 def gather(
@@ -77,9 +82,10 @@ def gather(
             _refuse_grades(request, judged, found)
             if told is not None:
                 told.finish_run()
+        types = reader.query_type(*runs.values()), reader.doc_type(*runs.values())
     grades = [grade for known in judged.values() for grade in known.values()]
     left = replace(request.policy, fold="none")
-    return Gathered(scores, tops, judged, min(grades, default=None), left)
+    return Gathered(scores, tops, judged, min(grades, default=None), left, *types)
 
 
 def _refuse_grades(request: Request, judged: GradesByQuery, found: ScoresByQuery) -> None:

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Unpack, overload
 
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.evaluation.request import Request, read_unmeasured, speaking
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.several_runs import Runs, read_runs
 from gainful.judging.gathered_runs import (
@@ -74,6 +75,8 @@ class Pool(Result, Sequence[Pooled]):
         measure: whose value the priorities are about, if there are any.
         grades: those that were tried for the priorities, if there are any.
         compared: the two runs whose difference the priorities are about, if there are.
+        query_type: what the ids of queries were, before they were text.
+        doc_type: what those of documents were.
     """
 
     rows: tuple[Pooled, ...]
@@ -83,6 +86,8 @@ class Pool(Result, Sequence[Pooled]):
     measure: str | None = None
     grades: tuple[float, ...] | None = None
     compared: tuple[str, str] | None = None
+    query_type: IdType = field(default=UNTYPED, compare=False)
+    doc_type: IdType = field(default=UNTYPED, compare=False)
 
     @overload
     def __getitem__(self, place: int) -> Pooled: ...
@@ -146,6 +151,9 @@ class Pool(Result, Sequence[Pooled]):
         rows = [[_cell(row, name) for name in columns] for row in self.rows]
         return Table(columns, rows, digits=_DIGITS, notes=[self.summary])
 
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": self.query_type, "doc": self.doc_type}
+
     def write(
         self,
         path: str | os.PathLike[str],
@@ -175,7 +183,8 @@ class Pool(Result, Sequence[Pooled]):
         """
         naming = read_naming(path, format, POOLS)
         if naming.format != "trec":
-            write_table(self.table(grades=naming.format in _FILLED_IN), path, format=format)
+            table = self.table(grades=naming.format in _FILLED_IN)
+            write_table(table, path, format=format, id_types=self._id_types())
             return
         grades: dict[str, dict[str, float | None]] = {}
         for row in self.rows:
@@ -253,7 +262,14 @@ def pool(
         if value is not None:
             raise InputError(name, "none with order='pool'", shown(value), "Set order='priority'.")
     gathered = gather(named, judgments, read_unmeasured(options), depth=deep, options=options)
-    return Pool(_rows(gathered), tuple(named), deep, marked=judgments is not None)
+    return Pool(
+        _rows(gathered),
+        tuple(named),
+        deep,
+        marked=judgments is not None,
+        query_type=gathered.query_type,
+        doc_type=gathered.doc_type,
+    )
 
 
 @takes(MeasuringOptions)
@@ -326,6 +342,8 @@ def next_to_judge(
         measure=str(asked),
         grades=found.grades,
         compared=compared,
+        query_type=gathered.query_type,
+        doc_type=gathered.doc_type,
     )
 
 
@@ -359,6 +377,8 @@ def _prioritised(
         marked=True,
         measure=str(measure),
         grades=found.grades,
+        query_type=gathered.query_type,
+        doc_type=gathered.doc_type,
     )
 
 

@@ -7,6 +7,7 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.inputs.columns import read_columns
 from gainful.inputs.engine import Session
+from gainful.inputs.id_types import decided_type
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.several_runs import Runs, read_runs
 from gainful.linting.checked_tables import CheckedTable, check_input
@@ -74,13 +75,17 @@ def check(
         if judged.size:
             drafts += look_at_documents(session, judged)
             drafts += look_at_grades(session, judged, expected)
+        types = [(opened.query_type, opened.doc_type)]
         for name, run in given.items():
             found = open_input(run, RUN, names, session, checked=False)
+            types.insert(-1, (found.query_type, found.doc_type))  # the judgments stay the last
             readable = found.beside(opened, f"run {name!r}")
             drafts += _look_at_run(session, judged, readable, name, cutoff)
         findings = settled(drafts)
     names.refuse_unused()
-    return Findings(findings, (JUDGMENTS.name, *given), cutoff, expected)
+    query_type, doc_type = (decided_type(each) for each in zip(*types, strict=True))
+    looked_at = (JUDGMENTS.name, *given)
+    return Findings(findings, looked_at, cutoff, expected, query_type, doc_type)
 
 
 def _look_at_run(

@@ -1,9 +1,10 @@
 """`Findings`: what a check found, to print, to render, and to decide on."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, overload
 
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.linting.rules import RULES, SEVERITIES, Rule
 from gainful.message_texts import printable
 from gainful.rendering.table_formats import WRITERS, Table, as_html
@@ -63,12 +64,16 @@ class Findings(Result, Sequence[Finding]):
         inputs: what was looked at: judgments, and the names of the runs.
         cutoff: the rank down to which lists were looked at.
         scale: the lowest and the highest grade expected, if they were given.
+        query_type: what the ids of queries were, before they were text.
+        doc_type: what those of documents were.
     """
 
     found: tuple[Finding, ...]
     inputs: tuple[str, ...]
     cutoff: int
     scale: tuple[float, float] | None = None
+    query_type: IdType = field(default=UNTYPED, compare=False)
+    doc_type: IdType = field(default=UNTYPED, compare=False)
 
     rules: ClassVar[tuple[Rule, ...]] = tuple(RULES.values())
 
@@ -123,9 +128,12 @@ class Findings(Result, Sequence[Finding]):
 
     def table(self) -> Table:
         """Return the findings with the summary as note, for rendering."""
-        columns = [field.name for field in fields(Finding)]
+        columns = [each.name for each in fields(Finding)]
         rows = [[getattr(finding, name) for name in columns] for finding in self.found]
         return Table(columns, rows, notes=[self.summary])
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": self.query_type, "doc": self.doc_type}
 
     def __str__(self) -> str:
         return "\n\n".join([*map(str, self.found), printable(self.summary)])

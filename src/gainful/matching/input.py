@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.clean_trec_files import TrecArrays
 from gainful.inputs.engine import Session
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.table_source import Source
 from gainful.matching.chunks_to_documents import Chunks
@@ -75,6 +76,16 @@ class Input(ABC):
 
     def __init__(self, kind: Kind, name: str, session: Session) -> None:
         self.kind, self.name, self.session = kind, name, session
+
+    @property
+    def query_type(self) -> IdType:
+        """What the ids of queries were, before they were read as text; files other than Parquet have text."""
+        return UNTYPED
+
+    @property
+    def doc_type(self) -> IdType:
+        """What the ids of documents were, before they were read as text."""
+        return UNTYPED
 
     @abstractmethod
     def refuse(self, remedy: str = "") -> NoReturn:

@@ -21,6 +21,7 @@ from gainful.inputs.files import (
     unpacked,
 )
 from gainful.inputs.format_detection import Layout, recognise
+from gainful.inputs.id_types import UNTYPED, type_of_ids
 from gainful.inputs.judgments_or_run import JUDGMENTS, Kind
 from gainful.inputs.table_source import Source, TextState, json_lines
 from gainful.matching.input import Input
@@ -83,8 +84,19 @@ def _open_object(given: object, kind: Kind, columns: Columns, session: Session) 
     return _open_lists(given, kind, kind.name, columns, session)
 
 
-def _open_lists(given: object, kind: Kind, name: str, columns: Columns, session: Session) -> Input:
-    """Open lists, records, or what another library or a search service returned."""
+def _open_lists(
+    given: object,
+    kind: Kind,
+    name: str,
+    columns: Columns,
+    session: Session,
+    *,
+    from_file: bool = False,
+) -> Input:
+    """Open lists, records, or what another library or a search service returned.
+
+    Those in a file of JSON have ids that are text, as all text files have.
+    """
     from gainful.inputs.lists_and_records import Rows, read_lists
     from gainful.matching.input_kinds.dict_input import DictInput
 
@@ -99,8 +111,18 @@ def _open_lists(given: object, kind: Kind, name: str, columns: Columns, session:
     if isinstance(found, Rows):
         from gainful.inputs.nested_json import Records
 
-        return TableInput(_records(Records(name, kind, found.records), columns, session), session)
-    return DictInput(found.documents, kind, name, session)
+        source = _records(Records(name, kind, found.records), columns, session)
+        if not from_file:
+            keys = source.layout.names
+            query, doc = (keys[place] for place in source.layout.places[:2])
+            source = replace(
+                source,
+                query_type=type_of_ids(record[query] for record in found.records),
+                doc_type=type_of_ids(record[doc] for record in found.records),
+            )
+        return TableInput(source, session)
+    types = (UNTYPED, UNTYPED) if from_file else found.types
+    return DictInput(found.documents, kind, name, session, types)
 
 
 def _open_path(
@@ -152,7 +174,7 @@ def _open_file(
             if isinstance(found, dict):
                 return DictInput(found, kind, file.name, session)
             if not isinstance(found, Records):
-                return _open_lists(found.value, kind, file.name, columns, session)
+                return _open_lists(found.value, kind, file.name, columns, session, from_file=True)
             source = _records(found, columns, session)
         case "parquet":
             from gainful.inputs.typed_tables import parquet

@@ -12,6 +12,7 @@ from gainful.inputs.clean_trec_files import TrecArrays
 from gainful.inputs.columns import Columns, read_columns
 from gainful.inputs.cores import at_most
 from gainful.inputs.engine import Session
+from gainful.inputs.id_types import IdType, decided_type
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.matching.chunks_to_documents import Chunks, read_chunks
 from gainful.matching.input import Fetch, Input
@@ -130,6 +131,25 @@ class Reader:
     def has_ids(self) -> bool:
         """Whether documents have ids, which labels with qid: have not."""
         return self.judgments.given.has_ids
+
+    def query_type(self, *runs: object) -> IdType:
+        """Return the type in which the ids of queries come back: that of the first of some runs.
+
+        Where it is a text file, which has no types, that of the next, or of the judgments, counts.
+        """
+        return decided_type(each.query_type for each in self._inputs(runs))
+
+    def doc_type(self, *runs: object) -> IdType:
+        """Return the type in which the ids of documents come back, as `query_type` has that of queries.
+
+        A run of chunks has the ids of these, and the judgments alone those of documents.
+        """
+        return decided_type(each.doc_type for each in self._inputs(() if self.chunks else runs))
+
+    def _inputs(self, runs: Iterable[object]) -> list[Input]:
+        """Return some runs, opened, and the judgments, if there are any."""
+        judgments = [] if self.given is None else [self.judgments.given]
+        return [*map(self.run, runs), *judgments]
 
     def match(self, run: object, depth: int | None = None) -> tuple[Matched, Policy]:
         """Match a run down to a depth; also return the policy with the rule for ties decided."""

@@ -12,8 +12,8 @@ from gainful.errors import InputError, PolicyError
 from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.request import refuse_dialect
 from gainful.evaluation.scores import measure_matched
-from gainful.inputs.columns import Columns, read_columns
-from gainful.inputs.engine import Session
+from gainful.inputs.columns import read_columns
+from gainful.inputs.id_types import decided_type
 from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN
 from gainful.matching import dict_matching
@@ -87,8 +87,10 @@ def evaluate_subtopics(
         options.get("columns"), options.get("queries"), options.get("assessors"), subtopics=True
     )
     with opened_session(options) as session:
-        judged = read_judged(judgments, names, chosen, session)
-        returned = _read_run(run, names, chosen, session)
+        judged, query_type = read_judged(judgments, names, chosen, session)
+        opened = open_input(run, RUN, names, session)
+        returned = opened.documents(chosen)
+        opened.warn_of_ranks()
     names.refuse_unused()
     grades = [g for topics in judged.values() for docs in topics.values() for g in docs.values()]
     warn_of_marks(np.array(grades, np.float64), chosen)
@@ -106,7 +108,9 @@ def evaluate_subtopics(
         )
         for query in matched.queries
     ]
-    return _scores(topics, asked, decided, matched)
+    scores = _scores(topics, asked, decided, matched)
+    scores.query_type = decided_type([opened.query_type, query_type])
+    return scores
 
 
 def _refuse_policy(policy: Policy) -> None:
@@ -117,13 +121,6 @@ def _refuse_policy(policy: Policy) -> None:
                 f"{' or '.join(answers)} for queries with subtopics",
                 shown(getattr(policy, choice)),
             )
-
-
-def _read_run(run: object, columns: Columns, policy: Policy, session: Session) -> Documents:
-    opened = open_input(run, RUN, columns, session)
-    found = opened.documents(policy)
-    opened.warn_of_ranks()
-    return found
 
 
 def _union(judged: Judged) -> dict[object, dict[object, float]]:

@@ -58,7 +58,7 @@ class SubtopicScores(Scores):
     def per_query(self) -> PerQuery:
         """The values of each query: columns query, and one for each measure."""
         names = tuple(str(measure) for measure in self.measures)
-        return _PerQuery(self.queries, names, self.values, self.counted)
+        return _PerQuery(self.queries, names, self.values, self.counted, self.query_type)
 
     def _measure(self, measure: GivenMeasure) -> Measure:
         by_name = {str(known): known for known in self.measures}

@@ -8,6 +8,7 @@ from gainful.errors import InputError
 from gainful.inputs.column_roles import SUBTOPICS
 from gainful.inputs.columns import Columns, asked_columns, read_columns
 from gainful.inputs.engine import Session
+from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.read_table import read_table
@@ -49,14 +50,16 @@ def read_subtopics(
     columns = options.get("columns")
     names = read_columns(columns, None, options.get("assessors"), subtopics=True)
     with opened_session(options) as session:
-        judged = read_judged(judgments, names, read_policy(policy), session)
+        judged, _ = read_judged(judgments, names, read_policy(policy), session)
     if names is not columns:  # else they are checked where they were read
         names.refuse_unused()
     return judged
 
 
-def read_judged(given: object, columns: Columns, policy: Policy, session: Session) -> Judged:
-    """Read what a caller gives as judgments."""
+def read_judged(
+    given: object, columns: Columns, policy: Policy, session: Session
+) -> tuple[Judged, IdType]:
+    """Read what a caller gives as judgments, and what the ids of its queries were."""
     refuse_spark(given, JUDGMENTS.name)
     asked = asked_columns(JUDGMENTS, columns, also="subtopic")
     table = read_table(given, SUBTOPICS, JUDGMENTS.name, columns=asked, session=session)
@@ -80,10 +83,11 @@ def read_judged(given: object, columns: Columns, policy: Policy, session: Sessio
                 f"document {doc!r} of query {query!r}, subtopic {subtopic!r} again",
                 "Remove one, or set the policy duplicates to first or best.",
             )
-    return {
+    counting = {
         query: {name: _counting(docs, query, policy) for name, docs in subtopics.items()}
         for query, subtopics in judged.items()
     }
+    return counting, table.types.get("query", UNTYPED)
 
 
 def _counting(docs: Mapping[str, float], query: str, policy: Policy) -> dict[str, float]:

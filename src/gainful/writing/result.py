@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
 from gainful.errors import MissingDependencyError
@@ -26,6 +26,9 @@ from gainful.rendering.table_formats import (
     as_html,
     as_text,
 )
+
+if TYPE_CHECKING:
+    from gainful.inputs.id_types import IdType
 
 _LONGEST = 1000  # letters of a repr: some 10 lines
 _LONGEST_CELL = 200  # letters in a notebook
@@ -62,16 +65,19 @@ class Result:
         return {name: _plain(getattr(self, name)) for name in _public_fields(self)}
 
     def to_pandas(self) -> Any:
-        """Return the table as a pandas DataFrame."""
-        return _optional("pandas").DataFrame(self._columns_by_name())
+        """Return the table as a pandas DataFrame; ids have the type that they had."""
+        pandas = _optional("pandas")
+        return pandas.DataFrame(self._columns_for(pandas))
 
     def to_polars(self) -> Any:
-        """Return the table as a polars DataFrame."""
-        return _optional("polars").DataFrame(self._columns_by_name())
+        """Return the table as a polars DataFrame; ids have the type that they had."""
+        polars = _optional("polars")
+        return polars.DataFrame(self._columns_for(polars))
 
     def to_arrow(self) -> Any:
-        """Return the table as a pyarrow Table."""
-        return _optional("pyarrow").table(self._columns_by_name())
+        """Return the table as a pyarrow Table; ids have the type that they had."""
+        pyarrow = _optional("pyarrow")
+        return pyarrow.table(self._columns_for(pyarrow))
 
     def write(
         self,
@@ -95,7 +101,7 @@ class Result:
 
         naming = read_naming(path, format, TABLES)
         if naming.format == "parquet":
-            write_table(self.table(), path, format=format)
+            write_table(self.table(), path, format=format, id_types=self._id_types())
             return
         text = f"{self.rendered(naming.format)}\n"
         write_parts([text.encode(errors="surrogateescape")], path, naming.packing)
@@ -123,6 +129,20 @@ class Result:
         return {
             name: _of_one_type(cells) for name, cells in zip(table.columns, columns, strict=True)
         }
+
+    def _id_types(self) -> Mapping[str, "IdType"]:
+        """Return the types that ids had where they came from, by the columns that hold them."""
+        return {}
+
+    def _columns_for(self, library: Any) -> dict[str, Any]:
+        """Return the columns of the table, those of ids in the type that the ids had."""
+        columns, types = self._columns_by_name(), self._id_types()
+        if all(each.is_plain for each in types.values()):
+            return {**columns}
+        # Imported here because it needs NumPy, and most ids are text.
+        from gainful.writing.id_columns import with_ids
+
+        return with_ids(columns, types, library)
 
     def _equal_by(self) -> tuple[Any, ...]:
         """Return what makes the result equal to another."""

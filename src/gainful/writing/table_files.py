@@ -3,10 +3,12 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from gainful.inputs.engine import Columns, Session, file_quoted, name_quoted, reason_of
+from gainful.inputs.id_types import IdType
 from gainful.inputs.temporary_files import no_room
 from gainful.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
 from gainful.writing.atomic_files import replacing
@@ -20,6 +22,7 @@ _OPTIONS: Mapping[str, str] = {
     "jsonl": "FORMAT json",
     "parquet": "FORMAT parquet, COMPRESSION zstd",
 }
+_NO_TYPES: Mapping[str, IdType] = MappingProxyType({})
 
 
 def copy(session: Session, select: str, file: Path, naming: FileFormat) -> None:
@@ -61,12 +64,16 @@ def write_table(
     path: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    id_types: Mapping[str, IdType] = _NO_TYPES,
 ) -> None:
-    """Write a table to a file, in the format that is asked for or that the name tells."""
+    """Write a table to a file, in the format that is asked for or that the name tells.
+
+    Columns of ids have the types that they had in Parquet, which alone has any.
+    """
     naming = read_naming(path, format, TABLES)
     if naming.format == "parquet":
         with Session() as session:
-            select = _select(table, session)
+            select = _select(table, session, id_types)
             with replacing(path) as file:
                 copy(session, select, file, naming)
         return
@@ -77,7 +84,7 @@ def write_table(
     write_parts([text.encode(errors="surrogateescape")], path, naming.packing)
 
 
-def _select(table: Table, session: Session) -> str:
+def _select(table: Table, session: Session, id_types: Mapping[str, IdType]) -> str:
     """Hand the cells to the engine, numbers as float64, what is missing as null."""
     columns: Columns = {}
     selected = []
@@ -92,5 +99,8 @@ def _select(table: Table, session: Session) -> str:
         )
         # The engine takes NaN for missing; only None is.
         cell = f"coalesce(cell{place}, 'nan'::DOUBLE)" if numeric else f"cell{place}"
+        if name in id_types and not numeric:
+            texts = [None if each is None else str(each) for each in cells]
+            cell = f"CAST({cell} AS {id_types[name].engine_type(texts)})"
         selected.append(f"CASE WHEN known{place} THEN {cell} END AS {name_quoted(name)}")
     return f"SELECT {', '.join(selected)} FROM {session.register('cells', columns)}"

@@ -15,6 +15,7 @@ from gainful.evaluation.means_over_queries import aggregate_of, aggregate_of_sum
 from gainful.evaluation.per_query import Held, PerQuery
 from gainful.evaluation.scores import Scores, TieRange
 from gainful.evaluation.spark.summary_of_queries import Summary
+from gainful.inputs.id_types import IdType
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.spark_frames import errors_of_spark, functions, without_pandas
 from gainful.measures.measure import Measure
@@ -203,7 +204,8 @@ class SparkScores(Scores):
     def per_query(self) -> "SparkPerQuery":
         """The values of each query: columns query, and one for each measure."""
         names = tuple(str(measure) for measure in self.measures)
-        return SparkPerQuery(names, self._frame, self._summary.kept, self._held)
+        kept = self._summary.kept
+        return SparkPerQuery(names, self._frame, kept, self._held, self.query_type)
 
     def grades(self) -> list[float]:
         """Return the grades that the judgments have, each once, ascending."""
@@ -227,9 +229,10 @@ class SparkPerQuery(PerQuery):
         frame: "DataFrame",
         count: int,
         fetch: Callable[[], Held],
+        query_type: IdType,
     ) -> None:
         nothing = np.empty((0, len(measures)))
-        super().__init__((), measures, nothing, nothing.astype(np.bool_))
+        super().__init__((), measures, nothing, nothing.astype(np.bool_), query_type)
         self._frame = frame
         self._size = count
         self._fetch = fetch

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from gainful.errors import InputError
 from gainful.inputs.engine import Session
+from gainful.inputs.id_types import IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_dicts
@@ -29,13 +30,34 @@ _NUMBER = struct.Struct("d")  # converts what the matching of dicts does, and re
 class DictInput(Input):
     """A dict of dicts, which is never modified."""
 
-    def __init__(self, given: Mapping[Any, Any], kind: Kind, name: str, session: Session) -> None:
+    def __init__(
+        self,
+        given: Mapping[Any, Any],
+        kind: Kind,
+        name: str,
+        session: Session,
+        types: tuple[IdType, IdType] | None = None,
+    ) -> None:
+        """Take a dict, and the types that its queries and documents had if their ids were read before."""
         super().__init__(kind, name, session)
         self._given = given
+        self._types = types
 
     def refuse(self, remedy: str = "") -> NoReturn:
         """Refuse a question, and say that this is a dict of dicts."""
         raise InputError(self.name, self.kind.contents, "a dict of dicts", remedy)
+
+    @property
+    def query_type(self) -> IdType:
+        """Integers, where all queries are."""
+        return type_of_ids(self._given) if self._types is None else self._types[0]
+
+    @property
+    def doc_type(self) -> IdType:
+        """Integers, where all documents are."""
+        if self._types is not None:
+            return self._types[1]
+        return type_of_ids(doc for found in self._given.values() for doc in found)
 
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None

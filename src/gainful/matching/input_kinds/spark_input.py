@@ -1,11 +1,19 @@
 """Spark data frames as input: their rows stay where they are."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.inputs.engine import Session
+from gainful.inputs.id_types import IdType
 from gainful.inputs.judgments_or_run import Kind
-from gainful.inputs.spark_frames import Unread, as_they_are, library, not_on_this_machine
+from gainful.inputs.spark_frames import (
+    Unread,
+    as_they_are,
+    id_types_on_spark,
+    library,
+    not_on_this_machine,
+)
 from gainful.matching.dict_table_conversion import Documents
 from gainful.matching.input import Input
 from gainful.matching.spark.plan import refuse_orders
@@ -32,6 +40,20 @@ class SparkInput(Input):
         self._given, self._columns = given, columns
         library()  # says how to get Spark
         self.spark: SparkSession = given.sparkSession
+
+    @cached_property
+    def _types(self) -> tuple[IdType, IdType]:
+        return id_types_on_spark(self._given, self.kind, self._columns)
+
+    @property
+    def query_type(self) -> IdType:
+        """The type of the column of queries."""
+        return self._types[0]
+
+    @property
+    def doc_type(self) -> IdType:
+        """The type of the column of documents."""
+        return self._types[1]
 
     def refuse(self, remedy: str = "") -> NoReturn:
         """Refuse a question for which all rows would have to come to this machine."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from gainful.errors import InputError
 from gainful.inputs.clean_trec_files import TrecArrays, read_trec_arrays
 from gainful.inputs.engine import Session
+from gainful.inputs.id_types import IdType
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.row_by_row_reading import Fault, Row, rows
 from gainful.inputs.table_source import Source, TextState, ready
@@ -34,6 +35,16 @@ class TableInput(Input):
     def refuse(self, remedy: str = "") -> NoReturn:
         """Refuse a question, and say that this is a table."""
         raise InputError(self.name, self.kind.contents, "a table", remedy)
+
+    @property
+    def query_type(self) -> IdType:
+        """The type of the column of queries."""
+        return self._source.query_type
+
+    @property
+    def doc_type(self) -> IdType:
+        """The type of the column of documents."""
+        return self._source.doc_type
 
     @cached_property
     def _ready(self) -> Source:
