@@ -408,6 +408,7 @@ def results() -> dict[str, Any]:
 
 # Valid arguments of the methods of results, by the names of their parameters.
 OF_METHODS: dict[str, Any] = {
+    "conditions": ["nDCG@10 < 0.6", "Δ nDCG@10 < 0"],
     "measure": "nDCG@2", "measures": (gf.measure("P@2"),), "query": "q1", "per_query": True,
     "value": "doc", "key": ("two", "nDCG@2"), "fail_if": "Δ nDCG@2 < -0.9",
     "fail_unless": "Δ nDCG@2 > -0.9", "most": 1, "asked": "nDCG", "written": "nDCG@5",

@@ -92,7 +92,7 @@ LAW = {
     },
     "compat": {"measures", "inputs", "matching", "kernels", "evaluation"},
     "tensors": {"measures", "kernels"},
-    "cli": {"gainful"},
+    "cli": {"gainful", "rendering"},
     "__main__": {"cli"},
 }
 # What each layer may import from outside the standard library.

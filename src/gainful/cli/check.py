@@ -12,13 +12,18 @@ from gainful.cli.options import (
     check_target,
     format_of,
     format_option,
+    judgments_and_runs,
+    judgments_option,
     layout_of,
     output_option,
     read_shared_options,
+    refuse_missing,
     refuse_standard_input_twice,
     runs_of,
     shared_options,
 )
+from gainful.cli.project_command import ProjectCommand
+from gainful.cli.project_settings import current_project
 from gainful.cli.standard_streams import tell, write
 
 _FAILED = 1
@@ -31,16 +36,18 @@ def _help() -> str:
         "Look at JUDGMENTS, and RUNs if any, for what is wrong or probably not meant.\n\n"
         "The files are those that evaluate reads. Exit 0 if there is nothing graver than a "
         "warning, 1 if there are errors (with --strict, warnings too), 2 if a file cannot be read "
-        f"at all.\n\nWhat is looked for:\n\n{rules}"
+        "at all. Where --judgments or the project's file names the judgments, every file is a "
+        f"RUN.\n\nWhat is looked for:\n\n{rules}"
     )
 
 
 @click.command(
+    cls=ProjectCommand,
     help=_help(),
     epilog="Example: gainful check qrels.txt bm25.run --scale 0..3 --strict",
 )
-@click.argument("judgments")
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.argument("files", nargs=-1, metavar="[JUDGMENTS] [RUN]...")
+@judgments_option
 @click.option(
     "--cutoff",
     "-k",
@@ -56,8 +63,11 @@ def _help() -> str:
 @format_option
 @output_option
 @shared_options(READING)
-def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
+def check(files: tuple[str, ...], **options: Any) -> None:
     """Look for what is wrong; the help that is shown comes from the rules."""
+    judgments, runs = judgments_and_runs(files, options)
+    if judgments is None:
+        refuse_missing("JUDGMENTS", "check")
     reading = read_shared_options(READING, options)
     named = runs_of(runs, options, judgments)
     refuse_standard_input_twice(judgments, *runs)
@@ -73,6 +83,9 @@ def check(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
     write(gf.render(findings, format_of(options), **layout_of(options)), options["output"])
     if format_of(options) in WITHOUT_NOTES:  # the others carry it themselves
         tell(findings.summary)
+    if (project := current_project()) is not None:
+        for told in {project.why_a_run(each.remedy) for each in findings} - {""}:
+            tell(told)
     if findings.counts["error"] or (options["strict"] and not findings.clean):
         sys.exit(_FAILED)
 

@@ -5,6 +5,7 @@ from importlib import import_module
 import click
 
 import gainful as gf
+from gainful.cli.project_file import ProjectFileChoice
 
 # In the order of a user's work. The lines of help stand here so that a list of all commands needs
 # none of them.
@@ -20,6 +21,7 @@ _COMMANDS = {
     "measures": "List the measures, or define one.",
     "dialects": "List the tools whose conventions --dialect takes on.",
     "convert": "Write a run or judgments in another format.",
+    "config": "Show the settings of the project, and where each comes from.",
     "trec_eval": "Do what trec_eval does: its options, its output.",
 }
 # What is a command's work under another name, as in Python.
@@ -72,5 +74,20 @@ class _Commands(click.Group):
     expose_value=False,
     help="Before a command: with an error, show where in the code it comes from.",
 )
-def commands() -> None:
+@click.option(
+    "--config",
+    metavar="FILE",
+    help="Before a command: take the settings of the project from this file, not from the nearest "
+    "gainful.toml.",
+)
+@click.option(
+    "--no-config",
+    is_flag=True,
+    help="Before a command: take no settings from any file.",
+)
+@click.pass_context
+def commands(context: click.Context, config: str | None, no_config: bool) -> None:
     """Measure how good rankings are."""
+    if config is not None and no_config:
+        raise click.UsageError("Give --config or --no-config, not both.")
+    context.obj = ProjectFileChoice(config, no_config)

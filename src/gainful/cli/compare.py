@@ -9,6 +9,7 @@ import click
 
 import gainful as gf
 from gainful.cli.comparison_options import comparing_of, comparing_options
+from gainful.cli.gate_rules import gate_rules
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
@@ -16,6 +17,9 @@ from gainful.cli.options import (
     engine_options,
     format_of,
     format_option,
+    gate_options,
+    judgments_and_runs,
+    judgments_option,
     layout_of,
     output_option,
     read_shared_options,
@@ -26,7 +30,9 @@ from gainful.cli.options import (
     verbose_option,
 )
 from gainful.cli.progress import progress_bar
+from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, tell_lines, write
+from gainful.cli.value_sources import is_typed, set_aside
 from gainful.message_texts import counted
 
 Result = TypeVar("Result")
@@ -34,14 +40,17 @@ Result = TypeVar("Result")
 _FAILED = 1
 _FEWEST = 2  # files to compare
 _OF_RUNS = (
-    "columns", "memory", "threads", "temp_dir", "unpacked", "engine", "master", "dialect", "chunks", "chunk_map"
+    "judgments", "columns", "query_ids", "assessors", "memory", "threads", "temp_dir", "unpacked", "engine",
+    "master", "dialect", "chunks", "chunk_map"
 )  # fmt: skip
 
 
 @click.command(
-    epilog="Example: gainful compare qrels.txt bm25.run dense.run -m nDCG@10 --fail-if 'Δ nDCG@10 < -0.01'"
+    cls=ProjectCommand,
+    epilog="Example: gainful compare qrels.txt bm25.run dense.run -m nDCG@10 --fail-if 'Δ nDCG@10 < -0.01'",
 )
-@click.argument("files", nargs=-1, required=True, metavar="JUDGMENTS BASE RUN [RUN]...")
+@click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] BASE RUN [RUN]...")
+@judgments_option
 @click.option(
     "--measure",
     "-m",
@@ -57,20 +66,12 @@ _OF_RUNS = (
     "query, the output of trec_eval -q, or saved baselines.",
 )
 @comparing_options
-@click.option(
-    "--fail-if",
-    multiple=True,
-    metavar="CONDITION",
-    help="Exit 1 if so. A change from BASE, of which all of the interval must say so: "
+@gate_options(
+    "Exit 1 if so. A change from BASE, of which all of the interval must say so: "
     "'Δ nDCG@10 < -0.01', or 'change(nDCG@10) < -0.01'. A floor of the RUN's own mean, of which the lower "
     "end of the interval decides: 'nDCG@10 < 0.6'. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3', 'saturation > 0.5', and changed (the "
     "judgments, since the baseline was saved); repeat for more.",
-)
-@click.option(
-    "--fail-unless",
-    multiple=True,
-    metavar="CONDITION",
-    help="Exit 1 unless the interval says so: 'Δ nDCG@10 > -0.01' demands proof; repeat for more.",
+    "Exit 1 unless the interval says so: 'Δ nDCG@10 > -0.01' demands proof; repeat for more.",
 )
 @click.option("--junit", metavar="FILE", help="Write the conditions as JUnit XML.")
 @click.option("--summary", metavar="FILE", help="Write a summary in Markdown, for a pull request.")
@@ -114,16 +115,18 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
 
     JUDGMENTS and runs are files as for `gainful evaluate`; BASE may also be a baseline that
     `gainful evaluate --save-baseline` wrote. Every RUN is compared with BASE, query by query; p is
-    corrected for the number of comparisons.
+    corrected for the number of comparisons. Where --judgments or the project's file names the
+    judgments, the files are BASE and RUNs.
     """
     judgments, runs = _files(files, options)
     _check_files([*([] if judgments is None else [judgments]), *runs.values()], options)
-    rules = options["fail_if"], options["fail_unless"]
+    _refuse_two_tables(options)
+    if judgments is None:
+        rules = options["fail_if"], options["fail_unless"]
+    else:
+        rules = gate_rules(options, _measures(options), dialect=options["dialect"], compared=True)
     if options["junit"] and not any(rules):
         raise click.UsageError("--junit reports conditions: give --fail-if or --fail-unless.")
-    _refuse_two_tables(options)
-    if judgments is not None:
-        gf.Gate.check_conditions(_measures(options), *rules, dialect=options["dialect"])
     page = _reported(judgments, runs, options) if options["html"] else None
     if page is not None and page.comparison is not None:
         found = page.comparison
@@ -154,10 +157,14 @@ def _refuse_two_tables(options: dict[str, Any]) -> None:
 
 def _files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, dict[str, str]]:
     """Return the judgments, if there are any, and the files to compare by their names."""
-    judgments = None if options["scores"] else files[0]
-    runs = runs_of(files if judgments is None else files[1:], options, judgments)
+    if options["scores"]:
+        _refuse_reading(options)
+        judgments, given = options.pop("judgments"), files
+    else:
+        judgments, given = judgments_and_runs(files, options)
+    runs = runs_of(given, options, judgments)
     if len(runs) < _FEWEST:
-        wanted = "BASE RUN" if judgments is None else "JUDGMENTS BASE RUN"
+        wanted = "BASE RUN" if len(given) == len(files) else "JUDGMENTS BASE RUN"
         raise click.UsageError(f"Nothing to compare: expected {wanted}, found {' '.join(files)}.")
     return judgments, runs
 
@@ -181,11 +188,12 @@ def _check_files(files: list[str], options: dict[str, Any]) -> None:
         gf.Report.check_path(options["html"])
 
 
-def _refuse_reading() -> None:
-    """Refuse options about judgments and runs where there are none."""
-    context = click.get_current_context()
-    for name in (*(choice.name for choice in gf.choices()), *_OF_RUNS):
-        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+def _refuse_reading(options: dict[str, Any]) -> None:
+    """Refuse options about judgments and runs where there are none; of the file, leave them out."""
+    names = (*(choice.name for choice in gf.choices()), *_OF_RUNS)
+    set_aside(options, ("measures", *names))
+    for name in names:
+        if is_typed(name):
             option = name.replace("_", "-")
             raise click.UsageError(f"--{option} is about judgments and runs, not for --scores.")
 
@@ -204,7 +212,6 @@ def _compared(
 ) -> "gf.Comparison":
     if judgments is not None:
         return _called(gf.compare, judgments, runs, options)
-    _refuse_reading()
     with progress_bar() as progress:
         return gf.compare_scores(
             runs, list(options["measures"]) or None, progress=progress, **comparing_of(options)

@@ -5,9 +5,7 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.options import (
-    Command,
-)
+from gainful.cli.options import Command, InputFile
 
 _MORE = ("level", "margin", "tie", "resamples", "seed", "slices", "by")
 _ASKED = {
@@ -57,7 +55,7 @@ def comparing_options(command: Command) -> Command:
         ),
         click.option(
             "--slices",
-            metavar="FILE",
+            type=InputFile(),
             help="A table with a row for each query: compare within each value of its columns, too.",
         ),
         click.option(

@@ -8,10 +8,13 @@ import gainful as gf
 from gainful.cli.options import (
     READING,
     check_target,
+    leave_out_columns,
     read_shared_options,
     shared_options,
 )
+from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import seen_enough
+from gainful.cli.value_sources import set_aside
 
 _ENDINGS = gf.endings(of="documents")
 
@@ -34,6 +37,7 @@ def _listed(words: list[str], last: str) -> str:
 
 
 @click.command(
+    cls=ProjectCommand,
     help=_help(),
     epilog="Example: gainful convert bm25.run bm25.parquet --as run",
 )
@@ -59,6 +63,9 @@ def _listed(words: list[str], last: str) -> str:
 def convert(input_: str, output: str, kind: str, **options: Any) -> None:
     """Write a run or judgments; the help that is shown comes from the table of endings."""
     check_target(output, input_)
+    if kind == "run":
+        set_aside(options, ["assessors"])
+    leave_out_columns(options, of="judgments" if kind == "run" else "run")
     tag, chosen, reading = options["tag"], options["format_"], read_shared_options(READING, options)
     with seen_enough():
         if kind == "run":

@@ -8,17 +8,23 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.gate_rules import gate_rules, leave_out_gate
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
+    InputFile,
     check_target,
     engine_options,
     format_of,
     format_option,
+    gate_options,
+    judgments_and_runs,
+    judgments_option,
     layout_of,
     measure_option,
     output_option,
     read_shared_options,
+    refuse_missing,
     refuse_other_endings,
     refuse_standard_input_twice,
     runs_of,
@@ -26,7 +32,10 @@ from gainful.cli.options import (
     verbose_option,
 )
 from gainful.cli.progress import progress_bar
+from gainful.cli.project_command import ProjectCommand
+from gainful.cli.project_settings import current_project
 from gainful.cli.standard_streams import tell, tell_lines, write
+from gainful.cli.value_sources import is_set, is_typed
 
 _SUBTOPICS = "alpha_nDCG@20"
 _FAILED = 1
@@ -40,7 +49,7 @@ def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | N
     return given
 
 
-class _Evaluate(click.Command):
+class _Evaluate(ProjectCommand):
     """The command, whose --interval may stand alone: what follows is its method only if there is one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -58,8 +67,8 @@ class _Evaluate(click.Command):
     cls=_Evaluate,
     epilog="Example: gainful evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'nDCG(gain=exp2)@10'",
 )
-@click.argument("judgments")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
+@click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN [RUN]...")
+@judgments_option
 @measure_option("What to measure, e.g. nDCG@10, DCG@5,10 or 'nDCG@10 AP RR'; repeat for more.")
 @click.option(
     "--subtopics",
@@ -111,23 +120,15 @@ class _Evaluate(click.Command):
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="The level of the intervals.  [default: 0.95]",
 )
-@click.option(
-    "--fail-if",
-    multiple=True,
-    metavar="CONDITION",
-    help="Exit 1 if so. A floor of a RUN's mean, of which the lower end of the interval decides: "
+@gate_options(
+    "Exit 1 if so. A floor of a RUN's mean, of which the lower end of the interval decides: "
     "'nDCG@10 < 0.6'. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3'; repeat for more. Of "
     "changes, see `gainful compare`.",
-)
-@click.option(
-    "--fail-unless",
-    multiple=True,
-    metavar="CONDITION",
-    help="Exit 1 unless the interval says so: 'nDCG@10 >= 0.6' is that floor, too; repeat for more.",
+    "Exit 1 unless the interval says so: 'nDCG@10 >= 0.6' is that floor, too; repeat for more.",
 )
 @click.option(
     "--slices",
-    metavar="FILE",
+    type=InputFile(),
     help="A table with a row for each query: measure within each value of its columns, too, and "
     "print the mean, its interval and what was missing of each.",
 )
@@ -143,18 +144,22 @@ class _Evaluate(click.Command):
 @verbose_option
 @shared_options(MEASURING)
 @engine_options
-def evaluate(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
+def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """Measure one or more RUNs against JUDGMENTS.
 
     Both are files, of any of these formats: TREC (query iteration doc grade, and query Q0
     doc rank score tag), CSV, TSV and JSON lines with names of columns, JSON
     {query: {doc: number}}, Parquet (also a directory or a quoted pattern), or labels with qid:
     and a file of predictions; also packed, .gz or .zst. - is standard input. A RUN may also be
-    a folder or a quoted pattern of files, each of which is a run.
+    a folder or a quoted pattern of files, each of which is a run. Where --judgments or the
+    project's file names the judgments, every file is a RUN.
     """
     if options["engine"] == "spark" and (options["bounds"] or options["subtopics"]):
         raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
-    named = runs_of(runs, options, judgments)
+    judgments, given_runs = judgments_and_runs(files, options)
+    if judgments is None or not given_runs:
+        refuse_missing("RUN [RUN]...", "evaluate")
+    named = runs_of(given_runs, options, judgments)
     runs = tuple(named.values())
     read = [judgments, *runs, *([] if options["slices"] is None else [options["slices"]])]
     given = read_shared_options(MEASURING, options, *read)
@@ -228,13 +233,16 @@ def _rules(options: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _check_conditions(options: dict[str, Any], dialect: str | None) -> None:
     """Refuse conditions that could not be checked, before the work."""
+    for name in ("bounds", "subtopics"):
+        if options[name]:
+            leave_out_gate(options, f"with --{name}")
     if not any(_rules(options)):
         return
     if options["bounds"]:
         raise click.UsageError("--fail-if and --fail-unless do not go with --bounds.")
     if not options["subtopics"]:  # their measures are read with their judgments
-        measures = list(options["measures"])
-        gf.Gate.check_conditions(measures, *_rules(options), dialect=dialect, compared=False)
+        rules = gate_rules(options, list(options["measures"]), dialect=dialect, compared=False)
+        options["fail_if"], options["fail_unless"] = rules
 
 
 def _pass_gate(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None:
@@ -244,12 +252,18 @@ def _pass_gate(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> N
     gate = gf.Gate.of_scores(
         results,
         *_rules(options),
-        interval=options["interval"] or "hall",
-        level=options["level"] or 0.95,
+        interval=options["interval"] or _of_comparisons("interval") or "hall",
+        level=options["level"] or _of_comparisons("level") or 0.95,
     )
     tell_lines(f"\n{gate}")
     if gate.failed:
         sys.exit(_FAILED)
+
+
+def _of_comparisons(name: str) -> Any:
+    """Return what the project's file says of comparisons, so that a floor is the same in both."""
+    project = current_project()
+    return None if project is None else project.use(f"compare.{name}")
 
 
 def _is_sliced(options: dict[str, Any]) -> bool:
@@ -298,8 +312,7 @@ def _evaluate_subtopics(
     given: dict[str, Any],
 ) -> "dict[str, gf.Scores]":
     """Measure runs where queries have subtopics; the judgments are read once."""
-    source = click.get_current_context().get_parameter_source("measures")
-    asked = source is not click.core.ParameterSource.DEFAULT
+    asked = is_typed("measures") or is_set("measures")
     measures = list(options["measures"]) if asked else _SUBTOPICS
     judged = gf.read_subtopics(
         judgments,

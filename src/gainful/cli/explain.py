@@ -11,6 +11,8 @@ from gainful.cli.options import (
     check_target,
     format_of,
     format_option,
+    judgments_and_runs,
+    judgments_option,
     layout_of,
     one_measure_option,
     output_option,
@@ -19,7 +21,9 @@ from gainful.cli.options import (
     shared_options,
     verbose_option,
 )
+from gainful.cli.project_command import ProjectCommand, no_such_option
 from gainful.cli.standard_streams import write
+from gainful.cli.value_sources import set_aside
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
 _OF_RUNS = frozenset(
@@ -29,11 +33,13 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
 
 
 @click.command(
+    cls=ProjectCommand,
     # A list that begins with a bad document, -1,2, looks like an option to click.
     context_settings={"ignore_unknown_options": True},
     epilog="Example: gainful explain 3,2,3,0,1,2 --judged 3,2,3,0,1,2,3,2 -m nDCG@6",
 )
-@click.argument("arguments", nargs=-1, required=True, metavar="GRADES | JUDGMENTS RUN")
+@click.argument("arguments", nargs=-1, required=True, metavar="GRADES | [JUDGMENTS] RUN")
+@judgments_option
 @click.option(
     "--judged",
     metavar="GRADES",
@@ -54,48 +60,56 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     """Work a value out, line by line.
 
     GRADES is a list in rank order, 3,2,3,0,1,2. JUDGMENTS and RUN are files, with --query.
-    With --against BASE, the difference of two runs is worked out, document by document.
+    With --against BASE, the difference of two runs is worked out, document by document. Where
+    --judgments or the project's file names the judgments, RUN alone is enough.
     """
     _refuse_unknown_options(arguments)
-    given = read_shared_options(MEASURING, options, *arguments, options["against"])
-    query, judged, measure = options["query"], options["judged"], options["measure"]
-    base = options["against"]
     found: gf.Explanation | gf.Attribution
-    match arguments:
-        case (text,):
-            grades = _grades(text)
-            format_of(options)  # says what is wrong with it before the work
-            _refuse_idle_choices(given)
-            for name in ("query", "against"):
-                if options[name] is not None:
-                    raise click.UsageError(
-                        f"--{name} goes with JUDGMENTS and RUN, not with GRADES."
-                    )
-            known = None if judged is None else _grades(judged)
-            found = gf.explain_grades(
-                grades,
-                f"nDCG@{len(grades)}" if measure is None else measure,
-                judged=known,
-                policy=given["policy"],
-            )
-        case judgments, run if judged is None:
-            runs = (run,) if base is None else (base, run)
-            refuse_standard_input_twice(judgments, *runs)
-            check_target(options["output"], judgments, *runs)
-            format_of(options)
-            if query is None:
-                raise click.UsageError("Name the query to work out: --query ID.")
-            work_out: Any = gf.explain if base is None else gf.attribute
-            found = work_out(
-                judgments,
-                *runs,
-                "nDCG@10" if measure is None else measure,
-                query=query,
-                **given,
-            )
-        case _:
-            raise click.UsageError(_misfit(arguments))
+    if len(arguments) == 1 and (options["judgments"] is None or _GRADES.fullmatch(arguments[0])):
+        found = _of_grades(arguments[0], options)
+    else:
+        found = _of_run(arguments, options)
     write(gf.render(found, format_of(options), **layout_of(options)), options["output"])
+
+
+def _of_grades(text: str, options: dict[str, Any]) -> "gf.Explanation":
+    """Work out a list of grades, to which nothing of the project's file applies."""
+    set_aside(options)
+    grades = _grades(text)
+    given = read_shared_options(MEASURING, options)
+    format_of(options)  # says what is wrong with it before the work
+    _refuse_idle_choices(given)
+    for name in ("query", "against", "judgments"):
+        if options[name] is not None:
+            raise click.UsageError(f"--{name} goes with JUDGMENTS and RUN, not with GRADES.")
+    judged, measure = options["judged"], options["measure"]
+    return gf.explain_grades(
+        grades,
+        f"nDCG@{len(grades)}" if measure is None else measure,
+        judged=None if judged is None else _grades(judged),
+        policy=given["policy"],
+    )
+
+
+def _of_run(
+    arguments: tuple[str, ...], options: dict[str, Any]
+) -> "gf.Explanation | gf.Attribution":
+    """Work out a query of a run, or the difference of two runs."""
+    judgments, runs = judgments_and_runs(arguments, options)
+    base, query, measure = options["against"], options["query"], options["measure"]
+    given = read_shared_options(MEASURING, options, judgments, *runs, base)
+    if judgments is None or len(runs) != 1 or options["judged"] is not None:
+        raise click.UsageError(_misfit(arguments))
+    if base is not None:
+        runs = (base, *runs)
+    refuse_standard_input_twice(judgments, *runs)
+    check_target(options["output"], judgments, *runs)
+    format_of(options)
+    if query is None:
+        raise click.UsageError("Name the query to work out: --query ID.")
+    work_out: Any = gf.explain if base is None else gf.attribute
+    chosen = "nDCG@10" if measure is None else measure
+    return work_out(judgments, *runs, chosen, query=query, **given)  # type: ignore[no-any-return]
 
 
 def _refuse_idle_choices(given: dict[str, Any]) -> None:
@@ -113,7 +127,7 @@ def _refuse_idle_choices(given: dict[str, Any]) -> None:
 def _refuse_unknown_options(arguments: tuple[str, ...]) -> None:
     for argument in arguments:
         if argument.startswith("-") and argument != "-" and not _GRADES.fullmatch(argument):
-            raise click.NoSuchOption(argument)
+            raise no_such_option(argument, "explain")
 
 
 def _misfit(arguments: tuple[str, ...]) -> str:

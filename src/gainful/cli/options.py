@@ -2,16 +2,69 @@
 
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 import gainful as gf
+from gainful.cli.value_sources import is_set, is_typed, set_aside
 
 Command = Callable[..., None]
 
 WITHOUT_NOTES = frozenset(["csv", "tsv", "jsonl"])
 """The formats that have no room for notes: those go to standard error."""
+
+
+class InputFile(click.types.StringParamType):
+    """The path of a file that is read; in a project's file, it is from the folder of that."""
+
+    name = "file"
+
+
+def judgments_option(command: Command) -> Command:
+    """Give a command --judgments."""
+    return click.option(
+        "--judgments",
+        type=InputFile(),
+        help="The judgments, instead of the first file; then every file is a RUN. A project's file may name "
+        "them, too: see `gainful config`.",
+    )(command)
+
+
+def judgments_and_runs(
+    files: tuple[str, ...], options: dict[str, Any]
+) -> tuple[str | None, tuple[str, ...]]:
+    """Return the judgments, if there are any, and the files that are runs.
+
+    The first file is the judgments, unless --judgments or the project's file names them. How many
+    files there are tells nothing.
+    """
+    judgments = options.pop("judgments")
+    if judgments is None:
+        return (files[0], files[1:]) if files else (None, ())
+    if is_set("judgments"):
+        _refuse_again(judgments, files)
+    return judgments, files
+
+
+def _refuse_again(judgments: str, files: tuple[str, ...]) -> None:
+    """Refuse the judgments of the project's file as a run."""
+    where = Path(judgments)
+    for name in files:
+        if Path(name).is_file() and where.is_file() and where.samefile(name):
+            project = click.get_current_context().obj
+            raise click.UsageError(
+                f"{name} is no run: {project} names it as judgments. Leave it out, or give "
+                "`gainful --no-config` to go without that file."
+            )
+
+
+def refuse_missing(what: str, command: str) -> NoReturn:
+    """Refuse a call without a file that it needs."""
+    raise click.UsageError(
+        f"Missing argument '{what}'. The first file is the judgments, unless --judgments or a "
+        f"project's file names them: see `gainful {command} --help` and `gainful config`."
+    )
 
 
 def policy_options(command: Command) -> Command:
@@ -49,12 +102,14 @@ def dialect_option(command: Command) -> Command:
 
 def given_choices() -> list[str]:
     """Return the policy's options that stand on the command line."""
-    context = click.get_current_context()
     return [
-        f"--{choice.name.replace('_', '-')}"
-        for choice in gf.choices()
-        if context.get_parameter_source(choice.name) is click.core.ParameterSource.COMMANDLINE
+        f"--{choice.name.replace('_', '-')}" for choice in gf.choices() if is_typed(choice.name)
     ]
+
+
+def set_choices() -> list[str]:
+    """Return the policy's choices that the project's file has made."""
+    return [choice.name for choice in gf.choices() if is_set(choice.name)]
 
 
 def measure_option(meaning: str) -> Callable[[Command], Command]:
@@ -105,7 +160,7 @@ def queries_option(command: Command) -> Command:
     """Give a command --query-ids."""
     return click.option(
         "--query-ids",
-        metavar="FILE",
+        type=InputFile(),
         help="A file with the id of a query on each line, for JSON that lacks them: lists, or "
         "responses of a search, in the same order.",
     )(command)
@@ -154,6 +209,19 @@ def columns_of(options: dict[str, Any]) -> dict[str, str]:
             raise click.UsageError(f"--columns names {role} twice: {columns[role]} and {name}.")
         columns[role] = name
     return columns
+
+
+def leave_out_columns(options: dict[str, Any], *, of: str) -> None:
+    """Leave out what the project's file says of the columns of judgments, or of runs, where none are read."""
+    if is_set("columns"):
+        roles = {"judgments": ("grade",), "run": ("score", "rank")}[of]
+        options["columns"] = tuple(
+            each
+            for each in options["columns"]
+            if not each.startswith((f"{of}.", *(f"{role}=" for role in roles)))
+        )
+        if not options["columns"]:
+            set_aside(options, ["columns"])
 
 
 def machine_of(options: dict[str, Any]) -> "gf.Engine":
@@ -216,7 +284,7 @@ def folding_options(command: Command) -> Command:
         ),
         click.option(
             "--chunk-map",
-            metavar="FILE",
+            type=InputFile(),
             help="The same, by a file with a chunk and its document on each line; also packed, - is "
             "standard input.",
         ),
@@ -231,6 +299,8 @@ def chunks_of(options: dict[str, Any], *inputs: str | None) -> str | dict[str, s
 
     The other inputs are those that may be standard input, which can be read once.
     """
+    if is_typed("chunks") or is_typed("chunk_map"):  # two ways to say one thing
+        set_aside(options, ["chunks", "chunk_map"])
     delimiter, file = options.pop("chunks"), options.pop("chunk_map")
     if file is None:
         return delimiter  # type: ignore[no-any-return]
@@ -282,13 +352,12 @@ def read_shared_options(
     if "engine" in options:
         found["engine"] = engine_of(options, found["engine"])
     if "policy" in names:
-        given = given_choices()
+        if "dialect" in names and is_typed("dialect"):
+            set_aside(options, set_choices())  # it has its own
         found["policy"] = policy_of(options)
         if "dialect" in names and (dialect := options.pop("dialect")) is not None:
-            if given:
-                raise click.UsageError(
-                    f"--dialect has its own policy: leave out {', '.join(given)}."
-                )
+            if given := given_choices():
+                raise click.UsageError(f"{_whose_dialect()}: leave out {', '.join(given)}.")
             found |= {"policy": None, "dialect": dialect}
     if (queries := options.pop("query_ids", None)) is not None:
         refuse_standard_input_twice(queries, *inputs)
@@ -298,6 +367,44 @@ def read_shared_options(
     if "chunks" in names:
         found["chunks"] = chunks_of(options, *inputs)
     return found
+
+
+def _whose_dialect() -> str:
+    if is_set("dialect"):
+        return f"{click.get_current_context().obj} sets a dialect, which has its own policy"
+    return "--dialect has its own policy"
+
+
+def gate_options(fail_if: str, fail_unless: str) -> Callable[[Command], Command]:
+    """Return the options that say when a command fails, each with its help."""
+
+    def decorate(command: Command) -> Command:
+        for name, meaning in (("--fail-unless", fail_unless), ("--fail-if", fail_if)):
+            command = click.option(name, multiple=True, metavar="CONDITION", help=meaning)(command)
+        return command
+
+    return decorate
+
+
+def texts_options(command: Command) -> Command:
+    """Give a command the options that say what queries and documents are."""
+    options = (
+        click.option(
+            "--queries",
+            type=InputFile(),
+            help="What the queries say: TSV, CSV or JSON lines with an id and a text, JSON {id: text}, "
+            "Parquet.",
+        ),
+        click.option(
+            "--docs",
+            type=InputFile(),
+            help="What the documents are: a file as for --queries, with a title, a text or both; only "
+            "what is shown is kept in memory.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def format_option(command: Command) -> Command:

@@ -7,7 +7,9 @@ import click
 import gainful as gf
 from gainful.cli.options import (
     MEASURING,
+    InputFile,
     check_target,
+    leave_out_columns,
     one_measure_option,
     output_option,
     read_shared_options,
@@ -18,7 +20,9 @@ from gainful.cli.options import (
     told_format,
 )
 from gainful.cli.progress import progress_bar
+from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import seen_enough, tell
+from gainful.cli.value_sources import set_aside
 
 _ENDINGS = gf.endings(of="pools")
 _FORMATS = tuple(dict.fromkeys((*gf.formats(), *_ENDINGS.values())))
@@ -27,6 +31,7 @@ _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
 
 
 @click.command(
+    cls=ProjectCommand,
     epilog="Example: gainful pool bm25.run dense.run --judgments qrels.txt -m nDCG@10 --budget 50",
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
@@ -39,7 +44,7 @@ _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
 )
 @click.option(
     "--judgments",
-    metavar="FILE",
+    type=InputFile(),
     help="Show what has no judgment yet, what could move the measure most first.",
 )
 @one_measure_option("With --judgments: the measure to settle.  [default: nDCG@10]")
@@ -79,6 +84,9 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     the measure: the width of its mean, over the possible grades of this one document.
     """
     judgments, output = options["judgments"], options["output"]
+    if judgments is None:
+        set_aside(options, ["measure", "assessors"])
+        leave_out_columns(options, of="judgments")
     named = runs_of(runs, options, judgments)
     read = (*named.values(), *([] if judgments is None else [judgments]))
     given = read_shared_options(MEASURING, options, *read)

@@ -12,6 +12,8 @@ from gainful.cli.options import (
     check_target,
     format_of,
     format_option,
+    judgments_and_runs,
+    judgments_option,
     layout_of,
     one_measure_option,
     output_option,
@@ -21,13 +23,16 @@ from gainful.cli.options import (
     verbose_option,
 )
 from gainful.cli.progress import progress_bar
+from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, write
+from gainful.cli.value_sources import is_typed, set_aside
 
-_FILES = 3  # JUDGMENTS BASE RUN
+_RUNS = 2  # BASE RUN
 
 
-@click.command(epilog="Example: gainful power --sd 0.18 --difference 0.02")
-@click.argument("files", nargs=-1, metavar="[JUDGMENTS BASE RUN]")
+@click.command(cls=ProjectCommand, epilog="Example: gainful power --sd 0.18 --difference 0.02")
+@click.argument("files", nargs=-1, metavar="[[JUDGMENTS] BASE RUN]")
+@judgments_option
 @click.option(
     "--sd",
     type=click.FloatRange(0, min_open=True),
@@ -64,20 +69,25 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     Give --difference to learn the queries, --queries to learn the smallest difference that would be
     found, or both to learn the power.
     """
-    given = read_shared_options(MEASURING, options, *files)
     sd, basis = options["sd"], list[str]()
-    if files:
-        if len(files) != _FILES:
-            raise click.UsageError(f"Expected JUDGMENTS BASE RUN, found {' '.join(files)}.")
+    if not files and not is_typed("judgments"):
+        set_aside(options)  # nothing is read
+    judgments, runs = judgments_and_runs(files, options)
+    read = [*([] if judgments is None else [judgments]), *runs]
+    given = read_shared_options(MEASURING, options, *read)
+    if read:
+        if len(runs) != _RUNS:
+            wanted = "BASE RUN" if len(runs) == len(files) else "JUDGMENTS BASE RUN"
+            raise click.UsageError(f"Expected {wanted}, found {' '.join(files)}.")
         if sd is not None:
             raise click.UsageError("Give JUDGMENTS BASE RUN, or --sd, not both.")
-        refuse_standard_input_twice(*files)
-        check_target(options["output"], *files)
+        refuse_standard_input_twice(*read)
+        check_target(options["output"], *read)
     format_of(options)  # says what is wrong with it before the work
-    if files:
-        runs = {"base": files[1], "run": files[2]}
+    if judgments is not None:
+        both = dict(zip(("base", "run"), runs, strict=True))
         with progress_bar() as progress:
-            found = gf.compare(files[0], runs, options["measure"], progress=progress, **given)
+            found = gf.compare(judgments, both, options["measure"], progress=progress, **given)
         one = found.differences[0]
         sd = one.sd
         basis = [f"sd of the differences in {one.measure} over {one.queries} queries", *found.basis]

@@ -10,24 +10,31 @@ from gainful.cli.comparison_options import comparing_of, comparing_options
 from gainful.cli.options import (
     PAGE,
     check_target,
+    judgments_and_runs,
+    judgments_option,
     measure_option,
     read_shared_options,
+    refuse_missing,
     refuse_standard_input_twice,
     runs_of,
     shared_options,
+    texts_options,
 )
 from gainful.cli.progress import progress_bar
+from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell
+from gainful.cli.value_sources import set_aside
 from gainful.message_texts import counted
 
 _MEGABYTE = 1_000_000
 
 
 @click.command(
-    epilog="Example: gainful report qrels.txt bm25.run dense.run --queries queries.tsv -o report.html"
+    cls=ProjectCommand,
+    epilog="Example: gainful report qrels.txt bm25.run dense.run --queries queries.tsv -o report.html",
 )
-@click.argument("judgments")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
+@click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN [RUN]...")
+@judgments_option
 @click.option(
     "--output",
     "-o",
@@ -39,18 +46,7 @@ _MEGABYTE = 1_000_000
     "What to measure, e.g. 'nDCG@10 AP'; repeat for more. Charts and details begin with the first."
 )
 @click.option("--baseline", metavar="NAME", help="The run to compare with.  [default: the first]")
-@click.option(
-    "--queries",
-    metavar="FILE",
-    help="What the queries say: TSV, CSV or JSON lines with an id and a text, JSON {id: text}, "
-    "Parquet.",
-)
-@click.option(
-    "--docs",
-    metavar="FILE",
-    help="What the documents are: a file as for --queries, with a title, a text or both; only what is "
-    "shown is kept in memory.",
-)
+@texts_options
 @click.option("--title", metavar="TEXT", help="The title of the page.  [default: the runs]")
 @click.option(
     "--depth",
@@ -60,14 +56,20 @@ _MEGABYTE = 1_000_000
 )
 @comparing_options
 @shared_options(PAGE)
-def report(judgments: str, runs: tuple[str, ...], **options: Any) -> None:
+def report(files: tuple[str, ...], **options: Any) -> None:
     """Write a page about RUNs: verdict, charts, and the ranked lists of every query that matters.
 
     It is one file that needs no network. JUDGMENTS and RUNs are files as for `gainful evaluate`; the
-    first RUN is what the others are compared with. Of one RUN, there is no comparison.
+    first RUN is what the others are compared with. Of one RUN, there is no comparison. Where
+    --judgments or the project's file names the judgments, every file is a RUN.
     """
     target = options["output"]
+    judgments, runs = judgments_and_runs(files, options)
+    if judgments is None or not runs:
+        refuse_missing("RUN [RUN]...", "report")
     named = runs_of(runs, options, judgments)
+    if len(named) == 1:
+        set_aside(options, ["slices", "by"])  # there is no comparison to slice
     read = [judgments, *named.values()]
     read += [options[name] for name in ("slices", "queries", "docs") if options[name]]
     refuse_standard_input_twice(*read)

@@ -12,25 +12,32 @@ from gainful.cli.options import (
     format_of,
     format_option,
     given_choices,
+    judgments_and_runs,
+    judgments_option,
     layout_of,
     one_measure_option,
     output_option,
     read_shared_options,
     refuse_standard_input_twice,
+    set_choices,
     shared_options,
     verbose_option,
 )
+from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import tell, write
+from gainful.cli.value_sources import set_aside
 
+_TOOLS = 2  # whose gap is split
 _WITHOUT_DIALECT = [name for name in MEASURING if name != "dialect"]
 
 
 @click.command(
+    cls=ProjectCommand,
     epilog="Examples: gainful why qrels.txt my.run --dialects trec_eval,scikit-learn; "
-    "gainful why qrels.txt my.run --got 0.4231"
+    "gainful why qrels.txt my.run --got 0.4231",
 )
-@click.argument("judgments")
-@click.argument("run")
+@click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN")
+@judgments_option
 @one_measure_option("The measure whose number is asked about.", "nDCG@10")
 @click.option(
     "--dialects",
@@ -48,28 +55,37 @@ _WITHOUT_DIALECT = [name for name in MEASURING if name != "dialect"]
 @output_option
 @verbose_option
 @shared_options(_WITHOUT_DIALECT)
-def why(judgments: str, run: str, **options: Any) -> None:
+def why(files: tuple[str, ...], **options: Any) -> None:
     """Say why two tools give different numbers for RUN, or which of them gives a number.
 
     The gap is split by changing one choice at a time, from the first tool to the second: first the
     measure's parameters, then what documents count as, then which queries count.
     """
-    given = read_shared_options(_WITHOUT_DIALECT, options, judgments, run)
+    judgments, run = _judgments_and_run(files, options)
     if (options["dialects"] is None) == (options["got"] is None):
         raise click.UsageError("Give --dialects or --got, one of them.")
+    names = (
+        [name.strip() for name in options["dialects"].split(",")]
+        if options["dialects"] is not None
+        else []
+    )
+    alone = len(names) < _TOOLS or "gainful" in names
+    if not alone:
+        set_aside(options, set_choices())  # the tools have policies
+    chosen = bool(given_choices() or set_choices())
+    given = read_shared_options(_WITHOUT_DIALECT, options, judgments, run)
     refuse_standard_input_twice(judgments, run)
     measure = options["measure"]
     check_target(options["output"], judgments, run)
     format_of(options)  # says what is wrong with it before the work
-    if not given_choices():
+    if not chosen:
         given["policy"] = None
     found: Any
     if options["got"] is not None:
         found = gf.which(judgments, run, measure, got=options["got"], **given)
         told = [*found.remarks, *found.basis]
     else:
-        names = [name.strip() for name in options["dialects"].split(",")]
-        if given_choices() and len(names) > 1 and "gainful" not in names:
+        if given_choices() and not alone:
             raise click.UsageError(
                 f"The tools have policies: leave out {', '.join(given_choices())}."
             )
@@ -82,3 +98,11 @@ def why(judgments: str, run: str, **options: Any) -> None:
     if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves
         for note in told:
             tell(note)
+
+
+def _judgments_and_run(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str, str]:
+    judgments, runs = judgments_and_runs(files, options)
+    if judgments is None or len(runs) != 1:
+        wanted = "RUN" if len(runs) == len(files) else "JUDGMENTS RUN"
+        raise click.UsageError(f"Expected {wanted}, found {' '.join(files)}.")
+    return judgments, runs[0]

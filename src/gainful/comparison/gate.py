@@ -157,6 +157,14 @@ def _refuse_misplaced(condition: Condition, where: str, *, compared: bool) -> No
         )
 
 
+def _needs_baseline(text: str) -> bool:
+    """Return whether a condition is about a change; what cannot be read is not."""
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        return text.strip() == CHANGED
+    return found["name"] == "saturation" or _taken_apart(found["name"], ())[0] == CHANGE
+
+
 def _read(text: str, measures: Sequence[str], *, unless: bool, dialect: str | None) -> Condition:
     if text.strip() == CHANGED:
         return Condition(text.strip(), CHANGED, unless=unless)
@@ -284,6 +292,17 @@ class Gate(Result):
         _conditions(
             names, fail_if, fail_unless, name, compared=arguments.truth(compared, "compared")
         )
+
+    @staticmethod
+    def without_baseline(conditions: str | Sequence[str]) -> list[str]:
+        """Return the conditions that need no baseline: floors, and facts of one run.
+
+        >>> Gate.without_baseline(["Δ nDCG@10 < -0.01", "nDCG@10 < 0.6", "changed", "missing > 0"])
+        ['nDCG@10 < 0.6', 'missing > 0']
+        """
+        texts = arguments.listed(conditions, "conditions", "a condition or a list of conditions")
+        found = [arguments.text(text, "conditions", "each condition as text") for text in texts]
+        return [text for text in found if not _needs_baseline(text)]
 
     @staticmethod
     def of_scores(

@@ -19,6 +19,7 @@ from gainful.message_texts import shown
 Runs = Mapping[str, object] | str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """What a caller may give as several runs."""
 
+_SETTINGS = ("gainful.toml", "pyproject.toml")  # of commands, which may stand beside the runs
 _HIDDEN = ("_", ".")  # begin the names of what is not, or not yet, data: _SUCCESS, .crc
 _NEITHER = "a dict {name: run}, or the paths of files, a folder or a pattern"
 
@@ -196,7 +197,9 @@ def _files_of(name: str) -> list[str] | None:
 
 def _in_folder(path: Path, name: str) -> list[str] | None:
     files = sorted(
-        each for each in path.iterdir() if each.is_file() and not each.name.startswith(_HIDDEN)
+        each
+        for each in path.iterdir()
+        if each.is_file() and not each.name.startswith(_HIDDEN) and each.name not in _SETTINGS
     )
     others = [each for each in files if each.suffix.lower() != ".parquet"]
     if len(others) == len(files):

@@ -1,0 +1,69 @@
+"""The conditions under which a command fails: --fail-if and --fail-unless, or those of a project's file."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gainful as gf
+from gainful.cli.project_settings import current_project
+from gainful.cli.standard_streams import tell
+from gainful.cli.value_sources import is_set, is_typed, set_aside
+
+Rules = tuple[Sequence[str], Sequence[str]]
+_NAMES = ("fail_if", "fail_unless")
+
+
+def gate_rules(
+    options: dict[str, Any], measures: list[str], *, dialect: str | None, compared: bool
+) -> Rules:
+    """Return the conditions that a command checks, and refuse those that it could not.
+
+    Of the project's file, a command that compares nothing takes what needs no comparison. Where other
+    measures are asked for on the command line than the file has, its conditions on the others are
+    left out, and that is said.
+    """
+    found = [_applying(options, name, measures, dialect, compared=compared) for name in _NAMES]
+    gf.Gate.check_conditions(measures, found[0], found[1], dialect=dialect, compared=compared)
+    return found[0], found[1]
+
+
+def leave_out_gate(options: dict[str, Any], why: str) -> None:
+    """Leave out the conditions of the project's file, and say so."""
+    if any(is_set(name) for name in _NAMES):
+        tell(f"{current_project()}: the gate is not checked {why}.")
+    set_aside(options, _NAMES)
+
+
+def _applying(
+    options: dict[str, Any],
+    name: str,
+    measures: list[str],
+    dialect: str | None,
+    *,
+    compared: bool,
+) -> list[str]:
+    given = list(options[name])
+    if not is_set(name):
+        return given
+    if not compared:
+        given = gf.Gate.without_baseline(given)
+    if is_typed("measures"):
+        given = [each for each in given if _is_measured(each, measures, dialect)]
+    if not given:
+        set_aside(options, [name])
+    return given
+
+
+def _is_measured(condition: str, measures: list[str], dialect: str | None) -> bool:
+    """Return whether a condition of the file can be checked; what is wrong with it is said later."""
+    project = current_project()
+    own, tool = ([], None) if project is None else (project.measures, project.values.get("dialect"))
+    try:
+        gf.Gate.check_conditions(measures, condition, dialect=dialect)
+    except gf.InputError as problem:
+        try:
+            gf.Gate.check_conditions(own, condition, dialect=tool)
+        except gf.GainfulError:
+            raise problem from None
+        tell(f"{project}: {condition} is not checked: it is about none of the measures asked for.")
+        return False
+    return True
