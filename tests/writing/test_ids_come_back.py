@@ -268,6 +268,33 @@ def test_the_type_is_that_of_the_run(tmp_path):
     assert type_of_polars(csv, small) == pl.Int16
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"7": {"2": 1.0}, "12": {"3": 2.0}}',
+        '{"7": ["2"], "12": ["3"]}',
+        '[{"query": 7, "doc": 2, "score": 1.0}, {"query": 12, "doc": 3, "score": 2.0}]',
+        '{"query": 7, "doc": 2, "score": 1.0}\n{"query": 12, "doc": 3, "score": 2.0}\n',
+    ],
+)
+def test_json_has_no_types(text, tmp_path):
+    file = tmp_path / "run.json"
+    file.write_text(text)
+    assert type_of_polars(JUDGED, file) == pl.Int64
+    assert type_of_polars(TEXTS, file) == pl.String
+
+
+def test_judgments_of_several_assessors(tmp_path):
+    judged = pl.DataFrame(
+        {"query": [7, 7, 12], "doc": [2, 2, 3], "assessor": ["a", "b", "a"], "grade": [1, 2, 1]},
+        schema_overrides={"query": pl.Int16},
+    )
+    file = text_file(tmp_path / "a.run", [(7, 2, 1), (12, 3, 1)])
+    for rule in ("max", "a"):
+        found = gf.evaluate(judged, file, "RR", assessors=rule).per_query
+        assert found.to_polars().schema["query"] == pl.Int16
+
+
 def type_of_polars(judgments, run):
     return gf.evaluate(judgments, run, "RR").per_query.to_polars().schema["query"]
 

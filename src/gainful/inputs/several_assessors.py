@@ -12,7 +12,9 @@ from gainful.errors import InputError
 from gainful.inputs.column_roles import ASSESSED
 from gainful.inputs.columns import Columns, asked_columns
 from gainful.inputs.engine import Session
+from gainful.inputs.id_types import UNTYPED
 from gainful.inputs.judgments_or_run import JUDGMENTS
+from gainful.inputs.lists_and_records import Lists
 from gainful.inputs.read_table import read_table
 from gainful.message_texts import did_you_mean, shown
 
@@ -48,9 +50,7 @@ RULES: Mapping[str, Rule] = {
 """The rules by name. Another name is that of an assessor, whose grades alone count."""
 
 
-def read_assessed(
-    given: object, columns: Columns, rule: object, session: Session
-) -> dict[str, dict[str, float]]:
+def read_assessed(given: object, columns: Columns, rule: object, session: Session) -> Lists:
     """Read judgments of several assessors as `{query: {doc: grade}}`.
 
     Args:
@@ -61,8 +61,8 @@ def read_assessed(
 
     >>> given = {"q": {"a": {"ann": 2, "bob": 1, "eve": 1}, "b": {"ann": 0}}}
     >>> with Session() as session:
-    ...     read_assessed(given, Columns(), "mean", session), read_assessed(given, Columns(), "majority", session)
-    ({'q': {'a': 1.3333333333333333, 'b': 0.0}}, {'q': {'a': 1.0, 'b': 0.0}})
+    ...     read_assessed(given, Columns(), "mean", session).documents
+    {'q': {'a': 1.3333333333333333, 'b': 0.0}}
     """
     if not isinstance(rule, str) or not rule:
         expected = f"{', '.join(RULES)}, or the name of an assessor"
@@ -76,17 +76,20 @@ def read_assessed(
     rows = zip(*(table[name] for name in ("query", "doc", "assessor", "grade")), strict=True)
     for query, doc, assessor, grade in rows:
         grades.setdefault(query, {}).setdefault(doc, {})[assessor] = grade
+    types = table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)
     if rule in RULES:
         merge = RULES[rule].merge
-        return {
+        merged = {
             query: {doc: float(merge([*given.values()])) for doc, given in docs.items()}
             for query, docs in grades.items()
         }
+        return Lists(merged, types)
     _refuse_unknown(rule, table["assessor"])
-    return {
+    chosen = {
         query: {doc: given[rule] for doc, given in docs.items() if rule in given}
         for query, docs in grades.items()
     }
+    return Lists(chosen, types)
 
 
 def _refuse_unknown(name: str, assessors: Sequence[str]) -> None:

@@ -57,8 +57,8 @@ def _open_assessed(given: object, columns: Columns, rule: object, session: Sessi
 
     refuse_spark(given, JUDGMENTS.name)
     judged = read_assessed(given, columns, rule, session)
-    opened = DictInput(judged, JUDGMENTS, JUDGMENTS.name, session)
-    opened.again = judged
+    opened = DictInput(judged.documents, JUDGMENTS, JUDGMENTS.name, session, judged.types)
+    opened.again = judged.documents
     return opened
 
 
@@ -172,7 +172,7 @@ def _open_file(
 
             found = read_nested(file, kind, checked=checked)
             if isinstance(found, dict):
-                return DictInput(found, kind, file.name, session)
+                return DictInput(found, kind, file.name, session, (UNTYPED, UNTYPED))
             if not isinstance(found, Records):
                 return _open_lists(found.value, kind, file.name, columns, session, from_file=True)
             source = _records(found, columns, session)
