@@ -23,8 +23,8 @@ from gainful.cli.options import (
     shared_options,
 )
 from gainful.cli.project_command import ProjectCommand
-from gainful.cli.project_settings import current_project
 from gainful.cli.standard_streams import tell, write
+from gainful.cli.value_sources import current_project
 
 _FAILED = 1
 

@@ -5,7 +5,6 @@ from importlib import import_module
 import click
 
 import gainful as gf
-from gainful.cli.project_file import ProjectFileChoice
 
 # In the order of a user's work. The lines of help stand here so that a list of all commands needs
 # none of them.
@@ -90,4 +89,6 @@ def commands(context: click.Context, config: str | None, no_config: bool) -> Non
     """Measure how good rankings are."""
     if config is not None and no_config:
         raise click.UsageError("Give --config or --no-config, not both.")
+    from gainful.cli.project_file import ProjectFileChoice  # which a list of commands needs not
+
     context.obj = ProjectFileChoice(config, no_config)

@@ -33,9 +33,8 @@ from gainful.cli.options import (
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.project_command import ProjectCommand
-from gainful.cli.project_settings import current_project
 from gainful.cli.standard_streams import tell, tell_lines, write
-from gainful.cli.value_sources import is_set, is_typed
+from gainful.cli.value_sources import current_project, is_set, is_typed
 
 _SUBTOPICS = "alpha_nDCG@20"
 _FAILED = 1

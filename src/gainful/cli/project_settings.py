@@ -257,12 +257,6 @@ class Project:
         return is_file and where.startswith(self.values[key])
 
 
-def current_project() -> Project | None:
-    """Return the project whose file the current command takes settings from."""
-    found = click.get_current_context().obj
-    return found if isinstance(found, Project) else None
-
-
 def _type(key: str) -> "click.ParamType[Any] | None":
     section, _, name = key.rpartition(".")
     return None if key == _COLUMNS else _options(section)[name].type

@@ -1,10 +1,21 @@
 """Where the value of an option comes from: the command line, the project's file, or its default."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.core import ParameterSource
+
+from gainful.cli.project_file import ProjectFileChoice
+
+if TYPE_CHECKING:  # which few commands need: most are called where there is no file
+    from gainful.cli.project_settings import Project
+
+
+def current_project() -> "Project | None":
+    """Return the settings of the project's file, where the current command has one."""
+    found = click.get_current_context().obj
+    return None if isinstance(found, ProjectFileChoice | None) else cast("Project", found)
 
 
 def is_typed(name: str) -> bool:
