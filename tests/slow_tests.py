@@ -29,6 +29,7 @@ SLOW = (
     "tests/plotting/test_plot_accessors.py",
     "tests/reporting/",
     "tests/cli/test_report_command.py",
+    "tests/cli/test_project_file.py::test_a_report_takes_judgments_and_texts",
     "tests/project/test_pickling.py::test_results_print_the_same_after_a_round_trip",
     "tests/evaluation/test_measures_against_ir_measures.py",
     "tests/evaluation/test_ideals.py::test_losses_know_the_list_alone",
