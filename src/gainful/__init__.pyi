@@ -47,11 +47,15 @@ from gainful.inputs.engine import Engine
 from gainful.inputs.read_table import read_chunk_map
 from gainful.inputs.several_runs import find_runs
 from gainful.inputs.spark_engine import Spark
+from gainful.judging.bias_of_pools import PoolBias
+from gainful.judging.bias_of_pools import pool_bias
 from gainful.judging.bounds import Bound
 from gainful.judging.bounds import Bounds
 from gainful.judging.bounds import RunBounds
 from gainful.judging.bounds import bounds
 from gainful.judging.bounds import bounds_of_runs
+from gainful.judging.chance import Chance
+from gainful.judging.chance import random_order
 from gainful.judging.curve import Curve
 from gainful.judging.curve import curve
 from gainful.judging.inferred_measures import Inferred
@@ -61,10 +65,6 @@ from gainful.judging.inferred_measures import inferred_ndcg
 from gainful.judging.pool import Pool
 from gainful.judging.pool import next_to_judge
 from gainful.judging.pool import pool
-from gainful.judging.pool_bias import PoolBias
-from gainful.judging.pool_bias import pool_bias
-from gainful.judging.random_order import Chance
-from gainful.judging.random_order import random_order
 from gainful.linting.check import check
 from gainful.linting.findings import Finding
 from gainful.linting.findings import Findings
@@ -73,9 +73,9 @@ from gainful.matching.keyword_options import ReadingOptions
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.dialect_catalogue import dialects
-from gainful.measures.family import Family
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import Family
 from gainful.measures.notation import family
 from gainful.measures.notation import parse as measure
 from gainful.measures.policy import Choice

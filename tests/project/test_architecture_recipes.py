@@ -19,7 +19,7 @@ from gainful.inputs.table_rows import TableRow
 from gainful.measures import dialect_catalogue, family_catalogue
 from gainful.measures.dialect import Dialect
 from gainful.measures.discount import FORMS, Form
-from gainful.measures.family import Example, Family
+from gainful.measures.measure_family import Example, Family
 from gainful.measures.parameters import REL
 from gainful.measures.policy import Policy
 from gainful.statistics.corrections import CORRECTIONS, Correction, JointTest

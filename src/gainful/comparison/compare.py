@@ -30,8 +30,8 @@ from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.read_table import read_table
 from gainful.inputs.several_runs import Runs, read_runs, read_tables
 from gainful.matching.keyword_options import MeasuringOptions, takes
-from gainful.measures.family import GEOMETRIC
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GEOMETRIC
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 

@@ -7,8 +7,8 @@ import numpy as np
 from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.matching.matched import Matched
-from gainful.measures.family import NEVER
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import NEVER
 from gainful.measures.notation import GivenMeasure, parse, read_measure
 
 _ALWAYS = 100  # cutoffs of a curve, however short the lists are

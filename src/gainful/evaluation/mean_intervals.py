@@ -11,8 +11,8 @@ from gainful import arguments
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.means_over_queries import summands
-from gainful.measures.family import GEOMETRIC, SUM
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GEOMETRIC, SUM
 from gainful.rendering.table_formats import Cell, Table
 from gainful.statistics.argument_checks import read_share
 from gainful.statistics.intervals import INTERVALS, Interval, few_queries, side_of_misses

@@ -9,8 +9,8 @@ from gainful.array_types import Bools
 from gainful.errors import InputError
 from gainful.evaluation.measuring import Measured
 from gainful.inputs.identifiers import examples
-from gainful.measures.family import GEOMETRIC, SUM
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GEOMETRIC, SUM
 from gainful.measures.policy import Policy
 
 SKIPPED = ("skip", "skip_all")

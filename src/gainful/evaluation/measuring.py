@@ -20,9 +20,9 @@ from gainful.evaluation.computing import (
 from gainful.evaluation.worksheet import Compute, Worksheet, expected_hits, relevant_total
 from gainful.inputs.cores import cores, in_parallel
 from gainful.matching.matched import Matched
-from gainful.measures.family import OPTIONAL
 from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import OPTIONAL
 from gainful.measures.policy import Policy
 
 COMPUTE: Mapping[str, Compute] = {

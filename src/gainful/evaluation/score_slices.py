@@ -27,8 +27,8 @@ from gainful.evaluation.query_parts import (
 )
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.read_table import InputTable, read_table
-from gainful.measures.family import SUM
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import SUM
 from gainful.rendering.table_formats import Cell, Table
 from gainful.statistics.argument_checks import read_share
 from gainful.statistics.intervals import INTERVALS, Interval

@@ -31,8 +31,8 @@ from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.evaluation.request import find_measure
 from gainful.inputs.id_types import UNTYPED
 from gainful.matching.matched import Matched
-from gainful.measures.family import MEAN, SUM
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import MEAN, SUM
 from gainful.measures.notation import GivenMeasure, name_of, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import did_you_mean, shown

@@ -18,8 +18,8 @@ from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.dialect_catalogue import dialect
-from gainful.measures.family import MEAN
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import MEAN
 from gainful.measures.notation import GivenMeasure, name_of, read_measure
 from gainful.measures.policy import Policy, read_policy
 from gainful.message_texts import shown

@@ -18,8 +18,8 @@ from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.minus_one_marks import warn_of_marks
 from gainful.matching.ranked_documents import by_score
 from gainful.matching.reader import Reader
-from gainful.measures.family import GEOMETRIC
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GEOMETRIC
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy
 

@@ -14,8 +14,8 @@ from gainful.judging.gathered_runs import (
     without_warnings,
 )
 from gainful.judging.grade_scale import read_scale
-from gainful.measures.family import SUM
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import SUM
 from gainful.measures.policy import Policy
 from gainful.message_texts import did_you_mean, shown
 

@@ -11,7 +11,7 @@ from gainful.measures.catalogue import (
     precision_and_counts,
     user_models,
 )
-from gainful.measures.family import Family
+from gainful.measures.measure_family import Family
 from gainful.measures.name_suggestions import suggest
 from gainful.message_texts import shown
 

@@ -9,8 +9,8 @@ from typing import Any
 from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures.discount import refuse_idle_base
-from gainful.measures.family import ALWAYS, NEVER, Family
 from gainful.measures.family_catalogue import family
+from gainful.measures.measure_family import ALWAYS, NEVER, Family
 from gainful.message_texts import shown
 
 _DEEPEST = 10**9  # no list is longer, and no table of discounts should be

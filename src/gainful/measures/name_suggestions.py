@@ -7,7 +7,7 @@ own notation, is a `Spelling` of the catalogue, and is read; these names are onl
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from gainful.measures.family import NEVER, Family
+from gainful.measures.measure_family import NEVER, Family
 from gainful.message_texts import did_you_mean
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {

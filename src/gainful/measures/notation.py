@@ -17,10 +17,10 @@ from typing import Any, TypeVar
 
 from gainful import arguments
 from gainful.errors import MeasureError
-from gainful.measures.family import NEVER, Family, Spelling
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, written_out
 from gainful.measures.measure import Measure, read_cutoff
+from gainful.measures.measure_family import NEVER, Family, Spelling
 from gainful.measures.name_suggestions import hint_of_subtopics, suggest
 from gainful.message_texts import shown
 

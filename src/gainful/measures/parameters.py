@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gainful.arguments import choice
 from gainful.errors import MeasureError
 from gainful.measures import discount, gain
-from gainful.measures.family import Parameter
+from gainful.measures.measure_family import Parameter
 from gainful.measures.written_numbers import Range, read_number, write_number
 from gainful.message_texts import shown
 

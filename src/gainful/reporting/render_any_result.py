@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Union
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.measures.dialect import Dialect
-from gainful.measures.family import ALWAYS, MEAN, NEVER, Family
+from gainful.measures.measure_family import ALWAYS, MEAN, NEVER, Family
 from gainful.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
 from gainful.version import VERSION
 

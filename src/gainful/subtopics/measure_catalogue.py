@@ -7,9 +7,17 @@ citations: the notation, the command line, the help and the documentation read i
 from dataclasses import dataclass
 
 from gainful.errors import MeasureError
-from gainful.measures.family import ALWAYS, MEAN, NEVER, Example, Family, Parameter, Spelling
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
+from gainful.measures.measure_family import (
+    ALWAYS,
+    MEAN,
+    NEVER,
+    Example,
+    Family,
+    Parameter,
+    Spelling,
+)
 from gainful.measures.name_suggestions import suggest_subtopic_measure
 from gainful.measures.notation import parse
 from gainful.measures.parameters import GAIN, REL, number

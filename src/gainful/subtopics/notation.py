@@ -8,9 +8,9 @@ import re
 
 from gainful.errors import MeasureError
 from gainful.measures import notation
-from gainful.measures.family import Family
 from gainful.measures.foreign_spellings import ForeignMeasure
 from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
+from gainful.measures.measure_family import Family
 from gainful.message_texts import shown
 from gainful.subtopics.measure_catalogue import INTENT_AWARE, subtopic_family
 

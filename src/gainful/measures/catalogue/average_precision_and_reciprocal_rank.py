@@ -1,7 +1,7 @@
 """Where the relevant documents stand: average precision and its kin."""
 
 from gainful.measures.catalogue.cumulated_gain import TREC_EVAL_CUTOFFS
-from gainful.measures.family import GEOMETRIC, NEVER, Example, Family, Spelling
+from gainful.measures.measure_family import GEOMETRIC, NEVER, Example, Family, Spelling
 from gainful.measures.parameters import DENOMINATOR, FLOOR, MULT, RECALL, REL
 
 _TREC_EVAL = "C. Buckley and E. Voorhees, Retrieval system evaluation, in TREC: Experiment and evaluation in information retrieval, MIT Press, 2005"

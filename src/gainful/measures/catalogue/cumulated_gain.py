@@ -1,6 +1,6 @@
 """Cumulated gain: CG, DCG, their ideal, nDCG, and the forms that average or scale it."""
 
-from gainful.measures.family import ALWAYS, NEVER, Example, Family, Spelling
+from gainful.measures.measure_family import ALWAYS, NEVER, Example, Family, Spelling
 from gainful.measures.parameters import BASE, DEPTH, DISCOUNT, GAIN, IDEAL, NORM, REL, SCALE
 
 TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)

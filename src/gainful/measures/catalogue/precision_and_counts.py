@@ -2,7 +2,7 @@
 
 import math
 
-from gainful.measures.family import ALWAYS, NEVER, SUM, Example, Family, Spelling
+from gainful.measures.measure_family import ALWAYS, NEVER, SUM, Example, Family, Spelling
 from gainful.measures.parameters import BASE, BETA, DISCOUNT, REL, UTILITY
 
 _TREC_EVAL = "C. Buckley and E. Voorhees, Retrieval system evaluation, in TREC: Experiment and evaluation in information retrieval, MIT Press, 2005"

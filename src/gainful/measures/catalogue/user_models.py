@@ -1,6 +1,6 @@
 """Graded measures and models of users who stop reading."""
 
-from gainful.measures.family import NEVER, Example, Family, Spelling
+from gainful.measures.measure_family import NEVER, Example, Family, Spelling
 from gainful.measures.parameters import (
     COMPAT_P,
     DENOMINATOR,
