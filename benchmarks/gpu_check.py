@@ -14,7 +14,8 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from gainful import InputError, losses, metrics
+from gainful import losses, metrics
+from gainful.errors import InputError
 
 TOLERANCE = 2e-5
 

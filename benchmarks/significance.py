@@ -32,7 +32,7 @@ def systems(turns: int) -> Result:
     }
 
     def ours():
-        return gf.compare_scores(tables, pairs="all", correction="tukey")
+        return gf.comparison.compare_scores(tables, pairs="all", correction="tukey")
 
     assert len(ours().differences) == 3 * 20 * 19 / 2
     work = "W6 compare, 20 systems × 3 measures × 1,000 queries, all pairs, Tukey"

@@ -1,31 +1,36 @@
 """Write the generated parts of the documentation from the package's own tables."""
 
+import inspect
 import re
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import gainful as gf
 from gainful.inputs.columns import ALIASES
 
 DOCS = Path(__file__).parent
-STUB = DOCS.parent / "src" / "gainful" / "__init__.pyi"
+PLACES = gf._PLACES  # noqa: SLF001, the table is the package's own
 
 
 def families() -> str:
     """Every measure, and a table of all parameters."""
-    sections = [gf.render(family, "markdown") for family in gf.catalogue()]
+    sections = [gf.writing.render(family, "markdown") for family in gf.catalogue()]
     return "\n\n".join(sections)
 
 
 def subtopics() -> str:
     """Every measure for queries with subtopics."""
-    return "\n\n".join(gf.render(family, "markdown") for family in gf.subtopic_catalogue())
+    return "\n\n".join(
+        gf.writing.render(family, "markdown") for family in gf.subtopics.subtopic_catalogue()
+    )
 
 
 def choices() -> str:
     """Every choice of a policy with its answers, the default first."""
     lines = ["| choice | question | answers, the default first |", "|---|---|---|"]
-    for choice in gf.choices():
+    for choice in gf.measures.choices():
         answers = [f"`{name}`: {meaning}" for name, meaning in choice.answers.items()]
         if choice.grade:
             answers.append(f"a grade: {choice.grade}")
@@ -38,7 +43,7 @@ def rules() -> str:
     lines = ["| rule | severity | what is found | what to do |", "|---|---|---|---|"]
     lines += [
         f"| `{rule.name}` | {rule.severity} | {rule.what} | {rule.remedy} |"
-        for rule in gf.Findings.rules
+        for rule in gf.results.Findings.rules
     ]
     return "\n".join(lines)
 
@@ -68,6 +73,27 @@ def dialects() -> str:
     return "\n".join(lines)
 
 
+def names() -> str:
+    """Every public name with the first line of its docstring, by place."""
+    return "\n\n".join(f"## {place}\n\n{names_of(place)}" for place in PLACES)
+
+
+def names_of(place: str) -> str:
+    """Return the names of a public place as rows of a table."""
+    module = gf if place == "gainful" else getattr(gf, place.removeprefix("gainful."))
+    lines = ["| name | what it is |", "|---|---|"]
+    found = {name: getattr(module, name) for name in PLACES[place]}
+    for name, each in sorted(found.items(), key=lambda one: isinstance(one[1], ModuleType)):
+        first = (inspect.getdoc(each) or "").partition("\n")[0].replace("|", "\\|")
+        shown = f"[`{name}`](#gainful{name})" if f"{place}.{name}" in PLACES else f"`{name}`"
+        if isinstance(each, ModuleType):
+            first = f"Module: {first}"
+        elif callable(each) and not isinstance(each, type):
+            shown = f"`{name}()`"
+        lines.append(f"| {shown} | {first} |")
+    return "\n".join(lines)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "families": families,
     "subtopics": subtopics,
@@ -75,6 +101,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "rules": rules,
     "columns": columns,
     "dialects": dialects,
+    "names": names,
 }
 
 
@@ -88,20 +115,33 @@ def renewed(text: str) -> str:
     )
 
 
-def stub() -> str:
-    """Return what type checkers read of the public names: the package's table as imports."""
-    places = gf._PLACES.items()  # noqa: SLF001, the table is the package's own
-    names = [(module, inside, name) for name, (module, inside) in places]
+def stubs() -> dict[Path, str]:
+    """Return what type checkers read of each place that imports its names when they are asked for."""
+    found = {}
+    for place, public in PLACES.items():
+        if any(module != place for module, _ in public.values()):
+            source = find_spec(place).origin  # type: ignore[union-attr]
+            found[Path(source).with_suffix(".pyi")] = stub(place)  # type: ignore[arg-type]
+    return found
+
+
+def stub(place: str) -> str:
+    """Return the names of a public place as imports."""
+    names = [(module, inside, name) for name, (module, inside) in PLACES[place].items()]
     lines = [
         f"from {module} import {inside}" + ("" if inside == name else f" as {name}")
         for module, inside, name in sorted(names)
     ]
-    public = [f'    "{name}",' for name in gf.__all__]
-    head = "# Written by `make docs` from the table in __init__.py."
-    return "\n".join([head, "", *lines, "", "__all__ = [", *public, "]", "__version__: str", ""])
+    public = [f'    "{name}",' for name in sorted(PLACES[place])]
+    head = "# Written by `make docs` from the table in gainful/__init__.py."
+    text = [head, "", *lines, "", "__all__ = [", *public, "]"]
+    if place == "gainful":
+        text.append("__version__: str")
+    return "\n".join([*text, ""])
 
 
 if __name__ == "__main__":
-    STUB.write_text(stub(), encoding="utf-8")
+    for path, text in stubs().items():
+        path.write_text(text, encoding="utf-8")
     for page in sorted(DOCS.glob("*.md")):
         page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -189,31 +189,31 @@ def functions() -> Iterator[tuple[str, Call]]:
             },
         ),
         "attribute": Call(
-            gf.attribute, {"judgments": JUDGMENTS, "base": one, "run": two, "query": "q1"}
+            gf.explanation.attribute, {"judgments": JUDGMENTS, "base": one, "run": two, "query": "q1"}
         ),
         "bounds": Call(
             gf.bounds, {"judgments": JUDGMENTS, "run": one, "measures": ["nDCG@2"], "grades": (0, 2)}
         ),
         "bounds_of_runs": Call(
-            gf.bounds_of_runs, {"judgments": JUDGMENTS, "runs": RUNS, "grades": [0, 1, 2]}
+            gf.judging.bounds_of_runs, {"judgments": JUDGMENTS, "runs": RUNS, "grades": [0, 1, 2]}
         ),
         "catalogue": Call(gf.catalogue, {}),
         "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
         "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3)}),
-        "choices": Call(gf.choices, {}),
+        "choices": Call(gf.measures.choices, {}),
         "compare": Call(
             gf.compare, {"judgments": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"], **TESTED}
         ),
         "compare_scores": Call(
-            gf.compare_scores,
+            gf.comparison.compare_scores,
             {"tables": {"one": {"q1": 0.5, "q2": 0.25}, "two": {"q1": 1.0, "q2": 0.5}}, **TESTED},
         ),
-        "comparison_choices": Call(gf.comparison_choices, {}),
+        "comparison_choices": Call(gf.comparison.comparison_choices, {}),
         "curve": Call(gf.curve, {"judgments": JUDGMENTS, "run": one, "upto": 3}),
         "dcg": Call(gf.dcg, {"grades": [[3, 2, 0], [1, 0, 0]]}),
         "dialect": Call(gf.dialect, {"name": "trec_eval"}),
         "dialects": Call(gf.dialects, {}),
-        "endings": Call(gf.endings, {}),
+        "endings": Call(gf.writing.endings, {}),
         "evaluate": Call(
             gf.evaluate, {"judgments": JUDGMENTS, "run": one, "measures": ["nDCG@2", "AP"]}
         ),
@@ -223,20 +223,20 @@ def functions() -> Iterator[tuple[str, Call]]:
         ),
         "evaluate_runs": Call(gf.evaluate_runs, {"judgments": JUDGMENTS, "runs": RUNS}),
         "evaluate_subtopics": Call(
-            gf.evaluate_subtopics,
+            gf.subtopics.evaluate_subtopics,
             {
                 "judgments": SUBTOPICS, "run": one, "measures": ["alpha_nDCG@5"],
                 "weights": {"q1": {"t1": 0.5, "t2": 0.5}, "q2": {"t1": 1.0}},
             },
         ),
         "explain": Call(gf.explain, {"judgments": JUDGMENTS, "run": one, "query": "q1"}),
-        "explain_grades": Call(gf.explain_grades, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0]}),
-        "family": Call(gf.family, {"name": "nDCG"}),
-        "find_runs": Call(gf.find_runs, {"runs": ["one.run", "two.run"], "judgments": JUDGMENTS}),
-        "formats": Call(gf.formats, {}),
-        "inferred_ap": Call(gf.inferred_ap, {"samples": SAMPLES, "run": one}),
-        "inferred_ndcg": Call(gf.inferred_ndcg, {"samples": SAMPLES, "run": one}),
-        "kendall_tau": Call(gf.kendall_tau, {"first": ["a", "b", "c"], "second": {"a": 1, "b": 2, "c": 3}}),
+        "explain_grades": Call(gf.explanation.explain_grades, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0]}),
+        "family": Call(gf.measures.family, {"name": "nDCG"}),
+        "find_runs": Call(gf.inputs.find_runs, {"runs": ["one.run", "two.run"], "judgments": JUDGMENTS}),
+        "formats": Call(gf.writing.formats, {}),
+        "inferred_ap": Call(gf.judging.inferred_ap, {"samples": SAMPLES, "run": one}),
+        "inferred_ndcg": Call(gf.judging.inferred_ndcg, {"samples": SAMPLES, "run": one}),
+        "kendall_tau": Call(gf.statistics.kendall_tau, {"first": ["a", "b", "c"], "second": {"a": 1, "b": 2, "c": 3}}),
         "loss": Call(gf.loss, {"measure": "nDCG@2", "temperature": 0.5, "reduction": "sum"}),
         "measure": Call(gf.measure, {"text": "nDCG@10"}),
         "ndcg": Call(gf.ndcg, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0], "k": 2}),
@@ -246,18 +246,18 @@ def functions() -> Iterator[tuple[str, Call]]:
         "ap": Call(gf.ap, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0], "k": 2, "rel": 1}),
         "rr": Call(gf.rr, {"grades": [3, 2, 0], "k": 2, "rel": 1}),
         "next_to_judge": Call(
-            gf.next_to_judge,
+            gf.judging.next_to_judge,
             {"judgments": JUDGMENTS, "runs": RUNS, "budget": 3, "compare": ("one", "two")},
         ),
         "pool": Call(gf.pool, {"runs": [one, two], "depth": 3}),
-        "pool_bias": Call(gf.pool_bias, {"judgments": JUDGMENTS, "runs": RUNS, "depth": 2}),
+        "pool_bias": Call(gf.judging.pool_bias, {"judgments": JUDGMENTS, "runs": RUNS, "depth": 2}),
         "power": Call(gf.power, {"sd": 0.2, "difference": 0.1, "power": 0.8}),
-        "random_order": Call(gf.random_order, {"judgments": JUDGMENTS, "run": one}),
-        "rbo": Call(gf.rbo, {"first": ["a", "b"], "second": {"a": 2.0, "b": 1.0}}),
+        "random_order": Call(gf.judging.random_order, {"judgments": JUDGMENTS, "run": one}),
+        "rbo": Call(gf.statistics.rbo, {"first": ["a", "b"], "second": {"a": 2.0, "b": 1.0}}),
         "read_baseline": Call(gf.read_baseline, {"path": "baseline.json"}),
-        "read_chunk_map": Call(gf.read_chunk_map, {"path": "map.tsv"}),
-        "read_subtopics": Call(gf.read_subtopics, {"judgments": SUBTOPICS}),
-        "render": Call(gf.render, {"result": scores, "format": "csv", "interval": "t"}),
+        "read_chunk_map": Call(gf.inputs.read_chunk_map, {"path": "map.tsv"}),
+        "read_subtopics": Call(gf.subtopics.read_subtopics, {"judgments": SUBTOPICS}),
+        "render": Call(gf.writing.render, {"result": scores, "format": "csv", "interval": "t"}),
         "report": Call(
             gf.report,
             {
@@ -266,24 +266,24 @@ def functions() -> Iterator[tuple[str, Call]]:
             },
         ),
         "save_baseline": Call(gf.save_baseline, {"scores": scores, "path": "saved.json"}),
-        "subtopic_catalogue": Call(gf.subtopic_catalogue, {}),
-        "subtopic_family": Call(gf.subtopic_family, {"name": "alpha_nDCG"}),
-        "tau_ap": Call(gf.tau_ap, {"reference": ["a", "b"], "ranking": {"a": 1, "b": 2}}),
+        "subtopic_catalogue": Call(gf.subtopics.subtopic_catalogue, {}),
+        "subtopic_family": Call(gf.subtopics.subtopic_family, {"name": "alpha_nDCG"}),
+        "tau_ap": Call(gf.statistics.tau_ap, {"reference": ["a", "b"], "ranking": {"a": 1, "b": 2}}),
         "which": Call(gf.which, {"judgments": JUDGMENTS, "run": one, "got": "0.9"}),
         "why": Call(
             gf.why, {"judgments": JUDGMENTS, "run": one, "dialects": ["trec_eval", "sklearn"]}
         ),
         "write_judgments": Call(gf.write_judgments, {"judgments": JUDGMENTS, "path": "out.qrels"}),
         "write_run": Call(gf.write_run, {"run": one, "path": "out.run"}),
-        "write_text": Call(gf.write_text, {"text": "words", "path": "out.txt"}),
-        "Choice": Call(gf.Choice, {"name": "n", "question": "q", "answers": {"yes": "so"}}),
-        "Dialect": Call(gf.Dialect, {"name": "own", "tool": "a tool", "settings": {"gain": "exp2"}}),
+        "write_text": Call(gf.writing.write_text, {"text": "words", "path": "out.txt"}),
+        "Choice": Call(gf.measures.Choice, {"name": "n", "question": "q", "answers": {"yes": "so"}}),
+        "Dialect": Call(gf.measures.Dialect, {"name": "own", "tool": "a tool", "settings": {"gain": "exp2"}}),
         "Engine": Call(gf.Engine, {"memory": "1GB", "threads": 1}),
         "Measure": Call(gf.Measure, {"name": "nDCG", "cutoff": 5, "gain": "exp2", "base": 3}),
         "Policy": Call(gf.Policy, {"ties": "average", "unjudged": 1}),
         "Spark": Call(gf.Spark, {"memory": "1GB"}),
         "SubtopicMeasure": Call(
-            gf.SubtopicMeasure, {"name": "alpha_nDCG", "cutoff": 5, "alpha": 0.5}
+            gf.subtopics.SubtopicMeasure, {"name": "alpha_nDCG", "cutoff": 5, "alpha": 0.5}
         ),
     }.items()  # fmt: skip
 
@@ -301,8 +301,8 @@ RECORDS = {"MeasuringOptions", "ReadingOptions"}
 
 # Errors and warnings carry whatever they are given.
 RAISED = {
-    "GainfulError", "GainfulWarning", "InputError", "MeasureError", "MissingDependencyError",
-    "PolicyError",
+    "DisjointError", "GainfulError", "GainfulWarning", "InputError", "MeasureError",
+    "MissingDependencyError", "PolicyError",
 }  # fmt: skip
 
 
@@ -367,12 +367,12 @@ def results() -> dict[str, Any]:
     difference = compared["two", "nDCG@2"]
     found = gf.check(JUDGMENTS, RUNS)
     return {
-        "Attribution": gf.attribute(JUDGMENTS, RUN, OTHER, query="q1"),
+        "Attribution": gf.explanation.attribute(JUDGMENTS, RUN, OTHER, query="q1"),
         "Baseline": gf.read_baseline("baseline-of-results.json"),
         "Bound": bounds["nDCG@2"],
         "Bounds": bounds,
-        "Chance": gf.random_order(JUDGMENTS, RUN),
-        "Choice": gf.choices()[0],
+        "Chance": gf.judging.random_order(JUDGMENTS, RUN),
+        "Choice": gf.measures.choices()[0],
         "Comparison": compared,
         "Coverage": scores.coverage,
         "Curve": gf.curve(JUDGMENTS, RUN, upto=3),
@@ -380,25 +380,25 @@ def results() -> dict[str, Any]:
         "Difference": difference,
         "Engine": gf.Engine(threads=1),
         "Explanation": gf.explain(JUDGMENTS, RUN, query="q1"),
-        "Family": gf.family("nDCG"),
+        "Family": gf.measures.family("nDCG"),
         "Finding": found[0],
         "Findings": found,
         "Gate": compared.gate("Δ nDCG@2 < -0.5"),
-        "Inferred": gf.inferred_ndcg(SAMPLES, RUN),
-        "InferredAP": gf.inferred_ap(SAMPLES, RUN),
+        "Inferred": gf.judging.inferred_ndcg(SAMPLES, RUN),
+        "InferredAP": gf.judging.inferred_ap(SAMPLES, RUN),
         "Measure": gf.measure("nDCG@10"),
         "Policy": gf.Policy(ties="average"),
         "Pool": gf.pool(RUNS, depth=2),
-        "PoolBias": gf.pool_bias(JUDGMENTS, RUNS, depth=2),
+        "PoolBias": gf.judging.pool_bias(JUDGMENTS, RUNS, depth=2),
         "Power": gf.power(sd=0.2, difference=0.1, power=0.8),
         "Report": gf.report(JUDGMENTS, RUNS, "nDCG@2", resamples=50),
-        "RunBounds": gf.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2)),
+        "RunBounds": gf.judging.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2)),
         "RunScores": gf.evaluate_runs(JUDGMENTS, RUNS, ["nDCG@10", "AP"]),
         "Scores": scores,
         "Slice": compared.slices[0],
         "Spark": gf.Spark(memory="1GB"),
-        "SubtopicMeasure": gf.SubtopicMeasure("alpha_nDCG", cutoff=5),
-        "SubtopicScores": gf.evaluate_subtopics(SUBTOPICS, RUN),
+        "SubtopicMeasure": gf.subtopics.SubtopicMeasure("alpha_nDCG", cutoff=5),
+        "SubtopicScores": gf.subtopics.evaluate_subtopics(SUBTOPICS, RUN),
         "TieRange": scores.ties["nDCG@10"],
         "Verdict": difference.verdict,
         "Which": gf.which(JUDGMENTS, RUN, got="0.9"),
@@ -557,11 +557,11 @@ def fault_of(misuse: Callable[[], Any]) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.simplefilter("ignore", gf.GainfulWarning)
+            warnings.simplefilter("ignore", gf.errors.GainfulWarning)
             found = misuse()
             page = getattr(found, "_repr_html_", str)
             text = f"{found!s}{found!r}{page()}"
-    except gf.GainfulError as problem:
+    except gf.errors.GainfulError as problem:
         text = str(problem)
         if len(text) > LONGEST_MESSAGE:
             return f"a message of {len(text)} characters"

@@ -73,7 +73,7 @@ def that_can_be(measures, judgments, run, policy, **options):
     """Those of some measures that have a value: some have none where documents tie."""
     try:
         gf.evaluate(judgments, run, measures, policy=policy, **options)
-    except gf.GainfulError:
+    except gf.errors.GainfulError:
         middle = len(measures) // 2  # few have none, and are found by halves
         halves = (measures[:middle], measures[middle:]) if middle else ()
         return [

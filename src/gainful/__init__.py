@@ -5,101 +5,162 @@
 0.785
 """
 
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from gainful.version import VERSION
 
-# Every public name, by the module that defines it. Each is imported when it is first asked for: a
-# program uses few, and the command line starts at once. `make docs` writes the same table to
-# __init__.pyi, which is what type checkers and editors read.
+# Every public name, once: by the place where people find it, then by the module that defines it.
+# Each is imported when it is first asked for: a program uses few, and the command line starts at
+# once. `make docs` writes the same table to the stubs, which type checkers and editors read, and
+# to docs/names.md.
 _NAMES = {
-    "": "compat",
-    "comparison.assert_not_worse": "assert_not_worse",
-    "comparison.compare": "compare, compare_scores",
-    "comparison.comparison": "Comparison",
-    "comparison.differences": "Difference",
-    "comparison.gate": "Gate",
-    "comparison.settings": "comparison_choices",
-    "comparison.slices": "Slice",
-    "comparison.verdict": "Verdict",
-    "errors": "GainfulError, GainfulWarning, InputError, MeasureError, "
-    "MissingDependencyError, PolicyError",
-    "evaluation.saved_baseline": "Baseline, read_baseline, save_baseline",
-    "evaluation.coverage": "Coverage",
-    "evaluation.measures_of_grades": "ap, cg, dcg, idcg, ndcg, precision, recall, rr",
-    "evaluation.evaluate": "evaluate, evaluate_arrays, evaluate_runs",
-    "evaluation.run_scores": "RunScores",
-    "evaluation.scores": "Scores, TieRange",
-    "explanation.attribution": "Attribution, attribute",
-    "explanation.explain": "explain, explain_grades",
-    "explanation.which_tool": "Which, which",
-    "explanation.why_tools_differ": "Why, why",
-    "explanation.worked_tables": "Explanation",
-    "inputs.engine": "Engine",
-    "inputs.spark_engine": "Spark",
-    "inputs.read_table": "read_chunk_map",
-    "inputs.several_runs": "find_runs",
-    "judging.bounds": "Bound, Bounds, RunBounds, bounds, bounds_of_runs",
-    "judging.curve": "Curve, curve",
-    "judging.inferred_measures": "Inferred, InferredAP, inferred_ap, inferred_ndcg",
-    "judging.pool": "Pool, next_to_judge, pool",
-    "judging.bias_of_pools": "PoolBias, pool_bias",
-    "judging.chance": "Chance, random_order",
-    "linting.check": "check",
-    "linting.findings": "Finding, Findings",
-    "matching.keyword_options": "MeasuringOptions, ReadingOptions",
-    "measures.dialect": "Dialect",
-    "measures.dialect_catalogue": "dialect, dialects",
-    "measures.measure_family": "Family",
-    "measures.family_catalogue": "catalogue",
-    "measures.measure": "Measure",
-    "measures.notation": "family, parse as measure",
-    "measures.policy": "Choice, Policy, choices",
-    "rendering.table_formats": "formats",
-    "reporting.render_any_result": "render",
-    "reporting.report": "Report, report",
-    "statistics.power": "Power, power",
-    "statistics.ranking_agreement": "kendall_tau, rbo, tau_ap",
-    "subtopics.evaluate": "evaluate_subtopics",
-    "subtopics.measure_catalogue": "subtopic_catalogue, subtopic_family",
-    "subtopics.notation": "SubtopicMeasure",
-    "subtopics.scores": "SubtopicScores",
-    "subtopics.subtopic_judgments": "read_subtopics",
-    "tensors.losses.measure_loss": "loss",
-    "writing.atomic_files": "write_text",
-    "writing.file_formats": "endings",
-    "writing.runs_and_judgments": "write_judgments, write_run",
-    "tensors": "losses, metrics",
+    "gainful": {
+        "": "compat, comparison, errors, explanation, inputs, judging, measures, results, "
+        "statistics, subtopics, writing",
+        "comparison.assert_not_worse": "assert_not_worse",
+        "comparison.compare": "compare",
+        "evaluation.evaluate": "evaluate, evaluate_arrays, evaluate_runs",
+        "evaluation.measures_of_grades": "ap, cg, dcg, idcg, ndcg, precision, recall, rr",
+        "evaluation.saved_baseline": "read_baseline, save_baseline",
+        "explanation.explain": "explain",
+        "explanation.which_tool": "which",
+        "explanation.why_tools_differ": "why",
+        "inputs.engine": "Engine",
+        "inputs.spark_engine": "Spark",
+        "judging.bounds": "bounds",
+        "judging.curve": "curve",
+        "judging.pool": "pool",
+        "linting.check": "check",
+        "measures.dialect_catalogue": "dialect, dialects",
+        "measures.family_catalogue": "catalogue",
+        "measures.measure": "Measure",
+        "measures.notation": "parse as measure",
+        "measures.policy": "Policy",
+        "reporting.report": "report",
+        "statistics.power": "power",
+        "tensors": "losses, metrics",
+        "tensors.losses.measure_loss": "loss",
+        "writing.runs_and_judgments": "write_judgments, write_run",
+    },
+    "gainful.comparison": {
+        "comparison.compare": "compare_scores",
+        "comparison.settings": "comparison_choices",
+    },
+    "gainful.errors": {
+        "errors": "DisjointError, GainfulError, GainfulWarning, InputError, MeasureError, "
+        "MissingDependencyError, PolicyError",
+    },
+    "gainful.explanation": {
+        "explanation.attribution": "attribute",
+        "explanation.explain": "explain_grades",
+    },
+    "gainful.inputs": {
+        "inputs.read_table": "read_chunk_map",
+        "inputs.several_runs": "find_runs",
+        "matching.keyword_options": "MeasuringOptions, ReadingOptions",
+    },
+    "gainful.judging": {
+        "judging.bias_of_pools": "pool_bias",
+        "judging.bounds": "bounds_of_runs",
+        "judging.chance": "random_order",
+        "judging.inferred_measures": "inferred_ap, inferred_ndcg",
+        "judging.pool": "next_to_judge",
+    },
+    "gainful.measures": {
+        "measures.dialect": "Dialect",
+        "measures.measure_family": "Family",
+        "measures.notation": "family",
+        "measures.policy": "Choice, choices",
+    },
+    "gainful.results": {
+        "comparison.comparison": "Comparison",
+        "comparison.differences": "Difference",
+        "comparison.gate": "Gate",
+        "comparison.slices": "Slice",
+        "comparison.verdict": "Verdict",
+        "evaluation.coverage": "Coverage",
+        "evaluation.run_scores": "RunScores",
+        "evaluation.saved_baseline": "Baseline",
+        "evaluation.scores": "Scores, TieRange",
+        "explanation.attribution": "Attribution",
+        "explanation.which_tool": "Which",
+        "explanation.why_tools_differ": "Why",
+        "explanation.worked_tables": "Explanation",
+        "judging.bias_of_pools": "PoolBias",
+        "judging.bounds": "Bound, Bounds, RunBounds",
+        "judging.chance": "Chance",
+        "judging.curve": "Curve",
+        "judging.inferred_measures": "Inferred, InferredAP",
+        "judging.pool": "Pool",
+        "linting.findings": "Finding, Findings",
+        "reporting.report": "Report",
+        "statistics.power": "Power",
+        "subtopics.scores": "SubtopicScores",
+    },
+    "gainful.statistics": {
+        "statistics.ranking_agreement": "kendall_tau, rbo, tau_ap",
+    },
+    "gainful.subtopics": {
+        "subtopics.evaluate": "evaluate_subtopics",
+        "subtopics.measure_catalogue": "subtopic_catalogue, subtopic_family",
+        "subtopics.notation": "SubtopicMeasure",
+        "subtopics.subtopic_judgments": "read_subtopics",
+    },
+    "gainful.writing": {
+        "rendering.table_formats": "formats",
+        "reporting.render_any_result": "render",
+        "writing.atomic_files": "write_text",
+        "writing.file_formats": "endings",
+    },
 }
+_OF_MODULES = ("gainful", "gainful.tensors")  # the names in the table that these have are modules
 
 
-def _places() -> dict[str, tuple[str, str]]:
-    """Return the module of every public name, and the name that it has there."""
+def _read(modules: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the module of every name of a place, and the name that it has there."""
     found = {}
-    for module, names in _NAMES.items():
+    for module, names in modules.items():
         for each in names.split(", "):
             inside, _, outside = each.partition(" as ")
             found[outside or inside] = f"{__name__}.{module}".rstrip("."), inside
-    return found
+    return dict(sorted(found.items()))
 
 
-_PLACES = _places()
-_PACKAGES = ("compat", "losses", "metrics")  # which their own package need not have imported
+_PLACES = {place: _read(modules) for place, modules in _NAMES.items()}
+
+
+def _offer(place: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__all__`, `__getattr__` and `__dir__` of a public place."""
+    names = _PLACES[place]
+
+    def find(name: str) -> Any:
+        if name not in names:
+            raise _unknown(name, place)
+        module, inside = names[name]
+        if module in _OF_MODULES:
+            return import_module(f"{module}.{inside}")
+        found = getattr(import_module(module), inside)
+        setattr(sys.modules[place], name, found)
+        return found
+
+    return list(names), find, lambda: list(names)
+
+
+def _unknown(name: str, place: str) -> AttributeError:
+    """Return the error for a name that a place does not have, and say where it is if it is public."""
+    message = f"module {place!r} has no attribute {name!r}"
+    for other, names in _PLACES.items():
+        if name in names:
+            # With its name alone, Python adds no guess of its own.
+            return AttributeError(f"{message}; it is {other}.{name}", name=name)
+    return AttributeError(message)
+
+
 __version__ = VERSION
-__all__ = sorted(_PLACES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    module, inside = _PLACES[name]
-    if inside in _PACKAGES:
-        return import_module(f"{module}.{inside}")
-    found = getattr(import_module(module), inside)
-    globals()[name] = found
-    return found
+__all__, __getattr__, _ = _offer(__name__)
 
 
 def __dir__() -> list[str]:

@@ -20,6 +20,15 @@ from typing import Self
 
 from gainful.message_texts import printable, shortened
 
+__all__ = [
+    "DisjointError",
+    "GainfulError",
+    "GainfulWarning",
+    "InputError",
+    "MeasureError",
+    "MissingDependencyError",
+    "PolicyError",
+]
 _ABOUT = ContextVar("about", default="")  # what warnings are about
 _LONGEST_PART = 1000  # characters of a place, or of what was found
 _LONGEST_REMEDY = 1500  # as many choices as are listed, and a sentence or two
@@ -125,3 +134,7 @@ def warn(message: str) -> None:
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         level, frame = level + 1, frame.f_back
     warnings.warn(printable(_ABOUT.get() + message), GainfulWarning, stacklevel=level)
+
+
+def __dir__() -> list[str]:
+    return __all__

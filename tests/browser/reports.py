@@ -103,7 +103,7 @@ def single():
 def bare():
     """Scores from elsewhere, without documents."""
     scores = {"old": {"q1": 0.2, "q2": 0.5, "q3": 0.4}, "new": {"q1": 0.3, "q2": 0.5, "q3": 0.1}}
-    return Case(None, scores, Report.of_comparison(gf.compare_scores(scores)).payload())
+    return Case(None, scores, Report.of_comparison(gf.comparison.compare_scores(scores)).payload())
 
 
 def own_ideals():
@@ -128,7 +128,9 @@ def saved():
     """A saved baseline, which has no documents."""
     judgments = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
     run = {"q": {"a": 1}, "r": {"a": 1}}
-    old = gf.Baseline.of(gf.evaluate(judgments, {"q": {"b": 1, "a": 0}, "r": {"a": 1}}, "nDCG@10"))
+    old = gf.results.Baseline.of(
+        gf.evaluate(judgments, {"q": {"b": 1, "a": 0}, "r": {"a": 1}}, "nDCG@10")
+    )
     return Case(judgments, {}, report(judgments, {"old": old, "new": run}).payload())
 
 

@@ -56,7 +56,9 @@ def check(page, case, query, base, run):
         assert total == f"{each.parts[0].total:.3f}"
         assert page.locator(".conclusion").nth(place).inner_text() == each.conclusion
     assert worked(page, 2) == printed(told[0])[1]
-    parts = gf.attribute(case.judgments, case.runs[base], case.runs[run], "nDCG@10", query=query)
+    parts = gf.explanation.attribute(
+        case.judgments, case.runs[base], case.runs[run], "nDCG@10", query=query
+    )
     wanted = {moved.doc: moved for moved in parts.documents}
     for side, rank in ((0, "base_rank"), (1, "run_rank")):
         for row in page.locator(".ranked").nth(side).locator("tbody tr").all():

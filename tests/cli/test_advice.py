@@ -36,10 +36,12 @@ def test_convert_has_no_policy_to_set(cli, files, tmp_path, name, text, kind, wh
 
 def test_writing_has_no_policy_to_set(tmp_path):
     for write in (gf.write_run, gf.write_judgments):
-        with pytest.raises(gf.InputError) as caught:
+        with pytest.raises(gf.errors.InputError) as caught:
             write({"q": {1: 0.1, "1": 0.2}}, tmp_path / "x.csv")
         assert caught.value.remedy == "Remove one of them."
-    with pytest.raises(gf.InputError, match="Remove one, or set the policy duplicates to first"):
+    with pytest.raises(
+        gf.errors.InputError, match="Remove one, or set the policy duplicates to first"
+    ):
         gf.evaluate({"q": {1: 1}}, {"q": {1: 0.1, "1": 0.2}})
 
 
@@ -89,8 +91,8 @@ def test_scores_without_a_column_of_queries(cli, files):
         in told
     )
     assert "query=" not in told
-    with pytest.raises(gf.InputError, match=remedy):
-        gf.compare_scores({"a": good, "b": [{"session": "q1", "ndcg": 1}]})
+    with pytest.raises(gf.errors.InputError, match=remedy):
+        gf.comparison.compare_scores({"a": good, "b": [{"session": "q1", "ndcg": 1}]})
 
 
 def test_a_format_is_said_with_an_option(cli, files, tmp_path):

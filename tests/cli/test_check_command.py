@@ -77,7 +77,7 @@ def test_other_formats_and_a_file(cli, judgments, files, tmp_path):
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert rows[0]["rule"] == "duplicate-document"
     assert done.stderr.startswith("1 error, ")
-    for name in gf.formats():
+    for name in gf.writing.formats():
         done = cli("check", judgments, run, "-f", name)
         assert (done.returncode, "Traceback" in done.stderr) == (1, False)
         assert "duplicate-document" in done.stdout
@@ -116,6 +116,6 @@ def test_names_that_would_steer_a_terminal_are_shown(cli, files):
 
 def test_help_has_every_rule(cli):
     told = " ".join(cli("check", "--help").stdout.split())
-    for rule in gf.Findings.rules:
+    for rule in gf.results.Findings.rules:
         assert f"{rule.name} ({rule.severity}): {rule.what}" in told
     assert "check" in cli("--help").stdout

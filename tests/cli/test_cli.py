@@ -122,7 +122,7 @@ def test_formats_for_programs_say_policy_and_coverage_on_standard_error(cli, pai
 
 
 def test_every_format_of_an_explanation_has_the_value(cli):
-    for name in gf.formats():
+    for name in gf.writing.formats():
         assert (
             "0.785"
             in cli("explain", "3,2,3,0,1,2", "--judged", "3,2,3,0,1,2,3,2", "-f", name).stdout
@@ -285,7 +285,7 @@ def test_explain_a_list(cli):
         assert number in done.stdout
     rows = json.loads(cli("explain", "1,0", "-f", "json").stdout)["parts"]["DCG@2"]["steps"]
     assert [row["rank"] for row in rows] == [1, 2]
-    for name in gf.formats():
+    for name in gf.writing.formats():
         assert cli("explain", "1,0", "-f", name).returncode == 0
 
 
@@ -362,7 +362,7 @@ def test_a_measure_by_its_name(cli, name):
 def test_help_and_version(cli):
     assert cli("--version").stdout == f"gainful {gf.__version__}\n"
     told = cli("evaluate", "--help").stdout
-    for choice in gf.choices():
+    for choice in gf.measures.choices():
         assert f"--{choice.name.replace('_', '-')}" in told
     assert cli("nonsense").returncode == 2
     assert cli("evaluate").returncode == 2

@@ -53,11 +53,11 @@ def test_conditions_are_read_before_the_files(cli, option):
     assert "Did you mean 'P@5'" in done.stderr
 
 
-@pytest.mark.parametrize("writer", gf.formats())
+@pytest.mark.parametrize("writer", gf.writing.formats())
 def test_formats(writer, cli, found, tmp_path):
     done = cli("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "-f", writer)
     out = done.stdout
-    assert (done.returncode, out) == (0, gf.render(found, writer) + "\n")
+    assert (done.returncode, out) == (0, gf.writing.render(found, writer) + "\n")
     notes = found.notes() if writer in ("csv", "tsv", "jsonl") else []
     assert done.stderr.splitlines() == notes
     match writer:
@@ -81,7 +81,7 @@ def test_the_format_follows_the_name_of_the_output(cli, found, tmp_path):
         target = tmp_path / name
         code, out, _ = cli("compare", *ALL, "-m", "nDCG@5", "-m", "RR", "-o", target)
         assert (code, out) == (0, "")
-        assert target.read_text() == gf.render(found, writer) + "\n"
+        assert target.read_text() == gf.writing.render(found, writer) + "\n"
 
 
 def test_digits(cli, found):
@@ -109,7 +109,7 @@ def test_every_choice_reaches_the_comparison(cli):
     wanted = gf.compare(JUDGMENTS, RUNS, **OPTIONS)
     assert (code, json.loads(out)) == (0, wanted.to_dict())
     assert "correction=bonferroni interval=bca level=0.9 margin=0.3 tie=0.1 resamples=500" in out
-    assert set(gf.comparison_choices()) < set(OPTIONS)
+    assert set(gf.comparison.comparison_choices()) < set(OPTIONS)
 
 
 def test_the_policy_reaches_the_comparison(cli):
@@ -258,7 +258,7 @@ def test_standard_input(cli, scores, found, tmp_path):
     plain = cli("compare", JUDGMENTS, KEYWORD, HYBRID, "-f", "csv").stdout
     assert done.stdout == plain.replace(",hybrid,", ",-,")
     scores["hybrid"].write(tmp_path / "hybrid.csv")
-    text = gf.render(scores["keyword"], "csv", per_query=True)
+    text = gf.writing.render(scores["keyword"], "csv", per_query=True)
     done = cli("compare", "--scores", "-", tmp_path / "hybrid.csv", "-f", "jsonl", stdin=text)
     assert done.returncode == 0, done.stderr
     for line in done.stdout.splitlines():

@@ -32,7 +32,7 @@ def test_it_is_the_run_less_the_base(against, three):
     done = against("--query", "q", "-m", "nDCG@3")
     assert (done.returncode, done.stderr) == (0, "")
     judgments, run, base = three
-    assert done.stdout == f"{gf.attribute(judgments, base, run, 'nDCG@3', query='q')}\n"
+    assert done.stdout == f"{gf.explanation.attribute(judgments, base, run, 'nDCG@3', query='q')}\n"
     lines = done.stdout.splitlines()
     assert lines[0] == "nDCG@3 of query q, run less base"
     first, second = (line.split() for line in lines if line.startswith("a "))
@@ -43,9 +43,9 @@ def test_it_is_the_run_less_the_base(against, three):
 
 def test_every_format(against, three):
     judgments, run, base = three
-    found = gf.attribute(judgments, base, run, query="q")
-    for name in gf.formats():
-        assert against("--query", "q", "-f", name).stdout == f"{gf.render(found, name)}\n"
+    found = gf.explanation.attribute(judgments, base, run, query="q")
+    for name in gf.writing.formats():
+        assert against("--query", "q", "-f", name).stdout == f"{gf.writing.render(found, name)}\n"
     rows = csv.DictReader(io.StringIO(against("--query", "q", "-f", "csv").stdout))
     assert sum(float(row["part of nDCG@10"]) for row in rows) == pytest.approx(found.difference)
     assert json.loads(against("--query", "q", "-f", "json").stdout) == found.to_dict()

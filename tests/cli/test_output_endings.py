@@ -114,16 +114,16 @@ def test_a_pool_has_its_endings_from_the_table(cli, files, tmp_path):
 
 
 def test_the_tables_are_public():
-    assert gf.endings() == gf.endings(of="tables") == TABLES
-    assert gf.endings(of="documents") == DOCUMENTS
-    assert gf.endings(of="pools") == POOLS
-    assert gf.endings(of="others") == OTHERS
+    assert gf.writing.endings() == gf.writing.endings(of="tables") == TABLES
+    assert gf.writing.endings(of="documents") == DOCUMENTS
+    assert gf.writing.endings(of="pools") == POOLS
+    assert gf.writing.endings(of="others") == OTHERS
     assert not OTHERS.keys() & {*TABLES, *DOCUMENTS, *POOLS, ".gz", ".zst"}
     assert read_naming("x.htm", None, TABLES).format == "html"
-    gf.endings()[".csv"] = "json"
-    assert gf.endings()[".csv"] == "csv"
-    with pytest.raises(gf.InputError, match="Did you mean 'tables'"):
-        gf.endings(of="table")
+    gf.writing.endings()[".csv"] = "json"
+    assert gf.writing.endings()[".csv"] == "csv"
+    with pytest.raises(gf.errors.InputError, match="Did you mean 'tables'"):
+        gf.writing.endings(of="table")
 
 
 def test_scores_are_written_to_htm_as_to_html(tmp_path):
@@ -131,5 +131,5 @@ def test_scores_are_written_to_htm_as_to_html(tmp_path):
     for name in ("x.htm", "x.html"):
         scores.write(tmp_path / name)
     assert (tmp_path / "x.htm").read_bytes() == (tmp_path / "x.html").read_bytes()
-    with pytest.raises(gf.InputError, match=r"found '\.other'"):
+    with pytest.raises(gf.errors.InputError, match=r"found '\.other'"):
         scores.write(tmp_path / "x.other")

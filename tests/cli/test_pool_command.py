@@ -28,7 +28,7 @@ def test_with_judgments_it_lists_what_to_judge_next(cli):
     done = cli("pool", KEYWORD, HYBRID, "--judgments", JUDGMENTS, *arguments, "-f", "jsonl")
     assert done.returncode == 0
     runs = {"keyword": KEYWORD, "hybrid": HYBRID}
-    expected = gf.next_to_judge(JUDGMENTS, runs, "nDCG@5", budget=7, grades=(0, 1, 2, 3))
+    expected = gf.judging.next_to_judge(JUDGMENTS, runs, "nDCG@5", budget=7, grades=(0, 1, 2, 3))
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert [record["doc"] for record in records] == [row.doc for row in expected]
     assert [record["priority"] for record in records] == [row.priority for row in expected]

@@ -89,7 +89,7 @@ def test_an_output_in_the_format_of_its_name(cli, tmp_path):
     target = tmp_path / "power.md"
     done = cli("power", "--sd", 0.1, "--difference", 0.05, "-o", target)
     assert (done.returncode, done.stdout) == (0, "")
-    wanted = gf.render(gf.power(sd=0.1, difference=0.05), "markdown")
+    wanted = gf.writing.render(gf.power(sd=0.1, difference=0.05), "markdown")
     assert target.read_text() == f"{wanted}\n"
 
 

@@ -29,7 +29,7 @@ from gainful.cli import commands
 from gainful.cli.main import main
 for name in ("evaluate", "convert", "trec_eval", "measures", "pool", "check"):
     commands.commands.get_command(None, name)
-gf.evaluate, gf.write_run, gf.render({"x": gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}})})
+gf.evaluate, gf.write_run, gf.writing.render({"x": gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}})})
 
 def closed(number):
     os.close(number)

@@ -507,7 +507,7 @@ def test_python_and_trec_eval_do_not_read_it(project, cli):
     assert list(found.means) == ["nDCG@10"]
     assert found.policy.missing == "zero"
     Path("x.run").write_text(NEW)
-    assert list(gf.find_runs(".")) == ["x"]  # the files of settings are no runs
+    assert list(gf.inputs.find_runs(".")) == ["x"]  # the files of settings are no runs
 
 
 def test_a_file_may_have_a_mark_and_ends_of_lines_of_windows(project, cli):

@@ -91,7 +91,7 @@ def written_in(folder):
 @pytest.mark.parametrize(
     ("command", "place"), PLACES, ids=[f"{command} {place}" for command, place in PLACES]
 )
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 def test_every_file_may_be_standard_input(command, place, files, usual):
     words = COMMANDS[command]
     name = words[place]
@@ -135,19 +135,19 @@ FUNCTIONS = {
         gf.bounds(j, one, ["nDCG@2", "CG"], grades=(0, 3), against=two)
     ),
     "bounds_of_runs": lambda j, one, two: str(
-        gf.bounds_of_runs(j, {"1": one, "2": two}, ["nDCG@2", "CG", "P@3"], grades=(0, 3))
+        gf.judging.bounds_of_runs(j, {"1": one, "2": two}, ["nDCG@2", "CG", "P@3"], grades=(0, 3))
     ),
-    "compare": lambda j, one, two: gf.render(gf.compare(j, {"1": one, "2": two}), "json"),
+    "compare": lambda j, one, two: gf.writing.render(gf.compare(j, {"1": one, "2": two}), "json"),
     "curve": lambda j, one, two: str(gf.curve(j, one, "nDCG", upto=3)),
     "explain": lambda j, one, two: str(gf.explain(j, one, query="q1", policy=gf.Policy(absent="lowest"))),
-    "attribute": lambda j, one, two: str(gf.attribute(j, one, two, query="q1")),
+    "attribute": lambda j, one, two: str(gf.explanation.attribute(j, one, two, query="q1")),
     "why": lambda j, one, two: str(gf.why(j, one, dialects=["gdeval", "lightgbm"])),
     "which": lambda j, one, two: str(gf.which(j, one, got="0.9")),
     "check": lambda j, one, two: str(gf.check(j, {"1": one, "2": two})),
     "pool": lambda j, one, two: str(gf.pool([one, two], depth=2)),
-    "next_to_judge": lambda j, one, two: str(gf.next_to_judge(j, {"1": one, "2": two}, budget=2)),
-    "pool_bias": lambda j, one, two: str(gf.pool_bias(j, {"1": one, "2": two})),
-    "random_order": lambda j, one, two: str(gf.random_order(j, one)),
+    "next_to_judge": lambda j, one, two: str(gf.judging.next_to_judge(j, {"1": one, "2": two}, budget=2)),
+    "pool_bias": lambda j, one, two: str(gf.judging.pool_bias(j, {"1": one, "2": two})),
+    "random_order": lambda j, one, two: str(gf.judging.random_order(j, one)),
     "report": lambda j, one, two: gf.report(
         j, {"1": one, "2": two}, "nDCG@2", created="2026-01-01"
     ).payload(),
@@ -158,7 +158,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 def test_every_function_takes_what_can_be_read_once(function, files):
     call = FUNCTIONS[function]
     once = [Bare(table.to_reader()) for table in tables()]
@@ -180,5 +180,5 @@ def test_bounds_open_every_run_once(files, monkeypatch):
 
     monkeypatch.setattr(open_input, "kept_file", noting)
     runs = {"one": "one.run", "two": "two.run", "again": str(files / "one.run")}
-    gf.bounds_of_runs("qrels", runs, ["nDCG@2", "nDCG", "CG", "P@2"], grades=(0, 3))
+    gf.judging.bounds_of_runs("qrels", runs, ["nDCG@2", "nDCG", "CG", "P@2"], grades=(0, 3))
     assert sorted(seen) == sorted(["qrels", *runs.values()])

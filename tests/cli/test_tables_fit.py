@@ -123,7 +123,7 @@ def test_a_p_value_is_never_0_for_people_and_exact_for_programs():
 def test_a_comparison_says_p_below_the_last_digit():
     found = gf.compare(JUDGMENTS, {"poor": POOR, "good": GOOD}, ["nDCG@10", "P@1"])
     assert found.differences[0].p < 1e-6
-    for text in (str(found), gf.render(found.tests_table()), found.to_markdown()):
+    for text in (str(found), gf.writing.render(found.tests_table()), found.to_markdown()):
         assert "< 0.0001" in text
     assert "p < 0.0001" in found.verdicts[0]
     assert not re.search(r" 0\.0000 +\d", str(found).split("\n\n")[1])
@@ -144,7 +144,7 @@ def test_a_policy_in_brief(policy, said):
     assert chosen.brief == brief_policy(str(chosen)) == said
     scores = gf.evaluate(JUDGMENTS, GOOD, policy=gf.Policy(**policy))
     assert f"policy    {said}\n" in str(scores)
-    full = gf.render(scores, "markdown").replace("\\", "")
+    full = gf.writing.render(scores, "markdown").replace("\\", "")
     assert f"policy: {chosen}\n" in full
 
 
@@ -174,9 +174,9 @@ def test_scores_say_their_policy_in_full_in_a_file(tmp_path, screen):
     text = (tmp_path / "scores.txt").read_text()
     assert "ties=doc unjudged=zero" in text
     assert widest(text) <= 80  # whatever the terminal is
-    assert "policy: default" in gf.render(scores)
-    assert "ties=doc" in gf.render(scores, verbose=True)
-    assert widest(gf.render(scores, width=60)) <= 60
+    assert "policy: default" in gf.writing.render(scores)
+    assert "ties=doc" in gf.writing.render(scores, verbose=True)
+    assert widest(gf.writing.render(scores, width=60)) <= 60
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "explain", "why", "power"])
@@ -190,11 +190,11 @@ def test_one_of_a_kind_is_singular():
     two = {name: {"a": 1, "b": 0} for name in ("q1", "q2")}
     runs = {name: {q: {"a": float(n % 2), "b": 0.5} for q in two} for n, name in enumerate("abc")}
     found = gf.compare(two, runs, "P@1", slices={"q1": {"x": "1"}, "q2": {"x": "2"}}, by="x")
-    told = f"{found}\n" + "\n".join(found.notes()) + gf.render(found.slices_table(3))
+    told = f"{found}\n" + "\n".join(found.notes()) + gf.writing.render(found.slices_table(3))
     assert not re.search(
         r"\b1 (more )?(queries|documents|slices|verdicts|comparisons|runs)\b", told
     )
-    assert "1 more slice not shown" in gf.render(found.slices_table(len(found.slices) - 1))
+    assert "1 more slice not shown" in gf.writing.render(found.slices_table(len(found.slices) - 1))
 
 
 def test_a_note_is_its_full_text():

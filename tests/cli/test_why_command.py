@@ -36,12 +36,12 @@ def _answered_once(monkeypatch):
 @pytest.mark.usefixtures("_answered_once")
 def test_why_in_every_format(cli, given):
     found = gf.why(*given, "nDCG@4", dialects=["trec_eval", "lightgbm"])
-    for name in gf.formats():
+    for name in gf.writing.formats():
         done = cli("why", *given, "-m", "nDCG@4", "--dialects", "trec_eval,lightgbm", "-f", name)
         bare = name in ("csv", "tsv", "jsonl")
         told = "".join(f"{note}\n" for note in found.basis) if bare else ""
         assert (done.returncode, done.stderr) == (0, told), name
-        assert done.stdout == f"{gf.render(found, name)}\n"
+        assert done.stdout == f"{gf.writing.render(found, name)}\n"
         for cause in ("gain", "ideal", "empty"):
             assert cause in done.stdout, name
 
@@ -52,7 +52,7 @@ def test_got(cli, given):
     for name in ("table", "json"):  # all of them are in the tests of `which`
         done = cli("why", *given, "-m", "nDCG@4", "--got", "0.2375", "-f", name)
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == f"{gf.render(found, name)}\n"
+        assert done.stdout == f"{gf.writing.render(found, name)}\n"
         assert "gainful" in done.stdout
 
 
@@ -61,7 +61,7 @@ def test_got(cli, given):
 def test_the_policy_and_what_was_missing_are_said(cli, files, asked):
     given = files("qrels.txt", f"{QRELS}lost 0 a 1\n"), files("my.run", RUN)
     policy, coverage = "policy of gainful: ties=doc ", "coverage: 2 of 3 queries, 1 missing"
-    for name in gf.formats():
+    for name in gf.writing.formats():
         done = cli("why", *given, *asked, "-f", name, "--verbose")
         bare = name in ("csv", "tsv", "jsonl")
         told = done.stderr if bare else done.stdout
@@ -205,7 +205,8 @@ def test_in_a_process_of_its_own(cli, given):
 
 
 @pytest.mark.parametrize(
-    ("option", "answer"), [(f"--{c.name.replace('_', '-')}", c.default) for c in gf.choices()]
+    ("option", "answer"),
+    [(f"--{c.name.replace('_', '-')}", c.default) for c in gf.measures.choices()],
 )
 def test_a_dialect_beside_a_choice_of_the_policy(cli, given, option, answer):
     """Also where it is the default that is written out."""
@@ -242,7 +243,7 @@ def test_evaluate_tells_the_dialect(cli, given):
 # dialects
 
 
-@pytest.mark.parametrize("name", gf.formats())
+@pytest.mark.parametrize("name", gf.writing.formats())
 def test_dialects_in_every_format(cli, name):
     done = cli("dialects", "-f", name)
     assert (done.returncode, done.stderr) == (0, "")

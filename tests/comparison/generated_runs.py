@@ -10,7 +10,7 @@ import gainful as gf
 
 def quick(tables, measures=None, **options):
     """`compare_scores` with few resamples, for what does not depend on them."""
-    return gf.compare_scores(tables, measures, **{"resamples": 100} | options)
+    return gf.comparison.compare_scores(tables, measures, **{"resamples": 100} | options)
 
 
 def collection(queries=40, seed=1, runs=("old", "new", "other")):

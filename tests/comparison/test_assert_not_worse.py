@@ -86,7 +86,11 @@ def test_a_saved_baseline_is_a_base(runs, tmp_path):
     judgments, good, worse = runs
     scores = gf.evaluate(judgments, good, "RR")
     gf.save_baseline(scores, tmp_path / "main.json")
-    for base in (tmp_path / "main.json", str(tmp_path / "main.json"), gf.Baseline.of(scores)):
+    for base in (
+        tmp_path / "main.json",
+        str(tmp_path / "main.json"),
+        gf.results.Baseline.of(scores),
+    ):
         assert gf.assert_not_worse(judgments, base, good, "RR").changed == ()
         with pytest.raises(AssertionError, match="RR of run"):
             gf.assert_not_worse(judgments, base, worse, "RR")
@@ -106,15 +110,15 @@ def test_options_are_those_of_compare(runs):
 @pytest.mark.parametrize("tolerance", [-0.01, math.nan, math.inf, True, "0.01", None])
 def test_a_tolerance_that_is_none(runs, tolerance):
     judgments, good, _ = runs
-    with pytest.raises(gf.InputError, match="tolerance: expected a number from 0, found"):
+    with pytest.raises(gf.errors.InputError, match="tolerance: expected a number from 0, found"):
         gf.assert_not_worse(judgments, good, good, tolerance=tolerance)
 
 
 def test_bad_input_is_an_error_and_no_failure_of_the_run(runs):
     judgments, good, _ = runs
-    with pytest.raises(gf.MeasureError, match="Did you mean 'nDCG'"):
+    with pytest.raises(gf.errors.MeasureError, match="Did you mean 'nDCG'"):
         gf.assert_not_worse(judgments, good, good, "nDGC")
-    with pytest.raises(gf.GainfulError, match=r"none\.run"):
+    with pytest.raises(gf.errors.GainfulError, match=r"none\.run"):
         gf.assert_not_worse(judgments, good, "none.run")
     with pytest.raises(TypeError, match="baseline"):
         gf.assert_not_worse(judgments, good, good, baseline="run")

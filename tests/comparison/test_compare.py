@@ -178,7 +178,7 @@ def test_where_t_is_not_defined_its_stand_in_belongs_to_the_same_family():
     same = dict.fromkeys(zero, 0.1)
     tables = {"zero": zero, "some": some, "same": same, "more": more}
     for correction, method in STATSMODELS.items():
-        found = gf.compare_scores(tables, correction=correction)
+        found = gf.comparison.compare_scores(tables, correction=correction)
         assert [one.test for one in found.differences] == ["t", "randomisation", "t"]
         bare = [one.tests[one.test].p for one in found.differences]
         wanted = multipletests(bare, method=method)[1].tolist()
@@ -254,7 +254,7 @@ def test_the_baseline_is_the_first_or_the_one_that_is_named():
 @pytest.mark.parametrize("function", [gf.compare, gf.report])
 def test_what_is_misspelled_is_said_before_anything_is_read(function, options, message):
     # These runs would be refused, too, once they are looked at.
-    with pytest.raises(gf.InputError, match=message):
+    with pytest.raises(gf.errors.InputError, match=message):
         function("no-such.qrels", {"old": "no-such.run", "new": "no-such.run"}, **options)
 
 
@@ -351,9 +351,9 @@ def test_all_that_is_shown_is_in_the_tables():
         "Slices, worst first",
         "Queries that moved most",
     ]
-    for writer in gf.formats():
-        assert gf.render(found, writer)
-    assert gf.render(found, "json") == found.to_json()
+    for writer in gf.writing.formats():
+        assert gf.writing.render(found, writer)
+    assert gf.writing.render(found, "json") == found.to_json()
 
 
 def test_progress_goes_on_and_ends_with_the_comparison():

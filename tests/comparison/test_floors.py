@@ -14,34 +14,36 @@ SCORES = gf.evaluate(JUDGMENTS, RUN, "RR")  # 40 of 1, 20 of 1/2: 0.8333, from 0
 def test_the_lower_end_decides_a_floor(bound):
     low = SCORES.interval("RR").low
     found = gf.compare(JUDGMENTS, {"best": BEST, "new": RUN}, "RR")
-    for gate in (gf.Gate.of_scores, lambda _, *rules: found.gate(*rules)):
+    for gate in (gf.results.Gate.of_scores, lambda _, *rules: found.gate(*rules)):
         assert gate(SCORES, f"RR < {bound}").failed == (low < bound)
         assert gate(SCORES, f"mean(RR) < {bound}").failed == (low < bound)
         assert gate(SCORES, (), f"RR >= {bound}").failed == (low < bound)
-    assert gf.Gate.of_scores(SCORES, f"RR > {bound}").failed == (SCORES.interval("RR").high > bound)
+    assert gf.results.Gate.of_scores(SCORES, f"RR > {bound}").failed == (
+        SCORES.interval("RR").high > bound
+    )
 
 
 def test_intervals_widen_with_the_conditions():
     low = SCORES.interval("RR", level=0.975).low
-    (one, _) = gf.Gate.of_scores(SCORES, ["RR < 0.7", "RR > 0.99"]).checked
+    (one, _) = gf.results.Gate.of_scores(SCORES, ["RR < 0.7", "RR > 0.99"]).checked
     assert f"{low:.4f}" in one.found
 
 
 def test_what_proves_nothing_fails():
     one = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "RR")
-    assert "one query, no interval" in gf.Gate.of_scores(one, "RR < 0.5").checked[0].found
+    assert "one query, no interval" in gf.results.Gate.of_scores(one, "RR < 0.5").checked[0].found
     few = gf.evaluate(dict([*JUDGMENTS.items()][:3]), BEST, "RR")
-    gate = gf.Gate.of_scores(few, "RR < 0.5")
+    gate = gf.results.Gate.of_scores(few, "RR < 0.5")
     assert gate.failed
     assert "all 3 queries alike and too few" in gate.checked[0].found
-    assert not gf.Gate.of_scores(gf.evaluate(JUDGMENTS, BEST, "RR"), "RR < 0.5").failed
+    assert not gf.results.Gate.of_scores(gf.evaluate(JUDGMENTS, BEST, "RR"), "RR < 0.5").failed
 
 
 @pytest.mark.parametrize("text", ["RR < -0.01", "RR < 0", "RR > -0.01", "RR > 0.05"])
 def test_the_old_spelling_is_refused_with_both_new_ones(text):
     rest = text.removeprefix("RR ")
     found = gf.compare(JUDGMENTS, {"best": BEST, "new": RUN}, "RR")
-    with pytest.raises(gf.InputError) as caught:
+    with pytest.raises(gf.errors.InputError) as caught:
         found.gate(text)
     for new in (f"'Δ RR {rest}'", f"'change(RR) {rest}'", f"'mean(RR) {rest}'"):
         assert new in caught.value.remedy
@@ -57,8 +59,8 @@ def test_every_spelling_of_a_change_is_one_condition():
 
 @pytest.mark.parametrize("text", ["Δ RR < -0.01", "changed", "saturation > 0.5"])
 def test_what_needs_a_baseline_is_refused_without_one(text):
-    with pytest.raises(gf.InputError, match="gainful compare JUDGMENTS BASE RUN"):
-        gf.Gate.of_scores(SCORES, text)
+    with pytest.raises(gf.errors.InputError, match="gainful compare JUDGMENTS BASE RUN"):
+        gf.results.Gate.of_scores(SCORES, text)
 
 
 def test_evaluate_fails_on_the_command_line(cli, files):

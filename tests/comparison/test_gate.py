@@ -66,7 +66,7 @@ def test_conditions(text, name, sign, number):
 )
 @pytest.mark.parametrize("unless", [True, False])
 def test_conditions_that_are_none(text, told, unless):
-    with pytest.raises(gf.InputError, match=re.escape(told)) as problem:
+    with pytest.raises(gf.errors.InputError, match=re.escape(told)) as problem:
         read_conditions([text], MEASURES, unless=unless)
     assert problem.value.where == ("fail-unless" if unless else "fail-if")
 
@@ -74,9 +74,9 @@ def test_conditions_that_are_none(text, told, unless):
 @pytest.mark.parametrize("given", [5, None, b"x", {"Δ nDCG@10 < 0": 1}, [5], ["missing > 0", None]])
 def test_conditions_that_are_no_text(given):
     told = "a condition or a list of conditions, each as text"
-    found = gf.compare_scores({"a": {"q": 1.0, "r": 0.5}, "b": {"q": 0.5, "r": 0.1}})
+    found = gf.comparison.compare_scores({"a": {"q": 1.0, "r": 0.5}, "b": {"q": 0.5, "r": 0.1}})
     for name in ("fail_if", "fail_unless"):
-        with pytest.raises(gf.InputError, match=told) as problem:
+        with pytest.raises(gf.errors.InputError, match=told) as problem:
             found.gate(**{name: given})
         assert problem.value.where == name.replace("_", "-")
 
@@ -90,7 +90,7 @@ def test_signs_at_the_bound(sign):
 
 
 def test_a_gate_without_a_condition_is_none():
-    with pytest.raises(gf.InputError, match="at least one condition"):
+    with pytest.raises(gf.errors.InputError, match="at least one condition"):
         quick(moved(normal(0))).gate()
 
 
@@ -133,7 +133,9 @@ def test_several_conditions_and_runs_share_the_level():
             assert f"{100 * (1 - 0.05 / claims):.5g}% interval" in one.found
     # What alone would fail need not fail among many.
     assert (
-        gf.compare_scores({"base": tables["base"], "r0": tables["r0"]}).gate("Δ value < 0").failed
+        gf.comparison.compare_scores({"base": tables["base"], "r0": tables["r0"]})
+        .gate("Δ value < 0")
+        .failed
     )
     assert not gate.failed
 
@@ -149,7 +151,7 @@ def test_the_level_of_the_comparison_is_that_of_the_gate():
 
 def test_a_gate_by_bootstrap():
     values = normal(-0.5)
-    found = gf.compare_scores(moved(values), interval="bca")
+    found = gf.comparison.compare_scores(moved(values), interval="bca")
     (one,) = found.gate("Δ value < 0").checked
     ends = found.differences[0].intervals["bca"]
     assert one.found == f"-0.5000, 95% interval {ends.low:+.4f} to {ends.high:+.4f}"
@@ -247,7 +249,7 @@ def test_facts_of_scores_from_elsewhere():
     found = quick(tables)
     facts = found.gate(["missing >= 0", "coverage >= 0", "saturation >= 0"]).checked
     assert [one.found for one in facts] == ["missing is 2", "coverage is 0.8", "saturation is 0"]
-    with pytest.raises(gf.InputError, match="judgments and runs, to know unjudged"):
+    with pytest.raises(gf.errors.InputError, match="judgments and runs, to know unjudged"):
         found.gate("unjudged > 0.1")
 
 
@@ -262,7 +264,7 @@ def test_changed_judgments(tmp_path):
     assert gate.checked[0].found == "The judgments are those of the baseline."
     assert gate.checked[0].run == "(all)"
     judgments["q3"]["d0"] = 3 if judgments["q3"]["d0"] != 3 else 2
-    with pytest.warns(gf.GainfulWarning, match="not those that the baseline 'old'"):
+    with pytest.warns(gf.errors.GainfulWarning, match="not those that the baseline 'old'"):
         found = gf.compare(judgments, both, ["RR", "nDCG@5"], resamples=100)
     assert len(found.changed) == 2  # of each run that was measured now
     assert found.changed[0] in found.notes()
@@ -278,10 +280,10 @@ def test_where_unjudged_documents_get_a_grade_every_run_has_judgments_of_its_own
     for name, run in runs.items():
         run["q0"][f"only in {name}"] = 9.0
     policy = gf.Policy(unjudged=1)
-    old = gf.Baseline.of(gf.evaluate(judgments, runs["old"], policy=policy))
+    old = gf.results.Baseline.of(gf.evaluate(judgments, runs["old"], policy=policy))
     found = gf.compare(judgments, {**runs, "old": old}, policy=policy, resamples=100)
     assert found.changed is None  # and nothing is warned of
-    with pytest.raises(gf.InputError, match="if unjudged documents get no grade"):
+    with pytest.raises(gf.errors.InputError, match="if unjudged documents get no grade"):
         found.gate("changed")
 
 
@@ -289,7 +291,9 @@ def test_changed_needs_a_saved_baseline():
     judgments, runs = collection(queries=5)
     found = gf.compare(judgments, runs, resamples=100)
     assert found.changed is None
-    with pytest.raises(gf.InputError, match="a saved baseline, which tells what has changed"):
+    with pytest.raises(
+        gf.errors.InputError, match="a saved baseline, which tells what has changed"
+    ):
         found.gate(["changed"])
 
 
@@ -348,7 +352,7 @@ def test_a_gate_that_passes_says_so():
     assert "<failure" not in gate.to_junit()
     assert str(gate).startswith("Gate passed")
     assert "passed" in gate._repr_html_()
-    assert gf.render(gate, "csv").splitlines()[0] == "run,rule,result,found"
+    assert gf.writing.render(gate, "csv").splitlines()[0] == "run,rule,result,found"
 
 
 def test_a_condition_in_another_spelling_is_no_second_one():
@@ -364,7 +368,7 @@ def test_a_condition_in_another_spelling_is_no_second_one():
 @pytest.mark.parametrize("fact", sorted(SHARES))
 @pytest.mark.parametrize("number", ["95", "1.5", "-0.1", "95%"])
 def test_a_share_is_from_0_to_1(fact, number):
-    with pytest.raises(gf.InputError) as refused:
+    with pytest.raises(gf.errors.InputError) as refused:
         read_conditions(f"{fact} < {number}", ["nDCG@10"], unless=False)
     assert ("0.95" in str(refused.value)) == number.startswith("95")
 

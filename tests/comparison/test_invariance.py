@@ -144,11 +144,13 @@ def test_exchanged_runs_exchange_the_verdict(word, test):
 def test_any_scores_in_any_order_have_the_same_bits(values, random):
     half = len(values) // 2
     old, new = scores(values[:half], values[half : 2 * half])
-    found = gf.compare_scores({"old": old, "new": new}, resamples=20, margin=0.1)
+    found = gf.comparison.compare_scores({"old": old, "new": new}, resamples=20, margin=0.1)
     order = list(old)
     random.shuffle(order)
     tables = {name: {q: table[q] for q in order} for name, table in (("old", old), ("new", new))}
-    assert gf.compare_scores(tables, resamples=20, margin=0.1).to_json() == found.to_json()
+    assert (
+        gf.comparison.compare_scores(tables, resamples=20, margin=0.1).to_json() == found.to_json()
+    )
     (one,) = found.differences
     assert one.wins + one.ties + one.losses == one.queries == half
     assert 0 <= one.p <= 1 if half > 1 else one.verdict.word == "no decision"
@@ -160,9 +162,11 @@ def test_any_scores_in_any_order_have_the_same_bits(values, random):
 def test_scale_and_shift_of_all_scores_change_no_decision(scale, shift):
     base = np.round(np.random.default_rng(4).random(12), 3)
     run = np.round(base + np.random.default_rng(5).normal(0.02, 0.1, 12), 3)
-    found = gf.compare_scores(dict(zip(PAIR, scores(base, run), strict=True)), resamples=20)
+    found = gf.comparison.compare_scores(
+        dict(zip(PAIR, scores(base, run), strict=True)), resamples=20
+    )
     columns = scores(base * scale + shift * scale, run * scale + shift * scale)
-    again = gf.compare_scores(dict(zip(PAIR, columns, strict=True)), resamples=20)
+    again = gf.comparison.compare_scores(dict(zip(PAIR, columns, strict=True)), resamples=20)
     (one,), (two,) = found.differences, again.differences
     assert two.difference == pytest.approx(scale * one.difference, rel=1e-6)
     assert two.tests["t"].p == pytest.approx(one.tests["t"].p, rel=1e-6)
@@ -229,7 +233,7 @@ def test_nothing_that_is_passed_in_is_modified():
     assert (judgments, runs, kinds, measures, by, frame.to_dict()) == before
     values = gf.evaluate(judgments, runs["old"], "RR")
     bits = values.values.tobytes()
-    gf.compare_scores({"old": values, "new": gf.evaluate(judgments, runs["new"], "RR")})
+    gf.comparison.compare_scores({"old": values, "new": gf.evaluate(judgments, runs["new"], "RR")})
     assert values.values.tobytes() == bits
 
 

@@ -18,7 +18,7 @@ NEW = {"q1": 0.75, "q2": 0.0, "q3": 1.0, "q4": 0.25, "q5": 1.0, "q6": 0.0}
 
 @pytest.fixture(scope="module")
 def found():
-    return gf.compare_scores({"old": OLD, "new": NEW}, resamples=50)
+    return gf.comparison.compare_scores({"old": OLD, "new": NEW}, resamples=50)
 
 
 def test_there_is_a_row_for_each_query(found):
@@ -47,21 +47,23 @@ def test_worst_and_best_have_the_sign_that_was_asked_for(found):
 
 
 def test_nobody_lost():
-    rows = gf.compare_scores({"old": OLD, "same": OLD}).per_query
+    rows = gf.comparison.compare_scores({"old": OLD, "same": OLD}).per_query
     assert len(rows.worst()) == len(rows.best()) == 0
     assert "0 gained and 0 lost, of 6 queries" in str(rows.worst())
-    assert gf.render(rows.worst(), "csv") == ",".join(rows.columns)
+    assert gf.writing.render(rows.worst(), "csv") == ",".join(rows.columns)
 
 
 def test_ties_neither_gain_nor_lose():
-    rows = gf.compare_scores({"old": OLD, "new": NEW}, tie=0.25, resamples=50).per_query
+    rows = gf.comparison.compare_scores({"old": OLD, "new": NEW}, tie=0.25, resamples=50).per_query
     assert rows.worst()["query"] == ["q4"]
     assert rows.best()["query"] == ["q5"]
     assert rows["difference"] == [0.25, -0.25, 0.0, -0.5, 0.5, -0.125]
 
 
 def test_what_rounding_alone_moves_did_not_move():
-    rows = gf.compare_scores({"old": {"q": 0.3, "r": 1.0}, "new": {"q": 0.1 + 0.2, "r": 0.0}})
+    rows = gf.comparison.compare_scores(
+        {"old": {"q": 0.3, "r": 1.0}, "new": {"q": 0.1 + 0.2, "r": 0.0}}
+    )
     assert rows.per_query["difference"] == [0.0, -1.0]
     assert rows.per_query.worst()["query"] == ["r"]
     assert len(rows.per_query.best()) == 0
@@ -76,7 +78,7 @@ def test_what_rounding_alone_moves_did_not_move():
 def test_it_is_what_the_difference_is_made_of(pairs, count):
     old = {f"q{i:02}": one for i, (one, _) in enumerate(pairs)}
     new = {f"q{i:02}": two for i, (_, two) in enumerate(pairs)}
-    found = gf.compare_scores({"old": old, "new": new}, resamples=10)
+    found = gf.comparison.compare_scores({"old": old, "new": new}, resamples=10)
     one, rows = found.differences[0], found.per_query
     apart = dict(zip(rows["query"], rows["difference"], strict=True))
     assert apart == {query: new[query] - old[query] for query in old}
@@ -98,7 +100,7 @@ def test_every_comparison_has_its_rows():
         "two": {"q1": {"P@1": 0.0, "RR": 0.5}, "q2": {"P@1": 0.0, "RR": 0.25}},
         "three": {"q1": {"P@1": 1.0, "RR": 1.0}, "q3": {"P@1": 1.0, "RR": 1.0}},
     }
-    found = gf.compare_scores(tables, pairs="all", resamples=10)
+    found = gf.comparison.compare_scores(tables, pairs="all", resamples=10)
     rows = found.per_query
     # q2 and q3 are not in all of them, and are told below.
     assert set(rows["query"]) == {"q1"}
@@ -153,7 +155,7 @@ def test_frames_files_and_pickles_have_the_same_rows(found, tmp_path):
     ],
 )
 def test_what_is_not_there_is_refused(found, call, told):
-    with pytest.raises(gf.InputError, match=told):
+    with pytest.raises(gf.errors.InputError, match=told):
         call(found.per_query)
 
 

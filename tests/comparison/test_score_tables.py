@@ -75,7 +75,7 @@ FORMS = {
     "parquet": lambda s, p: parquet(s, p / "s.parquet"),
     "trec_eval -q": lambda s, p: written(p / "s.txt", trec_eval(s)),
     "own csv": lambda s, p: s.write(p / "own.csv") or p / "own.csv",
-    "baseline": lambda s, _: gf.Baseline.of(s),
+    "baseline": lambda s, _: gf.results.Baseline.of(s),
     "saved baseline": lambda s, p: saved(s, p / "main.json"),
     "packed baseline": lambda s, p: str(saved(s, p / "main.json.zst")),
 }
@@ -121,7 +121,7 @@ def test_only_what_all_have_is_compared_unless_it_is_named():
     assert quick({"old": old, "new": new}).measures == ("b", "c")
     assert quick({"old": old, "new": new}, "c").measures == ("c",)
     assert quick({"old": old, "new": new}, ["c", "b", "c"]).measures == ("c", "b")
-    with pytest.raises(gf.InputError, match="new: expected a column of a, found none"):
+    with pytest.raises(gf.errors.InputError, match="new: expected a column of a, found none"):
         quick({"old": old, "new": new}, "a")
 
 
@@ -186,7 +186,8 @@ def test_measures_of_subtopics_are_compared_by_their_scores():
         "new": {"q1": {"a": 1, "b": 2}, "q2": {"c": 2, "a": 1}},
     }
     scores = {
-        name: gf.evaluate_subtopics(judgments, run, "alpha_nDCG@2") for name, run in runs.items()
+        name: gf.subtopics.evaluate_subtopics(judgments, run, "alpha_nDCG@2")
+        for name, run in runs.items()
     }
     found = quick(scores)
     assert found.measures == ("alpha_nDCG@2",)
@@ -216,19 +217,19 @@ def test_measures_of_subtopics_are_compared_by_their_scores():
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said(tables, options, told):
-    with pytest.raises(gf.InputError, match=told):
-        gf.compare_scores(tables, **options)
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.comparison.compare_scores(tables, **options)
 
 
 def test_a_baseline_without_the_measure(known, tmp_path):
     scores, _ = known
     gf.save_baseline(scores["old"], tmp_path / "old.json")
     tables = {"old": tmp_path / "old.json", "new": scores["new"]}
-    with pytest.raises(gf.InputError, match=r"old: expected a column of P@1, found none"):
+    with pytest.raises(gf.errors.InputError, match=r"old: expected a column of P@1, found none"):
         quick(tables, "P@1")
     judgments, runs = collection(queries=12)
     with pytest.raises(
-        gf.InputError, match=r"baseline 'old': expected the measure P@1, found nDCG"
+        gf.errors.InputError, match=r"baseline 'old': expected the measure P@1, found nDCG"
     ):
         gf.compare(judgments, {"old": tmp_path / "old.json", "new": runs["new"]}, "P@1")
 
@@ -237,7 +238,11 @@ def test_a_saved_baseline_stands_for_its_run(known, tmp_path):
     scores, wanted = known
     judgments, runs = collection(queries=12)
     gf.save_baseline(scores["old"], tmp_path / "old.json")
-    for old in (tmp_path / "old.json", str(tmp_path / "old.json"), gf.Baseline.of(scores["old"])):
+    for old in (
+        tmp_path / "old.json",
+        str(tmp_path / "old.json"),
+        gf.results.Baseline.of(scores["old"]),
+    ):
         found = gf.compare(judgments, {**runs, "old": old}, MEASURES, resamples=100)
         assert [one.to_dict() for one in found.differences] == [
             one.to_dict() for one in wanted.differences
@@ -250,7 +255,7 @@ def test_a_baseline_of_another_policy_is_refused(known, tmp_path):
     policy = gf.Policy(missing="skip")
     gf.save_baseline(gf.evaluate(judgments, runs["old"], policy=policy), tmp_path / "old.json")
     both = {"old": tmp_path / "old.json", "new": runs["new"]}
-    with pytest.raises(gf.InputError, match=r"baseline 'old': expected the policy of 'new'"):
+    with pytest.raises(gf.errors.InputError, match=r"baseline 'old': expected the policy of 'new'"):
         gf.compare(judgments, both)
     assert gf.compare(judgments, both, policy=policy).changed == ()
 
@@ -258,7 +263,7 @@ def test_a_baseline_of_another_policy_is_refused(known, tmp_path):
 def test_saved_baselines_alone_need_no_judgments(known, tmp_path):
     scores, wanted = known
     tables = {name: saved(each, tmp_path / f"{name}.json") for name, each in scores.items()}
-    with pytest.raises(gf.InputError, match="saved baselines alone"):
+    with pytest.raises(gf.errors.InputError, match="saved baselines alone"):
         gf.compare("no such judgments", tables)
     assert [one.p for one in quick(tables).differences] == [one.p for one in wanted.differences]
 
@@ -281,8 +286,8 @@ def test_scores_of_other_policies_or_judgments_are_told(saved, tmp_path):
         for name, scores in tables.items():
             gf.save_baseline(scores, tmp_path / f"{name}.json")
         tables = {name: tmp_path / f"{name}.json" for name in tables}
-    with pytest.warns(gf.GainfulWarning, match="the difference may be the policy's"):
-        gf.compare_scores({name: tables[name] for name in ("best", "worst")})
-    with pytest.warns(gf.GainfulWarning, match=r"other judgments \(nDCG@2\)"):
-        gf.compare_scores({name: tables[name] for name in ("best", "other")})
-    gf.compare_scores({"one": tables["best"], "same": tables["best"]})  # no warning
+    with pytest.warns(gf.errors.GainfulWarning, match="the difference may be the policy's"):
+        gf.comparison.compare_scores({name: tables[name] for name in ("best", "worst")})
+    with pytest.warns(gf.errors.GainfulWarning, match=r"other judgments \(nDCG@2\)"):
+        gf.comparison.compare_scores({name: tables[name] for name in ("best", "other")})
+    gf.comparison.compare_scores({"one": tables["best"], "same": tables["best"]})  # no warning

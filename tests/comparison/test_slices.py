@@ -262,7 +262,7 @@ def test_metadata_from_files(files):
 def test_what_does_not_fit_is_said(options, told):
     tables = moved(normal(0.2, count=5))
     tables["old"]["q9"] = 0.5  # which is not compared
-    with pytest.raises(gf.InputError, match=told):
+    with pytest.raises(gf.errors.InputError, match=told):
         quick(tables, **options)
 
 

@@ -148,14 +148,16 @@ def test_negative_grades():
 @pytest.mark.parametrize("value", [1e301, -1.7e308])
 def test_scores_beyond_arithmetic_are_refused(value):
     tables = {"old": {"q1": 1e300, "q2": 1.0}, "new": {"q1": 0.5, "q2": value}}
-    with pytest.raises(gf.InputError, match=r"new, query 'q2': expected a score of value up to"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"new, query 'q2': expected a score of value up to"
+    ):
         quick(tables)
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, "n/a"])
 def test_scores_that_are_no_finite_numbers_are_refused(value):
     tables = {"old": {"q1": 1.0, "q2": 1.0}, "new": {"q1": 0.5, "q2": value}}
-    with pytest.raises(gf.InputError, match=r"new, query 'q2': expected a finite number"):
+    with pytest.raises(gf.errors.InputError, match=r"new, query 'q2': expected a finite number"):
         quick(tables)
 
 
@@ -192,10 +194,12 @@ def test_a_run_without_a_judged_query():
 
 def test_scores_without_a_query_in_common():
     tables = {"old": {"q1": 1.0, "q2": 0.5}, "new": {"q3": 1.0}}
-    with pytest.raises(gf.InputError, match=r"old has 2: 'q1', 'q2'; new has 1: 'q3'"):
+    with pytest.raises(gf.errors.InputError, match=r"old has 2: 'q1', 'q2'; new has 1: 'q3'"):
         quick(tables)
     tables = {"old": {"q1": 1.0}, "new": {"q1": 0.5, "q2": 1.0}, "last": {"q2": 1.0}}
-    with pytest.raises(gf.InputError, match="at least one query with a value of value in all"):
+    with pytest.raises(
+        gf.errors.InputError, match="at least one query with a value of value in all"
+    ):
         quick(tables)
 
 
@@ -238,19 +242,19 @@ JUDGED, RUNS = collection(queries=5)
 )
 def test_what_does_not_fit_is_said(options, told):
     given = {"runs": RUNS, "measures": "nDCG@5"} | options
-    with pytest.raises(gf.GainfulError, match=told):
+    with pytest.raises(gf.errors.GainfulError, match=told):
         gf.compare(JUDGED, given.pop("runs"), given.pop("measures"), **given)
 
 
 @pytest.mark.parametrize("key", ["nDCG@5", "new", ("new",), ("a", "b", "c", "d"), 3])
 def test_a_key_that_is_none(key):
     found = gf.compare(JUDGED, RUNS, "nDCG@5")
-    with pytest.raises(gf.InputError, match=r"\(run, measure\) or \(base, run, measure\)"):
+    with pytest.raises(gf.errors.InputError, match=r"\(run, measure\) or \(base, run, measure\)"):
         found[key]
 
 
 @pytest.mark.parametrize("key", [("nwe", "nDCG@5"), ("new", "nDCG@50"), ("new", "old", "nDCG@5")])
 def test_a_key_that_was_not_compared(key):
     found = gf.compare(JUDGED, RUNS, "nDCG@5")
-    with pytest.raises(gf.InputError, match="Did you mean 'old, new, nDCG@5'"):
+    with pytest.raises(gf.errors.InputError, match="Did you mean 'old, new, nDCG@5'"):
         found[key]

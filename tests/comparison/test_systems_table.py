@@ -22,12 +22,12 @@ THREE = {"low": LOW, "high": HIGH, "near": NEAR}
 
 
 def table(tables, **options):
-    return gf.compare_scores(tables, resamples=200, **options).systems_table()
+    return gf.comparison.compare_scores(tables, resamples=200, **options).systems_table()
 
 
 def test_against_the_baseline_in_latex():
     assert (
-        gf.render(table(THREE), "latex", digits=2)
+        gf.writing.render(table(THREE), "latex", digits=2)
         == r"""% low: 8 of 8 queries, 0 missing
 % high: 8 of 8 queries, 0 missing
 % near: 8 of 8 queries, 0 missing
@@ -49,7 +49,7 @@ near & \textbf{0.55} & \textsuperscript{\dag{}} \\
 
 def test_all_pairs_in_markdown():
     assert (
-        gf.render(table(THREE, pairs="all"), "markdown", digits=2)
+        gf.writing.render(table(THREE, pairs="all"), "markdown", digits=2)
         == r"""| # | system | value |
 | --- | --- | ---: |
 | a | low | 0.15 |
@@ -67,7 +67,7 @@ near: 8 of 8 queries, 0 missing"""
 
 
 def test_all_pairs_as_text_with_numbers_under_each_other():
-    assert gf.render(table(THREE, pairs="all"), "table", digits=2).splitlines()[:5] == [
+    assert gf.writing.render(table(THREE, pairs="all"), "table", digits=2).splitlines()[:5] == [
         "#   system      value",
         "─────────────────────",
         "a   low       0.15",
@@ -81,14 +81,14 @@ def test_worse_than_the_baseline_and_equivalent_to_it():
     assert [row[1].marks for row in found.rows] == ["‡", "", "≈"]
     assert "‡: significantly worse than high; ≈: equivalent to high within 0.2" in found.caption
     assert "†" not in found.caption
-    assert r"\textsuperscript{$\approx$}" in gf.render(found, "latex")
+    assert r"\textsuperscript{$\approx$}" in gf.writing.render(found, "latex")
 
 
 def test_no_difference_is_said():
     found = table({"high": HIGH, "near": NEAR}, level=0.99)
     assert [row[1].marks for row in found.rows] == ["", ""]
     assert "No significant difference from high (paired t test, p < 0.01)." in found.caption
-    assert "{lr}" in gf.render(found, "latex")
+    assert "{lr}" in gf.writing.render(found, "latex")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_several_measures_have_their_own_best_and_their_own_queries():
 
 
 def test_the_numbers_are_those_of_the_comparison():
-    found = gf.compare_scores(THREE, pairs="all")
+    found = gf.comparison.compare_scores(THREE, pairs="all")
     cells = {row[1]: row[2].number for row in found.systems_table().rows}
     for each in found.differences:
         assert (cells[each.base], cells[each.run]) == (each.base_mean, each.run_mean)
@@ -138,16 +138,20 @@ def test_the_policy_and_what_was_missing_stand_under_it():
 
 
 def test_queries_left_out_are_said_under_it():
-    found = gf.compare_scores({"low": LOW, "other": {**dict(list(HIGH.items())[2:]), "x": 1.0}})
+    found = gf.comparison.compare_scores(
+        {"low": LOW, "other": {**dict(list(HIGH.items())[2:]), "x": 1.0}}
+    )
     told = "value: 3 queries left out, which some run has no value for"
-    assert told in gf.render(found.systems_table())
-    assert told in gf.render(found.tests_table())
-    assert f"% {told}" in gf.render(found.systems_table(), "latex").splitlines()
+    assert told in gf.writing.render(found.systems_table())
+    assert told in gf.writing.render(found.tests_table())
+    assert f"% {told}" in gf.writing.render(found.systems_table(), "latex").splitlines()
 
 
 def test_more_systems_than_letters_have_numbers():
     many = {f"s{n}": {q: v + n / 100 for q, v in LOW.items()} for n in range(27)}
-    found = gf.compare_scores(many, pairs="all", resamples=10, correction="none").systems_table()
+    found = gf.comparison.compare_scores(
+        many, pairs="all", resamples=10, correction="none"
+    ).systems_table()
     assert [row[0] for row in found.rows] == [str(n) for n in range(1, 28)]
     assert found.rows[2][2].marks == "1,2"
     assert "Numbers name the systems" in found.caption
@@ -185,7 +189,7 @@ def balanced(text):
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_in_latex(name):
     found = table({name: LOW, f"{name}2": HIGH})
-    lines = gf.render(found, "latex").split("\n")
+    lines = gf.writing.render(found, "latex").split("\n")
     notes, lines = lines[:2], lines[2:]
     assert all(line.startswith("% ") and line.isprintable() for line in notes)
     assert balanced("\n".join(lines))
@@ -201,43 +205,43 @@ def test_odd_names_in_latex(name):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\t", "\u2028"])
 def test_a_name_of_two_lines_is_one_line_on_paper(end):
     found = table({f"new{end}line": LOW, "y": HIGH})
-    assert r"new line & 0.1500 & \\" in gf.render(found, "latex").splitlines()
-    assert "| new line | 0.1500 |" in gf.render(found, "markdown").split("\n")
-    assert "than new line (paired" in gf.render(found, "latex")
-    assert json.loads(gf.render(found, "json"))[0]["system"] == f"new{end}line"
+    assert r"new line & 0.1500 & \\" in gf.writing.render(found, "latex").splitlines()
+    assert "| new line | 0.1500 |" in gf.writing.render(found, "markdown").split("\n")
+    assert "than new line (paired" in gf.writing.render(found, "latex")
+    assert json.loads(gf.writing.render(found, "json"))[0]["system"] == f"new{end}line"
 
 
 def test_names_that_print_otherwise():
     found = Table(["a"], [["`x`"], ["v1--v2"], ["v---w"]])
-    assert gf.render(found, "latex").splitlines()[4:7] == [
+    assert gf.writing.render(found, "latex").splitlines()[4:7] == [
         r"\textasciigrave{}x\textasciigrave{} \\",
         r"v1-{}-v2 \\",
         r"v-{}-{}-w \\",
     ]
     marks = Table(["a"], [["&lt;"], ["~~x~~"], ["$x$"]])
-    assert gf.render(marks, "markdown").splitlines()[2:] == [
+    assert gf.writing.render(marks, "markdown").splitlines()[2:] == [
         r"| \&lt; |", r"| \~\~x\~\~ |", r"| \$x\$ |",
     ]  # fmt: skip
 
 
 def test_columns_of_one_name_are_both_written():
     both = Table(["system", "system"], [["x", 0.5], ["y", 0.25]])
-    assert gf.render(both, "csv") == "system,system\nx,0.5\ny,0.25"
-    assert gf.render(both, "tsv") == "system\tsystem\nx\t0.5\ny\t0.25"
+    assert gf.writing.render(both, "csv") == "system,system\nx,0.5\ny,0.25"
+    assert gf.writing.render(both, "tsv") == "system\tsystem\nx\t0.5\ny\t0.25"
 
 
 def test_odd_names_in_markdown_and_html():
     found = table({"<b>|x": LOW, "y": HIGH})
-    assert r"| \<b\>\|x | 0.1500 |" in gf.render(found, "markdown")
-    page = gf.render(found, "html")
+    assert r"| \<b\>\|x | 0.1500 |" in gf.writing.render(found, "markdown")
+    page = gf.writing.render(found, "html")
     assert "&lt;b&gt;|x" in page
     assert "<strong>0.5500</strong><sup>†</sup>" in page
 
 
 def test_programs_get_the_numbers():
     found = table(THREE)
-    assert gf.render(found, "csv").splitlines()[1] == "low,0.15000000000000002"
-    assert json.loads(gf.render(found, "json"))[0] == {
+    assert gf.writing.render(found, "csv").splitlines()[1] == "low,0.15000000000000002"
+    assert json.loads(gf.writing.render(found, "json"))[0] == {
         "system": "low",
         "value": pytest.approx(0.15),
     }
@@ -245,9 +249,9 @@ def test_programs_get_the_numbers():
 
 def test_a_table_that_has_no_marks_is_written_as_before():
     plain = Table(["a", "b"], [["x", 1.0], ["y", None]])
-    assert gf.render(plain, "latex").splitlines()[0] == r"\begin{tabular}{lr}"
+    assert gf.writing.render(plain, "latex").splitlines()[0] == r"\begin{tabular}{lr}"
     mixed = Table(["a", "b"], [["x", Marked(1.0, marks="a")], ["y", None]])
-    assert gf.render(mixed, "latex").splitlines()[4:6] == [
+    assert gf.writing.render(mixed, "latex").splitlines()[4:6] == [
         r"x & 1.0000 & \textsuperscript{a} \\",
         r"y &  & \\",
     ]

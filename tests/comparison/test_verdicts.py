@@ -308,7 +308,7 @@ def test_differences_that_are_few_skewed_or_rare_are_told(case):
 def test_what_changed_is_counted_whatever_is_a_tie(tie):
     values = {"a": [0.5, 0.5, 0.5, 0.5], "b": [0.5, 0.55, 0.9, 0.1]}
     scores = {name: dict(zip("qrst", each, strict=True)) for name, each in values.items()}
-    (one,) = gf.compare_scores(scores, tie=tie, resamples=100).differences
+    (one,) = gf.comparison.compare_scores(scores, tie=tie, resamples=100).differences
     assert one.changed == one.to_dict()["changed"] == 3
     assert one.ties == {0.0: 1, 0.1: 2, 1.0: 4}[tie]
 
@@ -327,7 +327,7 @@ def test_of_few_queries_the_share_that_none_may_show_is_told():
     assert said[0].startswith("10 queries are few: up to 31% of all queries")
 
 
-@pytest.mark.parametrize("test", gf.comparison_choices()["test"])
+@pytest.mark.parametrize("test", gf.comparison.comparison_choices()["test"])
 def test_every_test_can_decide_and_has_a_title(test):
     found = without_nan(quick(moved(normal(0.6)), test=test))
     (one,) = found.differences
@@ -337,7 +337,7 @@ def test_every_test_can_decide_and_has_a_title(test):
     assert f"({TESTS[test].title}, p < 0.05)" in found.systems_table().caption
 
 
-@pytest.mark.parametrize("correction", gf.comparison_choices()["correction"])
+@pytest.mark.parametrize("correction", gf.comparison.comparison_choices()["correction"])
 @pytest.mark.parametrize("pairs", ["baseline", "all"])
 def test_every_correction_can_decide_and_has_a_title(correction, pairs):
     base = moved(normal(0))["old"]
@@ -389,7 +389,7 @@ def test_a_margin_for_ties_counts_them_and_is_told():
     assert (one.wins, one.ties, one.losses) == (6, 4, 0)
     assert one.p == pytest.approx(2 * 0.5**6)
     assert any("tie=0.1 " in note for note in found.notes())
-    with pytest.raises(gf.InputError, match="tie: expected a number from 0"):
+    with pytest.raises(gf.errors.InputError, match="tie: expected a number from 0"):
         quick(moved(apart), tie=-1)
 
 

@@ -27,7 +27,7 @@ def case(rng):
     return judgments, run
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 @pytest.mark.parametrize("level", [1, 2])
 @pytest.mark.parametrize("judged_only", [False, True])
 def test_every_measure_of_pytrec_eval(level, judged_only):
@@ -93,9 +93,9 @@ def test_aggregates():
 
 
 def test_bad_input():
-    with pytest.raises(gf.MeasureError, match="Did you mean 'ndcg'"):
+    with pytest.raises(gf.errors.MeasureError, match="Did you mean 'ndcg'"):
         RelevanceEvaluator({"q": {"a": 1}}, {"ndgc"})
-    with pytest.raises(gf.MeasureError, match="Negative cutoff"):
+    with pytest.raises(gf.errors.MeasureError, match="Negative cutoff"):
         RelevanceEvaluator({"q": {"a": 1}}, {"P.0"})
-    with pytest.raises(gf.InputError, match="at least one query"):
+    with pytest.raises(gf.errors.InputError, match="at least one query"):
         compute_aggregated_measure("map", [])

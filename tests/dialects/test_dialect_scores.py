@@ -13,23 +13,23 @@ RUN = {"q": {"a": 2.0, "b": 1.0}}
 def test_an_error_of_a_dialects_policy_says_whose_it_is(name):
     judgments = {"q": {"a": 1}, "lost": {"a": 1}}
     said = rf"\(policy missing=error, as dialect {gf.dialect(name)} has it\), found 1 missing"
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate(judgments, RUN, dialect=name)
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate_runs(judgments, {"one": RUN}, dialect=gf.dialect(name))
-    with pytest.raises(gf.InputError, match=r"\(policy missing=error\), found"):
+    with pytest.raises(gf.errors.InputError, match=r"\(policy missing=error\), found"):
         gf.evaluate(judgments, RUN, policy=gf.dialect(name).policy)
 
 
 def test_an_error_of_a_dialects_policy_in_arrays():
     said = r"\(policy empty=error, as dialect ntcir has it\)"
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate_arrays(labels=[[0, 0]], scores=[[2, 1]], dialect="ntcir")
     with pytest.raises(
-        gf.InputError, match=r"missing=skip empty=skip_all, as dialect gdeval has it"
+        gf.errors.InputError, match=r"missing=skip empty=skip_all, as dialect gdeval has it"
     ):
         gf.evaluate_arrays(labels=[[0, 0]], scores=[[2, 1]], dialect="gdeval")
-    with pytest.raises(gf.PolicyError, match=r"found negative=both, as dialect rax has it"):
+    with pytest.raises(gf.errors.PolicyError, match=r"found negative=both, as dialect rax has it"):
         gf.evaluate_arrays(
             labels=[[1, -1]],
             scores=[[2, 1]],
@@ -47,9 +47,9 @@ def test_scores_are_found_under_the_name_that_was_asked_for():
         assert scores[name] == scores.means[full]
     assert scores["P@1"] == 1.0
     assert scores.signature("nDCG@10").startswith(f"{full} | dialect=lightgbm")
-    with pytest.raises(gf.InputError, match=r"a measure that was evaluated, found 'nDCG@5'"):
+    with pytest.raises(gf.errors.InputError, match=r"a measure that was evaluated, found 'nDCG@5'"):
         scores["nDCG@5"]
-    with pytest.raises(gf.MeasureError, match="Did you mean 'nDCG'"):
+    with pytest.raises(gf.errors.MeasureError, match="Did you mean 'nDCG'"):
         scores["nDGC@10"]
 
 
@@ -70,5 +70,5 @@ def test_what_is_printed_goes_before_what_was_asked_for():
 
 def test_without_a_dialect_a_name_is_that_measure_alone():
     scores = gf.evaluate({"q": {"a": 1}}, RUN, gf.dialect("lightgbm").measure("nDCG@10"))
-    with pytest.raises(gf.InputError, match="a measure that was evaluated"):
+    with pytest.raises(gf.errors.InputError, match="a measure that was evaluated"):
         scores["nDCG@10"]

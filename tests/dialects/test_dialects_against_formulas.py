@@ -11,7 +11,7 @@ import pytest
 
 import gainful as gf
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 LEFT_OUT, BELOW = None, "an ideal below 0, by which the tool divides"
 POSITIVE, ANY, WITH_NEGATIVE = (1, 2, 3), (0, 0, 1, 2, 3), (-2, -1, 0, 1, 2, 3)

@@ -13,7 +13,7 @@ import pytest
 
 import gainful as gf
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 CUTOFFS = (None, 1, 2, 3, 5, 10)
 WHOLE = (0, 0, 1, 2, 3, 4)
@@ -280,7 +280,7 @@ def test_ranx(seed):
         assert ours[measure] == pytest.approx(means[name], abs=1e-9)
     with pytest.raises(AssertionError, match="do not match"):
         peers.by_ranx(judgments, found, ["ndcg", "ndcg@5"])
-    with pytest.raises(gf.InputError, match="missing=error"):
+    with pytest.raises(gf.errors.InputError, match="missing=error"):
         gf.evaluate(judgments, run, dialect="ranx")
     _, means = peers.by_ranx(judgments, found, ["ndcg", "ndcg@5"], make_comparable=True)
     policy = dataclasses.replace(gf.dialect("ranx").policy, missing="zero")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import gainful as gf
 from gainful.cli.commands import commands
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 JUDGMENTS = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}
 RUN = {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "u": 1.0}}
@@ -151,7 +151,7 @@ def test_one_perfect_query_and_one_that_the_run_lacks(names, value):
     for name in names:
         assert mean(judgments, run, name) == value, name
     for name in ("ranx", "trec_eval-10"):
-        with pytest.raises(gf.InputError, match="1 missing: 'missing'"):
+        with pytest.raises(gf.errors.InputError, match="1 missing: 'missing'"):
             mean(judgments, run, name)
 
 
@@ -186,7 +186,7 @@ def test_a_negative_grade():
     judgments, run = {"q": {"a": -1, "b": 1, "c": 0}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     assert mean(judgments, run, "trec_eval-9") == pytest.approx(1 / L3)
     for name in ("scikit-learn", "lightgbm"):
-        with pytest.raises(gf.InputError, match=f"dialect {name}: .* found grade -1"):
+        with pytest.raises(gf.errors.InputError, match=f"dialect {name}: .* found grade -1"):
             mean(judgments, run, name)
 
 

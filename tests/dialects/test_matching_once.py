@@ -11,7 +11,7 @@ from gainful.explanation.ways_to_measure import WayMeasurer, before
 from gainful.matching.reader import Reader, reading
 from same_matched import assert_same
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 TIES = ("doc", "doc_ascending", "average", "best", "worst", "order")
 POLICIES = [
@@ -74,7 +74,7 @@ def test_documents_without_ids(tmp_path):
         for ties, precision in itertools.product(TIES, ("double", "single")):
             policy = gf.Policy(ties=ties, precision=precision)
             if ties.startswith("doc"):
-                with pytest.raises(gf.PolicyError, match="no document ids"):
+                with pytest.raises(gf.errors.PolicyError, match="no document ids"):
                     measuring.scores([gf.measure("nDCG")], policy)
                 continue
             with reading(labels, before(policy)) as reader:

@@ -9,7 +9,7 @@ import gainful as gf
 from gainful.evaluation.request import speaking
 from gainful.measures.dialect_catalogue import ALIASES
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 NAMES = [each.name for each in gf.dialects()]
 RUN = {"q": {"a": 2.0, "b": 1.0}}
@@ -56,7 +56,7 @@ TAKEN = [
 
 
 def refusal(call):
-    with pytest.raises(gf.InputError) as caught:
+    with pytest.raises(gf.errors.InputError) as caught:
         call()
     return caught.value
 
@@ -136,13 +136,13 @@ def test_a_policy_beside_a_dialect(name):
     ],
 )
 def test_an_unknown_name_suggests(written, meant):
-    with pytest.raises(gf.MeasureError, match=f"Did you mean '{meant}'"):
+    with pytest.raises(gf.errors.MeasureError, match=f"Did you mean '{meant}'"):
         gf.evaluate({"q": {"a": 1}}, RUN, dialect=written)
 
 
 @pytest.mark.parametrize("name", [None, 7, "", "gainful"])
 def test_what_is_no_name(name):
-    with pytest.raises(gf.MeasureError, match="the name of a tool"):
+    with pytest.raises(gf.errors.MeasureError, match="the name of a tool"):
         gf.dialect(name)
 
 
@@ -220,20 +220,20 @@ def test_the_names_of_the_tool(name, written, meant):
     found = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, written, dialect=name)
     assert list(found.means) == meant
     if len(meant) > 1:
-        with pytest.raises(gf.MeasureError, match="one measure"):
+        with pytest.raises(gf.errors.MeasureError, match="one measure"):
             tool.measure(written)
 
 
 def test_names_of_other_tools_are_not_known():
-    with pytest.raises(gf.MeasureError, match="catalogue"):
+    with pytest.raises(gf.errors.MeasureError, match="catalogue"):
         gf.dialect("rax").measure("ndcg_score")
-    with pytest.raises(gf.MeasureError):
+    with pytest.raises(gf.errors.MeasureError):
         gf.dialect("xgboost").measure("ndcg@10-")
 
 
 @pytest.mark.parametrize("measures", [7, None, [], [7], "nDCG@", ["nDCG@10", "nope"]])
 def test_what_is_no_measure(measures):
-    with pytest.raises(gf.MeasureError):
+    with pytest.raises(gf.errors.MeasureError):
         gf.evaluate({"q": {"a": 1}}, RUN, measures, dialect="rax")
 
 
@@ -272,13 +272,13 @@ def test_a_signature_tells_the_dialect():
     assert spoken.signature("nDCG@10") == plain.signature("nDCG@10").replace(
         "| ties=", "| dialect=pytrec_eval ties="
     )
-    assert "dialect: pytrec_eval" in gf.render(spoken)
-    assert "dialect" not in gf.render(plain)
+    assert "dialect: pytrec_eval" in gf.writing.render(spoken)
+    assert "dialect" not in gf.writing.render(plain)
 
 
 def test_a_reason_that_is_of_one_gain_is_said_of_that_gain():
     judgments, run = {"q": {"a": 0.5, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}
-    with pytest.raises(gf.InputError, match="ndcg_exp_gain"):
+    with pytest.raises(gf.errors.InputError, match="ndcg_exp_gain"):
         gf.evaluate(judgments, run, "nDCG@2", dialect="xgboost")
     linear = gf.evaluate(judgments, run, "nDCG(gain=linear)@2", dialect="xgboost")
     assert list(linear.means.values()) == pytest.approx(
@@ -298,9 +298,9 @@ def test_quepid_has_two_forms():
 
 
 def test_why_takes_one_measure():
-    with pytest.raises(gf.MeasureError, match="one measure"):
+    with pytest.raises(gf.errors.MeasureError, match="one measure"):
         gf.why({"q": {"a": 1}}, {"q": {"a": 1}}, ["nDCG@4"], dialects=["ranx", "sklearn"])
-    with pytest.raises(gf.InputError, match="one or two names"):
+    with pytest.raises(gf.errors.InputError, match="one or two names"):
         gf.why({"q": {"a": 1}}, {"q": {"a": 1}}, dialects=None)
 
 
@@ -317,7 +317,7 @@ def test_a_tool_of_lists_sees_the_grades_in_the_lists_alone():
     for name in ("scikit-learn", "lightgbm"):
         scores = gf.evaluate(judgments, run, "nDCG@2", dialect=name)
         assert list(scores.means.values()) == pytest.approx([0.63093], abs=1e-5)
-        with pytest.raises(gf.InputError, match="grade -1"):
+        with pytest.raises(gf.errors.InputError, match="grade -1"):
             gf.evaluate(judgments, {"q": {**run["q"], "lost": 0.5}}, "nDCG@2", dialect=name)
 
 
@@ -341,19 +341,19 @@ def test_what_the_tools_write(name, written, read):
 
 
 def test_a_minus_is_a_policy_in_the_dialect_too():
-    with pytest.raises(gf.MeasureError, match=r"dialect\('xgboost'\)\.measure\('ndcg@10'\)"):
+    with pytest.raises(gf.errors.MeasureError, match=r"dialect\('xgboost'\)\.measure\('ndcg@10'\)"):
         gf.evaluate({"q": {"a": 1}}, RUN, "ndcg@10-", dialect="xgboost")
 
 
 def test_a_hint_names_all_dialects_those_that_are_near_first():
-    with pytest.raises(gf.MeasureError) as caught:
+    with pytest.raises(gf.errors.MeasureError) as caught:
         gf.dialect("trec-eval")
     hint = caught.value.remedy
     assert hint.startswith("Did you mean 'trec_eval' or ")
     listed = hint.partition("Choices: ")[2].rstrip(".").split(", ")
     assert listed[0] == "trec_eval"
     assert sorted(listed) == sorted({*NAMES, *ALIASES})
-    with pytest.raises(gf.MeasureError, match=r"found 'zzzz'\. Choices: trec_eval-9, "):
+    with pytest.raises(gf.errors.MeasureError, match=r"found 'zzzz'\. Choices: trec_eval-9, "):
         gf.dialect("zzzz")
 
 
@@ -362,25 +362,25 @@ def test_why_says_whose_policy_refuses(order):
     judgments = {"q": {"a": 1}, "lost": {"a": 1}}
     refusing = next(name for name in order if name != "rax")
     said = rf"\(policy missing=error, as dialect {gf.dialect(refusing)} has it\), found 1 missing"
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         gf.why(judgments, {"q": {"a": 1.0}}, dialects=order)
 
 
 def test_why_says_nothing_of_a_dialect_where_the_policy_is_given():
     judgments = {"q": {"a": 1}, "lost": {"a": 1}}
-    with pytest.raises(gf.InputError, match=r"\(policy missing=error\), found 1 missing"):
+    with pytest.raises(gf.errors.InputError, match=r"\(policy missing=error\), found 1 missing"):
         gf.why(judgments, RUN, dialects=["rax"], policy=gf.Policy(missing="error"))
 
 
 def test_what_a_dialect_says_of_a_choice():
-    found = gf.InputError(
+    found = gf.errors.InputError(
         "nDCG", "at least one query", "none left by the policy empty=skip", choice="empty=skip"
     )
     said = r"policy empty=skip, as dialect gdeval has it\."
-    with pytest.raises(gf.InputError, match=said), speaking("gdeval"):
+    with pytest.raises(gf.errors.InputError, match=said), speaking("gdeval"):
         raise found
-    other = gf.InputError("run", "a finite number as score", "nan")
+    other = gf.errors.InputError("run", "a finite number as score", "nan")
     for name in ("gdeval", None):
-        with pytest.raises(gf.InputError) as caught, speaking(name):
+        with pytest.raises(gf.errors.InputError) as caught, speaking(name):
             raise other
         assert caught.value is other

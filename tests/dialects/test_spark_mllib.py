@@ -12,7 +12,7 @@ from spark_peer import values
 
 import gainful as gf
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 CUTOFFS = (1, 2, 3, 5, 10, 40)
 GRADES = (0, 0, 1, 2, 3)

@@ -7,7 +7,7 @@ import pytest
 import gainful as gf
 from random_runs import random_case
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 NAMES = [each.name for each in gf.dialects()]
 JUDGMENTS = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}, "e": {"a": 0}}
@@ -18,7 +18,7 @@ def means(judgments, run, measure):
     for name in NAMES:
         try:
             (value,) = gf.evaluate(judgments, run, measure, dialect=name).means.values()
-        except gf.GainfulError:
+        except gf.errors.GainfulError:
             continue
         yield name, value
 
@@ -147,16 +147,18 @@ def test_gainful_under_a_policy():
     "got", ["", "abc", "nan", "inf", "0,42", "1e999", "0.4.2", "%", "4%2", "42%%", True]
 )
 def test_what_is_no_number(got):
-    with pytest.raises(gf.InputError, match=r"got: expected a number such as 0\.4231 or 42\.31%"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"got: expected a number such as 0\.4231 or 42\.31%"
+    ):
         gf.which(JUDGMENTS, RUN, got=got)
 
 
 def test_what_cannot_be_measured_at_all_is_an_error():
-    with pytest.raises(gf.InputError, match=r"none\.qrels"):
+    with pytest.raises(gf.errors.InputError, match=r"none\.qrels"):
         gf.which("none.qrels", RUN, got="0.5")
-    with pytest.raises(gf.MeasureError, match="catalogue"):
+    with pytest.raises(gf.errors.MeasureError, match="catalogue"):
         gf.which(JUDGMENTS, RUN, "nope", got="0.5")
-    with pytest.raises(gf.InputError, match="query"):
+    with pytest.raises(gf.errors.InputError, match="query"):
         gf.which({"other": {"a": 1}}, RUN, got="0.5")
 
 
@@ -168,5 +170,5 @@ def test_as_plain_values():
     assert plain["found"][0]["policy"]["ties"] == "doc"
     assert plain["tried"] == found.tried
     assert "<table" in found._repr_html_()
-    for name in gf.formats():
-        assert "gainful" in gf.render(found, name)
+    for name in gf.writing.formats():
+        assert "gainful" in gf.writing.render(found, name)

@@ -10,7 +10,7 @@ import pytest
 import gainful as gf
 from random_runs import random_case
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 JUDGMENTS = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}}
 RUN = {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "u": 1.0}}
@@ -34,7 +34,7 @@ def accepted(judgments, run, measure):
     for name in NAMES:
         try:
             found[name] = mean(judgments, run, measure, name)
-        except gf.GainfulError:
+        except gf.errors.GainfulError:
             continue
     return found
 
@@ -195,7 +195,7 @@ def test_choices_that_work_together_only():
     """A gain that is no number stays one cause with the choice that does away with it."""
     judgments, run = {"q": {"a": 1, "b": -1}}, {"q": {"b": 2, "a": 1}}
     policy = gf.Policy(negative="error")
-    with pytest.raises(gf.InputError, match="negative=error"):
+    with pytest.raises(gf.errors.InputError, match="negative=error"):
         gf.why(judgments, run, dialects=["catboost"], policy=policy)
     # Towards minmax nothing can be measured before negative is changed as well.
     found = gf.why(judgments, run, "DCG@2", dialects=["pytrec_eval", "gainful"], policy=gf.Policy())
@@ -206,7 +206,7 @@ def test_choices_that_work_together_only():
 def test_a_mean_that_is_no_number():
     found = gf.why(MIXED, MIXED_RUN, dialects=["rax"], policy=gf.Policy(empty="nan"))
     assert math.isnan(found.first_value)
-    plain = json.loads(gf.render(found, "json"))
+    plain = json.loads(gf.writing.render(found, "json"))
     assert plain["first"]["value"] is None
     assert plain["gap"] is None
 
@@ -226,17 +226,17 @@ def test_as_plain_values():
     assert "gain linear → exp2, query q:" in text
 
 
-@pytest.mark.parametrize("name", gf.formats())
+@pytest.mark.parametrize("name", gf.writing.formats())
 def test_every_format(name):
     found = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=["pytrec_eval", "lightgbm"])
-    assert "ideal" in gf.render(found, name)
+    assert "ideal" in gf.writing.render(found, name)
     nothing = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=["rax", "rax"])
-    gf.render(nothing, name)
+    gf.writing.render(nothing, name)
 
 
 def test_the_formats_of_programs_have_both_numbers():
     found = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=["pytrec_eval", "lightgbm"])
-    rows = [json.loads(line) for line in gf.render(found, "jsonl").splitlines()]
+    rows = [json.loads(line) for line in gf.writing.render(found, "jsonl").splitlines()]
     assert [row["cause"] for row in rows] == [
         "pytrec_eval nDCG@4",
         "gain",
@@ -249,11 +249,11 @@ def test_the_formats_of_programs_have_both_numbers():
     assert (rows[1]["before"], rows[1]["after"], rows[1]["moves most"]) == ("linear", "exp2", "q")
     nothing = gf.why(JUDGMENTS, RUN, "nDCG@4", dialects=["rax", "rax"])
     for name, mark in (("csv", ","), ("tsv", "\t")):
-        head, *lines = gf.render(found, name).splitlines()
+        head, *lines = gf.writing.render(found, name).splitlines()
         assert head.split(mark)[-1] == "mean"
         ends = float(lines[0].split(mark)[-1]), float(lines[-1].split(mark)[-1])
         assert ends == (found.first_value, found.second_value)
-        _, one, other = gf.render(nothing, name).splitlines()
+        _, one, other = gf.writing.render(nothing, name).splitlines()
         assert one == other
         assert float(one.split(mark)[-1]) == nothing.first_value
 
@@ -296,23 +296,23 @@ def test_files_and_dicts_give_the_same(tmp_path):
 
 @pytest.mark.parametrize("names", [[], ["rax", "ranx", "beir"]])
 def test_other_than_two_tools(names):
-    with pytest.raises(gf.InputError, match="one or two names of tools"):
+    with pytest.raises(gf.errors.InputError, match="one or two names of tools"):
         gf.why(JUDGMENTS, RUN, dialects=names)
 
 
 def test_refusals():
-    with pytest.raises(gf.MeasureError, match="Did you mean 'rax'"):
+    with pytest.raises(gf.errors.MeasureError, match="Did you mean 'rax'"):
         gf.why(JUDGMENTS, RUN, dialects=["rex"])
-    with pytest.raises(gf.InputError, match=r"dialect lightgbm: .* grade 0.5"):
+    with pytest.raises(gf.errors.InputError, match=r"dialect lightgbm: .* grade 0.5"):
         gf.why({"q": {"a": 0.5}}, RUN, dialects=["rax", "lightgbm"])
-    with pytest.raises(gf.InputError, match="policy: expected none beside two tools"):
+    with pytest.raises(gf.errors.InputError, match="policy: expected none beside two tools"):
         gf.why(JUDGMENTS, RUN, dialects=["rax", "ranx"], policy=gf.Policy())
-    with pytest.raises(gf.InputError, match="missing=error"):
+    with pytest.raises(gf.errors.InputError, match="missing=error"):
         gf.why(MIXED, MIXED_RUN, dialects=["ranx", "rax"])
-    with pytest.raises(gf.MeasureError, match="one measure"):
+    with pytest.raises(gf.errors.MeasureError, match="one measure"):
         gf.why(JUDGMENTS, RUN, "nDCG@5,10", dialects=["ranx", "rax"])
     for measure in ("NumRet", "GMAP"):
-        with pytest.raises(gf.MeasureError, match="the mean over the queries"):
+        with pytest.raises(gf.errors.MeasureError, match="the mean over the queries"):
             gf.why(JUDGMENTS, RUN, measure, dialects=["ranx", "rax"])
-    with pytest.raises(gf.InputError, match=r"none\.qrels"):
+    with pytest.raises(gf.errors.InputError, match=r"none\.qrels"):
         gf.why("none.qrels", RUN, dialects=["ranx", "rax"])

@@ -47,7 +47,7 @@ def evaluate(
     measure = gf.Measure(family, cutoff=k, **parameters)
     with warnings.catch_warnings():
         # Some random runs retrieve nothing that is judged.
-        warnings.simplefilter("ignore", gf.GainfulWarning)
+        warnings.simplefilter("ignore", gf.errors.GainfulWarning)
         scores = gf.evaluate(judgments, run, measure, policy=gf.Policy(**choices))
     return {query: row[str(measure)] for query, row in scores.per_query.to_dict().items()}, scores
 
@@ -55,7 +55,7 @@ def evaluate(
 def compare(seed, judgments, run, settings):
     expected = literal.evaluate(judgments, run, **settings)
     if not expected:
-        with pytest.raises(gf.InputError, match="at least one query"):
+        with pytest.raises(gf.errors.InputError, match="at least one query"):
             evaluate(judgments, run, **settings)
         return
     found, scores = evaluate(judgments, run, **settings)

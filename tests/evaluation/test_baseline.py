@@ -190,7 +190,7 @@ def test_the_hashes_are_those_of_the_signature():
     for name in ("nDCG@10", "CG"):
         judgments, run = scores.hashes(name)
         assert f"judgments={judgments} run={run}" in scores.signature(name)
-    with pytest.raises(gf.InputError, match="a measure that was evaluated"):
+    with pytest.raises(gf.errors.InputError, match="a measure that was evaluated"):
         scores.hashes("P@5")
 
 
@@ -202,22 +202,24 @@ def test_what_cannot_be_saved(tmp_path):
         return 2 * grade
 
     scores = gf.evaluate(judgments, run, gf.Measure("nDCG", gain=double))
-    with pytest.raises(gf.InputError, match=r"found 'nDCG\(gain=<double>\)'. A gain that is a fun"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"found 'nDCG\(gain=<double>\)'. A gain that is a fun"
+    ):
         save_baseline(scores, path)
-    topics = gf.evaluate_subtopics({"q": {"1": {"a": 1}}}, run, "alpha_nDCG@5")
-    with pytest.raises(gf.InputError, match="found 'alpha_nDCG@5'"):
+    topics = gf.subtopics.evaluate_subtopics({"q": {"1": {"a": 1}}}, run, "alpha_nDCG@5")
+    with pytest.raises(gf.errors.InputError, match="found 'alpha_nDCG@5'"):
         save_baseline(topics, path)
-    with pytest.raises(gf.InputError, match="those of subtopics"):
+    with pytest.raises(gf.errors.InputError, match="those of subtopics"):
         _ = topics.judged
     for other in (None, {"run": scores}, 0.5):
-        with pytest.raises(gf.InputError, match="scores: expected what evaluate returns"):
+        with pytest.raises(gf.errors.InputError, match="scores: expected what evaluate returns"):
             save_baseline(other, path)
     halves = "\ud83d\ude00"
-    with pytest.raises(gf.InputError, match="ids of whole characters"):
+    with pytest.raises(gf.errors.InputError, match="ids of whole characters"):
         save_baseline(gf.evaluate({halves: {"a": 1}}, {halves: {"a": 1}}), path)
-    with pytest.raises(gf.InputError, match="a file that can be written"):
+    with pytest.raises(gf.errors.InputError, match="a file that can be written"):
         save_baseline(gf.evaluate(judgments, run), tmp_path / "no" / "b.json")
-    with pytest.raises(gf.InputError, match="path: expected the path of a file"):
+    with pytest.raises(gf.errors.InputError, match="path: expected the path of a file"):
         save_baseline(gf.evaluate(judgments, run), 5)
     assert list(tmp_path.iterdir()) == []
 
@@ -312,7 +314,7 @@ def test_a_file_that_was_edited(place, value, told, saved):
     else:
         inner[last] = value
     saved.write_text(json.dumps(content))
-    with pytest.raises(gf.InputError) as problem:
+    with pytest.raises(gf.errors.InputError) as problem:
         gf.read_baseline(saved)
     assert str(problem.value).startswith(f"{saved}{told}")
 
@@ -334,11 +336,11 @@ def test_a_file_that_is_cut_off_is_refused_at_every_length(saved):
     whole = saved.read_bytes()
     for length in range(0, len(whole.rstrip()), 7):
         saved.write_bytes(whole[:length])
-        with pytest.raises(gf.InputError, match=str(saved)):
+        with pytest.raises(gf.errors.InputError, match=str(saved)):
             read_baseline(saved)
     for packed in (gzip.compress(whole), zstd.compress(whole)):
         saved.write_bytes(packed[: len(packed) // 2])
-        with pytest.raises(gf.InputError, match="cut off or damaged"):
+        with pytest.raises(gf.errors.InputError, match="cut off or damaged"):
             read_baseline(saved)
 
 
@@ -348,7 +350,7 @@ def test_a_file_that_is_cut_off_is_refused_at_every_length(saved):
 def test_other_files(content, files):
     path = files("other", content)
     assert not is_baseline(path)
-    with pytest.raises(gf.InputError, match=str(path)):
+    with pytest.raises(gf.errors.InputError, match=str(path)):
         read_baseline(path)
 
 
@@ -373,7 +375,9 @@ def test_telling_a_baseline_never_fails(tmp_path, saved):
 
 
 def test_reading_what_is_no_file(tmp_path):
-    with pytest.raises(gf.InputError, match="expected a file, found none of that name"):
+    with pytest.raises(gf.errors.InputError, match="expected a file, found none of that name"):
         read_baseline(tmp_path / "none.json")
-    with pytest.raises(gf.InputError, match="baseline: expected the path of a file, found 5"):
+    with pytest.raises(
+        gf.errors.InputError, match="baseline: expected the path of a file, found 5"
+    ):
         read_baseline(5)

@@ -68,7 +68,7 @@ def test_measures_of_one_name_are_refused_and_functions_found_by_it():
         gf.Measure("CG", gain=lambda g: 3 * g),
     )
     judgments, run = {"q": {"a": 1}}, {"q": {"a": 1}}
-    with pytest.raises(gf.MeasureError, match="'CG\\(gain=<lambda>\\)' twice"):
+    with pytest.raises(gf.errors.MeasureError, match="'CG\\(gain=<lambda>\\)' twice"):
         gf.evaluate(judgments, run, [doubled, tripled])
     scores = gf.evaluate(judgments, run, doubled)
     assert scores["CG(gain=<lambda>)"] == scores[doubled] == 2.0
@@ -97,15 +97,15 @@ def test_a_function_must_return_a_number(answer, said):
     def gain(_):
         return answer
 
-    with pytest.raises(gf.GainfulError, match=said):
+    with pytest.raises(gf.errors.GainfulError, match=said):
         gf.cg([1], gain=gain)
 
 
 def test_integers_that_a_float_cannot_hold_are_refused():
     large = 2**53 + 1
-    with pytest.raises(gf.InputError, match="up to 2\\^53"):
+    with pytest.raises(gf.errors.InputError, match="up to 2\\^53"):
         gf.evaluate_arrays(labels=[[1, 0]], scores=np.array([[large, large - 1]]))
-    with pytest.raises(gf.InputError, match="a float64 holds exactly"):
+    with pytest.raises(gf.errors.InputError, match="a float64 holds exactly"):
         gf.evaluate({"q": {"a": 1}}, {"q": {"a": large, "b": 1}})
     assert (
         gf.evaluate({"q": {"a": 1}}, {"q": {"a": 2**60, "b": 1.5e300}}, "nDCG@1")["nDCG@1"] == 0.0
@@ -114,7 +114,7 @@ def test_integers_that_a_float_cannot_hold_are_refused():
 
 def test_a_masked_array_is_not_taken_for_a_plain_one():
     masked = np.ma.array([3, 0, 2], mask=[1, 0, 0])
-    with pytest.raises(gf.InputError, match="mask="):
+    with pytest.raises(gf.errors.InputError, match="mask="):
         gf.cg(masked)
-    with pytest.raises(gf.InputError, match="mask="):
+    with pytest.raises(gf.errors.InputError, match="mask="):
         gf.evaluate_arrays(labels=[masked.data], scores=np.ma.array([[3.0, 2, 1]]))

@@ -22,7 +22,7 @@ BY_GRADE = (
     *("CG", "DCG", "nDCG", "SDCG", "NumRelRet", "Rprec", "GMAP", "iprec", "11pt", "binG"),
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 
 def random_blocks(rng, grades):
@@ -123,10 +123,10 @@ def test_where_no_expectation_is_known_ties_are_refused(name):
     measure = gf.Measure(name, cutoff=2 if family.cutoff == "always" else None)
     judgments, tied = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 1, "b": 1, "c": 0}}
     average = gf.Policy(ties="average")
-    with pytest.raises(gf.InputError, match=r"ties=average.*tied documents"):
+    with pytest.raises(gf.errors.InputError, match=r"ties=average.*tied documents"):
         gf.evaluate(judgments, tied, measure, policy=average)
     # Beside a measure that has one, and without ties.
-    with pytest.raises(gf.InputError, match=r"ties=average.*tied documents"):
+    with pytest.raises(gf.errors.InputError, match=r"ties=average.*tied documents"):
         gf.evaluate(judgments, tied, ["AP", measure], policy=average)
     untied = {"q": {"a": 2, "b": 1, "c": 0}}
     ours = gf.evaluate(judgments, untied, measure, policy=average)[measure]

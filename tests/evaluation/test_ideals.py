@@ -77,7 +77,7 @@ def test_a_list_without_a_good_document_is_empty_where_it_is_all_there_is():
     assert value("nDCG@5", judgments, run, empty="one") == 0.0
     scores = gf.evaluate(judgments, run, measure, policy=gf.Policy(empty="skip"))
     assert (scores[measure], scores.coverage.empty) == (1.0, ("q",))
-    with pytest.raises(gf.InputError, match="empty=error"):
+    with pytest.raises(gf.errors.InputError, match="empty=error"):
         gf.evaluate(judgments, run, measure, policy=gf.Policy(empty="error"))
     # Nothing is left of a list that is condensed to nothing.
     bare = {"q": {"u": 1}, "r": {"b": 1}}
@@ -135,7 +135,7 @@ def test_other_measures_keep_negative_gains_out_of_their_ideal():
 
 
 def test_minmax_leaves_negative_gains_out_of_its_best_list():
-    with pytest.raises(gf.PolicyError, match=r"norm=minmax.*negative=keep"):
+    with pytest.raises(gf.errors.PolicyError, match=r"norm=minmax.*negative=keep"):
         value("nDCG(norm=minmax)", negative="both")
 
 
@@ -177,9 +177,11 @@ def test_the_ideal_is_shown():
     assert found.conclusion.endswith("= 2.262 / 2.631 = 0.860")
     uncut = gf.explain(JUDGMENTS, RUN, "nDCG(depth=all)@1", query="q")
     assert [len(part.steps) for part in uncut.parts] == [1, 3]
-    grades = gf.explain_grades([1, -1, 0], "nDCG(ideal=retrieved)@3", judged=[1, -1, 0, 3])
+    grades = gf.explanation.explain_grades(
+        [1, -1, 0], "nDCG(ideal=retrieved)@3", judged=[1, -1, 0, 3]
+    )
     assert [step.grade for step in grades.parts[1].steps] == [1.0]
-    both = gf.explain_grades([-1, 1, 0], policy=gf.Policy(negative="both"))
+    both = gf.explanation.explain_grades([-1, 1, 0], policy=gf.Policy(negative="both"))
     assert [step.grade for step in both.parts[1].steps] == [1.0, 0.0, -1.0]
     assert both.value == pytest.approx((-1 + SECOND) / (1 - THIRD))
 
@@ -189,16 +191,18 @@ def test_why_there_is_nothing_to_divide_by():
     measure, skip = "nDCG(ideal=retrieved)", gf.Policy(empty="skip")
     shown = gf.explain(judgments, run, measure, query="q").conclusion
     assert shown.endswith("(no document of the ideal has a positive gain: policy empty=zero)")
-    with pytest.raises(gf.InputError, match="a positive gain among the documents of the ideal"):
+    with pytest.raises(
+        gf.errors.InputError, match="a positive gain among the documents of the ideal"
+    ):
         gf.explain(judgments, run, measure, query="q", policy=skip)
-    with pytest.raises(gf.InputError, match="an ideal above 0"):
-        gf.explain_grades([-1], policy=gf.Policy(negative="both", empty="skip"))
+    with pytest.raises(gf.errors.InputError, match="an ideal above 0"):
+        gf.explanation.explain_grades([-1], policy=gf.Policy(negative="both", empty="skip"))
 
 
 def test_a_run_that_lacks_the_query_is_0_over_the_ideal_of_the_other():
     judgments = {"q": {"a": 1, "b": 2}, "r": {"c": 1}}
     base, run = {"r": {"c": 1}}, {"q": {"a": 2, "b": 1}}
-    found = gf.attribute(judgments, base, run, "nDCG(ideal=retrieved)", query="q")
+    found = gf.explanation.attribute(judgments, base, run, "nDCG(ideal=retrieved)", query="q")
     ideal = 2 + SECOND
     assert {each.doc: each.part for each in found.documents} == pytest.approx(
         {"a": 1 / ideal, "b": 2 * SECOND / ideal}
@@ -210,11 +214,11 @@ def test_a_run_that_lacks_the_query_is_0_over_the_ideal_of_the_other():
 def test_where_other_ideals_have_no_meaning():
     samples = {"q": {"a": (1, 1)}}
     for changed in ("ideal=retrieved", "depth=all"):
-        with pytest.raises(gf.InputError, match="ideal=judged and depth=cutoff"):
-            gf.inferred_ndcg(samples, {"q": {"a": 1}}, f"nDCG({changed})")
-    with pytest.raises(gf.PolicyError, match="negative"):
-        gf.inferred_ndcg(samples, {"q": {"a": 1}}, policy=gf.Policy(negative="both"))
-    with pytest.raises(gf.MeasureError, match="depth=cutoff"):
+        with pytest.raises(gf.errors.InputError, match="ideal=judged and depth=cutoff"):
+            gf.judging.inferred_ndcg(samples, {"q": {"a": 1}}, f"nDCG({changed})")
+    with pytest.raises(gf.errors.PolicyError, match="negative"):
+        gf.judging.inferred_ndcg(samples, {"q": {"a": 1}}, policy=gf.Policy(negative="both"))
+    with pytest.raises(gf.errors.MeasureError, match="depth=cutoff"):
         gf.loss("nDCG(depth=all)@5")
 
 
@@ -236,8 +240,8 @@ def test_subtopics_take_them_too():
     judgments = {"q": {"1": {"a": 1, "x": 2}, "2": {"b": 1}}}
     run = {"q": {"a": 3, "u": 2, "b": 1}}
     measure = "IA(nDCG(ideal=retrieved)@2)"
-    scores = gf.evaluate_subtopics(judgments, run, measure)
+    scores = gf.subtopics.evaluate_subtopics(judgments, run, measure)
     assert scores[measure] == pytest.approx((1 + 0) / 2)
     deeper = {"q": {"a": 3, "u": 2, "c": 1}}
-    other = gf.evaluate_subtopics(judgments, deeper, measure)
+    other = gf.subtopics.evaluate_subtopics(judgments, deeper, measure)
     assert scores.hashes(measure) != other.hashes(measure)

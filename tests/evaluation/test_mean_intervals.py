@@ -64,7 +64,9 @@ def test_it_is_that_of_the_difference_from_a_run_that_finds_nothing(method):
     scores = gf.evaluate(*placed(ranks), "RR")
     nothing = dict.fromkeys(scores.queries, 0.0)
     own = {row["query"]: row["RR"] for row in scores.per_query}
-    wanted = gf.compare_scores({"none": nothing, "run": own}, interval=method, level=0.9, seed=3)
+    wanted = gf.comparison.compare_scores(
+        {"none": nothing, "run": own}, interval=method, level=0.9, seed=3
+    )
     found = scores.interval(method=method, level=0.9, seed=3)
     assert found == wanted.differences[0].interval
 
@@ -107,9 +109,11 @@ def test_of_one_query_nothing_is_known():
     found = scores.interval()
     assert (found.low, found.high) == (-math.inf, math.inf)
     assert "one query" in found.note
-    assert gf.render(scores, "csv", interval="hall").splitlines()[1] == "run,RR,0.5,,,1"
-    assert "one query leaves no spread" in gf.render(scores, interval="hall")
-    plain = json.loads(gf.render(scores, "json", interval="t"))["runs"][0]["intervals"]["RR"]
+    assert gf.writing.render(scores, "csv", interval="hall").splitlines()[1] == "run,RR,0.5,,,1"
+    assert "one query leaves no spread" in gf.writing.render(scores, interval="hall")
+    plain = json.loads(gf.writing.render(scores, "json", interval="t"))["runs"][0]["intervals"][
+        "RR"
+    ]
     assert (plain["low"], plain["high"]) == (None, None)
 
 
@@ -132,23 +136,23 @@ def test_measures_are_found_in_any_spelling_and_the_first_if_none_is_named():
 )
 def test_what_cannot_be_told_is_refused(arguments, told):
     scores = gf.evaluate(JUDGMENTS, RUN, ["RR", "NumRel"])
-    with pytest.raises(gf.InputError, match=told):
+    with pytest.raises(gf.errors.InputError, match=told):
         scores.interval(**arguments)
 
 
 def test_undefined_values_are_refused_and_left_empty_in_a_table():
     judgments = {**JUDGMENTS, "empty": {"a": 0}}
     scores = gf.evaluate(judgments, RUN, "nDCG@10", policy=gf.Policy(empty="nan"))
-    with pytest.raises(gf.InputError, match=r"1 of 5 undefined.*empty=skip") as refused:
+    with pytest.raises(gf.errors.InputError, match=r"1 of 5 undefined.*empty=skip") as refused:
         scores.interval()
     assert refused.value.choice == "empty=nan"
-    assert gf.render(scores, "csv", interval="hall").endswith("nDCG@10,,,,5")
+    assert gf.writing.render(scores, "csv", interval="hall").endswith("nDCG@10,,,,5")
 
 
 def test_values_that_are_too_large_are_refused_with_the_name_of_the_measure():
     judgments = {"q1": {"a": 1e308}, "q2": {"a": 1}}
     scores = gf.evaluate(judgments, {"q1": {"a": 1}, "q2": {"a": 1}}, "CG")
-    with pytest.raises(gf.InputError, match=r"^CG: expected numbers up to"):
+    with pytest.raises(gf.errors.InputError, match=r"^CG: expected numbers up to"):
         scores.interval()
 
 
@@ -160,7 +164,7 @@ def test_every_kind_of_scores_has_one():
     found = arrays.interval(method="t")
     assert (found.low, found.high) == pytest.approx(wanted)
     judged = {query: {"t1": {"a": 1}, "t2": {"x": 1}} for query in RUN}
-    subtopics = gf.evaluate_subtopics(judged, RUN, ["alpha_nDCG@5", "P_IA@2"])
+    subtopics = gf.subtopics.evaluate_subtopics(judged, RUN, ["alpha_nDCG@5", "P_IA@2"])
     values = [row["P_IA@2"] for row in subtopics.per_query]
     low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
     found = subtopics.interval("P_IA@2", method="t")
@@ -169,7 +173,7 @@ def test_every_kind_of_scores_has_one():
 
 def test_a_table_has_a_row_for_each_run_and_measure():
     runs = gf.evaluate_runs(JUDGMENTS, {"one": RUN, "two": {"q1": {"a": 1}}}, ["RR", "NumRel"])
-    rows = gf.Scores.intervals_table(runs, level=0.9).records()
+    rows = gf.results.Scores.intervals_table(runs, level=0.9).records()
     assert [(row["run"], row["measure"]) for row in rows] == [
         ("one", "RR"), ("one", "NumRel"), ("two", "RR"), ("two", "NumRel"),
     ]  # fmt: skip
@@ -179,13 +183,13 @@ def test_a_table_has_a_row_for_each_run_and_measure():
         "90% low": interval.low, "90% high": interval.high, "queries": 4,
     }  # fmt: skip
     assert rows[1]["90% low"] is None
-    shown = gf.render(runs, interval="hall", level=0.9, digits=2)
+    shown = gf.writing.render(runs, interval="hall", level=0.9, digits=2)
     assert "90% interval by Student's t and Hall's correction for skewness" in shown
     assert "4 queries are few" in shown
     assert "RR, two: skewness +1.15; the true mean may lie above the interval" in shown
     assert "policy: default" in shown
     assert "NumRel: the sum over the queries" in shown
-    plain = json.loads(gf.render(runs, "json", interval="hall", level=0.9))["runs"]
+    plain = json.loads(gf.writing.render(runs, "json", interval="hall", level=0.9))["runs"]
     assert plain[0]["intervals"]["RR"] == interval.to_dict()
     assert plain[1]["intervals"]["NumRel"] is None
     assert plain[0]["means"] == runs["one"].means
@@ -194,7 +198,7 @@ def test_a_table_has_a_row_for_each_run_and_measure():
 def test_a_table_says_no_more_of_many_than_people_read():
     run = {"q1": {"a": 1}}  # one query of four
     runs = gf.evaluate_runs(JUDGMENTS, {f"run {i}": run for i in range(8)}, "RR")
-    notes = gf.Scores.intervals_table(runs).notes
+    notes = gf.results.Scores.intervals_table(runs).notes
     assert sum("RR, run" in note for note in notes) == 5
     assert notes[-1] == "… and 3 more means whose values are skewed or the same"
 
@@ -215,5 +219,5 @@ def test_what_has_no_intervals_is_refused(result, arguments, told):
         "catalogue": gf.catalogue(),
         "others": {"one": gf.evaluate(JUDGMENTS, RUN, "RR"), "two": 3},
     }[result]
-    with pytest.raises(gf.InputError, match=told):
-        gf.render(given, **arguments)
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.writing.render(given, **arguments)

@@ -19,7 +19,7 @@ INFINITE = math.inf
 GRADES = (0, 0, 1, 2, 3, 4)
 CASES = 1000
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 
 class Row(NamedTuple):

@@ -79,7 +79,7 @@ def theirs(oracle):
     return found
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 @pytest.mark.parametrize(("oracle", "family"), VOUCHED)
 def test_every_query(oracle, family):
     judgments, run = data(oracle)

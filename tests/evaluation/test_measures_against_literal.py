@@ -27,7 +27,7 @@ EMPTY = {"zero": 0.0, "one": 1.0, "nan": math.nan}
 # Where a list holds negative gains, the definition leaves open whether they are cumulated.
 WITHOUT_NEGATIVE_GAINS = {"Q"}
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 
 def random_lists(rng, count):
@@ -180,7 +180,7 @@ def test_a_grade_above_the_scale_is_refused(name):
     measure = gf.Measure(name, cutoff=cutoff, max=2)
     assert per_query({"q": {"a": 2}}, {"q": {"a": 1}}, measure)["q"][str(measure)] > 0
     for judgments in ({"q": {"a": 3}}, {"q": {"a": 1, "not retrieved": 2.5}}):
-        with pytest.raises(gf.InputError, match=r"grades up to 2 .*max="):
+        with pytest.raises(gf.errors.InputError, match=r"grades up to 2 .*max="):
             gf.evaluate(judgments, {"q": {"a": 1}}, measure)
 
 

@@ -70,7 +70,7 @@ WITH_NUMBERS = {
 }
 NO_NUMBER = {"runid", "relstring"}  # texts
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 
 def request():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gainful as gf
+from public_names import public_names
 
 FAMILIES = {
     "cg": "CG", "dcg": "DCG", "idcg": "IDCG", "ndcg": "nDCG", "precision": "P", "recall": "R",
@@ -87,9 +88,9 @@ def test_shapes(name):
 @pytest.mark.parametrize("name", WITH_JUDGED)
 def test_judged_holds_what_counts_in_the_list(name):
     function = getattr(gf, name)
-    with pytest.raises(gf.InputError, match="grade 3: 0 in judged, 1 in the list"):
+    with pytest.raises(gf.errors.InputError, match="grade 3: 0 in judged, 1 in the list"):
         function([3, 0], judged=[1, 0])
-    with pytest.raises(gf.InputError, match="a list for each list of grades"):
+    with pytest.raises(gf.errors.InputError, match="a list for each list of grades"):
         function([[3, 0], [1]], judged=[3, 0])
     assert function([1, 0, 0], judged=[1, 2]) > 0  # what is not judged may stand as 0
 
@@ -100,9 +101,10 @@ def test_a_grade_below_rel_need_not_be_judged():
 
 @pytest.mark.parametrize("name", [*FAMILIES, "evaluate_arrays", "explain_grades"])
 def test_help_is_readable(name):
-    shown = inspect.signature(getattr(gf, name))
+    function = public_names()[name]
+    shown = inspect.signature(function)
     assert len(str(shown)) < 600, shown
-    text = pydoc.plain(pydoc.render_doc(getattr(gf, name)))
+    text = pydoc.plain(pydoc.render_doc(function))
     assert "_SupportsArray" not in text
     assert "_NestedSequence" not in text
     for parameter in shown.parameters:
@@ -119,16 +121,18 @@ def test_another_keyword_is_refused_with_the_one_that_was_meant(name):
 
 def test_k_and_cutoff_are_one_word():
     assert gf.Measure("nDCG", k=10) == gf.Measure("nDCG", cutoff=10) == gf.measure("nDCG@10")
-    subtopic = gf.SubtopicMeasure("alpha_nDCG", k=5)
-    assert subtopic == gf.SubtopicMeasure("alpha_nDCG", cutoff=5)
-    for make in (gf.Measure, gf.SubtopicMeasure):
+    subtopic = gf.subtopics.SubtopicMeasure("alpha_nDCG", k=5)
+    assert subtopic == gf.subtopics.SubtopicMeasure("alpha_nDCG", cutoff=5)
+    for make in (gf.Measure, gf.subtopics.SubtopicMeasure):
         name = "nDCG" if make is gf.Measure else "alpha_nDCG"
-        with pytest.raises(gf.MeasureError, match="one cutoff, as k or as cutoff, found both"):
+        with pytest.raises(
+            gf.errors.MeasureError, match="one cutoff, as k or as cutoff, found both"
+        ):
             make(name, k=5, cutoff=5)
-        with pytest.raises(gf.MeasureError, match="a whole number from 1"):
+        with pytest.raises(gf.errors.MeasureError, match="a whole number from 1"):
             make(name, k=0)
     for written in ("nDCG(k=10)", "nDCG(cutoff=10)"):
-        with pytest.raises(gf.MeasureError, match="a cutoff written @10"):
+        with pytest.raises(gf.errors.MeasureError, match="a cutoff written @10"):
             gf.measure(written)
     with pytest.raises(TypeError, match=r"'k'\. Did you mean 'cutoff'"):
         gf.check({"q": {"a": 1}}, k=5)

@@ -37,7 +37,7 @@ def test_pytrec_eval(chunk):
         evaluator = pytrec_eval.RelevanceEvaluator(judgments, {"ndcg", "ndcg_cut.1,3,5"})
         theirs = evaluator.evaluate(run)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", gf.GainfulWarning)
+            warnings.simplefilter("ignore", gf.errors.GainfulWarning)
             ours = gf.evaluate(judgments, run, list(measures), policy=policy).per_query.to_dict()
         # It reports queries of the run without judgments as well.
         assert ours.keys() == theirs.keys() & judgments.keys()
@@ -96,7 +96,7 @@ def test_scikit_learn_on_the_lists_of_a_run(k):
         )
         policy = gf.Policy(ties="average", missing="skip")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", gf.GainfulWarning)
+            warnings.simplefilter("ignore", gf.errors.GainfulWarning)
             ours = gf.evaluate(judgments, run, name, policy=policy).per_query.to_dict()
             usual = gf.evaluate(judgments, run, "nDCG", policy=policy).per_query.to_dict()
         for query, row in ours.items():
@@ -108,7 +108,7 @@ def test_scikit_learn_on_the_lists_of_a_run(k):
     assert differ > 100
 
 
-@pytest.mark.filterwarnings("ignore:.*the labels have fractions:gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore:.*the labels have fractions:gainful.errors.GainfulWarning")
 @pytest.mark.parametrize("base", [2, 10, 1.5])
 def test_scikit_learn_dcg(base):
     rng = np.random.default_rng(3)

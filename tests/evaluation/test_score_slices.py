@@ -135,10 +135,10 @@ def test_a_slice_in_which_no_query_counts_is_shown_without_a_mean():
     assert (old.value, old.mean, old.queries) == ("old", 0.75, 2)
     assert (new.value, new.mean, new.queries) == ("new", None, 0)
     assert new.coverage.missing == ("q1",)
-    with pytest.raises(gf.InputError, match="RR of kind new: expected a query that counts"):
+    with pytest.raises(gf.errors.InputError, match="RR of kind new: expected a query that counts"):
         new.interval()
     assert new.to_dict()["mean"] is new.to_dict()["interval"] is None
-    row = gf.Scores.slices_table({"run": scores}).records()[2]
+    row = gf.results.Scores.slices_table({"run": scores}).records()[2]
     assert (row["value"], row["queries"], row["mean"], row["95% low"]) == ("new", 0, None, None)
 
 
@@ -150,7 +150,7 @@ def test_undefined_means_are_empty_and_last():
     scores = gf.evaluate(judgments, run, "nDCG@5", slices=slices, policy=policy)
     assert [each.value for each in scores.slices] == ["b", "a"]
     assert scores.slices[1].to_dict()["mean"] is None
-    assert json.loads(gf.render(scores, "json"))["runs"][0]["slices"][1]["mean"] is None
+    assert json.loads(gf.writing.render(scores, "json"))["runs"][0]["slices"][1]["mean"] is None
 
 
 def test_a_table_has_all_queries_and_every_run_beside_each_other():
@@ -158,7 +158,7 @@ def test_a_table_has_all_queries_and_every_run_beside_each_other():
     other = {query: {"d1": 1.0, "d2": 0.5} for query in run}
     runs = {"one": run, "two": other}
     found = gf.evaluate_runs(judgments, runs, ["nDCG@5", "RR"], slices=slices, by="locale")
-    rows = gf.Scores.slices_table(found, level=0.9).records()
+    rows = gf.results.Scores.slices_table(found, level=0.9).records()
     assert len(rows) == (1 + 3) * 2 * 2
     assert [row["run"] for row in rows] == ["one", "two"] * 8
     assert {row["slice"] for row in rows[:4]} == {"all"}
@@ -187,13 +187,15 @@ def test_sliced_scores_show_their_slices_in_every_form():
     assert "queries are few" in shown
     assert "policy    default" in shown
     assert "<caption>Slices, worst first</caption>" in scores._repr_html_()
-    assert gf.render(scores, "csv").count("\n") == 4
-    assert "run,slice" not in gf.render(plain, "csv")
-    assert gf.render(scores, "csv", per_query=True) == gf.render(plain, "csv", per_query=True)
-    assert "90% low" in gf.render(scores, "csv", interval="t", level=0.9)
-    document = json.loads(gf.render(scores, "json"))["runs"][0]
+    assert gf.writing.render(scores, "csv").count("\n") == 4
+    assert "run,slice" not in gf.writing.render(plain, "csv")
+    assert gf.writing.render(scores, "csv", per_query=True) == gf.writing.render(
+        plain, "csv", per_query=True
+    )
+    assert "90% low" in gf.writing.render(scores, "csv", interval="t", level=0.9)
+    document = json.loads(gf.writing.render(scores, "json"))["runs"][0]
     assert document["slices"] == [json.loads(json.dumps(each.to_dict())) for each in scores.slices]
-    assert "slices" not in json.loads(gf.render(plain, "json"))["runs"][0]
+    assert "slices" not in json.loads(gf.writing.render(plain, "json"))["runs"][0]
     again = pickle.loads(pickle.dumps(scores))  # noqa: S301
     assert again.slices == scores.slices
     assert str(again) == shown
@@ -223,12 +225,12 @@ def test_slices_are_read_from_frames_and_files(tmp_path):
 )
 def test_what_does_not_fit_is_said(options, told):
     judgments = {"q0": {"a": 1}, "q1": {"a": 1}}
-    with pytest.raises(gf.GainfulError, match=told):
+    with pytest.raises(gf.errors.GainfulError, match=told):
         gf.evaluate(judgments, {"q0": {"a": 1}}, "RR", **options)
 
 
 def test_it_is_said_before_the_work():
-    with pytest.raises(gf.InputError, match="a column of the metadata"):
+    with pytest.raises(gf.errors.InputError, match="a column of the metadata"):
         gf.evaluate("no.qrels", "no.run", "RR", by="locale")
 
 

@@ -33,15 +33,15 @@ def test_means_queries_and_columns():
     assert scores["CG"] == pytest.approx((5 + 1 + 0 + 0) / 4)
     assert scores.values.shape == (4, 2)
     assert not scores.values.flags.writeable
-    with pytest.raises(gf.InputError, match="Did you mean 'nDCG@2'"):
+    with pytest.raises(gf.errors.InputError, match="Did you mean 'nDCG@2'"):
         scores["nDCG@3"]
-    with pytest.raises(gf.InputError, match="one of its columns"):
+    with pytest.raises(gf.errors.InputError, match="one of its columns"):
         scores.per_query["nDCG@3"]
 
 
 def test_coverage_says_what_was_counted_and_what_was_missing():
     coverage = gf.evaluate(JUDGMENTS, RUN, "nDCG").coverage
-    assert coverage == gf.Coverage(
+    assert coverage == gf.results.Coverage(
         judged=4,
         evaluated=3,
         missing=("q4",),
@@ -91,7 +91,7 @@ def test_errors_that_a_policy_asks_for():
         (gf.Policy(negative="error"), "grade -1"),
         (gf.Policy(unjudged="error"), "1 unjudged: 'u'"),
     ]:
-        with pytest.raises(gf.InputError, match=re.escape(said)):
+        with pytest.raises(gf.errors.InputError, match=re.escape(said)):
             gf.evaluate(JUDGMENTS, RUN, "nDCG", policy=policy)
 
 
@@ -154,7 +154,7 @@ def test_nothing_that_was_passed_is_modified():
     assert grades == [3, 2, 1]
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 def test_the_same_call_gives_the_same_bits_whatever_the_order_of_dicts():
     for start in range(0, 200, 10):
         judgments, run = random_cases(range(start, start + 10))

@@ -23,11 +23,11 @@ def lists(seed, size=20):
 @pytest.mark.parametrize("kind", [int, float, np.float32])
 def test_swapped_arrays_are_told(seed, kind):
     grades, scores = lists(seed, size=(2, 5, 20, 3000)[seed % 4])
-    with pytest.warns(gf.GainfulWarning, match=TOLD):
+    with pytest.warns(gf.errors.GainfulWarning, match=TOLD):
         gf.evaluate_arrays(labels=scores, scores=grades.astype(kind))
-    with pytest.warns(gf.GainfulWarning, match=TOLD):
+    with pytest.warns(gf.errors.GainfulWarning, match=TOLD):
         gf.evaluate_arrays(labels=scores.ravel(), scores=grades.astype(kind).ravel(), group=[grades.size])  # fmt: skip
-    with pytest.warns(gf.GainfulWarning, match="nowhere above 0"):  # ranks, negated
+    with pytest.warns(gf.errors.GainfulWarning, match="nowhere above 0"):  # ranks, negated
         gf.evaluate_arrays(labels=-1 - np.argsort(scores), scores=grades.astype(kind))
     gf.evaluate_arrays(labels=grades.astype(kind), scores=scores)  # warnings are errors
 
@@ -40,7 +40,7 @@ def test_swapped_arrays_are_told_by_metrics(name):
     padded = np.where(mask, grades.astype(float), np.nan)
     measure = getattr(gf.metrics, name)
     for given in (None, mask):
-        with pytest.warns(gf.GainfulWarning, match=TOLD):
+        with pytest.warns(gf.errors.GainfulWarning, match=TOLD):
             measure(padded if given is mask else grades.astype(float), scores, given)
         measure(scores, padded if given is mask else grades, given)
 

@@ -20,7 +20,7 @@ def without_negative(judgments):
     return {q: {d: g for d, g in docs.items() if g >= 0} for q, docs in judgments.items()}
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 @pytest.mark.parametrize("ties", TIES)
 def test_coverage_says_what_the_measures_say(ties):
     """Also where documents tie across the cutoff, and where grades are negative."""
@@ -54,7 +54,7 @@ def test_two_documents_tie_across_the_cutoff():
         assert type(scores.coverage.unjudged) is (float if ties == "average" else int)
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 def test_a_negative_grade_that_is_no_judgment_is_as_if_it_were_not_there():
     measures = [family.name for family in gf.catalogue() if family.name not in ("infAP", "SDCG")]
     measures = [gf.Measure(name, cutoff=5 if name == "Unjudged" else None) for name in measures]
@@ -88,7 +88,7 @@ def test_infap_reads_the_marks_itself():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gf.evaluate(judgments, run, ["infAP", "bpref", "GMbpref", "NumNonrelRet"])
-    with pytest.raises(gf.PolicyError, match=r"infAP: .* found negative=unjudged"):
+    with pytest.raises(gf.errors.PolicyError, match=r"infAP: .* found negative=unjudged"):
         gf.evaluate(judgments, run, "infAP", policy=gf.Policy(negative="unjudged"))
 
 
@@ -99,7 +99,7 @@ def test_documents_that_are_marked_alone_are_warned_of_from_every_form(form, tmp
     found = [("q1", "a", 2.0), ("q1", "z", 0.5), ("q2", "y", 1.0)]
     judgments, run = form.make(judged, "judgments", tmp_path), form.make(found, "run", tmp_path)
     said = "no retrieved document is judged: judgments have 'b', 'c'; the run has 'a', 'y', 'z'"
-    with pytest.warns(gf.GainfulWarning, match=said) as seen:
+    with pytest.warns(gf.errors.GainfulWarning, match=said) as seen:
         gf.evaluate(judgments, run, "nDCG@10", policy=gf.Policy(negative="unjudged"))
     assert len(seen) == 1
 
@@ -116,7 +116,7 @@ ONE_OF_EACH = ("TREC", "ragged TREC", "CSV.gz", "JSON lines", "JSON dicts", "JSO
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_minus_one_as_the_only_negative_grade_is_warned_of_from_every_form(form, tmp_path):
     judgments, run = form.make(MARKED, "judgments", tmp_path), form.make(RUN, "run", tmp_path)
-    with pytest.warns(gf.GainfulWarning, match=WARNING) as seen:
+    with pytest.warns(gf.errors.GainfulWarning, match=WARNING) as seen:
         gf.evaluate(judgments, run, "nDCG@10")
     assert len(seen) == 1
     # A policy that says what it is; all of them where the form is one of each way to be read.
@@ -136,23 +136,23 @@ CALLS = {
     "evaluate_runs": lambda j, **p: gf.evaluate_runs(j, {"one": RETURNED, "two": OTHER}, **p),
     "compare": lambda j, **p: gf.compare(j, {"one": RETURNED, "two": OTHER}, **p),
     "explain": lambda j, **p: gf.explain(j, RETURNED, query="q1", **p),
-    "attribute": lambda j, **p: gf.attribute(j, RETURNED, OTHER, query="q1", **p),
+    "attribute": lambda j, **p: gf.explanation.attribute(j, RETURNED, OTHER, query="q1", **p),
     "why": lambda j, **p: gf.why(j, RETURNED, dialects=["catboost"], **p),
     "which": lambda j, **p: gf.which(j, RETURNED, got="0.5", **p),
     "bounds": lambda j, **p: gf.bounds(j, RETURNED, "nDCG@2", grades=(-1, 2), **p),
     "difference": lambda j, **p: gf.bounds(j, RETURNED, "DCG@2", grades=(-1, 2), against=OTHER, **p),
-    "random_order": lambda j, **p: gf.random_order(j, RETURNED, **p),
+    "random_order": lambda j, **p: gf.judging.random_order(j, RETURNED, **p),
     "curve": lambda j, **p: gf.curve(j, RETURNED, **p),
     "pool": lambda j, **p: gf.pool([RETURNED], judgments=j, **p),
-    "next_to_judge": lambda j, **p: gf.next_to_judge(j, [OTHER], **p),
-    "pool_bias": lambda j, **p: gf.pool_bias(j, {"one": RETURNED, "two": OTHER}, **p),
+    "next_to_judge": lambda j, **p: gf.judging.next_to_judge(j, [OTHER], **p),
+    "pool_bias": lambda j, **p: gf.judging.pool_bias(j, {"one": RETURNED, "two": OTHER}, **p),
     "arrays": lambda j, **p: gf.evaluate_arrays(
         labels=[g for docs in j.values() for g in docs.values()],
         scores=range(sum(map(len, j.values()))),
         query=[q for q, docs in j.items() for _ in docs],
         **p,
     ),
-    "subtopics": lambda j, **p: gf.evaluate_subtopics(
+    "subtopics": lambda j, **p: gf.subtopics.evaluate_subtopics(
         {q: {"1": docs} for q, docs in j.items()}, RETURNED, "alpha_nDCG@2", **p
     ),
 }  # fmt: skip
@@ -160,7 +160,9 @@ CALLS = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_it_is_warned_of_wherever_judgments_are_read_and_once(name):
-    with pytest.warns(gf.GainfulWarning, match="the grade −1, the only negative one") as seen:
+    with pytest.warns(
+        gf.errors.GainfulWarning, match="the grade −1, the only negative one"
+    ) as seen:
         CALLS[name](JUDGED)
     assert len(seen) == 1
     assert seen[0].filename == __file__
@@ -184,7 +186,7 @@ def test_it_is_not_where_the_policy_or_another_grade_says_what_it_is(name):
 def test_sampled_pools_mark_what_was_not_drawn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        gf.inferred_ndcg({"q": {"a": (1, 2), "b": (1, -1)}}, {"q": {"a": 2.0, "b": 1.0}})
+        gf.judging.inferred_ndcg({"q": {"a": (1, 2), "b": (1, -1)}}, {"q": {"a": 2.0, "b": 1.0}})
 
 
 def test_empty_queries_left_out_of_every_measure():
@@ -196,7 +198,7 @@ def test_empty_queries_left_out_of_every_measure():
         if not full.keys() & run.keys():
             continue
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", gf.GainfulWarning)
+            warnings.simplefilter("ignore", gf.errors.GainfulWarning)
             left = gf.evaluate(judgments, run, measures, policy=gf.Policy(empty="skip_all"))
             plain = gf.evaluate(full, run, measures)
         assert left.per_query.to_dict() == plain.per_query.to_dict()
@@ -217,7 +219,7 @@ def literal_minmax(judged, listed, k, absent):
     return None if high - low < 1e-12 else (dcg(listed) - low) / (high - low)
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 @pytest.mark.parametrize("absent", [0.0, -1.0, -2.5, 1.0, 0.5])
 def test_minmax_of_all_lists_there_are(absent):
     rng, empty = random.Random(str(absent)), 0  # noqa: S311
@@ -254,5 +256,5 @@ def test_a_dialect_says_itself_what_minus_one_is(dialect):
     """The policy cannot be set beside it, so no warning may advise that."""
     measure = {"spark-mllib": "AP", "ntcir": "nDCG@2"}.get(dialect, "nDCG@2")
     with warnings.catch_warnings():
-        warnings.simplefilter("error", gf.GainfulWarning)
+        warnings.simplefilter("error", gf.errors.GainfulWarning)
         gf.evaluate({"q": {"a": 1, "b": -1}}, {"q": {"a": 0.5, "b": 0.7}}, measure, dialect=dialect)

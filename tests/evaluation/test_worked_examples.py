@@ -26,7 +26,7 @@ KNOWN = [*LIST, 3, 2]
     ],
 )
 def test_the_printed_digits(cli, grades, measure, judged, value):
-    explanation = gf.explain_grades(grades, measure, judged=judged)
+    explanation = gf.explanation.explain_grades(grades, measure, judged=judged)
     assert f"{explanation.value:.3f}" == value
 
     arguments = [",".join(map(str, grades)), "-m", measure]
@@ -48,7 +48,7 @@ def test_the_functions_on_grades():
 
 
 def test_the_terms_of_the_first_example():
-    (part,) = gf.explain_grades(LIST, "DCG@6").parts
+    (part,) = gf.explanation.explain_grades(LIST, "DCG@6").parts
     terms = [f"{step.contribution:.3f}" for step in part.steps]
     assert terms == ["3.000", "1.262", "1.500", "0.000", "0.387", "0.712"]
 
@@ -71,8 +71,8 @@ def test_missing_documents_cost_at_a_fixed_size(cli):
     assert printed.endswith("= 0.723\n")
     # The remedy without knowing more: what is absent has the lowest grade of the scale.
     policy = gf.Policy(absent=-1)
-    short = gf.explain_grades([1, 1, 1], "nDCG@5", policy=policy).value
-    full = gf.explain_grades([1, 1, 1, 1, 1], "nDCG@5", policy=policy).value
+    short = gf.explanation.explain_grades([1, 1, 1], "nDCG@5", policy=policy).value
+    full = gf.explanation.explain_grades([1, 1, 1, 1, 1], "nDCG@5", policy=policy).value
     assert short == pytest.approx((2.130930 - 0.430677 - 0.386853) / 2.130930, abs=1e-6)
     assert full == 1.0
     assert cli("explain", "1,1,1", "-m", "nDCG@5", "--absent", "-1").stdout.endswith("= 0.616\n")

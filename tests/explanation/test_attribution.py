@@ -26,7 +26,7 @@ def parts(attribution):
 
 def test_worked_by_hand():
     # base: b (2) at 1, x at 2, a (3) at 3: 2 + 0 + 3/2. run: a, b, c, which is the ideal.
-    found = gf.attribute(JUDGMENTS, BASE, RUN, "nDCG@3", query="q")
+    found = gf.explanation.attribute(JUDGMENTS, BASE, RUN, "nDCG@3", query="q")
     ideal = 3 + 2 * SECOND + 1 / 2
     assert (found.base_total, found.run_total) == pytest.approx((3.5, ideal))
     assert found.base_ideal == found.run_ideal == pytest.approx(ideal)
@@ -61,7 +61,7 @@ def test_worked_by_hand():
 def test_tied_documents_have_the_mean_discount_of_their_block():
     base = {"q": {"a": 1, "b": 1}}
     policy = gf.Policy(ties="average")
-    found = gf.attribute(JUDGMENTS, base, RUN, "DCG@1", query="q", policy=policy)
+    found = gf.explanation.attribute(JUDGMENTS, base, RUN, "DCG@1", query="q", policy=policy)
     # Either of a and b is at rank 1 half the time; rank 2 is below the cutoff.
     assert parts(found) == pytest.approx({"a": 3 - 3 / 2, "b": 0 - 2 / 2, "c": 0, "z": 0})
     (first, *_) = found.documents
@@ -71,7 +71,9 @@ def test_tied_documents_have_the_mean_discount_of_their_block():
 
 def test_open_ranks_have_a_row_of_their_own():
     policy = gf.Policy(absent=-1)
-    found = gf.attribute(JUDGMENTS, {"q": {"a": 1}}, RUN, "nDCG@3", query="q", policy=policy)
+    found = gf.explanation.attribute(
+        JUDGMENTS, {"q": {"a": 1}}, RUN, "nDCG@3", query="q", policy=policy
+    )
     (absent,) = found.others
     ideal = 3 + 2 * SECOND + 1 / 2
     assert (absent.name, absent.run_term) == ("absent", 0.0)
@@ -87,7 +89,7 @@ def test_ideals_that_differ_have_a_row_of_their_own():
     # The base is a, its own ideal, 1; the run is x, a with x taken as 2: its own ideal, too.
     judgments, base, run = {"q": {"a": 1}}, {"q": {"a": 2}}, {"q": {"x": 2, "a": 1}}
     policy = gf.Policy(unjudged=2)
-    found = gf.attribute(judgments, base, run, "nDCG", query="q", policy=policy)
+    found = gf.explanation.attribute(judgments, base, run, "nDCG", query="q", policy=policy)
     assert (found.base_value, found.run_value) == (1.0, 1.0)
     assert (found.base_ideal, found.run_ideal) == pytest.approx((1, 2 + SECOND))
     weight = (1 + 1 / (2 + SECOND)) / 2
@@ -97,9 +99,14 @@ def test_ideals_that_differ_have_a_row_of_their_own():
     assert ideal.part == pytest.approx((3 + SECOND) / 2 * (1 / (2 + SECOND) - 1))
     assert "IDCG = 1.0000 for the base, 2.6309 for the run" in str(found)
     # DCG has no ideal, and the same ideal has no part.
-    assert gf.attribute(judgments, base, run, "DCG", query="q", policy=policy).others == ()
+    assert (
+        gf.explanation.attribute(judgments, base, run, "DCG", query="q", policy=policy).others == ()
+    )
     policy = gf.Policy(unjudged=0)
-    assert gf.attribute(judgments, base, run, "nDCG", query="q", policy=policy).others == ()
+    assert (
+        gf.explanation.attribute(judgments, base, run, "nDCG", query="q", policy=policy).others
+        == ()
+    )
 
 
 GAINS = ("linear", "exp2", "binary", TABLE, lambda grade: grade * grade - 1)
@@ -159,14 +166,16 @@ def evaluated(judgments, run, measure, policy):
     }
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 def test_the_parts_sum_to_the_difference_of_the_evaluation():
     seen = set()
     for seed, judgments, base, run, measure, policy in cases(600):
         values = [evaluated(judgments, each, measure, policy) for each in (base, run)]
         for query in judgments.keys() & (base.keys() | run.keys()):
             where = (seed, query, measure, policy)
-            found = gf.attribute(judgments, base, run, measure, query=query, policy=policy)
+            found = gf.explanation.attribute(
+                judgments, base, run, measure, query=query, policy=policy
+            )
             assert found.base_value == values[0][query], where
             assert found.run_value == values[1][query], where
             rows = [*found.documents, *found.others]
@@ -193,18 +202,22 @@ def test_the_parts_sum_to_the_difference_of_the_evaluation():
     assert {"the ideal is not above 0 for the base: policy empty=zero"} <= seen
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 def test_exchanging_base_and_run_changes_the_signs_and_nothing_else():
     for seed, judgments, base, run, measure, policy in cases(150):
         for query in judgments.keys() & base.keys() & run.keys():
-            there = gf.attribute(judgments, base, run, measure, query=query, policy=policy)
-            back = gf.attribute(judgments, run, base, measure, query=query, policy=policy)
+            there = gf.explanation.attribute(
+                judgments, base, run, measure, query=query, policy=policy
+            )
+            back = gf.explanation.attribute(
+                judgments, run, base, measure, query=query, policy=policy
+            )
             assert parts(back) == pytest.approx(
                 {doc: -part for doc, part in parts(there).items()}, abs=1e-12
             ), (seed, query)
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 def test_each_part_is_the_gain_times_the_difference_of_the_discounts():
     for seed in range(200):
         judgments, base, run = random_pair(seed, random.Random(seed))  # noqa: S311
@@ -216,7 +229,7 @@ def test_each_part_is_the_gain_times_the_difference_of_the_discounts():
                 sorted(side[query], key=lambda doc: (side[query][doc], doc), reverse=True)
                 for side in (base, run)
             ]
-            found = gf.attribute(judgments, base, run, "nDCG@3", query=query)
+            found = gf.explanation.attribute(judgments, base, run, "nDCG@3", query=query)
             for each in found.documents:
                 before, after = (
                     1 / math.log2(docs.index(each.doc) + 2) if each.doc in docs[:3] else 0.0
@@ -232,7 +245,7 @@ def test_each_part_is_the_gain_times_the_difference_of_the_discounts():
 
 
 def test_ranks_below_the_cutoff_are_shown_and_count_nothing():
-    found = gf.attribute(JUDGMENTS, BASE, RUN, "DCG@2", query="q")
+    found = gf.explanation.attribute(JUDGMENTS, BASE, RUN, "DCG@2", query="q")
     (first, *_) = found.documents
     assert (first.doc, first.base_rank, first.base_term) == ("a", 3, 0.0)
     assert "c" in parts(found)  # judged, and returned below the cutoff
@@ -240,7 +253,7 @@ def test_ranks_below_the_cutoff_are_shown_and_count_nothing():
 
 def test_condensed_lists_have_no_unjudged_documents():
     policy = gf.Policy(unjudged="condense")
-    found = gf.attribute(JUDGMENTS, BASE, RUN, "DCG@3", query="q", policy=policy)
+    found = gf.explanation.attribute(JUDGMENTS, BASE, RUN, "DCG@3", query="q", policy=policy)
     assert {each.doc: each.base_rank for each in found.documents} == {
         "a": 2,
         "b": 1,
@@ -252,7 +265,7 @@ def test_condensed_lists_have_no_unjudged_documents():
 def test_documents_without_a_part_are_counted_not_shown():
     same = {f"u{number}": -number for number in range(20)}
     base, run = {"q": {**BASE["q"], **same}}, {"q": {**RUN["q"], **same}}
-    found = gf.attribute(JUDGMENTS, base, run, "nDCG", query="q")
+    found = gf.explanation.attribute(JUDGMENTS, base, run, "nDCG", query="q")
     assert len(found.documents) == len(found.table().rows) == 25
     (shown,) = found.tables()
     # a, b and c with a part, three without, and the sum.
@@ -263,34 +276,36 @@ def test_documents_without_a_part_are_counted_not_shown():
 def test_terms_that_are_not_shown_are_summed():
     judged = {f"d{number}": 1 for number in range(6)}
     scores = {"q": {doc: -place for place, doc in enumerate(judged)}}
-    found = gf.attribute({"q": judged}, scores, scores, "CG", query="q")
+    found = gf.explanation.attribute({"q": judged}, scores, scores, "CG", query="q")
     assert found.difference == 0.0
     assert "3 more documents have no part in the difference; 3.0000 of either sum" in str(found)
 
 
 def test_every_format():
-    found = gf.attribute(JUDGMENTS, BASE, RUN, "nDCG@3", query="q")
-    assert gf.render(found) == str(found)
-    rows = list(csv.DictReader(io.StringIO(gf.render(found, "csv"))))
+    found = gf.explanation.attribute(JUDGMENTS, BASE, RUN, "nDCG@3", query="q")
+    assert gf.writing.render(found) == str(found)
+    rows = list(csv.DictReader(io.StringIO(gf.writing.render(found, "csv"))))
     assert [float(row["part of nDCG@3"]) for row in rows] == [*parts(found).values()]
     assert [row["run rank"] for row in rows] == ["1", "2", "3", "", "4"]
     assert rows[3]["grade"] == "unjudged"
-    assert gf.render(found, "tsv").startswith("doc\tgrade\tgain\tbase rank\t")
-    lines = [json.loads(line) for line in gf.render(found, "jsonl").splitlines()]
+    assert gf.writing.render(found, "tsv").startswith("doc\tgrade\tgain\tbase rank\t")
+    lines = [json.loads(line) for line in gf.writing.render(found, "jsonl").splitlines()]
     assert lines[2]["base rank"] is None
-    plain = json.loads(gf.render(found, "json"))
+    plain = json.loads(gf.writing.render(found, "json"))
     assert plain == found.to_dict()
     assert plain["difference"] == found.difference
     assert plain["policy"]["ties"] == "doc"
     assert [each["part"] for each in plain["documents"]] == [*parts(found).values()]
     assert "| c | 1 | 1 |  | 3 | 0.0000 | 0.5000 | 0.5000 | 0.1050 |" in found.to_markdown()
-    assert r"c & 1 & 1 &  & 3 & 0.0000 & 0.5000 & 0.5000 & 0.1050 \\" in gf.render(found, "latex")
-    assert found._repr_html_() == gf.render(found, "html")
+    assert r"c & 1 & 1 &  & 3 & 0.0000 & 0.5000 & 0.5000 & 0.1050 \\" in gf.writing.render(
+        found, "latex"
+    )
+    assert found._repr_html_() == gf.writing.render(found, "html")
     assert "<td>unjudged</td>" in found.to_html()
 
 
 def test_a_bare_sum_has_one_column_of_parts():
-    found = gf.attribute(JUDGMENTS, BASE, RUN, "CG@3", query="q")
+    found = gf.explanation.attribute(JUDGMENTS, BASE, RUN, "CG@3", query="q")
     assert found.table().columns[-2:] == ["run term", "part of CG@3"]
     assert (found.base_ideal, found.run_ideal) == (None, None)
     assert parts(found) == {"c": 1.0, "a": 0.0, "b": 0.0, "x": 0.0, "z": 0.0}
@@ -299,29 +314,29 @@ def test_a_bare_sum_has_one_column_of_parts():
 def test_what_would_be_markup_shows_as_text():
     nasty = "<script>alert(1)</script>\x1b"
     run = {nasty: {nasty: 1, "|": 0}}
-    found = gf.attribute({nasty: {nasty: 1, "|": 1}}, run, run, "nDCG", query=nasty)
+    found = gf.explanation.attribute({nasty: {nasty: 1, "|": 1}}, run, run, "nDCG", query=nasty)
     assert "<script>" not in found.to_html()
     assert r"\|" in found.to_markdown()
     assert "\x1b" not in str(found)
 
 
 def test_files_frames_and_chunks_are_read_as_in_an_evaluation(files):
-    expected = gf.attribute(JUDGMENTS, BASE, RUN, query="q").to_dict()
+    expected = gf.explanation.attribute(JUDGMENTS, BASE, RUN, query="q").to_dict()
     for name, documents in (("base", BASE), ("run", RUN)):
         gf.write_run(documents, files(f"{name}.run", ""))
     judgments = files("judgments.qrels", "")
     gf.write_judgments(JUDGMENTS, judgments)
     base, run = judgments.parent / "base.run", judgments.parent / "run.run"
-    assert gf.attribute(judgments, base, run, query="q").to_dict() == expected
-    assert gf.attribute(JUDGMENTS, base, RUN, query="q").to_dict() == expected
+    assert gf.explanation.attribute(judgments, base, run, query="q").to_dict() == expected
+    assert gf.explanation.attribute(JUDGMENTS, base, RUN, query="q").to_dict() == expected
     chunked = {"q": {"a#1": 9, "b#1": 8, "a#2": 7.5, "c#1": 7, "z#1": 6}}
     policy = gf.Policy(fold="max")
-    found = gf.attribute(JUDGMENTS, BASE, chunked, query="q", policy=policy, chunks="#")
+    found = gf.explanation.attribute(JUDGMENTS, BASE, chunked, query="q", policy=policy, chunks="#")
     assert found.to_dict()["documents"] == expected["documents"]
 
 
 def test_a_query_that_a_run_lacks_is_0_there():
-    found = gf.attribute(JUDGMENTS, BASE, RUN, "nDCG", query="r")
+    found = gf.explanation.attribute(JUDGMENTS, BASE, RUN, "nDCG", query="r")
     assert (found.base_value, found.run_value) == (1.0, 0.0)
     assert parts(found) == {"a": -1.0}
     assert "the run lacks the query: policy missing=zero" in str(found)
@@ -339,21 +354,26 @@ def test_a_query_that_a_run_lacks_is_0_there():
     ],
 )
 def test_queries_that_cannot_be_attributed(query, choices, said):
-    with pytest.raises(gf.InputError, match=re.escape(said)):
-        gf.attribute(JUDGMENTS, BASE, RUN, query=query, policy=gf.Policy(**choices))
+    with pytest.raises(gf.errors.InputError, match=re.escape(said)):
+        gf.explanation.attribute(JUDGMENTS, BASE, RUN, query=query, policy=gf.Policy(**choices))
 
 
 @pytest.mark.parametrize("empty", ["skip", "error", "nan"])
 def test_a_value_that_the_policy_does_not_have_has_no_parts(empty):
     judgments = {"q": {"a": 0, "b": -1}}
     policy = gf.Policy(empty=empty)
-    with pytest.raises(gf.InputError, match=f"It has no value under the policy empty={empty}"):
-        gf.attribute(judgments, BASE, RUN, query="q", policy=policy)
-    assert gf.attribute(judgments, BASE, RUN, "DCG", query="q", policy=policy).difference > 0
+    with pytest.raises(
+        gf.errors.InputError, match=f"It has no value under the policy empty={empty}"
+    ):
+        gf.explanation.attribute(judgments, BASE, RUN, query="q", policy=policy)
+    assert (
+        gf.explanation.attribute(judgments, BASE, RUN, "DCG", query="q", policy=policy).difference
+        > 0
+    )
 
 
 def test_without_positive_gain_only_the_sums_have_parts():
-    found = gf.attribute({"q": {"a": 0, "b": -1}}, BASE, RUN, query="q")
+    found = gf.explanation.attribute({"q": {"a": 0, "b": -1}}, BASE, RUN, query="q")
     assert found.difference == 0.0
     (first, *_) = found.documents
     assert (first.doc, first.part) == ("b", 0.0)
@@ -365,17 +385,20 @@ def test_every_family_is_attributed_or_says_which_are():
     for family in gf.catalogue():
         measure = gf.Measure(family.name, cutoff=3 if family.cutoff == "always" else None)
         if family.name in ("CG", "DCG", "nDCG"):
-            assert gf.attribute(JUDGMENTS, BASE, RUN, measure, query="q").measure == measure
+            assert (
+                gf.explanation.attribute(JUDGMENTS, BASE, RUN, measure, query="q").measure
+                == measure
+            )
         else:
-            with pytest.raises(gf.MeasureError, match="one of CG, DCG, nDCG"):
-                gf.attribute(JUDGMENTS, BASE, RUN, measure, query="q")
-    with pytest.raises(gf.MeasureError, match="norm=ideal"):
-        gf.attribute(JUDGMENTS, BASE, RUN, "nDCG(norm=minmax)", query="q")
+            with pytest.raises(gf.errors.MeasureError, match="one of CG, DCG, nDCG"):
+                gf.explanation.attribute(JUDGMENTS, BASE, RUN, measure, query="q")
+    with pytest.raises(gf.errors.MeasureError, match="norm=ideal"):
+        gf.explanation.attribute(JUDGMENTS, BASE, RUN, "nDCG(norm=minmax)", query="q")
 
 
 def test_nothing_that_is_passed_is_changed():
     before = [json.dumps(each) for each in (JUDGMENTS, BASE, RUN)]
     for unjudged, absent in itertools.product((1, "condense"), ("lowest", 2)):
         policy = gf.Policy(unjudged=unjudged, absent=absent)
-        gf.attribute(JUDGMENTS, BASE, RUN, query="q", policy=policy)
+        gf.explanation.attribute(JUDGMENTS, BASE, RUN, query="q", policy=policy)
     assert [json.dumps(each) for each in (JUDGMENTS, BASE, RUN)] == before

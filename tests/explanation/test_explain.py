@@ -39,7 +39,7 @@ def test_ties_averaged_show_the_block_and_its_mean_discount():
     assert "2–3" in str(explanation)
 
 
-@pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+@pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 def test_the_value_is_that_of_the_evaluation_and_the_steps_add_up_to_it():
     choices = {
         "ties": ("doc", "doc_ascending", "average", "best", "worst", "order"),
@@ -125,7 +125,7 @@ def test_no_positive_gain_is_remarked_on():
     ],
 )
 def test_queries_that_cannot_be_explained(query, said):
-    with pytest.raises(gf.InputError, match=re.escape(said)):
+    with pytest.raises(gf.errors.InputError, match=re.escape(said)):
         gf.explain({**JUDGMENTS, "s": {"a": 1}}, RUN, "nDCG", query=query)
 
 
@@ -134,11 +134,13 @@ def test_every_family_is_explained_or_says_where_to_look():
     for family in gf.catalogue():
         measure = gf.Measure(family.name, cutoff=3 if family.cutoff == "always" else None)
         if family.name in worked:
-            value = gf.explain_grades([3, 0, 1], measure).value
+            value = gf.explanation.explain_grades([3, 0, 1], measure).value
             assert value == pytest.approx(worked[family.name])
         else:
-            with pytest.raises(gf.MeasureError, match=f"See `gainful measures {family.name}`"):
-                gf.explain_grades([3, 0, 1], measure)
+            with pytest.raises(
+                gf.errors.MeasureError, match=f"See `gainful measures {family.name}`"
+            ):
+                gf.explanation.explain_grades([3, 0, 1], measure)
 
 
 def test_the_lowest_grade_is_that_of_the_documents_that_count():
@@ -150,7 +152,7 @@ def test_the_lowest_grade_is_that_of_the_documents_that_count():
 
 def test_explanations_and_attributions_are_accounts_and_hold_nothing_but_their_fields():
     run = {"q": {"a": 1.0}}
-    for account in (gf.explain(JUDGMENTS, RUN, query="q"), gf.attribute(JUDGMENTS, RUN, run, query="q")):  # fmt: skip
+    for account in (gf.explain(JUDGMENTS, RUN, query="q"), gf.explanation.attribute(JUDGMENTS, RUN, run, query="q")):  # fmt: skip
         assert isinstance(account, Account)
         assert not hasattr(account, "__dict__")
         assert pickle.loads(pickle.dumps(account)) == account  # noqa: S301

@@ -160,7 +160,7 @@ class Readers:
         try:
             for check in checks:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", gf.GainfulWarning)
+                    warnings.simplefilter("ignore", gf.errors.GainfulWarning)
                     said = _said(check, path, seed, expected)
                 if said:
                     yield Difference(number, seed, check.__name__, said)
@@ -175,7 +175,7 @@ class Readers:
         try:
             opened = open_input(path, kind, read_columns(given(seed)), session)
             found = _content(opened)
-        except gf.GainfulError:
+        except gf.errors.GainfulError:
             found = REFUSED
         return _unlike(found, expected)
 
@@ -183,7 +183,7 @@ class Readers:
         """Read row by row, as messages and the lint do, then a few lines at a time, as Spark does."""
         try:
             opened = open_input(path, KINDS[seed.kind], read_columns(given(seed)), self.session)
-        except gf.GainfulError:
+        except gf.errors.GainfulError:
             return _unlike(REFUSED, expected)
         source = _text_of(opened)
         if source is None:
@@ -220,7 +220,7 @@ class Readers:
         columns = read_columns(None if isinstance(one, dict) else given(seed))
         try:
             return Reader(judgments, POLICY, self.session, columns, None).match(run, depth)[0]
-        except gf.GainfulError:
+        except gf.errors.GainfulError:
             return REFUSED
 
     def by_check(self, path, seed, expected):
@@ -229,7 +229,7 @@ class Readers:
         judgments, run = (path, other) if seed.kind == "judgments" else (other, path)
         try:
             clean = not gf.check(judgments, {"run": run}, columns=given(seed)).counts["error"]
-        except gf.GainfulError:
+        except gf.errors.GainfulError:
             clean = False
         return "clean, although it is refused" if clean and expected == REFUSED else None
 
@@ -241,7 +241,7 @@ class Readers:
         write = gf.write_judgments if seed.kind == "judgments" else gf.write_run
         try:
             write(path, target, columns=given(seed))
-        except gf.GainfulError:
+        except gf.errors.GainfulError:
             return None if expected == REFUSED or "" in _ids(expected) else "refused to write it"
         found = reference.read(target.read_bytes(), target.name, seed.kind)
         return _unlike(found, expected if expected == REFUSED else _without_empty(expected))

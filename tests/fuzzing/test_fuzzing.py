@@ -81,7 +81,7 @@ def loses_a_document(opened, kind, session):
 def takes_everything(*given):
     try:
         return CONTENT(*given)
-    except gf.GainfulError:
+    except gf.errors.GainfulError:
         return {"q": {"d": 1.0}}
 
 

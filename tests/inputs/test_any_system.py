@@ -54,7 +54,7 @@ gf.write_run("run", "out.run.gz")
 gf.write_run("run", "out.csv")
 assert gf.evaluate("qrels", "out.csv")["nDCG@10"] == gf.evaluate("qrels", "run")["nDCG@10"]
 assert gf.evaluate("qrels", "out.run.gz")["nDCG@10"] == gf.evaluate("qrels", "run")["nDCG@10"]
-gf.write_text("text", "out.txt")
+gf.writing.write_text("text", "out.txt")
 print(len(gf.check("qrels", {"run": "run"})))
 """
     done = run_without(code, files)

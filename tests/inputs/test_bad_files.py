@@ -143,7 +143,7 @@ def written(place, name, content):
 @pytest.mark.parametrize("measure", ["nDCG", "nDCG@1"])
 def test_runs(place, name, content, line, said, measure):
     path = written(place, name, content)
-    with pytest.raises(gf.InputError) as caught:
+    with pytest.raises(gf.errors.InputError) as caught:
         gf.evaluate(place / "qrels.txt", path, measure)
     where = f"{path}:{line}: " if line else str(path)
     assert str(caught.value).startswith(where)
@@ -195,9 +195,9 @@ def test_what_is_not_yet_part_of_a_folder_is_not_read(place):
 
 
 def test_an_array_with_something_else_names_it():
-    with pytest.raises(gf.InputError, match="such as None"):
+    with pytest.raises(gf.errors.InputError, match="such as None"):
         gf.ndcg([1, None])
-    with pytest.raises(gf.InputError, match="such as None"):
+    with pytest.raises(gf.errors.InputError, match="such as None"):
         gf.ndcg([10**400, None])
 
 
@@ -213,7 +213,7 @@ def test_an_array_with_something_else_names_it():
 )
 def test_an_array_with_too_large_an_integer_names_it(large, said):
     for grades in ([large, 1], [1, large]):
-        with pytest.raises(gf.InputError, match=rf"up to 2\^53, {said}"):
+        with pytest.raises(gf.errors.InputError, match=rf"up to 2\^53, {said}"):
             gf.cg(grades)
 
 
@@ -230,11 +230,13 @@ def test_labels_and_predictions_of_other_numbers(place, refused):
     labels = written(place, "labels.txt", "1 qid:1 1:0.5\n0 qid:1 1:0.1\n2 qid:2 1:0.3\n")
     told = refused(labels, written(place, "short.txt", "0.5\n0.1\n"))
     assert "short.txt: expected a prediction for each of the 3 labels" in told
-    with pytest.raises(gf.InputError, match="labels with qid: and a file of predictions"):
+    with pytest.raises(gf.errors.InputError, match="labels with qid: and a file of predictions"):
         gf.evaluate(labels, written(place, "run.txt", RUN))
-    with pytest.raises(gf.InputError, match=r"bad\.txt:2: expected a finite number as score"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"bad\.txt:2: expected a finite number as score"
+    ):
         gf.evaluate(labels, written(place, "bad.txt", "0.5\nx\n1\n"))
-    with pytest.raises(gf.InputError, match=r"odd\.txt:2: expected label qid:ID"):
+    with pytest.raises(gf.errors.InputError, match=r"odd\.txt:2: expected label qid:ID"):
         gf.evaluate(written(place, "odd.txt", "1 qid:1\n1\n"), written(place, "p.txt", "1\n1\n"))
 
 

@@ -97,12 +97,12 @@ def test_duplicates_are_an_error_wherever_they_matter(form, tmp_path):
                 run = form.make([*once, again], "run", folder_in(folder, "again"))
                 assert found.means == gf.evaluate(as_dicts(once), run, measure, policy=best).means
                 continue
-            with pytest.raises(gf.InputError, match="each document once"):
+            with pytest.raises(gf.errors.InputError, match="each document once"):
                 gf.evaluate(as_dicts(once), run, measure)
             judgments = form.make([*once, again], "judgments", folder)
-            with pytest.raises(gf.InputError, match="each document once"):
+            with pytest.raises(gf.errors.InputError, match="each document once"):
                 gf.evaluate(judgments, as_dicts(once), measure)
-            with pytest.raises(gf.InputError, match="each document once"):
+            with pytest.raises(gf.errors.InputError, match="each document once"):
                 gf.evaluate(form.make([*once, again], "judgments", folder_in(folder, "x")), form.make(
                     once, "run", folder_in(folder, "y")), measure)  # fmt: skip
 
@@ -138,7 +138,7 @@ def test_a_chunk_of_a_query_without_judgments_needs_no_document(form, tmp_path):
         for given in (as_dicts(run), form.make(run, "run", tmp_path))
     ]
     assert scores[0].coverage == scores[1].coverage
-    with pytest.raises(gf.InputError, match="a document for every chunk"):
+    with pytest.raises(gf.errors.InputError, match="a document for every chunk"):
         gf.evaluate(
             {"q": {"a": 1}},
             form.make(run, "run", folder_in(tmp_path, "lost")),
@@ -154,7 +154,7 @@ def test_a_function_that_does_not_tell_the_document_is_refused(form, tmp_path):
         given = (
             as_dicts(run) if form is None else form.make(run, "run", folder_in(tmp_path, number))
         )
-        with pytest.raises(gf.InputError) as problem:
+        with pytest.raises(gf.errors.InputError) as problem:
             gf.evaluate({"q": {"a": 1}}, given, chunks=function)
         return str(problem.value)
 
@@ -216,7 +216,7 @@ def test_unjudged(form, unjudged, tmp_path):
 def test_policies_that_refuse(form, policy, said, tmp_path):
     judgments = form.make([("q", "a", 1.0), ("p", "b", 1.0)], "judgments", tmp_path)
     run = form.make([("q", "a", 0.5), ("q", "x", 2.0), ("e", "a", 1.0)], "run", tmp_path)
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate(judgments, run, "nDCG@5", policy=policy)
 
 
@@ -233,5 +233,5 @@ def test_chunks_of_the_query_itself_are_dropped(tmp_path):
 def test_columns_of_the_other_kind_are_noticed(tmp_path):
     path = tmp_path / "judgments.csv"
     path.write_text("query,doc,grade\nq,a,1\n")
-    with pytest.raises(gf.InputError, match="looks like judgments, given as a run"):
+    with pytest.raises(gf.errors.InputError, match="looks like judgments, given as a run"):
         gf.evaluate({"q": {"a": 1}}, path)

@@ -17,17 +17,17 @@ FOUND = {"c1": "d1", "c2": "d1", "c\u00a03": "d\u20283"}
 
 
 def test_white_space_is_that_of_trec_files(files):
-    assert gf.read_chunk_map(files("map", TEXT)) == FOUND
-    assert gf.read_chunk_map(str(files("map", TEXT.strip()))) == FOUND
+    assert gf.inputs.read_chunk_map(files("map", TEXT)) == FOUND
+    assert gf.inputs.read_chunk_map(str(files("map", TEXT.strip()))) == FOUND
 
 
 def test_packed_files(files):
     for name, pack in (("map.gz", gzip.compress), ("map", zstd.compress)):
-        assert gf.read_chunk_map(files(name, pack(TEXT.encode()))) == FOUND
+        assert gf.inputs.read_chunk_map(files(name, pack(TEXT.encode()))) == FOUND
 
 
 def test_it_says_which_document_a_chunk_belongs_to(files):
-    chunks = gf.read_chunk_map(files("map", "a d\nb d\nx x\n"))
+    chunks = gf.inputs.read_chunk_map(files("map", "a d\nb d\nx x\n"))
     run = {"q": {"a": 0.1, "x": 0.5, "b": 0.9}}
     policy = gf.Policy(fold="max")
     assert gf.evaluate({"q": {"d": 1}}, run, "nDCG", policy=policy, chunks=chunks)["nDCG"] == 1.0
@@ -52,7 +52,7 @@ def test_it_says_which_document_a_chunk_belongs_to(files):
 )
 def test_what_is_none(files, content, told):
     path = files("map", content)
-    with pytest.raises(gf.InputError) as caught:
-        gf.read_chunk_map(path)
+    with pytest.raises(gf.errors.InputError) as caught:
+        gf.inputs.read_chunk_map(path)
     assert str(caught.value).startswith(told.format(path))
     assert caught.value.remedy

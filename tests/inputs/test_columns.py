@@ -80,9 +80,9 @@ def test_columns_by_number_where_there_is_no_header(delimiter, tmp_path):
     for three, two, one in (("3", "2", "1"), (3, 2, 1)):
         columns = {"run.query": three, "run.doc": two, "run.score": one}
         assert gf.evaluate(JUDGMENTS, path, "nDCG", columns=columns).means == VALUE
-    with pytest.raises(gf.InputError, match="by their numbers from 1"):
+    with pytest.raises(gf.errors.InputError, match="by their numbers from 1"):
         gf.evaluate(JUDGMENTS, path, "nDCG")
-    with pytest.raises(gf.InputError, match=r"run\.[ct]sv"):
+    with pytest.raises(gf.errors.InputError, match=r"run\.[ct]sv"):
         gf.evaluate(JUDGMENTS, path, "nDCG", columns={"query": 3, "doc": 2, "score": 4})
 
 
@@ -116,7 +116,7 @@ def test_a_first_row_over_several_lines_where_columns_have_numbers(first, tmp_pa
     ],
 )
 def test_wrong_names(columns, said):
-    with pytest.raises(gf.InputError, match=re.escape(said)):
+    with pytest.raises(gf.errors.InputError, match=re.escape(said)):
         gf.evaluate(JUDGMENTS, frame(), columns=columns)
 
 
@@ -129,7 +129,7 @@ def test_a_column_that_is_not_there(role, tmp_path):
     given.to_csv(tmp_path / "run.csv", index=False)
     said = f"a column for {'score' if role == 'number' else role}, found only"
     for run in (given, *(tmp_path / f"run.{end}" for end in ("parquet", "jsonl", "json", "csv"))):
-        with pytest.raises(gf.InputError, match=said) as caught:
+        with pytest.raises(gf.errors.InputError, match=said) as caught:
             gf.evaluate(JUDGMENTS, run)
         assert "unheard" in str(caught.value)
 
@@ -141,17 +141,17 @@ def test_names_that_differ_in_case_only():
         expected = gf.evaluate(JUDGMENTS, {"q": scores}, "nDCG").means
         try:
             found = gf.evaluate(JUDGMENTS, given, "nDCG", columns={"run.score": name}).means
-        except gf.InputError:
+        except gf.errors.InputError:
             continue
         assert found == expected, name
 
 
 def test_a_name_twice_is_no_guess(tmp_path):
     given = pd.DataFrame([["q", "a", 1.0, 0.5], ["q", "b", 0.5, 1.0]], columns=["query", "doc", "score", "score"])  # fmt: skip
-    with pytest.raises(gf.InputError, match="score"):
+    with pytest.raises(gf.errors.InputError, match="score"):
         gf.evaluate(JUDGMENTS, given, "nDCG")
     given.to_csv(tmp_path / "run.csv", index=False)
-    with pytest.raises(gf.InputError, match="score"):
+    with pytest.raises(gf.errors.InputError, match="score"):
         gf.evaluate(JUDGMENTS, tmp_path / "run.csv", "nDCG")
 
 
@@ -161,7 +161,7 @@ def test_text_that_is_no_number_in_a_frame(cell, tmp_path):
     given.to_parquet(tmp_path / "run.parquet")
     told = re.escape(f"found '{cell}' as score of query q, document b")
     for run in (given, tmp_path / "run.parquet"):
-        with pytest.raises(gf.InputError, match=told):
+        with pytest.raises(gf.errors.InputError, match=told):
             gf.evaluate(JUDGMENTS, run)
 
 

@@ -45,7 +45,7 @@ def test_little_memory_gives_the_same(large, depth, ties, tmp_path):
 
 
 def test_too_little_memory_is_said(large, tmp_path):
-    with pytest.raises(gf.InputError, match="Raise the memory limit"):
+    with pytest.raises(gf.errors.InputError, match="Raise the memory limit"):
         gf.evaluate(*large, "nDCG", policy=gf.Policy(ties="order"),
                     engine=gf.Engine(memory="4MB", folder=tmp_path))  # fmt: skip
     assert list(tmp_path.iterdir()) == []
@@ -56,28 +56,34 @@ def test_sizes_that_are_none(memory, tmp_path):
     run = tmp_path / "run"
     run.write_text("q Q0 a 1 1 t\n")
     said = re.escape(f"engine, memory: expected a size such as '4GB', found {memory!r}")
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate({"q": {"a": 1}}, run, engine=gf.Engine(memory=memory))
-    with pytest.raises(gf.InputError, match=said):  # also where it is not needed
+    with pytest.raises(gf.errors.InputError, match=said):  # also where it is not needed
         gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, engine=gf.Engine(memory=memory))
 
 
 @pytest.mark.parametrize("size", ["lots", "", "4", "0GB", "-1GB", 4, True])
 def test_sizes_of_what_is_unpacked_that_are_none(size):
-    with pytest.raises(gf.InputError, match="engine, unpacked: expected a size such as '4GB'"):
+    with pytest.raises(
+        gf.errors.InputError, match="engine, unpacked: expected a size such as '4GB'"
+    ):
         gf.Engine(unpacked=size)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, 10**9, 10**30])
 def test_numbers_of_threads_that_are_none(threads):
-    with pytest.raises(gf.InputError, match="engine, threads: expected a whole number from 1"):
+    with pytest.raises(
+        gf.errors.InputError, match="engine, threads: expected a whole number from 1"
+    ):
         gf.Engine(threads=threads)
 
 
 def test_a_folder_that_is_none(tmp_path):
-    with pytest.raises(gf.InputError, match="engine, folder: expected a directory"):
+    with pytest.raises(gf.errors.InputError, match="engine, folder: expected a directory"):
         gf.Engine(folder=tmp_path / "nowhere")
-    with pytest.raises(gf.InputError, match=r"engine: expected a gainful\.Engine, found '4GB'"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"engine: expected a gainful\.Engine, found '4GB'"
+    ):
         gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, engine="4GB")
 
 
@@ -110,7 +116,7 @@ def test_nothing_is_left_by_threads_that_fail(tmp_path):
     run.write_text("query,doc,score\nq,a,1\nq,b,x\n")
     folder = tmp_path / "temporary"
     folder.mkdir()
-    with pytest.raises(gf.InputError):
+    with pytest.raises(gf.errors.InputError):
         gf.evaluate({"q": {"a": 1}}, run, engine=gf.Engine(folder=folder))
     assert list(folder.iterdir()) == []
 
@@ -246,7 +252,7 @@ def test_sessions_at_the_same_time_have_a_database_each(opened):
 def test_an_error_in_an_input_leaves_the_database_and_another_does_not(opened, small):
     small.write_text("query,doc,score\nq,a,1\nq,b,much\n")
     for _ in range(2):
-        with pytest.raises(gf.InputError, match="much"):
+        with pytest.raises(gf.errors.InputError, match="much"):
             gf.evaluate({"q": {"a": 1}}, small)
     assert (len(opened), len(_idle)) == (1, 1)
     for problem in (KeyboardInterrupt, ValueError):

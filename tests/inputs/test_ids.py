@@ -69,7 +69,8 @@ def test_other_types_are_no_ids(role, values, tmp_path):
     columns = {"query": ["q"], "doc": ["d"], "score": [1.0], role: values}
     for run in (pa.table(columns), pd.DataFrame(columns)):
         with pytest.raises(
-            gf.InputError, match=r"strings \(or integers\) as ids|id, found|the id 1\.5|an id as"
+            gf.errors.InputError,
+            match=r"strings \(or integers\) as ids|id, found|the id 1\.5|an id as",
         ):
             gf.evaluate({"q": {"d": 1}}, run)
 
@@ -80,7 +81,7 @@ def test_missing_ids_are_errors(lost):
         columns = {"query": ["q", "q"], "doc": ["d", "e"], "score": [1.0, 2.0]}
         columns[role] = pd.Series([columns[role][0], lost], dtype=object)
         for measure in ("nDCG", "nDCG@1"):
-            with pytest.raises(gf.InputError, match=f"row 2: expected an id as {role}"):
+            with pytest.raises(gf.errors.InputError, match=f"row 2: expected an id as {role}"):
                 gf.evaluate({"q": {"d": 1}}, pd.DataFrame(columns), measure)
 
 
@@ -98,7 +99,7 @@ def test_a_frame_with_ids_of_two_types(place, common):
         }
     )
     for doc in ("007", "7"):
-        with pytest.warns(gf.GainfulWarning) if doc != str(docs[place]) else nothing():
+        with pytest.warns(gf.errors.GainfulWarning) if doc != str(docs[place]) else nothing():
             scores = gf.evaluate({"q": {doc: 1}}, frame, "CG")
         assert scores["CG"] == float(doc == str(docs[place]))
 
@@ -127,7 +128,7 @@ def test_parts_whose_columns_have_other_types(tmp_path):
     for name, both in (("a", (numbers, strings)), ("b", (strings, numbers))):
         try:
             found = gf.evaluate(judgments, parts(tmp_path / name, *both), "nDCG")
-        except gf.InputError as problem:
+        except gf.errors.InputError as problem:
             assert "type" in str(problem)  # noqa: PT017 - to refuse is as good
         else:
             assert found.values.tobytes() == expected.values.tobytes()
@@ -220,7 +221,7 @@ FORMS_OF_HALVES = (as_dict, as_frame, as_mixed_frame, as_json, as_records, as_li
 def test_half_a_character_is_refused_in_every_form(side, role, form, tmp_path):
     given = dict(GOOD)
     given[side] = form(with_half(side, role), NUMBER[side], tmp_path)
-    with pytest.raises(gf.InputError, match=r"ids of whole characters.*ud800"):
+    with pytest.raises(gf.errors.InputError, match=r"ids of whole characters.*ud800"):
         gf.explain(**given, query="q")
     sound = dict(GOOD)
     sound[side] = form(GOOD[side], NUMBER[side], tmp_path)
@@ -236,16 +237,18 @@ def test_half_a_character_is_refused_wherever_ids_are_given():
         lambda: gf.evaluate_arrays(**arrays, query=[HALF, HALF]),
         lambda: gf.evaluate_arrays(**arrays, query=np.array([HALF, HALF])),
         lambda: gf.evaluate_arrays(**arrays, query=np.array([HALF, HALF], object)),
-        lambda: gf.compare_scores({"a": {HALF: 1.0, "q": 2.0}, "b": {HALF: 1.0, "q": 1.0}}),
-        lambda: gf.evaluate_subtopics({"q": {HALF: {"d": 1}}}, run),
+        lambda: gf.comparison.compare_scores(
+            {"a": {HALF: 1.0, "q": 2.0}, "b": {HALF: 1.0, "q": 1.0}}
+        ),
+        lambda: gf.subtopics.evaluate_subtopics({"q": {HALF: {"d": 1}}}, run),
         lambda: gf.evaluate(judgments, run, policy=gf.Policy(fold="max"), chunks={"d": HALF}),
-        lambda: gf.inferred_ndcg({HALF: {"d": (1, 1)}}, run),
+        lambda: gf.judging.inferred_ndcg({HALF: {"d": (1, 1)}}, run),
         lambda: gf.pool([odd_run]),
         lambda: gf.write_run(odd_run, "never.run"),
         lambda: gf.write_judgments(with_half("judgments", "doc"), "never.qrels"),
         lambda: gf.explain(judgments, run, query=HALF),
     ):
-        with pytest.raises(gf.InputError, match="ids of whole characters"):
+        with pytest.raises(gf.errors.InputError, match="ids of whole characters"):
             call()
 
 

@@ -30,10 +30,10 @@ def test_integers_that_a_float64_does_not_hold_are_refused_wherever_they_stand(
     for pair in pairs:
         for measure in ("nDCG", "nDCG@1"):
             said = f"{key} that a float64 holds exactly, found {number}.*scale them down"
-            with pytest.raises(gf.InputError, match=said) as caught:
+            with pytest.raises(gf.errors.InputError, match=said) as caught:
                 gf.evaluate(*pair, measure)
             assert caught.value.where.startswith(str(pair[pair[0] is JUDGMENTS]))
-    with pytest.raises(gf.InputError) as caught:
+    with pytest.raises(gf.errors.InputError) as caught:
         (gf.write_run if key == "score" else gf.write_judgments)(lines, tmp_path / "out.trec")
     assert caught.value.where == f"{lines}:2"
 
@@ -78,7 +78,7 @@ TWICE = [
 def test_a_key_twice_is_refused_with_its_place_under_every_policy(files, name, content, said):
     path = files("x.json", content)
     for policy in (None, LAX):
-        with pytest.raises(gf.InputError) as caught:
+        with pytest.raises(gf.errors.InputError) as caught:
             gf.evaluate(JUDGMENTS, path, "nDCG", policy=policy)
         told = str(caught.value)
         assert told.startswith(f"{path}{said}")
@@ -90,19 +90,21 @@ def test_a_key_twice_is_refused_with_its_place_under_every_policy(files, name, c
 def test_a_key_twice_in_a_line_says_what_to_do(files):
     path = files("x.jsonl", line("a", 1) + '{"query": "q1", "doc": "b", "doc": "c", "score": 1}\n')
     said = f"{path}:2: expected each key once, found 'doc' again. A JSON object has each key once"
-    with pytest.raises(gf.InputError) as caught:
+    with pytest.raises(gf.errors.InputError) as caught:
         gf.evaluate(JUDGMENTS, path)
     assert str(caught.value).startswith(said)
 
 
 def test_a_key_twice_in_a_table_of_queries_says_what_to_do(files):
     path = files("x.json", '{"q1": {"length": 1, "length": 2}}')
-    with pytest.raises(gf.InputError, match=r"'length' again\. A JSON object has each key once"):
-        gf.compare_scores({"a": path, "b": {"q1": 1.0}})
+    with pytest.raises(
+        gf.errors.InputError, match=r"'length' again\. A JSON object has each key once"
+    ):
+        gf.comparison.compare_scores({"a": path, "b": {"q1": 1.0}})
 
 
 def test_a_key_twice_among_very_many_is_found_at_once(files):
     documents = ", ".join(f'"d{number}": 1' for number in range(300_000))
     path = files("x.json", f'{{"q1": {{{documents}, "d299999": 2}}}}')
-    with pytest.raises(gf.InputError, match="query 'q1': expected each document once"):
+    with pytest.raises(gf.errors.InputError, match="query 'q1': expected each document once"):
         gf.evaluate(JUDGMENTS, path)

@@ -122,14 +122,14 @@ def test_nothing_is_modified():
 
 def test_a_document_that_stands_again_counts_where_it_stood_first():
     with pytest.warns(
-        gf.GainfulWarning, match=r"'a' of query 'q1' stands again in its list; the first"
+        gf.errors.GainfulWarning, match=r"'a' of query 'q1' stands again in its list; the first"
     ):
         assert ndcg(JUDGMENTS, {"q1": ["a", "x", "a"], "q2": ["x", "c"]}) == pytest.approx(VALUE)
 
 
 def test_scores_that_rise_along_every_list_are_told():
     rising = {"q1": [("a", 0.1), ("x", 0.2)], "q2": [("x", 0.1), ("c", 0.3)]}
-    with pytest.warns(gf.GainfulWarning, match="as distances do"):
+    with pytest.warns(gf.errors.GainfulWarning, match="as distances do"):
         ndcg(JUDGMENTS, rising)
 
 
@@ -157,18 +157,18 @@ def test_scores_that_rise_along_every_list_are_told():
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_told(run, said):
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         gf.evaluate(JUDGMENTS, run)
 
 
 def test_queries_that_do_not_fit_are_told():
-    with pytest.raises(gf.InputError, match="1 ids, one for each list"):
+    with pytest.raises(gf.errors.InputError, match="1 ids, one for each list"):
         gf.evaluate(JUDGMENTS, [["a"]], queries=["q1", "q2"])
-    with pytest.raises(gf.InputError, match="Leave it out"):
+    with pytest.raises(gf.errors.InputError, match="Leave it out"):
         gf.evaluate(JUDGMENTS, RUN, queries=["q1", "q2"])
-    with pytest.raises(gf.InputError, match="queries: expected a list of ids"):
+    with pytest.raises(gf.errors.InputError, match="queries: expected a list of ids"):
         gf.evaluate(JUDGMENTS, [["a"]], queries=5)
-    with pytest.raises(gf.InputError, match="each query once"):
+    with pytest.raises(gf.errors.InputError, match="each query once"):
         gf.evaluate(JUDGMENTS, [["a"], ["b"]], queries=["q1", "q1"])
 
 
@@ -306,7 +306,9 @@ def test_documents_of_frameworks():
     ):
         assert ndcg(JUDGMENTS, run) == pytest.approx(VALUE)
     by_source = everywhere(lambda _, doc: LangChainDocument("text", {"source": doc}))
-    with pytest.raises(gf.InputError, match=r"'source'.*Say which field it is: columns doc="):
+    with pytest.raises(
+        gf.errors.InputError, match=r"'source'.*Say which field it is: columns doc="
+    ):
         gf.evaluate(JUDGMENTS, by_source)
     assert ndcg(JUDGMENTS, by_source, columns={"run.doc": "source"}) == pytest.approx(VALUE)
 
@@ -395,7 +397,7 @@ def test_the_folder_of_a_beir_dataset(tmp_path):
     (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\n" + rows)
     assert ndcg(folder, RUN) == pytest.approx(VALUE)
     (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq9\tz\t1\n")
-    with pytest.raises(gf.InputError, match=r"2: dev\.tsv, train\.tsv\. Name one of them"):
+    with pytest.raises(gf.errors.InputError, match=r"2: dev\.tsv, train\.tsv\. Name one of them"):
         gf.evaluate(folder, RUN)
     (folder / "qrels" / "dev.tsv").rename(folder / "qrels" / "test.tsv")
     assert ndcg(str(folder), RUN) == pytest.approx(VALUE)

@@ -148,7 +148,9 @@ def test_the_zeros_that_a_crash_leaves_are_no_end(
     lines = write(kind, ["x"] * len(ROWS))
     path.write_text("\n".join(lines) + end + "\0" * length)
     if end or name not in ("TREC", "ragged TREC") or kind == "judgments":
-        with pytest.raises(gf.InputError, match=f"it.{ending}:{len(lines) + bool(end)}: expected"):
+        with pytest.raises(
+            gf.errors.InputError, match=f"it.{ending}:{len(lines) + bool(end)}: expected"
+        ):
             read(session, path, kind)
     else:  # they are a part of the tag
         assert read(session, path, kind) == ROWS

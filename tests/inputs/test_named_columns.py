@@ -57,7 +57,7 @@ def test_names_are_honoured_or_refused_in_every_form(side, form, session, tmp_pa
     for names in wrong:
         key = next(key for key, name in names.items() if name.endswith("s"))
         said = rf"'{names[key]}' for {key}.*Did you mean '{columns[key]}'"
-        with pytest.raises(gf.InputError, match=said):
+        with pytest.raises(gf.errors.InputError, match=said):
             read_in(session, written(form, table, tmp_path), kind, names)
 
 
@@ -68,7 +68,7 @@ def test_names_of_the_other_side_are_refused_where_it_has_no_columns(side, tmp_p
     given = written("csv", table, tmp_path)
     assert value_of(side, given, columns) == pytest.approx(VALUE, abs=1e-15)
     other = "run" if side == "judgments" else "judgments"
-    with pytest.raises(gf.InputError, match="one of which is 'x', found none"):
+    with pytest.raises(gf.errors.InputError, match="one of which is 'x', found none"):
         value_of(side, given, {**columns, f"{other}.query": "x"})
 
 
@@ -113,7 +113,7 @@ def test_numbers_where_there_is_a_header(form, session, tmp_path):
     rows = ("user", "item", "rating"), ("7", "1", "3")
     path.write_text("\n".join(map(BETWEEN[form].join, rows)))
     said = r"table:1: expected a finite number as grade, found 'rating'\. .* use the names"
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         read_in(session, path, "judgments", {"query": 1, "doc": 2, "grade": 3})
 
 
@@ -141,7 +141,7 @@ def test_what_is_refused_of_four_columns_without_a_header(columns, said, delimit
     path = tmp_path / "u.data"
     rows = ("7", "1", "3", "978300760"), ("7", "2", "2", "978300761")
     path.write_text("\n".join(map(delimiter.join, rows)))
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         value_of("judgments", path, columns)
 
 
@@ -157,7 +157,7 @@ def test_fields_of_trec_files_have_names(tmp_path):
     ):  # fmt: skip
         found = gf.evaluate(qrels, run, "nDCG", columns=columns)["nDCG"]
         assert found == pytest.approx(VALUE, abs=1e-15), columns
-    with pytest.raises(gf.InputError, match="judgments have '7'; the run has '1', '2', '3'"):
+    with pytest.raises(gf.errors.InputError, match="judgments have '7'; the run has '1', '2', '3'"):
         gf.evaluate(qrels, run, columns={"run.query": "doc", "run.doc": "query"})
 
 
@@ -182,7 +182,9 @@ def test_names_are_refused_where_no_input_has_columns(form, key, tmp_path):
     if form != "dict":
         judgments, run = tmp_path / judgments, tmp_path / run
     for name in ("user", 1):
-        with pytest.raises(gf.InputError, match=f"columns, {key}: expected an input with columns"):
+        with pytest.raises(
+            gf.errors.InputError, match=f"columns, {key}: expected an input with columns"
+        ):
             gf.evaluate(judgments, run, columns={key: name})
 
 
@@ -192,7 +194,9 @@ def test_one_input_that_has_the_columns_is_enough(tmp_path):
     for names in (columns, {f"run.{key}": name for key, name in columns.items()}):
         found = gf.evaluate_runs(dicts(GRADES), runs, "nDCG", columns=names)
         assert [each["nDCG"] for each in found.values()] == pytest.approx([VALUE, VALUE])
-        bounds = gf.bounds_of_runs(dicts(GRADES), runs, "nDCG@3", grades=(0, 3), columns=names)
+        bounds = gf.judging.bounds_of_runs(
+            dicts(GRADES), runs, "nDCG@3", grades=(0, 3), columns=names
+        )
         assert bounds.runs["frame"]["nDCG@3"].low == bounds.runs["dict"]["nDCG@3"].low
 
 
@@ -204,7 +208,9 @@ def test_subtopics(tmp_path):
     )
     columns = {"judgments.query": 4, "judgments.doc": 1, "grade": 2, "subtopic": 3}
     assert (
-        gf.evaluate_subtopics(path, {"7": {"1": 2, "2": 1}}, "strec@2", columns=columns)["strec@2"]
+        gf.subtopics.evaluate_subtopics(path, {"7": {"1": 2, "2": 1}}, "strec@2", columns=columns)[
+            "strec@2"
+        ]
         == 1
     )
     for wrong in (
@@ -213,10 +219,10 @@ def test_subtopics(tmp_path):
         {"subtopic": "intent"},
         {"run.score": "s"},
     ):
-        with pytest.raises(gf.InputError):
-            gf.evaluate_subtopics(path, {"7": {"1": 2}}, "strec@2", columns=wrong)
-    with pytest.raises(gf.InputError, match="columns, subtopic"):
-        gf.read_subtopics({"7": {"s1": {"1": 1}}}, columns={"subtopic": "intent"})
+        with pytest.raises(gf.errors.InputError):
+            gf.subtopics.evaluate_subtopics(path, {"7": {"1": 2}}, "strec@2", columns=wrong)
+    with pytest.raises(gf.errors.InputError, match="columns, subtopic"):
+        gf.subtopics.read_subtopics({"7": {"s1": {"1": 1}}}, columns={"subtopic": "intent"})
 
 
 def calls(judgments, run, columns, folder):
@@ -229,14 +235,14 @@ def calls(judgments, run, columns, folder):
         "runs": lambda: gf.evaluate_runs(judgments, runs, columns=columns),
         "compare": lambda: gf.compare(judgments, runs, "nDCG", columns=columns),
         "explain": lambda: gf.explain(judgments, run, "nDCG", query="7", columns=columns),
-        "attribute": lambda: gf.attribute(
+        "attribute": lambda: gf.explanation.attribute(
             judgments, run, run, "nDCG@10", query="7", columns=columns
         ),
         "why": lambda: gf.why(judgments, run, "nDCG@10", dialects="trec_eval", columns=columns),
         "check": lambda: gf.check(judgments, runs, columns=columns),
         "report": lambda: gf.report(judgments, {"one": run}, columns=columns),
         "pool": lambda: gf.pool(runs, judgments=judgments, columns=columns),
-        "next": lambda: gf.next_to_judge(
+        "next": lambda: gf.judging.next_to_judge(
             judgments, runs, "nDCG@10", grades=(0, 3), columns=columns
         ),
         "bounds": lambda: gf.bounds(judgments, run, "nDCG@10", grades=(0, 3), columns=columns),
@@ -263,11 +269,11 @@ def test_every_function_honours_or_refuses(tmp_path):
         for name, call in calls(judgments, run, {**columns, **wrong}, tmp_path).items():
             if name == {"run": "judgments", "judgments": "run"}[side]:
                 continue
-            with pytest.raises(gf.InputError, match=r"one has a number|of the number 4"):
+            with pytest.raises(gf.errors.InputError, match=r"one has a number|of the number 4"):
                 call()
     unused = calls(dicts(GRADES), dicts(SCORES), {"run.doc": "x", "judgments.doc": "y"}, tmp_path)
     for call in unused.values():
-        with pytest.raises(gf.InputError, match="an input with columns"):
+        with pytest.raises(gf.errors.InputError, match="an input with columns"):
             call()
 
 
@@ -279,7 +285,7 @@ def test_columns_are_honoured_or_refused_where_the_first_line_is_no_utf_8(given,
     fields[place] += b"\xb2"
     path = tmp_path / "judgments"
     path.write_bytes(b"\t".join(fields) + b"\nq\t1\tb\t0\n")
-    with pytest.raises(gf.InputError, match=r":1: expected UTF-8 text, found .*\\xb2"):
+    with pytest.raises(gf.errors.InputError, match=r":1: expected UTF-8 text, found .*\\xb2"):
         gf.evaluate(path, {"q": {"a": 1.0}}, columns=given)
 
 
@@ -289,5 +295,5 @@ def test_columns_by_number_need_quotes_around_whole_fields(line, tmp_path):
     file = tmp_path / "mine.tsv"
     file.write_bytes(line + b"q1\t1\tb\t0\n")
     columns = {"judgments.query": "1", "judgments.doc": "3", "judgments.grade": "2"}
-    with pytest.raises(gf.InputError, match="quote"):
+    with pytest.raises(gf.errors.InputError, match="quote"):
         gf.evaluate(file, {"q1": {"a": 1, "b": 2}}, columns=columns)

@@ -58,7 +58,7 @@ def captions(given, query):
 
 
 def refused(session, given, kind, told, columns=None):
-    with pytest.raises(gf.InputError, match=told) as problem:
+    with pytest.raises(gf.errors.InputError, match=told) as problem:
         read(session, given, kind, columns)
     assert "\n" not in str(problem.value)
 
@@ -144,9 +144,9 @@ ARCHIVES = {
 def test_archives_are_still_told(kind, files, session):
     for name, content in ARCHIVES.items():
         path = files("it.txt", content)
-        with pytest.raises(gf.InputError, match="another kind of archive"):
+        with pytest.raises(gf.errors.InputError, match="another kind of archive"):
             read(session, path, kind)
-        with pytest.raises(gf.InputError, match="another kind of archive"):
+        with pytest.raises(gf.errors.InputError, match="another kind of archive"):
             read_table(path, QUERIES, name)
 
 
@@ -242,10 +242,10 @@ def test_two_columns_of_one_name_in_other_tables(files):
     for form, make in REPEATED.items():
         made = make(table)
         given = files("it.parquet" if form == "Parquet" else "it.csv", made) if isinstance(made, bytes | str) else made  # fmt: skip
-        with pytest.raises(gf.InputError, match="each column once, found"):
+        with pytest.raises(gf.errors.InputError, match="each column once, found"):
             read_table(given, QUERIES, "scores")
     for made in (table, Bare(table), files("it.parquet", parquet(table))):
-        with pytest.raises(gf.InputError, match="each column once, found 'v' again"):
+        with pytest.raises(gf.errors.InputError, match="each column once, found 'v' again"):
             captions(made, "q")
 
 
@@ -257,7 +257,7 @@ def test_integers_among_objects_are_not_rounded(kind, number, session):
         frame[NUMBERS[kind]] = np.array([*others, number], object)
         refused(session, frame, kind, "row 3, .* a float64 holds exactly")
         table = read_table(pd.DataFrame({"query": ["a", "b", "c"], "n": frame[NUMBERS[kind]]}), QUERIES, "t")  # fmt: skip
-        with pytest.raises(gf.InputError, match="holds exactly"):
+        with pytest.raises(gf.errors.InputError, match="holds exactly"):
             table.numbers("n")
 
 
@@ -314,17 +314,19 @@ def test_what_is_no_number_in_any_text(word, files, session):
             if ending == "jsonl":
                 text = text[1:-1].replace("}, ", "}\n")
         refused(session, files(f"it.{ending}", text), kind, "a finite number as")
-    with pytest.raises(gf.InputError, match=r":2: expected a finite number as grade"):
+    with pytest.raises(gf.errors.InputError, match=r":2: expected a finite number as grade"):
         read_samples(files("it.samples", f"q 0 a 1 1\nq 0 b 1 {word}\n"))
-    with pytest.raises(gf.InputError, match="a finite number as grade"):
+    with pytest.raises(gf.errors.InputError, match="a finite number as grade"):
         read_samples({"q": {"a": (1, word)}})
     table = read_table(files("it.csv", f"query;n\nq;{word}\n"), QUERIES, "scores")
     if word != "nan":  # which is a missing value there
-        with pytest.raises(gf.InputError, match=":2, query 'q': expected a finite number as 'n'"):
+        with pytest.raises(
+            gf.errors.InputError, match=":2, query 'q': expected a finite number as 'n'"
+        ):
             table.numbers("n")
-    with pytest.raises(gf.InputError, match=":2: expected a finite number as label"):
+    with pytest.raises(gf.errors.InputError, match=":2: expected a finite number as label"):
         gf.evaluate(files("labels", f"1 qid:1 1:1\n{word} qid:1 1:1\n"), files("p", "1\n2\n"))
-    with pytest.raises(gf.InputError, match=":2: expected a finite number as score"):
+    with pytest.raises(gf.errors.InputError, match=":2: expected a finite number as score"):
         gf.evaluate(files("labels", "1 qid:1 1:1\n1 qid:1 1:1\n"), files("p", f"1\n{word}\n"))
 
 
@@ -353,12 +355,12 @@ def test_damaged_parquet(files):
             path = files("it.parquet", bytes(content))
             try:
                 read(session, path, "run")
-            except gf.InputError as problem:
+            except gf.errors.InputError as problem:
                 refusals += "\n" not in str(problem)
     assert refusals > 50
 
 
 def test_errors_of_the_engine_do_not_pass_a_session():
-    told = pytest.raises(gf.InputError, match="engine: expected tables that can be read")
+    told = pytest.raises(gf.errors.InputError, match="engine: expected tables that can be read")
     with told, Session() as session:
         session.rows("SELECT error('damaged')")

@@ -61,7 +61,7 @@ def by_lines(path, size):
             if row["fault"] is not None:
                 told = row["fault"]
                 place = f"{told['file']}:{told['line']}"
-                raise gf.InputError(place, told["expected"], told["found"], told["remedy"])
+                raise gf.errors.InputError(place, told["expected"], told["found"], told["remedy"])
             found.append((row["query"], row["doc"], row["number"]))
     return as_dicts(found)
 
@@ -71,10 +71,10 @@ def as_dicts(found):
     documents = {}
     for query, doc, number in found:
         if doc in documents.setdefault(query, {}):
-            raise gf.InputError("run", "each document once", doc)
+            raise gf.errors.InputError("run", "each document once", doc)
         documents[query][doc] = number
     if not documents:
-        raise gf.InputError("run", RUN.least, "none")
+        raise gf.errors.InputError("run", RUN.least, "none")
     return documents
 
 
@@ -86,7 +86,7 @@ def test_every_reader_gives_the_one_answer(path):
     for reader, read in readers.items():
         wanted = REFUSED if isinstance(reader, int) and path.name in LINES_JOINED else expected
         if wanted is REFUSED:
-            with pytest.raises(gf.InputError):
+            with pytest.raises(gf.errors.InputError):
                 read(path)
         else:
             assert read(path) == wanted, reader
@@ -95,7 +95,8 @@ def test_every_reader_gives_the_one_answer(path):
 @pytest.mark.parametrize("path", sorted(LINES_JOINED), indirect=True)
 def test_a_field_of_several_lines_is_refused_where_it_begins(path):
     with pytest.raises(
-        gf.InputError, match=r":\d+: expected a field in quotes that ends on its line.*Parquet"
+        gf.errors.InputError,
+        match=r":\d+: expected a field in quotes that ends on its line.*Parquet",
     ):
         by_lines(path, 100)
 

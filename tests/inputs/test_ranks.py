@@ -85,11 +85,11 @@ def test_two_documents_of_a_query_have_two_ranks(form, session, tmp_path):
     if form in LINES:
         header = form not in ("blank", "run", "jsonl")
         where = f"{table(form, rows, tmp_path)}:{len(rows) + header}: "
-    with pytest.raises(gf.InputError) as caught:
+    with pytest.raises(gf.errors.InputError) as caught:
         gf.evaluate(JUDGMENTS, table(form, rows, tmp_path), "nDCG@1", columns=names(form))
     assert said in str(caught.value)
     assert str(caught.value).startswith(where)
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         read_in(session, table(form, rows, tmp_path), "run", names(form))
     checked = gf.check(JUDGMENTS, {"one": table(form, rows, tmp_path)}, columns=names(form))
     found = {each.rule: each for each in checked}["unusable-rank"]
@@ -105,7 +105,7 @@ def test_ranks_are_looked_at_in_every_query(tmp_path):
         lambda: gf.write_run(given, tmp_path / "out.run"),
         lambda: gf.explain(JUDGMENTS, given, "nDCG", query="q"),
     ):
-        with pytest.raises(gf.InputError, match=said):
+        with pytest.raises(gf.errors.InputError, match=said):
             call()
 
 
@@ -113,7 +113,7 @@ def test_a_document_twice_is_for_the_policy(tmp_path):
     rows = [*RANKED, ("q", "b", 5), ("r", "c", 3)]
     for form in ("csv", "polars"):
         given = table(form, rows, tmp_path)
-        with pytest.raises(gf.InputError, match="each document once"):
+        with pytest.raises(gf.errors.InputError, match="each document once"):
             gf.evaluate(JUDGMENTS, given, "nDCG")
         for rule in ("first", "best"):
             found = gf.evaluate(JUDGMENTS, given, "nDCG", policy=gf.Policy(duplicates=rule))
@@ -125,7 +125,7 @@ def test_ranks_are_finite_numbers(form, session, tmp_path):
     rows = [(query, doc, float(rank)) for query, doc, rank in RANKED]
     for odd in (math.inf, -math.inf, math.nan):
         rows[1] = ("q", "a", odd)
-        with pytest.raises(gf.InputError, match="a finite number as rank, found") as caught:
+        with pytest.raises(gf.errors.InputError, match="a finite number as rank, found") as caught:
             read_in(session, table(form, rows, tmp_path), "run", names(form))
         found = caught.value.found.strip("'").casefold()
         missing = math.isnan(odd) and form not in ("blank", "run")  # as pandas writes it
@@ -137,7 +137,7 @@ def test_scores_under_the_name_of_ranks_are_no_ranks(form, session, tmp_path):
     """As PostgreSQL's ts_rank gives them: the highest is the best."""
     for rows in ([("q", "a", 0.6), ("q", "b", 0.3)], [("q", "a", -2.0), ("q", "b", 1.0)]):
         with pytest.raises(
-            gf.InputError, match=r"whole numbers from 1 \(or 0\) in a column that its"
+            gf.errors.InputError, match=r"whole numbers from 1 \(or 0\) in a column that its"
         ):
             read_in(session, table(form, rows, tmp_path), "run", {})
         for role, sign in (("score", 1), ("rank", -1)):
@@ -165,9 +165,9 @@ def test_every_function_takes_ranks(tmp_path):
     ]  # fmt: skip
     assert "rank-as-score" not in {each.rule for each in gf.check(JUDGMENTS, {"one": path})}
     judged = {"q": {"s": {"b": 1}}, "r": {"s": {"c": 1}}}
-    assert gf.evaluate_subtopics(judged, path, "alpha_nDCG@3")["alpha_nDCG@3"] == pytest.approx(
-        VALUE
-    )
+    assert gf.subtopics.evaluate_subtopics(judged, path, "alpha_nDCG@3")[
+        "alpha_nDCG@3"
+    ] == pytest.approx(VALUE)
     single = gf.evaluate(JUDGMENTS, path, "nDCG", policy=gf.Policy(precision="single"))
     assert single["nDCG"] == VALUE
 
@@ -246,7 +246,7 @@ def test_every_reader_of_runs_warns(form, tmp_path):
     assert warned(lambda: gf.pool({"one": given}))
     assert warned(gf.write_run, given, tmp_path / "out.run")
     subtopics = {"q": {"s": {"b": 1}}}
-    assert warned(gf.evaluate_subtopics, subtopics, given, "strec@2")
+    assert warned(gf.subtopics.evaluate_subtopics, subtopics, given, "strec@2")
     assert "rank-as-score" in {each.rule for each in gf.check(JUDGMENTS, {"run": given})}
     given, _ = as_given(form, RISING[::-1], tmp_path)
     assert not warned(gf.evaluate, JUDGMENTS, given, "nDCG")
@@ -259,7 +259,7 @@ def test_the_name_of_a_run_is_in_the_warning(tmp_path):
         for form, rows in (("csv", RISING[::-1]), ("tsv", RISING))
     )
     with pytest.warns(
-        gf.GainfulWarning, match="^run 'bad', scores: those of every query are 1, 2, 3 …"
+        gf.errors.GainfulWarning, match="^run 'bad', scores: those of every query are 1, 2, 3 …"
     ):
         gf.evaluate_runs(JUDGMENTS, {"good": good, "bad": bad}, "nDCG")
 

@@ -146,7 +146,7 @@ def test_the_same_warning_where_no_document_is_judged(form, tmp_path):
     for measure in ("nDCG", "nDCG@1"):
         folder = tmp_path / measure
         folder.mkdir()
-        with pytest.warns(gf.GainfulWarning, match="They meet when read in lower case"):
+        with pytest.warns(gf.errors.GainfulWarning, match="They meet when read in lower case"):
             gf.evaluate(as_dicts(judgments), form.make(run, "run", folder), measure)
         # One that is judged further down is enough.
         deeper = [*run, ("q", "Doc1", 0.5)]

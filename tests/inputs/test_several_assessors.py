@@ -73,7 +73,7 @@ def test_without_a_rule_none_is_chosen(tmp_path):
         if shape == "dicts":
             continue
         with pytest.raises(
-            gf.InputError, match=r"'annotator' tells assessors apart.*assessors=mean"
+            gf.errors.InputError, match=r"'annotator' tells assessors apart.*assessors=mean"
         ):
             gf.evaluate(judgments, RUN)
 
@@ -92,24 +92,24 @@ def test_a_column_of_another_name():
 
 def test_what_is_wrong_is_told():
     with pytest.raises(
-        gf.InputError, match=r"one of the assessors 'ann', 'bob', 'eve'.*Did you mean 'mean'"
+        gf.errors.InputError, match=r"one of the assessors 'ann', 'bob', 'eve'.*Did you mean 'mean'"
     ):
         gf.evaluate(RECORDS, RUN, assessors="maen")
-    with pytest.raises(gf.InputError, match="assessors: expected mean, median"):
+    with pytest.raises(gf.errors.InputError, match="assessors: expected mean, median"):
         gf.evaluate(RECORDS, RUN, assessors=3)
-    with pytest.raises(gf.InputError, match="assessor"):
+    with pytest.raises(gf.errors.InputError, match="assessor"):
         gf.evaluate(
             pd.DataFrame({"query": ["q1"], "doc": ["a"], "grade": [1]}), RUN, assessors="mean"
         )
     twice = [*RECORDS, RECORDS[0]]
-    with pytest.raises(gf.InputError, match="again"):
+    with pytest.raises(gf.errors.InputError, match="again"):
         gf.evaluate(twice, RUN, assessors="mean")
-    with pytest.raises(gf.InputError, match="assessors: expected none"):
-        gf.evaluate_subtopics({"q1": {"s": {"a": 1}}}, RUN, assessors="mean")
+    with pytest.raises(gf.errors.InputError, match="assessors: expected none"):
+        gf.subtopics.evaluate_subtopics({"q1": {"s": {"a": 1}}}, RUN, assessors="mean")
 
 
 def test_a_rule_without_judgments_is_refused(tmp_path):
-    with pytest.raises(gf.InputError, match=r"assessors: expected judgments.*Leave it out"):
+    with pytest.raises(gf.errors.InputError, match=r"assessors: expected judgments.*Leave it out"):
         gf.write_run(RUN, tmp_path / "run.txt", assessors="mean")
 
 

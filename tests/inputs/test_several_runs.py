@@ -56,10 +56,12 @@ CALLS = {
     "evaluate_runs": lambda runs: list(gf.evaluate_runs("qrels.txt", runs)),
     "compare": lambda runs: list(gf.compare("qrels.txt", runs).paired.systems),
     "report": lambda runs: list(gf.report("qrels.txt", runs).comparison.paired.systems),
-    "bounds_of_runs": lambda runs: list(gf.bounds_of_runs("qrels.txt", runs, grades=(0, 2)).runs),
+    "bounds_of_runs": lambda runs: list(
+        gf.judging.bounds_of_runs("qrels.txt", runs, grades=(0, 2)).runs
+    ),
     "pool": lambda runs: list(gf.pool(runs).names),
-    "next_to_judge": lambda runs: list(gf.next_to_judge("qrels.txt", runs).names),
-    "pool_bias": lambda runs: sorted(row.run for row in gf.pool_bias("qrels.txt", runs)),
+    "next_to_judge": lambda runs: list(gf.judging.next_to_judge("qrels.txt", runs).names),
+    "pool_bias": lambda runs: sorted(row.run for row in gf.judging.pool_bias("qrels.txt", runs)),
     "check": lambda runs: list(gf.check("qrels.txt", runs).inputs)[1:],
 }
 
@@ -73,7 +75,7 @@ def test_every_function_takes_them(call, folder):
 def test_tables_of_scores_are_named_alike(folder, tmp_path):
     (tmp_path / "old.csv").write_text("query,nDCG@10\nq1,0.5\nq2,0.25\nq3,0.5\n")
     (tmp_path / "new.csv").write_text("query,nDCG@10\nq1,0.75\nq2,0.5\nq3,0.5\n")
-    found = gf.compare_scores(["old.csv", "new.csv"])
+    found = gf.comparison.compare_scores(["old.csv", "new.csv"])
     assert found.baseline == "old"
     assert found["new", "nDCG@10"].difference == pytest.approx(0.5 / 3)
 
@@ -82,8 +84,8 @@ def test_equal_stems_take_more_of_the_path(folder, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "bm25.run").write_text(RUNS["dense"])
     (folder / "bm25.txt").write_text(RUNS["dense"])
-    assert list(gf.find_runs("runs")) == ["bm25.run", "bm25.txt", "dense.run"]
-    both = gf.find_runs(["runs/bm25.run", "other/bm25.run"])
+    assert list(gf.inputs.find_runs("runs")) == ["bm25.run", "bm25.txt", "dense.run"]
+    both = gf.inputs.find_runs(["runs/bm25.run", "other/bm25.run"])
     assert list(both) == ["runs/bm25.run", "other/bm25.run"]
 
 
@@ -92,13 +94,13 @@ def test_what_is_hidden_and_the_judgments_are_no_runs(folder, tmp_path):
         (folder / name).write_text("no run\n")
     (folder / "qrels.txt").write_text(JUDGMENTS)
     (folder / "older").mkdir()
-    assert gf.find_runs("runs", judgments="runs/qrels.txt") == NAMED
-    assert gf.find_runs("runs/*un") == NAMED
-    assert list(gf.find_runs("runs/_*.run")) == ["_old"]  # which is asked for
+    assert gf.inputs.find_runs("runs", judgments="runs/qrels.txt") == NAMED
+    assert gf.inputs.find_runs("runs/*un") == NAMED
+    assert list(gf.inputs.find_runs("runs/_*.run")) == ["_old"]  # which is asked for
 
 
 def test_a_file_that_is_named_comes_first_and_once(folder):
-    assert list(gf.find_runs(["runs/dense.run", "runs"])) == ["dense", "bm25"]
+    assert list(gf.inputs.find_runs(["runs/dense.run", "runs"])) == ["dense", "bm25"]
     assert gf.compare("qrels.txt", ["runs/dense.run", "runs"]).baseline == "dense"
 
 
@@ -109,18 +111,18 @@ def test_parquet_parts_are_one_run(folder, tmp_path):
     for runs in ("parts", "parts/*.parquet", ["parts"]):
         (scores,) = gf.evaluate_runs("qrels.txt", runs, "P(rel=2)@1").values()
         assert scores["P(rel=2)@1"] == 0.5
-    assert list(gf.find_runs(["parts", "runs/dense.run"])) == ["parts", "dense"]
+    assert list(gf.inputs.find_runs(["parts", "runs/dense.run"])) == ["parts", "dense"]
     (tmp_path / "parts" / "notes.txt").write_text("who made it\n")
     with pytest.warns(
-        gf.GainfulWarning, match=r"one run, in Parquet files; notes\.txt .* left out"
+        gf.errors.GainfulWarning, match=r"one run, in Parquet files; notes\.txt .* left out"
     ):
-        assert list(gf.find_runs("parts")) == ["parts"]
+        assert list(gf.inputs.find_runs("parts")) == ["parts"]
 
 
 def test_parts_in_folders_of_their_own_are_one_run(folder, tmp_path):
     (tmp_path / "table").mkdir()
     parquet(tmp_path / "table" / "day=1" / "0.parquet", RUNS["bm25"])
-    assert gf.find_runs("table") == {"table": "table"}
+    assert gf.inputs.find_runs("table") == {"table": "table"}
 
 
 def test_a_pattern_of_folders_is_a_run_for_each(folder, tmp_path):
@@ -132,12 +134,12 @@ def test_a_pattern_of_folders_is_a_run_for_each(folder, tmp_path):
 
 
 def test_spark_has_every_folder_as_one_run(folder):
-    assert gf.find_runs("runs", engine=gf.Spark()) == {"runs": "runs"}
+    assert gf.inputs.find_runs("runs", engine=gf.Spark()) == {"runs": "runs"}
 
 
 def test_a_file_whose_name_looks_like_a_pattern(folder):
     (folder / "a[1].run").write_text(RUNS["bm25"])
-    assert gf.find_runs("runs/a[1].run") == {"a[1]": "runs/a[1].run"}
+    assert gf.inputs.find_runs("runs/a[1].run") == {"a[1]": "runs/a[1].run"}
 
 
 def test_a_saved_baseline_among_the_files(folder, tmp_path):
@@ -167,7 +169,7 @@ def test_refused(case, folder, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "_SUCCESS").touch()
     given, told = REFUSED[case]
-    with pytest.raises(gf.InputError) as refused:
+    with pytest.raises(gf.errors.InputError) as refused:
         gf.evaluate_runs("qrels.txt", given)
     assert told in str(refused.value)
 
@@ -175,7 +177,7 @@ def test_refused(case, folder, tmp_path):
 def test_a_folder_of_judgments_alone(folder, tmp_path):
     (tmp_path / "judged").mkdir()
     (tmp_path / "judged" / "q.txt").write_text(JUDGMENTS)
-    with pytest.raises(gf.InputError, match="expected runs, found the judgments alone"):
+    with pytest.raises(gf.errors.InputError, match="expected runs, found the judgments alone"):
         gf.evaluate_runs("judged/q.txt", "judged")
 
 

@@ -161,14 +161,14 @@ def test_a_stream_as_judgments_of_several_runs(make):
 def test_what_is_wrong_in_a_stream_has_its_place():
     table = pa.table({"query": ["q1", "q1"], "doc": ["a", "b"], "score": [1.0, float("nan")]})
     for measure in ("nDCG", "nDCG@1"):
-        with pytest.raises(gf.InputError, match="row 2, query 'q1', document 'b'"):
+        with pytest.raises(gf.errors.InputError, match="row 2, query 'q1', document 'b'"):
             gf.evaluate(JUDGED, table.to_reader(), measure)
 
 
 def test_a_stream_that_was_read_already():
     reader = TIED.to_reader()
     reader.read_all()
-    with pytest.raises(gf.InputError):
+    with pytest.raises(gf.errors.InputError):
         gf.evaluate(JUDGED, reader)
 
 
@@ -178,5 +178,5 @@ def test_a_stream_that_breaks():
         raise OSError("the network is gone")
 
     for measure in ("nDCG", "nDCG@1"):
-        with pytest.raises(gf.GainfulError):
+        with pytest.raises(gf.errors.GainfulError):
             gf.evaluate(JUDGED, pa.RecordBatchReader.from_batches(TIED.schema, batches()), measure)

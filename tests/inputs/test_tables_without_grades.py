@@ -82,7 +82,7 @@ def test_a_column_that_may_be_the_grade_is_asked_about(tmp_path, name):
     bought = {**CLICKS, "bought": [1, 0, 2]}
     path = written(tmp_path, name, bought)
     with pytest.raises(
-        gf.InputError, match=r"a column for grade, found only .*'bought'.*grade= \(None"
+        gf.errors.InputError, match=r"a column for grade, found only .*'bought'.*grade= \(None"
     ):
         gf.evaluate(path, RUN)
     assert_same(gf.evaluate(path, RUN, ["nDCG@10", "CG"], columns={"grade": None}))
@@ -120,7 +120,7 @@ def test_rows_that_the_engine_does_not_read(tmp_path):
 
 
 def test_a_run_without_scores_is_told():
-    with pytest.raises(gf.InputError, match="a column for score"):
+    with pytest.raises(gf.errors.InputError, match="a column for score"):
         gf.evaluate(JUDGMENTS, pd.DataFrame(CLICKS))
 
 
@@ -146,11 +146,11 @@ def test_ids_of_every_type(ids, texts):
 
 def test_ids_that_are_fractions_are_refused():
     frame = pd.DataFrame({"query": [1.5], "doc": ["a"], "grade": [1]})
-    with pytest.raises(gf.InputError, match=r"the id 1\.5 in the column 'query'"):
+    with pytest.raises(gf.errors.InputError, match=r"the id 1\.5 in the column 'query'"):
         gf.evaluate(frame, {"1": {"a": 1}})
     large = pd.DataFrame({"query": [2.0**60], "doc": ["a"], "grade": [1]})
-    with pytest.raises(gf.InputError, match="ids are whole numbers"):
+    with pytest.raises(gf.errors.InputError, match="ids are whole numbers"):
         gf.evaluate(large, {"1": {"a": 1}})
     missing = pd.DataFrame({"query": [1.0, None], "doc": ["a", "b"], "grade": [1, 1]})
-    with pytest.raises(gf.InputError, match="an id as query"):
+    with pytest.raises(gf.errors.InputError, match="an id as query"):
         gf.evaluate(missing, {"1": {"a": 1}})

@@ -168,7 +168,7 @@ sys.stdin = Input
 for given in ({str(run)!r}, "-", pipe()):
     try:
         gf.evaluate({{"q": {{"d1": 1}}}}, given)
-    except gf.InputError as problem:
+    except gf.errors.InputError as problem:
         print(problem.where, problem.found, sep=": ")
 """
     done = subprocess.run(
@@ -202,7 +202,7 @@ def test_a_temporary_folder_whose_name_is_no_text(tmp_path):
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
     folder.mkdir()
     with pytest.raises(
-        gf.InputError, match="temporary directory: expected a path in UTF-8"
+        gf.errors.InputError, match="temporary directory: expected a path in UTF-8"
     ) as said:
         gf.write_run(RUN, tmp_path / "x.run", engine=Engine(folder=folder))
     assert str(said.value).encode()  # it can be printed

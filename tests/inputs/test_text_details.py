@@ -57,12 +57,12 @@ def test_ids_that_only_python_reads_and_no_judged_document(files):
     """What the engine refuses is read row by row; that nothing is judged is a warning as ever."""
     path = files("run.jsonl", '{"qid": "q", "docno": 1180591620717411303424, "score": 1}\n')
     for measure in ("nDCG", "nDCG@1"):
-        with pytest.warns(gf.GainfulWarning, match="the run has '1180591620717411303424'"):
+        with pytest.warns(gf.errors.GainfulWarning, match="the run has '1180591620717411303424'"):
             assert gf.evaluate({"q": {"a": 1}}, path, measure)[measure] == 0.0
 
 
 @pytest.mark.parametrize("run", [{"q": {"a": 1.0}}, "query,doc,score\nq,a,1\n", "1 qid:1 1:0\n"])
 def test_predictions_are_no_judgments(files, run):
     given = run if isinstance(run, dict) else files("run.txt", run)
-    with pytest.raises(gf.InputError, match="Labels come first, then the predictions"):
+    with pytest.raises(gf.errors.InputError, match="Labels come first, then the predictions"):
         gf.evaluate(files("p.txt", "0.1\n0.2\n"), given)

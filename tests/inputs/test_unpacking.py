@@ -51,9 +51,9 @@ def test_what_is_packed_too_well_is_refused(ending, files, tmp_path):
         lambda: gf.evaluate({"q": {"a": 1}}, path, engine=gf.Engine(folder=folder)),
         lambda: gf.evaluate(path, {"q": {"a": 1}}, engine=gf.Engine(folder=folder)),
         lambda: read_table(path, QUERIES, "scores"),
-        lambda: gf.read_chunk_map(path),
+        lambda: gf.inputs.read_chunk_map(path),
     ):
-        with pytest.raises(gf.InputError, match=told):
+        with pytest.raises(gf.errors.InputError, match=told):
             read()
     assert list(folder.iterdir()) == []
 
@@ -68,7 +68,7 @@ def test_the_limit_can_be_raised_and_lowered(ending, files):
     for size in (f"{len(MIXED)}B", "0.1MB", "1 GiB"):
         assert unpacked(path, unpacked=size)[0] == len(MIXED)
     for size, told in ((f"{len(MIXED) - 1}B", "kB"), ("10B", "10 B"), ("2KB", "2 kB")):
-        with pytest.raises(gf.InputError, match=f"at most .*{told} when"):
+        with pytest.raises(gf.errors.InputError, match=f"at most .*{told} when"):
             unpacked(path, unpacked=size)
 
 
@@ -89,7 +89,7 @@ def test_the_last_room_on_the_disk_is_left(ending, files, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(0, 0, 5000))
     path = files(f"run.{ending}", PACKINGS[ending](MIXED))
     told = re.escape(f"room for what is written on the way, found 5 kB free, and {path} takes more")
-    with pytest.raises(gf.InputError, match=told):
+    with pytest.raises(gf.errors.InputError, match=told):
         unpacked(path)
     assert unpacked(files(f"short.{ending}", PACKINGS[ending](b"q d\n")))[0] == 4
 

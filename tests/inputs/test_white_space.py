@@ -125,7 +125,7 @@ def test_rows_that_carriage_returns_end_are_not_one_row(end, last, tmp_path):
     path.write_bytes((end.join(["q a 1.5", "q b 2.5"]) + last).encode())
     columns = {"query": "1", "doc": "2", "run.score": "3"}
     judgments = {"q": {"a": 1, "b": 2}}
-    with pytest.raises(gf.InputError, match="found carriage returns alone"):
+    with pytest.raises(gf.errors.InputError, match="found carriage returns alone"):
         gf.evaluate(judgments, path, columns=columns)
     path.write_bytes(path.read_bytes().replace(b"\r", b"\n"))
     assert gf.evaluate(judgments, path, columns=columns)["nDCG@10"] == 1

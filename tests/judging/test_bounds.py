@@ -15,7 +15,7 @@ TABLE = "gain={-2: -3, -1: -1, 0: 0, 1: 1, 2: 5, 3: 4}"
 CUTOFFS = (None, 1, 2, 3, 5)
 DOCS = [f"d{place}" for place in range(6)]
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 
 def small_case(rng):
@@ -170,7 +170,7 @@ def test_any_number_of_unseen_documents():
     assert many["R"].low == 0.0
     same = gf.bounds(judgments, run, "nDCG@3", grades={0, 1}, unseen=2)["nDCG@3"]
     assert same.low == many["nDCG@3"].low
-    with pytest.raises(gf.InputError, match="a cutoff"):
+    with pytest.raises(gf.errors.InputError, match="a cutoff"):
         gf.bounds(judgments, run, "nDCG", grades={0, 1}, unseen=None)
 
 
@@ -180,7 +180,7 @@ def test_the_bounds_of_a_mean_are_the_means_of_the_bounds():
     found = gf.bounds(judgments, run, "nDCG@2", grades=(0, 1))
     each = [found.query(query, "nDCG@2") for query in judgments]
     assert found["nDCG@2"].low == pytest.approx(sum(bound.low for bound in each) / 3)
-    assert each[2] == gf.Bound(0.0, 0.0, 0.0)  # missing, which no grade changes
+    assert each[2] == gf.results.Bound(0.0, 0.0, 0.0)  # missing, which no grade changes
     scores = gf.evaluate(judgments, run, "nDCG@2")
     assert found["nDCG@2"].value == scores["nDCG@2"]
     assert "nDCG@2" in str(found)
@@ -204,7 +204,7 @@ def test_what_is_certain_of_a_difference():
     assert "are equal, whatever" in same.certificate
     one = gf.bounds({"q": {"b": 0}}, {"q": {"x": 1}}, "P@1", grades={0, 1}, against={"q": {"b": 1}})
     assert one["P@1"].sign == "never below"
-    with pytest.raises(gf.InputError, match="those of one run"):
+    with pytest.raises(gf.errors.InputError, match="those of one run"):
         _ = gf.bounds(judgments, good, "nDCG@2", grades=(0, 3)).certificate
 
 
@@ -238,7 +238,7 @@ def test_nothing_known_to_be_good_and_grades_below_nothing():
     ],
 )
 def test_bad_input(options, told):
-    with pytest.raises(gf.InputError, match=told):
+    with pytest.raises(gf.errors.InputError, match=told):
         gf.bounds({"q": {"a": 1}}, {"q": {"a": 1, "x": 2}}, **options)
 
 
@@ -255,12 +255,12 @@ def test_bad_input(options, told):
 )
 def test_policies_under_which_a_grade_would_change_more_than_gains(policy):
     judgments, run = {"q": {"a": 1}}, {"q": {"a": 1, "x": 1}}
-    with pytest.raises(gf.PolicyError, match=next(iter(policy))):
+    with pytest.raises(gf.errors.PolicyError, match=next(iter(policy))):
         gf.bounds(judgments, run, "nDCG", grades=(0, 1), policy=gf.Policy(**policy))
     # The lists of two runs are ordered by id.
     order = gf.Policy(ties="order")
     assert gf.bounds(judgments, run, "P@1", grades={0, 1}, policy=order)["P@1"].low == 1.0
-    with pytest.raises(gf.PolicyError, match="ties=auto or doc"):
+    with pytest.raises(gf.errors.PolicyError, match="ties=auto or doc"):
         gf.bounds(judgments, run, "P@1", grades={0, 1}, policy=order, against=run)
 
 
@@ -274,7 +274,7 @@ def test_queries_that_are_skipped_count_nowhere():
     assert found["nDCG"].high == 1.0
     both = gf.bounds(judgments, run, "nDCG", grades={0, 1}, policy=skip, against=other)
     assert both.queries == ("1",)
-    with pytest.raises(gf.InputError, match="that both have"):
+    with pytest.raises(gf.errors.InputError, match="that both have"):
         gf.bounds(judgments, run, "nDCG", grades={0, 1}, policy=skip, against={"3": {"c": 1}})
 
 

@@ -17,12 +17,12 @@ RUN = {"q": {"d": 9, "x": 8, "a": 7, "f": 6, "b": 5, "g": 4}}
 def test_with_all_judged_it_is_ndcg(measure):
     grades = {"q": {doc: grade for doc, (_, grade) in POOL.items()}}
     expected = gf.evaluate(grades, RUN, measure)[measure]
-    assert gf.inferred_ndcg({"q": POOL}, RUN, measure).mean == pytest.approx(expected)
+    assert gf.judging.inferred_ndcg({"q": POOL}, RUN, measure).mean == pytest.approx(expected)
 
 
 def test_worked_by_hand():
     pool = {"q": {"a": (1, 2), "b": (1, 0), "c": (2, -1), "d": (2, 1)}}
-    found = gf.inferred_ndcg(pool, {"q": {"a": 3, "c": 2, "d": 1}})
+    found = gf.judging.inferred_ndcg(pool, {"q": {"a": 3, "c": 2, "d": 1}})
     # Stratum 2 has two documents in the list, one judged: it counts twice.
     assert found.dcg[0] == pytest.approx(2 + 2 * (1 / 2))
     # In the ideal, one of grade 2 and two of grade 1.
@@ -32,7 +32,7 @@ def test_worked_by_hand():
 
 def test_the_mean_over_all_samples_is_the_truth():
     """Of a stratum that is in the list whole, every sample of the same size is as likely."""
-    truth = gf.inferred_ndcg({"q": POOL}, RUN | {"q": {**RUN["q"], "e": 3, "c": 2}})
+    truth = gf.judging.inferred_ndcg({"q": POOL}, RUN | {"q": {**RUN["q"], "e": 3, "c": 2}})
     stratum = [doc for doc, (number, _) in POOL.items() if number == 2]
     run = {"q": {**RUN["q"], "e": 3, "c": 2}}
     parts = []
@@ -41,14 +41,14 @@ def test_the_mean_over_all_samples_is_the_truth():
             doc: (number, grade if number == 1 or doc in judged else -1)
             for doc, (number, grade) in POOL.items()
         }
-        parts.append(gf.inferred_ndcg({"q": pool}, run).dcg[0])
+        parts.append(gf.judging.inferred_ndcg({"q": pool}, run).dcg[0])
     assert sum(parts) / len(parts) == pytest.approx(truth.dcg[0])
 
 
 def test_files(files):
     lines = "".join(f"q 0 {doc} {stratum} {grade}\n" for doc, (stratum, grade) in POOL.items())
-    found = gf.inferred_ndcg(files("samples", lines), RUN)
-    assert found.mean == gf.inferred_ndcg({"q": POOL}, RUN).mean
+    found = gf.judging.inferred_ndcg(files("samples", lines), RUN)
+    assert found.mean == gf.judging.inferred_ndcg({"q": POOL}, RUN).mean
     assert "nDCG" in str(found)
 
 
@@ -65,15 +65,15 @@ def test_files(files):
     ],
 )
 def test_bad_samples(samples, told):
-    with pytest.raises(gf.InputError, match=told):
-        gf.inferred_ndcg(samples, RUN)
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.judging.inferred_ndcg(samples, RUN)
 
 
 def test_a_byte_order_mark_and_the_policy(files):
     marked = files("marked", "\ufeffq 0 a 1 1\n")
-    assert gf.inferred_ndcg(marked, {"q": {"a": 1}}).mean == 1.0
-    with pytest.raises(gf.PolicyError, match="empty=zero"):
-        gf.inferred_ndcg({"q": POOL}, RUN, policy=gf.Policy(empty="error"))
+    assert gf.judging.inferred_ndcg(marked, {"q": {"a": 1}}).mean == 1.0
+    with pytest.raises(gf.errors.PolicyError, match="empty=zero"):
+        gf.judging.inferred_ndcg({"q": POOL}, RUN, policy=gf.Policy(empty="error"))
 
 
 def test_bad_files(files):
@@ -81,12 +81,12 @@ def test_bad_files(files):
         ("q 0 a 1\n", ":1: expected 5 fields"),
         ("", "samples of pools, found an empty file"),
     ):
-        with pytest.raises(gf.InputError, match=told):
-            gf.inferred_ndcg(files("bad", text), RUN)
-    with pytest.raises(gf.InputError, match="again"):
-        gf.inferred_ndcg(files("twice", "q 0 a 1 1\nq 0 a 1 2\n"), RUN)
-    with pytest.raises(gf.InputError, match="nDCG"):
-        gf.inferred_ndcg({"q": POOL}, RUN, "AP")
+        with pytest.raises(gf.errors.InputError, match=told):
+            gf.judging.inferred_ndcg(files("bad", text), RUN)
+    with pytest.raises(gf.errors.InputError, match="again"):
+        gf.judging.inferred_ndcg(files("twice", "q 0 a 1 1\nq 0 a 1 2\n"), RUN)
+    with pytest.raises(gf.errors.InputError, match="nDCG"):
+        gf.judging.inferred_ndcg({"q": POOL}, RUN, "AP")
 
 
 # --- AP
@@ -109,7 +109,7 @@ SAMPLE_EVAL = {1: 0.2151, 2: 0.121, 3: 0.2294, 4: 0.2086, 5: 0.1986, 6: 0.4464}
 
 def test_xinfap_is_that_of_sample_eval():
     made = {str(seed): drawn(seed) for seed in SAMPLE_EVAL}
-    found = gf.inferred_ap(
+    found = gf.judging.inferred_ap(
         {query: pool for query, (pool, _) in made.items()},
         {query: run for query, (_, run) in made.items()},
     )
@@ -160,7 +160,7 @@ def literal_xinfap(pool, run, least):
 def test_xinfap_is_its_definition(seed):
     pool, run = drawn(seed)
     for least in (1, 2):
-        found = gf.inferred_ap({"q": pool}, {"q": run}, f"AP(rel={least})")
+        found = gf.judging.inferred_ap({"q": pool}, {"q": run}, f"AP(rel={least})")
         assert found.mean == pytest.approx(literal_xinfap(pool, run, least), rel=1e-12)
         assert "AP" in str(found)
 
@@ -172,15 +172,15 @@ def test_with_all_judged_xinfap_is_ap():
         grades = {"q": {doc: grade for doc, (_, grade) in whole.items()}}
         for measure in ("AP", "AP(rel=2)", "AP@10"):
             expected = gf.evaluate(grades, {"q": run}, measure)[measure]
-            found = gf.inferred_ap({"q": whole}, {"q": run}, measure).mean
+            found = gf.judging.inferred_ap({"q": whole}, {"q": run}, measure).mean
             assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_xinfap_refuses_other_measures_and_has_no_relevant_document():
     for measure in ("nDCG", "AP(denominator=min)@5"):
-        with pytest.raises(gf.InputError, match="expected AP with denominator=R"):
-            gf.inferred_ap({"q": POOL}, RUN, measure)
-    assert gf.inferred_ap({"q": {"a": (1, 0)}}, RUN).mean == 0.0
-    assert gf.inferred_ap({"q": {"a": (1, -1), "b": (2, 1)}}, {"q": {"z": 1.0}}).mean == 0.0
-    with pytest.raises(gf.InputError, match="a query of the samples"):
-        gf.inferred_ap({"other": {"a": (1, 1)}}, RUN)
+        with pytest.raises(gf.errors.InputError, match="expected AP with denominator=R"):
+            gf.judging.inferred_ap({"q": POOL}, RUN, measure)
+    assert gf.judging.inferred_ap({"q": {"a": (1, 0)}}, RUN).mean == 0.0
+    assert gf.judging.inferred_ap({"q": {"a": (1, -1), "b": (2, 1)}}, {"q": {"z": 1.0}}).mean == 0.0
+    with pytest.raises(gf.errors.InputError, match="a query of the samples"):
+        gf.judging.inferred_ap({"other": {"a": (1, 1)}}, RUN)

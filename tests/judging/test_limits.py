@@ -22,7 +22,7 @@ def permutations(judgments, docs, measure):
 
 def test_the_published_example_of_a_random_order():
     grades = dict(zip("abcdefg", [3, 2, 2, 1, 0, 0, 0], strict=True))
-    found = gf.random_order({"q": grades}, {"q": dict.fromkeys(grades, 1)}, "nDCG@4")
+    found = gf.judging.random_order({"q": grades}, {"q": dict.fromkeys(grades, 1)}, "nDCG@4")
     assert found.expected[0] == pytest.approx(0.5142787, abs=5e-8)
     assert found.variance[0] == pytest.approx(0.0408237, abs=5e-8)
 
@@ -48,7 +48,7 @@ def test_closed_forms_equal_all_orders(measure):
         run = {"q": {f"d{n}": -float(n) for n in range(len(listed))}}
         values = permutations(judgments["q"], list(run["q"]), measure)
         assert len(values) == math.factorial(5)
-        found = gf.random_order(judgments, run, measure)
+        found = gf.judging.random_order(judgments, run, measure)
         assert found.expected[0] == pytest.approx(np.mean(values))
         assert found.variance[0] == pytest.approx(np.var(values))
 
@@ -59,43 +59,43 @@ def test_chance_is_the_same_for_grades_of_any_size(power):
     scaled = {doc: math.ldexp(grade, power) for doc, grade in grades.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        plain = gf.random_order({"q": grades}, run, "nDCG@3")
-        found = gf.random_order({"q": scaled}, run, "nDCG@3")
+        plain = gf.judging.random_order({"q": grades}, run, "nDCG@3")
+        found = gf.judging.random_order({"q": scaled}, run, "nDCG@3")
     assert (found.expected[0], found.variance[0]) == (plain.expected[0], plain.variance[0])
 
 
 @pytest.mark.parametrize("measure", ["CG", "DCG@2"])
 def test_a_variance_beyond_all_numbers_is_refused(measure):
     run = {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}
-    plain = gf.random_order({"q": {"a": 1, "b": 0.5}}, run, measure)
+    plain = gf.judging.random_order({"q": {"a": 1, "b": 0.5}}, run, measure)
     large = {"q": {"a": 2.0**500, "b": 2.0**499}}
-    found = gf.random_order(large, run, measure)
+    found = gf.judging.random_order(large, run, measure)
     assert found.expected[0] == math.ldexp(plain.expected[0], 500)
     assert found.variance[0] == math.ldexp(plain.variance[0], 1000)
-    with pytest.raises(gf.InputError, match="gains whose squares a float64 holds"):
-        gf.random_order({"q": {"a": 1e308}}, run, "DCG@2")
+    with pytest.raises(gf.errors.InputError, match="gains whose squares a float64 holds"):
+        gf.judging.random_order({"q": {"a": 1e308}}, run, "DCG@2")
 
 
 def test_corrected_for_chance():
     judgments = {"q": {"a": 1, "b": 0, "c": 0}}
-    best = gf.random_order(judgments, {"q": {"a": 3, "b": 2, "c": 1}}, "nDCG")
+    best = gf.judging.random_order(judgments, {"q": {"a": 3, "b": 2, "c": 1}}, "nDCG")
     assert best.corrected[0] == 1.0
-    worst = gf.random_order(judgments, {"q": {"c": 3, "b": 2, "a": 1}}, "nDCG")
+    worst = gf.judging.random_order(judgments, {"q": {"c": 3, "b": 2, "a": 1}}, "nDCG")
     expected = (1 + 1 / math.log2(3) + 0.5) / 3
     assert worst.expected[0] == pytest.approx(expected)
     assert worst.means["corrected"] == pytest.approx((0.5 - expected) / (1 - expected))
-    alone = gf.random_order({"q": {"a": 1}}, {"q": {"a": 1}}, "nDCG")
+    alone = gf.judging.random_order({"q": {"a": 1}}, {"q": {"a": 1}}, "nDCG")
     assert (alone.expected[0], alone.variance[0], alone.corrected[0]) == (1.0, 0.0, 0.0)
-    with pytest.raises(gf.InputError, match="CG, DCG, nDCG"):
-        gf.random_order(judgments, {"q": {"a": 1}}, "AP")
+    with pytest.raises(gf.errors.InputError, match="CG, DCG, nDCG"):
+        gf.judging.random_order(judgments, {"q": {"a": 1}}, "AP")
 
 
 def test_chance_under_a_policy():
     judgments, run = {"q": {"a": 1}, "p": {"b": 1}}, {"q": {"a": 1}}
-    skipped = gf.random_order(judgments, run, "nDCG", policy=gf.Policy(missing="skip"))
+    skipped = gf.judging.random_order(judgments, run, "nDCG", policy=gf.Policy(missing="skip"))
     assert skipped.means == {"value": 1.0, "expected": 1.0, "corrected": 0.0}
-    with pytest.raises(gf.PolicyError, match="empty=zero"):
-        gf.random_order(judgments, run, "nDCG", policy=gf.Policy(empty="one"))
+    with pytest.raises(gf.errors.PolicyError, match="empty=zero"):
+        gf.judging.random_order(judgments, run, "nDCG", policy=gf.Policy(empty="one"))
 
 
 def test_a_curve_is_the_measure_at_every_cutoff():
@@ -107,11 +107,11 @@ def test_a_curve_is_the_measure_at_every_cutoff():
     assert found.values.shape == (2, 5)
     assert len(found.table().rows) == 5
     for bad, told in (("Rprec", "has a cutoff"), ("nDCG@0", "whole number")):
-        with pytest.raises(gf.GainfulError, match=told):
+        with pytest.raises(gf.errors.GainfulError, match=told):
             gf.curve(judgments, run, bad)
-    with pytest.raises(gf.InputError, match="from 1"):
+    with pytest.raises(gf.errors.InputError, match="from 1"):
         gf.curve(judgments, run, upto=0)
-    with pytest.raises(gf.InputError, match="cutoff: expected a whole number from 1 to 5"):
+    with pytest.raises(gf.errors.InputError, match="cutoff: expected a whole number from 1 to 5"):
         found[6]
 
 
@@ -140,19 +140,19 @@ def test_ties_of_lists_that_were_cut():
     run = {"q": {"a": 1, "b": 1, "c": 0}}  # by id b stands first, and a is below the cutoff
     scores = gf.evaluate(judgments, run, "nDCG@1")
     assert scores["nDCG@1"] == 0.0
-    assert scores.ties["nDCG@1"] == gf.TieRange(0.0, 0.5, 1.0)
+    assert scores.ties["nDCG@1"] == gf.results.TieRange(0.0, 0.5, 1.0)
 
 
 def test_a_warning_of_ties():
     judgments, run = {"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}
     with pytest.warns(
-        gf.GainfulWarning, match=r"nDCG@1 is 0.0000, and would be from 0.0000 to 1.0000"
+        gf.errors.GainfulWarning, match=r"nDCG@1 is 0.0000, and would be from 0.0000 to 1.0000"
     ):
         gf.evaluate(judgments, run, "nDCG@1", tie_warning=0.1)
     gf.evaluate(judgments, run, "nDCG", tie_warning=0.1)  # no cutoff that a tie could straddle
     gf.evaluate(judgments, {"q": {"a": 1, "b": 2}}, "nDCG@1", tie_warning=0)
     for amount in (-1, True, "x", math.nan):
-        with pytest.raises(gf.InputError, match="tie_warning"):
+        with pytest.raises(gf.errors.InputError, match="tie_warning"):
             gf.evaluate(judgments, run, "nDCG@1", tie_warning=amount)
 
 
@@ -173,9 +173,11 @@ def test_ties_are_of_what_was_measured():
     judgments, run = {"q": {"a": 3, "b": 0, "c": 1}}, {"q": {"b": 1.0, "a": 1.0, "c": 0.5}}
     scores = gf.evaluate(judgments, run, "nDCG@2")
     run["q"]["a"] = 9.0
-    with pytest.raises(gf.InputError, match="as they were, found others: they have changed since"):
+    with pytest.raises(
+        gf.errors.InputError, match="as they were, found others: they have changed since"
+    ):
         _ = scores.ties
-    with pytest.raises(gf.InputError, match="they have changed since"):
+    with pytest.raises(gf.errors.InputError, match="they have changed since"):
         scores.plot.curve()
     run["q"]["a"] = 1.0
     assert scores.ties["nDCG@2"].best > scores.ties["nDCG@2"].worst
@@ -189,18 +191,18 @@ def test_ties_of_what_can_be_read_only_once():
     twice = pa.concat_tables([rows, rows, pa.table({"query": ["q"], "doc": ["b"], "score": [2.0]})])
     for run in (twice, twice.to_reader()):
         cut = gf.evaluate(judgments, run, "nDCG@1")
-        with pytest.raises(gf.InputError, match="each document once"):
+        with pytest.raises(gf.errors.InputError, match="each document once"):
             _ = cut.ties
 
 
 def test_policy_and_coverage_stand_with_every_value():
     judgments, run = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 1.0}}
-    for found in (gf.curve(judgments, run), gf.random_order(judgments, run)):
+    for found in (gf.curve(judgments, run), gf.judging.random_order(judgments, run)):
         assert found.policy == gf.Policy(ties="doc", negative="keep", fold="none")
         assert found.coverage.missing == ("q2",)
         assert "1 of 2 queries, 1 missing" in str(found)
         assert "policy    default" in str(found)
-        assert "missing=zero" in gf.render(found, verbose=True)
+        assert "missing=zero" in gf.writing.render(found, verbose=True)
 
 
 JUDGED, FOUND = {"q": {"a": 2, "b": 0}}, {"q": {"a": 3.0, "x": 2.0}}
@@ -222,7 +224,7 @@ def test_bounds_at_the_deepest_cutoff_are_those_of_the_whole(name, against):
 
 @pytest.mark.parametrize("unseen", [10**8, 10**9, 10**15])
 def test_an_ideal_beyond_memory_is_refused(unseen):
-    with pytest.raises(gf.InputError, match="an ideal of at most 10,000,000 documents"):
+    with pytest.raises(gf.errors.InputError, match="an ideal of at most 10,000,000 documents"):
         gf.bounds(JUDGED, FOUND, "nDCG", grades=(0, 2), unseen=unseen)
     assert gf.bounds(JUDGED, FOUND, "nDCG@9", grades=(0, 2), unseen=unseen)["nDCG@9"].low > 0
     assert gf.bounds(JUDGED, FOUND, "AP", grades=(0, 2), unseen=unseen)["AP"].high == 1.0
@@ -268,12 +270,12 @@ def test_a_long_curve_is_read_at_any_cutoff():
 
 @pytest.mark.parametrize("upto", [100_001, 10**20, 10**400])
 def test_a_curve_has_a_limit(upto):
-    with pytest.raises(gf.InputError, match="a whole number from 1 to 100,000"):
+    with pytest.raises(gf.errors.InputError, match="a whole number from 1 to 100,000"):
         gf.curve(JUDGED, FOUND, upto=upto)
 
 
 @pytest.mark.parametrize("resamples", [10_000_001, 10**9, 10**400])
 def test_resamples_have_a_limit(resamples):
     scores = {"a": {"q": 1.0, "r": 2.0}, "b": {"q": 2.0, "r": 1.0}}
-    with pytest.raises(gf.InputError, match="a whole number from 1 to 10,000,000"):
-        gf.compare_scores(scores, resamples=resamples)
+    with pytest.raises(gf.errors.InputError, match="a whole number from 1 to 10,000,000"):
+        gf.comparison.compare_scores(scores, resamples=resamples)

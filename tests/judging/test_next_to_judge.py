@@ -29,7 +29,7 @@ POLICIES = (
 def _without_warnings():
     """Random judgments and runs may not meet; that is said, and not what is looked at here."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gf.GainfulWarning)
+        warnings.simplefilter("ignore", gf.errors.GainfulWarning)
         yield
 
 
@@ -109,8 +109,8 @@ def test_priorities_are_those_of_a_literal_recomputation(seed, measure, policy):
             differences = [a - b for a, b in zip(means["A"], means["B"], strict=True)]
             apart[document] = max(differences) - min(differences)
         options = {"grades": grades, "policy": chosen, "budget": None}
-        found = gf.next_to_judge(judgments, runs, measure, **options)
-        compared = gf.next_to_judge(judgments, runs, measure, compare=("A", "B"), **options)
+        found = gf.judging.next_to_judge(judgments, runs, measure, **options)
+        compared = gf.judging.next_to_judge(judgments, runs, measure, compare=("A", "B"), **options)
         for pool, wanted in ((found, expected), (compared, apart)):
             priorities = {(row.query, row.doc): row.priority for row in pool}
             assert priorities.keys() <= wanted.keys()
@@ -133,7 +133,9 @@ def test_flips_are_those_of_a_literal_recomputation(measure):
         now = mean(judgments, runs["A"], measure, policy) - mean(
             judgments, runs["B"], measure, policy
         )
-        found = gf.next_to_judge(judgments, runs, measure, grades=grades, compare=("A", "B"))
+        found = gf.judging.next_to_judge(
+            judgments, runs, measure, grades=grades, compare=("A", "B")
+        )
         documents = [(row.query, row.doc) for row in found]
         every = means_with(judgments, runs, measure, policy, documents, grades)
         for row in found:
@@ -159,7 +161,7 @@ def test_a_small_grade_moves_ndcg_by_its_derivative():
         gains = sorted((grade for grade in judgments["q"].values() if grade), reverse=True)
         ideal = sum(gain * discount(rank) for rank, gain in enumerate(gains, 1))
         value = gf.evaluate(judgments, run, f"nDCG@{cutoff}")[f"nDCG@{cutoff}"]
-        found = gf.next_to_judge(judgments, [run], f"nDCG@{cutoff}", grades=(0, step))
+        found = gf.judging.next_to_judge(judgments, [run], f"nDCG@{cutoff}", grades=(0, step))
         for row in found:
             slope = (discount(row.rank) - value * discount(len(gains) + 1)) / ideal
             assert row.priority / step == pytest.approx(abs(slope), rel=1e-4, abs=1e-8)
@@ -168,18 +170,18 @@ def test_a_small_grade_moves_ndcg_by_its_derivative():
 def test_worked_by_hand():
     judgments, run = {"q": {"a": 1}, "other": {"b": 1}}, {"q": {"x": 3, "a": 2}, "other": {"b": 1}}
     # DCG@2 of q: x at rank 1 is worth 0 to 3 there, and the mean is over two queries.
-    assert [(row.doc, row.priority) for row in gf.next_to_judge(
+    assert [(row.doc, row.priority) for row in gf.judging.next_to_judge(
         judgments, [run], "DCG@2", grades=(0, 3)
     )] == [("x", 1.5)]  # fmt: skip
     # nDCG@2 of q: 0.6309 with x at 0; with x at 3, the list is the ideal order: 1.
-    (row,) = gf.next_to_judge(judgments, [run], "nDCG@2", grades=(0, 3))
+    (row,) = gf.judging.next_to_judge(judgments, [run], "nDCG@2", grades=(0, 3))
     assert row.priority == pytest.approx((1 - 1 / math.log2(3)) / 2, abs=1e-15)
 
 
 def test_a_run_without_the_document_falls_through_the_ideal():
     judgments = {"q": {"a": 1}}
     runs = {"has": {"q": {"a": 2, "x": 1}}, "lacks": {"q": {"a": 1}}}
-    (row,) = gf.next_to_judge(
+    (row,) = gf.judging.next_to_judge(
         judgments, {"lacks": runs["lacks"], "has": runs["has"]}, "nDCG@2", grades=(0, 1)
     )
     # has: 1 → 1. lacks: 1 → 1 / (1 + 1/log2(3)).
@@ -192,7 +194,7 @@ def test_grades_between_the_ends_count():
     judgments = {"q": {"a": 2, "b": 2, "c": 2}}
     run = {"q": {"a": 9, "b": 8, "x": 7, "c": 6}}
     ends, all_of_them = (
-        gf.next_to_judge(judgments, [run], "nDCG@4", grades=grades)[0].priority
+        gf.judging.next_to_judge(judgments, [run], "nDCG@4", grades=grades)[0].priority
         for grades in ((0, 9), (0, 2, 9))
     )
     assert all_of_them > ends
@@ -209,37 +211,39 @@ def test_every_kind_of_input_gives_the_same(form, tmp_path):
     ]
     graded = [("q1", "c", 2.0), ("q2", "b", 1.0)]
     for place, measure in enumerate(("nDCG@2", "AP")):
-        expected = gf.next_to_judge(as_dicts(graded), {"it": as_dicts(rows)}, measure)
+        expected = gf.judging.next_to_judge(as_dicts(graded), {"it": as_dicts(rows)}, measure)
         assert len(expected) == 3
         folder = tmp_path / str(place)  # streams are read once, so each measure has its own
         folder.mkdir()
         run, judgments = form.make(rows, "run", folder), form.make(graded, "judgments", folder)
-        assert gf.next_to_judge(judgments, {"it": run}, measure) == expected
+        assert gf.judging.next_to_judge(judgments, {"it": run}, measure) == expected
 
 
 def test_queries_without_judgments_and_missing_ones_do_not_matter():
     judgments = {"q1": {"a": 1}, "q2": {"b": 1}}
     runs = {"A": {"q1": {"x": 2, "a": 1}, "new": {"y": 1}}, "B": {"q2": {"z": 2, "b": 1}}}
-    found = gf.next_to_judge(judgments, runs, "nDCG@2", grades=(0, 1))
+    found = gf.judging.next_to_judge(judgments, runs, "nDCG@2", grades=(0, 1))
     assert [(row.query, row.doc) for row in found] == [("q1", "x"), ("q2", "z")]
 
 
 def test_runs_without_a_judged_query_are_refused():
-    with pytest.raises(gf.InputError, match="none in common"):
-        gf.next_to_judge({"q1": {"a": 1}}, [{"q2": {"a": 1}}])
-    with pytest.raises(gf.InputError, match="at least one retrieved document"):
-        gf.next_to_judge({"q1": {"a": 1}}, [{}])
+    with pytest.raises(gf.errors.InputError, match="none in common"):
+        gf.judging.next_to_judge({"q1": {"a": 1}}, [{"q2": {"a": 1}}])
+    with pytest.raises(gf.errors.InputError, match="at least one retrieved document"):
+        gf.judging.next_to_judge({"q1": {"a": 1}}, [{}])
 
 
 def test_judged_queries_may_have_no_documents_yet():
-    found = gf.next_to_judge({"q1": {}, "q2": {"b": 1}}, [{"q1": {"x": 1}, "q2": {"b": 1}}], "P@1")
+    found = gf.judging.next_to_judge(
+        {"q1": {}, "q2": {"b": 1}}, [{"q1": {"x": 1}, "q2": {"b": 1}}], "P@1"
+    )
     assert [(row.query, row.doc, row.priority) for row in found] == [("q1", "x", 0.5)]
 
 
 def test_a_document_with_the_id_of_its_query_is_none():
     judgments, run = {"q": {"a": 1, "q": 3}}, {"q": {"q": 9, "x": 8, "a": 7}}
     policy = gf.Policy(drop_self="yes")
-    found = gf.next_to_judge(judgments, [run], "nDCG@1", grades=(0, 3), policy=policy)
+    found = gf.judging.next_to_judge(judgments, [run], "nDCG@1", grades=(0, 3), policy=policy)
     assert [(row.doc, row.rank, row.priority) for row in found] == [("x", 1, 1.0)]
 
 
@@ -249,51 +253,51 @@ def test_the_lowest_grade_is_that_of_all_judgments():
     policy = gf.Policy(absent="lowest")
     every = means_with(judgments, {"it": run}, "DCG@2", policy, [("q1", "x")], (0, 2))
     means = every["q1", "x"]["it"]
-    (row,) = gf.next_to_judge(judgments, [run], "DCG@2", grades=(0, 2), policy=policy)
+    (row,) = gf.judging.next_to_judge(judgments, [run], "DCG@2", grades=(0, 2), policy=policy)
     assert row.priority == pytest.approx(means[1] - means[0], abs=1e-15)
 
 
 def test_the_budget_ends_the_list_and_ties_stand_by_query_rank_and_id():
     judgments = {query: {"a": 1} for query in ("q1", "q2", "q10")}
     run = {query: {"y": 3, "x": 3, "a": 1} for query in judgments}
-    every = gf.next_to_judge(judgments, [run], "P@2", budget=None)
+    every = gf.judging.next_to_judge(judgments, [run], "P@2", budget=None)
     assert [(row.query, row.doc) for row in every] == [
         ("q1", "y"), ("q1", "x"), ("q2", "y"), ("q2", "x"), ("q10", "y"), ("q10", "x"),
     ]  # fmt: skip
-    assert gf.next_to_judge(judgments, [run], "P@2", budget=3).rows == every.rows[:3]
+    assert gf.judging.next_to_judge(judgments, [run], "P@2", budget=3).rows == every.rows[:3]
     assert all(not row.judged and row.grade is None and row.flips is None for row in every)
 
 
 def test_the_default_grades_are_the_ends_of_those_that_occur_and_zero():
     run = {"q": {"x": 1}}
-    assert gf.next_to_judge({"q": {"a": 2, "b": 1}}, [run]).grades == (0.0, 2.0)
-    assert gf.next_to_judge({"q": {"a": -1, "b": 1}}, [run]).grades == (-1.0, 1.0)
-    with pytest.raises(gf.InputError, match="such as \\(0, 3\\)"):
-        gf.next_to_judge({"q": {"a": 0}}, [run])
-    assert len(gf.next_to_judge({"q": {"a": 0}}, [run], grades=(0, 1))) == 1
+    assert gf.judging.next_to_judge({"q": {"a": 2, "b": 1}}, [run]).grades == (0.0, 2.0)
+    assert gf.judging.next_to_judge({"q": {"a": -1, "b": 1}}, [run]).grades == (-1.0, 1.0)
+    with pytest.raises(gf.errors.InputError, match="such as \\(0, 3\\)"):
+        gf.judging.next_to_judge({"q": {"a": 0}}, [run])
+    assert len(gf.judging.next_to_judge({"q": {"a": 0}}, [run], grades=(0, 1))) == 1
 
 
 def test_many_copies_are_evaluated_in_parts(monkeypatch):
     from gainful.judging import judging_priorities as variants
 
     judgments, runs = random_runs(2)
-    whole = gf.next_to_judge(judgments, runs, "nDCG@3", grades=(0, 1, 2))
+    whole = gf.judging.next_to_judge(judgments, runs, "nDCG@3", grades=(0, 1, 2))
     assert len(whole) > 1
     monkeypatch.setattr(variants, "_TOGETHER", 1)
-    assert gf.next_to_judge(judgments, runs, "nDCG@3", grades=(0, 1, 2)) == whole
+    assert gf.judging.next_to_judge(judgments, runs, "nDCG@3", grades=(0, 1, 2)) == whole
 
 
 def test_nothing_that_is_given_changes():
     judgments, runs = random_runs(7)
     before = copy.deepcopy((judgments, runs))
-    first = gf.next_to_judge(judgments, runs, grades=(0, 3))
+    first = gf.judging.next_to_judge(judgments, runs, grades=(0, 3))
     assert (judgments, runs) == before
-    assert gf.next_to_judge(judgments, runs, grades=(0, 3)) == first
+    assert gf.judging.next_to_judge(judgments, runs, grades=(0, 3)) == first
 
 
 def test_ids_that_never_meet_are_warned_of():
-    with pytest.warns(gf.GainfulWarning, match="in lower case"):
-        gf.next_to_judge({"q": {"D1": 1}}, [{"q": {"d1": 1}}])
+    with pytest.warns(gf.errors.GainfulWarning, match="in lower case"):
+        gf.judging.next_to_judge({"q": {"D1": 1}}, [{"q": {"d1": 1}}])
 
 
 @pytest.mark.parametrize(
@@ -301,27 +305,27 @@ def test_ids_that_never_meet_are_warned_of():
     [
         (
             {"budget": 0},
-            gf.InputError,
+            gf.errors.InputError,
             "budget: expected a whole number from 1 to [0-9,]+, found 0",
         ),
-        ({"budget": -1}, gf.InputError, "budget"),
-        ({"budget": 2.5}, gf.InputError, "budget"),
-        ({"depth": 0}, gf.InputError, "depth"),
-        ({"grades": (1, 1)}, gf.InputError, "two different grades"),
-        ({"grades": "03"}, gf.InputError, "grades"),
-        ({"grades": (0, float("nan"))}, gf.InputError, "grades"),
-        ({"compare": ("A", "C")}, gf.InputError, "the names of two of the runs, found 'C'"),
-        ({"compare": ("A", "A")}, gf.InputError, "compare"),
-        ({"compare": "AB"}, gf.InputError, "compare"),
-        ({"judgments": None}, gf.InputError, "see pool"),
-        ({"measure": "IDCG@3"}, gf.MeasureError, "measure of judgments alone"),
-        ({"measure": "GMAP"}, gf.MeasureError, "geometric mean"),
-        ({"measure": "nDCG@5,10"}, gf.MeasureError, "one measure"),
-        ({"measure": 5}, gf.MeasureError, "a text such as"),
-        ({"policy": gf.Policy(empty="nan")}, gf.PolicyError, "there is a mean"),
+        ({"budget": -1}, gf.errors.InputError, "budget"),
+        ({"budget": 2.5}, gf.errors.InputError, "budget"),
+        ({"depth": 0}, gf.errors.InputError, "depth"),
+        ({"grades": (1, 1)}, gf.errors.InputError, "two different grades"),
+        ({"grades": "03"}, gf.errors.InputError, "grades"),
+        ({"grades": (0, float("nan"))}, gf.errors.InputError, "grades"),
+        ({"compare": ("A", "C")}, gf.errors.InputError, "the names of two of the runs, found 'C'"),
+        ({"compare": ("A", "A")}, gf.errors.InputError, "compare"),
+        ({"compare": "AB"}, gf.errors.InputError, "compare"),
+        ({"judgments": None}, gf.errors.InputError, "see pool"),
+        ({"measure": "IDCG@3"}, gf.errors.MeasureError, "measure of judgments alone"),
+        ({"measure": "GMAP"}, gf.errors.MeasureError, "geometric mean"),
+        ({"measure": "nDCG@5,10"}, gf.errors.MeasureError, "one measure"),
+        ({"measure": 5}, gf.errors.MeasureError, "a text such as"),
+        ({"policy": gf.Policy(empty="nan")}, gf.errors.PolicyError, "there is a mean"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, error, message):
     usual = {"judgments": {"q": {"a": 1}}, "runs": {"A": {"q": {"x": 1}}, "B": {"q": {"a": 1}}}}
     with pytest.raises(error, match=message):
-        gf.next_to_judge(**{**usual, **arguments})
+        gf.judging.next_to_judge(**{**usual, **arguments})

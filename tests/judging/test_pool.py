@@ -100,7 +100,7 @@ def test_ids_may_be_integers():
 
 def test_an_empty_run_adds_nothing_and_nothing_at_all_is_refused():
     assert gf.pool({"one": ONE, "none": {}, "bare": {"q1": {}}}).rows == gf.pool([ONE]).rows
-    with pytest.raises(gf.InputError, match="at least one retrieved document"):
+    with pytest.raises(gf.errors.InputError, match="at least one retrieved document"):
         gf.pool([{}, {"q": {}}])
 
 
@@ -145,16 +145,16 @@ def test_files_are_cut_after_the_policy(files):
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, message):
-    with pytest.raises(gf.InputError, match=message):
+    with pytest.raises(gf.errors.InputError, match=message):
         gf.pool(**{"runs": RUNS, **arguments})
 
 
 def test_labels_and_predictions_have_no_documents(files):
     labels = files("labels.txt", "1 qid:1 1:0.5\n0 qid:1 1:0.1\n")
     predictions = files("predictions.txt", "0.5\n0.1\n")
-    with pytest.raises(gf.InputError, match="documents with ids"):
+    with pytest.raises(gf.errors.InputError, match="documents with ids"):
         gf.pool([predictions])
-    with pytest.raises(gf.InputError, match="documents with ids"):
+    with pytest.raises(gf.errors.InputError, match="documents with ids"):
         gf.pool([ONE], judgments=labels)
 
 
@@ -276,7 +276,7 @@ def test_a_pool_is_written_filled_in_by_half_and_evaluated(ending, tmp_path):
     """What is not filled in is never taken for a judgment: not by a number, not by a default."""
     path = tmp_path / f"pool.{ending}"
     gf.pool(RUNS, depth=2, judgments=JUDGMENTS).write(path)
-    with pytest.raises(gf.InputError, match=OPEN):
+    with pytest.raises(gf.errors.InputError, match=OPEN):
         gf.evaluate(path, ONE, "nDCG@2")
     rows = rows_in(path)
     assert [(row["query"], row["doc"]) for row in rows] == [
@@ -285,10 +285,10 @@ def test_a_pool_is_written_filled_in_by_half_and_evaluated(ending, tmp_path):
     half = tmp_path / f"half.{ending.split('.')[0]}"
     filled = [graded(row, 1) if row["doc"] in "b" else row for row in rows]
     write_rows(filled, half)
-    with pytest.raises(gf.InputError, match=OPEN):
+    with pytest.raises(gf.errors.InputError, match=OPEN):
         gf.evaluate(half, ONE, "nDCG@2")
     if ending == "json":  # a list of objects is read as a whole
-        with pytest.raises(gf.InputError, match=OPEN):
+        with pytest.raises(gf.errors.InputError, match=OPEN):
             gf.check(half)
     else:
         assert any(each.severity == "error" for each in gf.check(half))
@@ -311,7 +311,7 @@ def test_no_pool_that_is_open_is_taken_for_judgments(ending, judgments, tmp_path
     path = tmp_path / f"pool.{ending}"
     format_ = ending if ending in SHOWN else None
     gf.pool(RUNS, depth=2, judgments=judgments).write(path, format=format_)
-    with pytest.raises(gf.InputError):
+    with pytest.raises(gf.errors.InputError):
         gf.evaluate(path, ONE, "nDCG@2")
 
 
@@ -320,24 +320,26 @@ def test_a_grade_of_minus_one_in_the_judgments_is_not_judged_where_the_policy_sa
     policy = gf.Policy(negative="unjudged")
     rows = {row.doc: row.judged for row in gf.pool([ONE], judgments=judgments, policy=policy)}
     assert rows == {"a": True, "b": False, "c": False, "x": False}
-    docs = [row.doc for row in gf.next_to_judge(judgments, [ONE], "DCG@3", policy=policy)]
+    docs = [row.doc for row in gf.judging.next_to_judge(judgments, [ONE], "DCG@3", policy=policy)]
     assert docs == ["b", "c"]
     keep = gf.Policy(negative="keep")
-    assert [row.doc for row in gf.next_to_judge(judgments, [ONE], "DCG@3", policy=keep)] == ["c"]
+    assert [
+        row.doc for row in gf.judging.next_to_judge(judgments, [ONE], "DCG@3", policy=keep)
+    ] == ["c"]
 
 
 def test_a_file_that_cannot_hold_an_id_is_left_as_it_was(tmp_path):
     path = tmp_path / "pool.qrels"
     path.write_text("old")
-    with pytest.raises(gf.InputError, match="without white space"):
+    with pytest.raises(gf.errors.InputError, match="without white space"):
         gf.pool([{"q": {"a b": 1.0}}]).write(path)
     assert path.read_text() == "old"
-    with pytest.raises(gf.InputError, match="Did you mean"):
+    with pytest.raises(gf.errors.InputError, match="Did you mean"):
         gf.pool([ONE]).write(tmp_path / "pool.qrel")
 
 
 def test_nothing_left_to_judge_is_an_empty_file(tmp_path):
-    empty = gf.next_to_judge({"q": {"a": 1}}, [{"q": {"a": 1}}])
+    empty = gf.judging.next_to_judge({"q": {"a": 1}}, [{"q": {"a": 1}}])
     assert len(empty) == 0
     empty.write(tmp_path / "next.qrels")
     assert (tmp_path / "next.qrels").read_text() == ""

@@ -17,7 +17,7 @@ RUNS = {
 
 
 def test_worked_by_hand():
-    bias = gf.pool_bias(JUDGMENTS, RUNS, "P@2", depth=2)
+    bias = gf.judging.pool_bias(JUDGMENTS, RUNS, "P@2", depth=2)
     found = {row.run: row for row in bias}
     # hybrid alone has d and g: a and e are left, one of two in either query.
     assert (found["hybrid"].value, found["hybrid"].without, found["hybrid"].change) == (
@@ -36,7 +36,7 @@ def test_worked_by_hand():
 
 
 def test_the_depth_says_who_contributed():
-    found = {row.run: row for row in gf.pool_bias(JUDGMENTS, RUNS, "P@2", depth=1)}
+    found = {row.run: row for row in gf.judging.pool_bias(JUDGMENTS, RUNS, "P@2", depth=1)}
     # At rank 1, f is keyword's alone, b is semantic's alone, a and e are shared.
     assert {name: row.unique for name, row in found.items()} == {
         "keyword": 1, "semantic": 1, "hybrid": 0,
@@ -47,7 +47,7 @@ def test_the_depth_says_who_contributed():
 
 
 def test_relevant_is_what_the_measure_takes_for_it():
-    found = {row.run: row for row in gf.pool_bias(JUDGMENTS, RUNS, "P(rel=2)@2", depth=2)}
+    found = {row.run: row for row in gf.judging.pool_bias(JUDGMENTS, RUNS, "P(rel=2)@2", depth=2)}
     assert (found["hybrid"].unique, found["hybrid"].relevant) == (2, 1)
 
 
@@ -81,8 +81,8 @@ def test_values_are_those_of_a_literal_recomputation(measure):
         }
         before = copy.deepcopy((judgments, runs))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", gf.GainfulWarning)
-            bias = gf.pool_bias(judgments, runs, measure, depth=3)
+            warnings.simplefilter("ignore", gf.errors.GainfulWarning)
+            bias = gf.judging.pool_bias(judgments, runs, measure, depth=3)
             for row in bias:
                 assert row.value == gf.evaluate(judgments, runs[row.run], measure)[measure]
                 expected = literal(judgments, runs, row.run, measure, 3)
@@ -92,36 +92,36 @@ def test_values_are_those_of_a_literal_recomputation(measure):
             {row.run: getattr(row, name) for row in bias} for name in ("value", "without")
         )
         if bias.tau is not None:
-            assert bias.tau == gf.kendall_tau(values, without)
+            assert bias.tau == gf.statistics.kendall_tau(values, without)
 
 
 def test_files_and_frames_give_the_same(tmp_path):
-    expected = gf.pool_bias(JUDGMENTS, RUNS, "nDCG@2", depth=2)
+    expected = gf.judging.pool_bias(JUDGMENTS, RUNS, "nDCG@2", depth=2)
     gf.write_judgments(JUDGMENTS, tmp_path / "it.qrels")
     for ending in ("run", "csv", "parquet"):
         paths = {name: tmp_path / f"{name}.{ending}" for name in RUNS}
         for name, run in RUNS.items():
             gf.write_run(run, paths[name])
-        assert gf.pool_bias(tmp_path / "it.qrels", paths, "nDCG@2", depth=2) == expected
+        assert gf.judging.pool_bias(tmp_path / "it.qrels", paths, "nDCG@2", depth=2) == expected
 
 
 def test_a_query_may_lose_all_its_judgments_but_not_all_of_them_may():
     runs = [{"q1": {"a": 1}, "q2": {"b": 1}}, {"q2": {"b": 1}}]
-    first, _ = gf.pool_bias({"q1": {"a": 1}, "q2": {"b": 1}}, runs, "nDCG@1")
+    first, _ = gf.judging.pool_bias({"q1": {"a": 1}, "q2": {"b": 1}}, runs, "nDCG@1")
     assert (first.value, first.without) == (1.0, 0.5)
-    with pytest.raises(gf.InputError, match="run '1' alone contributed"):
-        gf.pool_bias({"q1": {"a": 1}}, [{"q1": {"a": 1}}, {"q1": {"b": 1}}], "nDCG@1")
+    with pytest.raises(gf.errors.InputError, match="run '1' alone contributed"):
+        gf.judging.pool_bias({"q1": {"a": 1}}, [{"q1": {"a": 1}}, {"q1": {"b": 1}}], "nDCG@1")
 
 
 def test_runs_that_all_tie_have_no_tau():
     same = {"q": {"a": 1}}
-    bias = gf.pool_bias({"q": {"a": 1}}, [same, same], "nDCG@1")
+    bias = gf.judging.pool_bias({"q": {"a": 1}}, [same, same], "nDCG@1")
     assert bias.tau is None
     assert "undefined" in bias.summary
 
 
 def test_it_prints_exports_and_writes(tmp_path):
-    bias = gf.pool_bias(JUDGMENTS, RUNS, "P@2", depth=2)
+    bias = gf.judging.pool_bias(JUDGMENTS, RUNS, "P@2", depth=2)
     assert len(bias) == 3
     assert bias[0].run == "hybrid"
     assert [row.run for row in bias[1:]] == ["keyword", "semantic"]
@@ -140,14 +140,14 @@ def test_it_prints_exports_and_writes(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"runs": {"only": RUNS["hybrid"]}}, gf.InputError, "at least 2 runs, found 1"),
-        ({"depth": 0}, gf.InputError, "depth"),
-        ({"measure": "GMAP"}, gf.MeasureError, "geometric mean"),
-        ({"judgments": {"q9": {"a": 1}}}, gf.InputError, "none in common"),
-        ({"judgments": {}}, gf.InputError, "at least one judged document"),
-        ({"runs": [RUNS["hybrid"], {}]}, gf.InputError, "at least one retrieved document"),
+        ({"runs": {"only": RUNS["hybrid"]}}, gf.errors.InputError, "at least 2 runs, found 1"),
+        ({"depth": 0}, gf.errors.InputError, "depth"),
+        ({"measure": "GMAP"}, gf.errors.MeasureError, "geometric mean"),
+        ({"judgments": {"q9": {"a": 1}}}, gf.errors.InputError, "none in common"),
+        ({"judgments": {}}, gf.errors.InputError, "at least one judged document"),
+        ({"runs": [RUNS["hybrid"], {}]}, gf.errors.InputError, "at least one retrieved document"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, error, message):
     with pytest.raises(error, match=message):
-        gf.pool_bias(**{"judgments": JUDGMENTS, "runs": RUNS, **arguments})
+        gf.judging.pool_bias(**{"judgments": JUDGMENTS, "runs": RUNS, **arguments})

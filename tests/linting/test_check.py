@@ -25,7 +25,7 @@ def found(rule, *arguments, **options):
     findings = [each for each in check(*arguments, **options) if each.rule == rule]
     assert len(findings) <= 1
     for finding in findings:
-        known = {each.name: each for each in gf.Findings.rules}[rule]
+        known = {each.name: each for each in gf.results.Findings.rules}[rule]
         assert (finding.severity, finding.remedy) == (known.severity, known.remedy)
     return findings[0] if findings else None
 
@@ -52,14 +52,14 @@ def test_what_is_clean_is_said_to_be():
 
 
 def test_rules_have_names_that_stay_and_every_field():
-    assert len({rule.name for rule in gf.Findings.rules}) == len(gf.Findings.rules)
-    for rule in gf.Findings.rules:
+    assert len({rule.name for rule in gf.results.Findings.rules}) == len(gf.results.Findings.rules)
+    for rule in gf.results.Findings.rules:
         assert rule.name == rule.name.lower().replace(" ", "-")
         assert rule.severity in ("error", "warning", "note")
         assert rule.what.endswith(".")
         assert rule.remedy.endswith(".")
     order = ["error", "warning", "note"]
-    places = [order.index(rule.severity) for rule in gf.Findings.rules]
+    places = [order.index(rule.severity) for rule in gf.results.Findings.rules]
     assert places == sorted(places)
 
 
@@ -406,26 +406,26 @@ def test_labels_and_predictions(files):
     off = found("grade-off-scale", labels, scores, scale=(0, 3))
     assert off.place == "query '1', document 'row 3'"
     for judgments, run in ((labels, RUN), (JUDGMENTS, scores), (labels, labels), (scores, scores)):
-        with pytest.raises(gf.InputError):
+        with pytest.raises(gf.errors.InputError):
             check(judgments, run)
-    with pytest.raises(gf.InputError, match="a prediction for each of the 5 labels"):
+    with pytest.raises(gf.errors.InputError, match="a prediction for each of the 5 labels"):
         check(labels, files("few", "1\n2\n"))
 
 
 def test_what_cannot_be_read_at_all(files, tmp_path):
     for path in (tmp_path / "none", tmp_path, files("binary", b"\x00\x01\xff"), files("empty", "")):
-        with pytest.raises(gf.InputError):
+        with pytest.raises(gf.errors.InputError):
             check(path)
-        with pytest.raises(gf.InputError):
+        with pytest.raises(gf.errors.InputError):
             check(run=path)
     for nothing in (
         {},
         {"q": {}},
         pd.DataFrame({"query": [], "doc": [], "score": []}, dtype=str).astype({"score": float}),
     ):
-        with pytest.raises(gf.InputError, match="at least one retrieved document"):
+        with pytest.raises(gf.errors.InputError, match="at least one retrieved document"):
             check(run=nothing)
-    with pytest.raises(gf.InputError, match="memory"):
+    with pytest.raises(gf.errors.InputError, match="memory"):
         check(engine=gf.Engine(memory="a lot"))
 
 
@@ -438,12 +438,12 @@ def test_what_cannot_be_read_at_all(files, tmp_path):
     ],
 )  # fmt: skip
 def test_arguments_that_are_none(options):
-    with pytest.raises(gf.InputError):
+    with pytest.raises(gf.errors.InputError):
         check(**options)
 
 
 def test_runs_are_named(files):
-    with pytest.raises(gf.InputError, match=r"a dict \{name: run\}"):
+    with pytest.raises(gf.errors.InputError, match=r"a dict \{name: run\}"):
         gf.check(JUDGMENTS, [RUN])
     assert gf.check(JUDGMENTS, str(files("mine.run", trec(RUN)))).inputs == ("judgments", "mine")
     findings = gf.check(JUDGMENTS, {"one": RUN, "two": {"q1": RUN["q1"]}}, cutoff=2)
@@ -468,8 +468,8 @@ def test_findings_are_a_sequence_and_export(files):
     assert plain["findings"][0]["rule"] == findings[0].rule
     assert "missing-query" in findings._repr_html_()
     assert repr(findings) == "Findings(0 errors, 2 warnings, 1 note in judgments, mine)"
-    for name in gf.formats():
-        assert "missing-query" in gf.render(findings, name).replace("\\", "")
+    for name in gf.writing.formats():
+        assert "missing-query" in gf.writing.render(findings, name).replace("\\", "")
 
 
 def test_nothing_that_was_passed_is_changed():

@@ -39,7 +39,9 @@ def test_numbers_that_are_not_finite_are_findings_in_every_form(files, number):
     for form in forms:
         assert findings_of(form) == expected, form.name
         # And a measure still refuses the first of them, with its place.
-        with pytest.raises(gf.InputError, match=f"a finite number as score, found {number}") as at:
+        with pytest.raises(
+            gf.errors.InputError, match=f"a finite number as score, found {number}"
+        ) as at:
             gf.evaluate(JUDGMENTS, form)
         assert at.value.where.startswith(str(form))
         assert "'b'" in at.value.where or at.value.where == f"{form}:2"
@@ -67,7 +69,7 @@ def test_what_is_no_number_is_counted_and_the_others_checked(files):
         path = files("run.json", f'{{"q1": {{"a": 1, "b": {word}}}}}')
         (each,) = (one for one in gf.check(path) if one.rule == "unreadable-row")
         assert (each.count, each.doc) == (1, "b")
-        with pytest.raises(gf.InputError, match="document 'b': expected a finite number"):
+        with pytest.raises(gf.errors.InputError, match="document 'b': expected a finite number"):
             gf.evaluate(JUDGMENTS, path)
 
 
@@ -90,7 +92,7 @@ def test_large_numbers_in_lines_that_a_float64_holds_are_clean(files):
 
 
 def test_what_is_no_dict_of_dicts_cannot_be_read_at_all(files):
-    with pytest.raises(gf.InputError, match=r"query 'q2': expected \{doc: grade\}"):
+    with pytest.raises(gf.errors.InputError, match=r"query 'q2': expected \{doc: grade\}"):
         gf.check(files("x.json", '{"q1": {"a": 1},\n "q2": 5}'))
-    with pytest.raises(gf.InputError, match="query 'q1': expected each document once"):
+    with pytest.raises(gf.errors.InputError, match="query 'q1': expected each document once"):
         gf.check(files("x.json", '{"q1": {"a": 1, "a": 2}}'))

@@ -44,7 +44,7 @@ RUN = {"q1": {"a": 0.5, "b": 0.4}, "q2": {"c": 1.0}}
     ],
 )  # fmt: skip
 def test_dicts(judgments, run, said):
-    with pytest.raises(gf.InputError, match=re.escape(said)):
+    with pytest.raises(gf.errors.InputError, match=re.escape(said)):
         gf.evaluate(judgments, run, "nDCG")
 
 
@@ -60,16 +60,16 @@ def test_dicts(judgments, run, said):
     ],
 )
 def test_ids_that_never_overlap(judged, ran, hint):
-    with pytest.raises(gf.InputError, match=hint):
+    with pytest.raises(gf.errors.InputError, match=hint):
         gf.evaluate({judged: {"d": 1}}, {ran: {"d": 1}}, "nDCG")
-    with pytest.warns(gf.GainfulWarning, match=hint):
+    with pytest.warns(gf.errors.GainfulWarning, match=hint):
         scores = gf.evaluate({"q": {judged: 1}}, {"q": {ran: 1}}, "nDCG")
     assert scores["nDCG"] == 0.0
 
 
 def test_which_of_several_runs_is_wrong():
     def told(run):
-        with pytest.raises(gf.InputError) as raised:
+        with pytest.raises(gf.errors.InputError) as raised:
             gf.evaluate_runs({"q": {"a": 1}}, {"good": {"q": {"a": 1.0}}, "other": run})
         return str(raised.value)
 
@@ -83,7 +83,7 @@ def test_which_of_several_runs_is_wrong():
 
 def test_which_of_several_runs_a_warning_is_about():
     runs = {name: {"q": {"x": 1.0}} for name in ("one", "two")}
-    with pytest.warns(gf.GainfulWarning) as seen:
+    with pytest.warns(gf.errors.GainfulWarning) as seen:
         gf.evaluate_runs({"q": {"a": 1}}, runs)
     told = [str(each.message).partition(":")[0] for each in seen]
     assert told == ["run 'one', document ids", "run 'two', document ids"]
@@ -92,7 +92,7 @@ def test_which_of_several_runs_a_warning_is_about():
 def test_a_file_that_is_judgments_and_run(tmp_path):
     file = tmp_path / "both.csv"
     file.write_text("query,doc,score\nq,a,1\n")
-    with pytest.warns(gf.GainfulWarning, match="judgments and run are the same file"):
+    with pytest.warns(gf.errors.GainfulWarning, match="judgments and run are the same file"):
         gf.evaluate(file, str(tmp_path / "." / "both.csv"))
 
 
@@ -100,12 +100,14 @@ def test_an_empty_name_is_not_the_current_folder(tmp_path, monkeypatch):
     pd.DataFrame({"query": ["q"], "doc": ["a"], "score": [1]}).to_parquet(tmp_path / "r.parquet")
     monkeypatch.chdir(tmp_path)
     for judgments, run in (("", {"q": {"a": 1}}), ({"q": {"a": 1}}, "")):
-        with pytest.raises(gf.InputError, match="expected the name of a file, found an empty text"):
+        with pytest.raises(
+            gf.errors.InputError, match="expected the name of a file, found an empty text"
+        ):
             gf.evaluate(judgments, run)
 
 
 def test_long_ids_are_shortened_in_warnings():
-    with pytest.warns(gf.GainfulWarning) as seen:
+    with pytest.warns(gf.errors.GainfulWarning) as seen:
         gf.evaluate({"q": {"a": 1}}, {"q": {"x" * 100_000: 1.0}})
     assert len(str(seen[0].message)) < 400
 
@@ -114,14 +116,14 @@ def test_long_ids_are_shortened_in_warnings():
 def test_long_names_are_shortened_in_errors(letter):
     name = letter * 100_000
     assert len(did_you_mean("q", [name] * 100)) < 1500
-    assert len(str(gf.InputError(name, "a name", name, name))) < 4000
+    assert len(str(gf.errors.InputError(name, "a name", name, name))) < 4000
 
 
 @pytest.mark.parametrize("name", ["bool", "bool_"])
 def test_true_and_false_of_every_numpy_are_no_numbers(name):
     value = type(name, (), {"__index__": lambda self: 1, "__bool__": lambda self: True})()
     assert arguments.truth(value, "dry") is True
-    with pytest.raises(gf.InputError, match="depth: expected a whole number"):
+    with pytest.raises(gf.errors.InputError, match="depth: expected a whole number"):
         arguments.whole(value, "depth", least=0)
 
 
@@ -145,13 +147,13 @@ def test_ids_of_mixed_types():
         gf.evaluate({"q": {"a": 1, -5: 2, 5: 1}}, {"q": {"a": 3, "-5": 2, "5": 1}}, "nDCG")["nDCG"]
         == strings["nDCG"]
     )
-    with pytest.raises(gf.InputError, match="'5' as a string and as an integer"):
+    with pytest.raises(gf.errors.InputError, match="'5' as a string and as an integer"):
         gf.evaluate(judgments, {"q": {"5": 2, 5: 1}}, "nDCG")
-    with pytest.raises(gf.InputError, match="as id, found None"):
+    with pytest.raises(gf.errors.InputError, match="as id, found None"):
         gf.evaluate({"q": {"a": 1, None: 3}}, {"q": {"a": 1}}, "nDCG")
-    with pytest.raises(gf.InputError, match="as id, found True"):
+    with pytest.raises(gf.errors.InputError, match="as id, found True"):
         gf.evaluate_arrays(labels=[1, 1], scores=[1, 2], query=["b", True])
-    with pytest.raises(gf.InputError, match="a huge integer"):
+    with pytest.raises(gf.errors.InputError, match="a huge integer"):
         gf.evaluate({"q": {10**5000: 1}}, {"q": {"a": 1}}, "nDCG")
 
 
@@ -159,9 +161,9 @@ def test_what_looks_like_a_dict_and_is_none():
     import pandas as pd
 
     series = pd.Series({"a": 1.0})
-    with pytest.raises(gf.InputError, match=r"expected \{doc: grade\}, .* found Series"):
+    with pytest.raises(gf.errors.InputError, match=r"expected \{doc: grade\}, .* found Series"):
         gf.evaluate({"q": series}, {"q": {"a": 1}})
-    with pytest.raises(gf.InputError, match="found None"):
+    with pytest.raises(gf.errors.InputError, match="found None"):
         gf.evaluate({"q": {"a": 1}}, {"q": None, "p": {"a": 1}})
 
 
@@ -169,16 +171,16 @@ def test_what_looks_like_a_dict_and_is_none():
     "call",
     [
         lambda: gf.explain({"q": {"a": 1}}, {"q": {"a": 1}}, query="q", policy={"tie": "doc"}),
-        lambda: gf.explain_grades([1], policy="average"),
+        lambda: gf.explanation.explain_grades([1], policy="average"),
         lambda: gf.explain({"q": {"a": None}}, {"q": {"a": 1}}, query="q", policy=gf.Policy(absent="lowest")),
         lambda: gf.explain({"1": {"a": 1}, 1: {"a": 2}}, {"1": {"a": 1}}, query=1),
         lambda: gf.ndcg([[[1], [1, 2]]]),
         lambda: gf.ndcg([[1, [2]], [3]]),
         lambda: gf.ndcg([0, 0], judged=[0], gain={0: 1}),
-        lambda: gf.render(None),
-        lambda: gf.render({"a": 1}),
-        lambda: gf.render(gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}), digits=-1),
-        lambda: gf.render(gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}), "excel"),
+        lambda: gf.writing.render(None),
+        lambda: gf.writing.render({"a": 1}),
+        lambda: gf.writing.render(gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}), digits=-1),
+        lambda: gf.writing.render(gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}), "excel"),
         lambda: gf.Measure(None),
         lambda: gf.measure("nDCG(cutoff=10)"),
         lambda: gf.measure("nDCG@" + "9" * 5000),
@@ -190,18 +192,18 @@ def test_what_looks_like_a_dict_and_is_none():
     ],
 )  # fmt: skip
 def test_every_complaint_is_of_the_one_tree(call):
-    with pytest.raises(gf.GainfulError):
+    with pytest.raises(gf.errors.GainfulError):
         call()
 
 
 def test_scores_that_do_not_belong_into_one_table():
     judgments, run = {"q": {"a": 1}}, {"q": {"a": 1}}
     one, other = gf.evaluate(judgments, run, "nDCG"), gf.evaluate(judgments, run, "CG")
-    with pytest.raises(gf.InputError, match="the measures and the policy of the other runs"):
-        gf.render({"one": one, "other": other})
+    with pytest.raises(gf.errors.InputError, match="the measures and the policy of the other runs"):
+        gf.writing.render({"one": one, "other": other})
     skipping = gf.evaluate(judgments, run, "nDCG", policy=gf.Policy(missing="skip"))
-    with pytest.raises(gf.InputError, match="Render them apart"):
-        gf.render({"one": one, "other": skipping})
+    with pytest.raises(gf.errors.InputError, match="Render them apart"):
+        gf.writing.render({"one": one, "other": skipping})
 
 
 def test_query_ids_of_every_kind():
@@ -214,11 +216,11 @@ def test_query_ids_of_every_kind():
     assert queries([2**63, -1]) == ("-1", str(2**63))
     assert queries((7, 7)) == ("7",)
     assert queries(np.array(["x", "y"], object)) == ("x", "y")
-    with pytest.raises(gf.InputError, match="as id, found"):
+    with pytest.raises(gf.errors.InputError, match="as id, found"):
         queries(pd.Series(["a", None], dtype="string"))
-    with pytest.raises(gf.InputError, match="a sum of 18446744073709551618"):
+    with pytest.raises(gf.errors.InputError, match="a sum of 18446744073709551618"):
         gf.evaluate_arrays(labels=[1, 0], scores=[1, 2], group=[2**63 - 1, 2**63 - 1, 4])
-    with pytest.raises(gf.InputError, match="at least one document"):
+    with pytest.raises(gf.errors.InputError, match="at least one document"):
         gf.evaluate_arrays(labels=[], scores=[], group=[])
     assert gf.ndcg(np.zeros((0, 3))).shape == (0,)
 
@@ -235,7 +237,9 @@ def test_leading_zeros_are_kept():
 
 def test_duplicates_by_the_policy():
     judgments, run = {"q": {"1": 1, "2": 0}}, {"q": {"1": 0.1, "2": 0.5, 1: 0.9}}
-    with pytest.raises(gf.InputError, match="each document once, found '1' as a string and as"):
+    with pytest.raises(
+        gf.errors.InputError, match="each document once, found '1' as a string and as"
+    ):
         # '1' is found as a string; the integer is noticed where ids matter, in a tie.
         gf.evaluate({"q": {1: 1, "1": 1}}, run, "nDCG")
     first = gf.evaluate(
@@ -245,7 +249,7 @@ def test_duplicates_by_the_policy():
         judgments, {"q": {1: 0.1, "2": 0.5, "1": 0.9}}, "nDCG", policy=gf.Policy(duplicates="best")
     )
     assert first["nDCG"] < best["nDCG"] == 1.0
-    with pytest.raises(gf.InputError, match="each document once"):
+    with pytest.raises(gf.errors.InputError, match="each document once"):
         gf.evaluate(judgments, {"q": {1: 0.1, "2": 0.5, "1": 0.9}}, "nDCG")
 
 
@@ -277,7 +281,7 @@ def test_duplicates_by_the_policy():
     ],
 )  # fmt: skip
 def test_arrays(arguments, said):
-    with pytest.raises(gf.GainfulError, match=re.escape(said)):
+    with pytest.raises(gf.errors.GainfulError, match=re.escape(said)):
         gf.evaluate_arrays(**arguments, measures="nDCG")
 
 
@@ -303,11 +307,11 @@ def test_a_list_that_is_masked_whole_is_not_dropped():
         (lambda: gf.ndcg([2000], gain="exp2"), "gain exp2: expected a finite gain for every grade, found none for grade 2000"),
         (lambda: gf.cg([1e308, 1e308]), "a sum that a float64 can hold"),
         (lambda: gf.ndcg([3], gain={1: 1}), "none for grade 3. Add it to the table, or 'else: linear'"),
-        (lambda: gf.explain_grades([[1], [2]]), "one list of grades"),
+        (lambda: gf.explanation.explain_grades([[1], [2]]), "one list of grades"),
     ],
 )  # fmt: skip
 def test_grades(call, said):
-    with pytest.raises(gf.GainfulError, match=re.escape(said)):
+    with pytest.raises(gf.errors.GainfulError, match=re.escape(said)):
         call()
 
 

@@ -11,6 +11,7 @@ import pytest
 import gainful as gf
 from gainful.cli import options as cli_options
 from gainful.cli.commands import commands as command_line
+from public_names import public_names
 
 JUDGMENTS = {f"q{i}": {"a": 2, "b": 1, "c": 0, "d": i % 3} for i in range(6)}
 ONE = {
@@ -27,34 +28,40 @@ SUBTOPICS = {"q0": {"t1": {"a": 1}, "t2": {"c": 1}}, "q1": {"t1": {"d": 1}}}
 
 # Every function that reads, with what it takes besides; what it returns, as numbers or rows.
 MEASURING = {
-    "attribute": lambda **o: gf.attribute(JUDGMENTS, ONE, TWO, query="q1", **o).difference,
+    "attribute": lambda **o: (
+        gf.explanation.attribute(JUDGMENTS, ONE, TWO, query="q1", **o).difference
+    ),
     "bounds": lambda **o: gf.bounds(JUDGMENTS, ONE, grades=(0, 2), **o)["nDCG@10"].high,
     "bounds_of_runs": lambda **o: (
-        gf.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2), **o).runs["two"]["nDCG@10"].high
+        gf.judging.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2), **o).runs["two"]["nDCG@10"].high
     ),
     "compare": lambda **o: gf.compare(JUDGMENTS, RUNS, resamples=99, **o).differences[0].difference,
     "curve": lambda **o: gf.curve(JUDGMENTS, ONE, upto=3, **o)[2],
     "evaluate": lambda **o: gf.evaluate(JUDGMENTS, ONE, **o)["nDCG@10"],
     "evaluate_runs": lambda **o: gf.evaluate_runs(JUDGMENTS, RUNS, **o)["two"]["nDCG@10"],
     "explain": lambda **o: gf.explain(JUDGMENTS, ONE, query="q1", **o).value,
-    "inferred_ap": lambda **o: gf.inferred_ap(SAMPLES, ONE, **o).mean,
-    "inferred_ndcg": lambda **o: gf.inferred_ndcg(SAMPLES, ONE, **o).mean,
+    "inferred_ap": lambda **o: gf.judging.inferred_ap(SAMPLES, ONE, **o).mean,
+    "inferred_ndcg": lambda **o: gf.judging.inferred_ndcg(SAMPLES, ONE, **o).mean,
     "next_to_judge": lambda **o: [
-        (r.doc, r.priority) for r in gf.next_to_judge(JUDGMENTS, RUNS, **o)
+        (r.doc, r.priority) for r in gf.judging.next_to_judge(JUDGMENTS, RUNS, **o)
     ],
     "pool": lambda **o: [(r.query, r.doc, r.rank) for r in gf.pool(RUNS, depth=2, **o)],
-    "pool_bias": lambda **o: [r.without for r in gf.pool_bias(JUDGMENTS, RUNS, depth=2, **o)],
-    "random_order": lambda **o: gf.random_order(JUDGMENTS, ONE, **o).expected.tolist(),
+    "pool_bias": lambda **o: [
+        r.without for r in gf.judging.pool_bias(JUDGMENTS, RUNS, depth=2, **o)
+    ],
+    "random_order": lambda **o: gf.judging.random_order(JUDGMENTS, ONE, **o).expected.tolist(),
     "report": lambda **o: gf.report(JUDGMENTS, RUNS, resamples=99, **o).scores["two"]["nDCG@10"],
 }
 WITHOUT_DIALECT = {
-    "evaluate_subtopics": lambda **o: gf.evaluate_subtopics(SUBTOPICS, ONE, **o)["alpha_nDCG@20"],
+    "evaluate_subtopics": lambda **o: gf.subtopics.evaluate_subtopics(SUBTOPICS, ONE, **o)[
+        "alpha_nDCG@20"
+    ],
     "which": lambda **o: gf.which(JUDGMENTS, ONE, got="0.5", **o).tried,
     "why": lambda **o: gf.why(JUDGMENTS, ONE, dialects="trec_eval", **o).second_value,
 }
 READING = {
     "check": lambda **o: gf.check(JUDGMENTS, RUNS, **o).summary,
-    "read_subtopics": lambda **o: gf.read_subtopics(SUBTOPICS, **o),
+    "read_subtopics": lambda **o: gf.subtopics.read_subtopics(SUBTOPICS, **o),
     "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
 }
@@ -63,19 +70,17 @@ SEVERAL_RUNS = ("bounds_of_runs", "compare", "evaluate_runs", "next_to_judge", "
 
 def options_of(function):
     parameters = inspect.signature(function).parameters
-    return {name for name in gf.MeasuringOptions.__annotations__ if name in parameters}
+    return {name for name in gf.inputs.MeasuringOptions.__annotations__ if name in parameters}
 
 
 def test_every_function_that_reads_takes_the_record():
     measuring, reading = (
-        set(gf.MeasuringOptions.__annotations__),
-        set(gf.ReadingOptions.__annotations__),
+        set(gf.inputs.MeasuringOptions.__annotations__),
+        set(gf.inputs.ReadingOptions.__annotations__),
     )
     assert reading < measuring
     takes = {
-        name: options_of(getattr(gf, name))
-        for name in gf.__all__
-        if inspect.isfunction(getattr(gf, name))
+        name: options_of(each) for name, each in public_names().items() if inspect.isfunction(each)
     }
     found = {name for name, options in takes.items() if options >= reading}
     assert found == {*MEASURING, *WITHOUT_DIALECT, *READING}
@@ -88,10 +93,10 @@ def test_every_function_that_reads_takes_the_record():
 
 
 def test_the_command_line_offers_the_record():
-    assert {*cli_options.MEASURING, "progress"} == set(gf.MeasuringOptions.__annotations__)
-    assert {*cli_options.READING, "progress"} == set(gf.ReadingOptions.__annotations__)
+    assert {*cli_options.MEASURING, "progress"} == set(gf.inputs.MeasuringOptions.__annotations__)
+    assert {*cli_options.READING, "progress"} == set(gf.inputs.ReadingOptions.__annotations__)
     offered = {"columns", "memory", "threads", "temp_dir", "unpacked"}
-    choices = {choice.name for choice in gf.choices()}
+    choices = {choice.name for choice in gf.measures.choices()}
     for name in ("evaluate", "compare", "explain", "report", "pool", "power", "why"):
         parameters = {each.name for each in command_line.get_command(None, name).params}
         assert {*offered, *choices, "chunks", "chunk_map"} <= parameters, name
@@ -113,7 +118,7 @@ def test_another_keyword_is_refused_with_the_one_that_was_meant(name):
 def test_a_policy_that_is_none_is_refused(name):
     work = MEASURING.get(name) or WITHOUT_DIALECT[name]
     expected = r"policy: expected a gainful\.Policy or a dict of choices, found"
-    with pytest.raises(gf.InputError, match=expected):
+    with pytest.raises(gf.errors.InputError, match=expected):
         work(policy="condense")
 
 
@@ -124,11 +129,13 @@ def test_a_dict_of_choices_is_a_policy(name):
     assert work(policy=chosen) == work(policy=gf.Policy(**chosen))
     assert chosen == {"precision": "single", "drop_self": "no"}
     assert work(policy={}) == work()
-    with pytest.raises(gf.PolicyError, match=r"found 'mising'\. Did you mean 'missing'"):
+    with pytest.raises(gf.errors.PolicyError, match=r"found 'mising'\. Did you mean 'missing'"):
         work(policy={"mising": "skip"})
-    with pytest.raises(gf.PolicyError, match="Did you mean 'skip'"):
+    with pytest.raises(gf.errors.PolicyError, match="Did you mean 'skip'"):
         work(policy={"missing": "skp"})
-    with pytest.raises(gf.PolicyError, match="policy: expected choices by their names, found 1"):
+    with pytest.raises(
+        gf.errors.PolicyError, match="policy: expected choices by their names, found 1"
+    ):
         work(policy={1: "skip"})
 
 
@@ -137,14 +144,16 @@ def test_a_dict_of_choices_is_a_policy_where_nothing_is_read():
     assert gf.evaluate_arrays(**arrays, policy={"empty": "one"}).means == {
         "nDCG@10": (1 + 1 / np.log2(3)) / 2
     }
-    assert gf.explain_grades([-1, 1], "CG", policy={"negative": "zero"}).value == 1
-    assert gf.Dialect("ours", "a tool", policy={"missing": "skip"}).policy.missing == "skip"
+    assert gf.explanation.explain_grades([-1, 1], "CG", policy={"negative": "zero"}).value == 1
+    assert (
+        gf.measures.Dialect("ours", "a tool", policy={"missing": "skip"}).policy.missing == "skip"
+    )
     for work in (
         lambda policy: gf.evaluate_arrays(**arrays, policy=policy),
-        lambda policy: gf.explain_grades([1], policy=policy),
-        lambda policy: gf.Dialect("ours", "a tool", policy=policy),
+        lambda policy: gf.explanation.explain_grades([1], policy=policy),
+        lambda policy: gf.measures.Dialect("ours", "a tool", policy=policy),
     ):
-        with pytest.raises(gf.PolicyError, match="Did you mean 'empty'"):
+        with pytest.raises(gf.errors.PolicyError, match="Did you mean 'empty'"):
             work({"emty": "one"})
 
 
@@ -161,7 +170,7 @@ def test_a_dialect_is_its_measures_under_its_policy(name):
     tool = gf.dialect("ir_measures")
     spoken = MEASURING[name](dialect="ir_measures")
     assert spoken == MEASURING[name](policy=tool.for_files())
-    with pytest.raises(gf.InputError, match="none beside the dialect"):
+    with pytest.raises(gf.errors.InputError, match="none beside the dialect"):
         MEASURING[name](dialect="trec_eval-9", policy=gf.Policy())
 
 
@@ -188,13 +197,13 @@ def test_grades_that_a_tool_refuses_are_refused_everywhere(name, monkeypatch):
     monkeypatch.setitem(globals(), "JUDGMENTS", bad)
     drawn = {query: {doc: (1, grade) for doc, grade in docs.items()} for query, docs in bad.items()}
     monkeypatch.setitem(globals(), "SAMPLES", drawn)
-    with pytest.raises(gf.InputError, match="dialect ir_measures: expected whole grades"):
+    with pytest.raises(gf.errors.InputError, match="dialect ir_measures: expected whole grades"):
         MEASURING[name](dialect="ir_measures")
 
 
 @pytest.mark.parametrize("name", WITHOUT_DIALECT)
 def test_a_dialect_is_refused_where_it_has_no_place(name):
-    with pytest.raises(gf.InputError, match="dialect: expected none: "):
+    with pytest.raises(gf.errors.InputError, match="dialect: expected none: "):
         WITHOUT_DIALECT[name](dialect="trec_eval-9")
 
 
@@ -219,11 +228,13 @@ def test_chunks_are_folded_by_every_function_that_measures(name, monkeypatch):
         assert MEASURING[name](policy={"fold": "max"}, chunks=chunks) == expected
     assert MEASURING[name](dialect="ir_measures", chunks="#") == spoken
     with pytest.raises(
-        gf.InputError, match=r"none, as documents stay in chunks \(policy fold=none"
+        gf.errors.InputError, match=r"none, as documents stay in chunks \(policy fold=none"
     ):
         MEASURING[name](policy={"fold": "none"}, chunks="#")
     for answer in ("max", "first"):
-        with pytest.raises(gf.InputError, match=f"chunks: expected a delimiter.*fold={answer}"):
+        with pytest.raises(
+            gf.errors.InputError, match=f"chunks: expected a delimiter.*fold={answer}"
+        ):
             MEASURING[name](policy={"fold": answer})
 
 
@@ -245,8 +256,10 @@ def test_tools_are_set_beside_each_other_on_folded_documents():
 
 
 def test_subtopics_are_not_folded():
-    with pytest.raises(gf.InputError, match="chunks: expected none: subtopics are judged by doc"):
-        gf.evaluate_subtopics(SUBTOPICS, ONE, chunks="#")
+    with pytest.raises(
+        gf.errors.InputError, match="chunks: expected none: subtopics are judged by doc"
+    ):
+        gf.subtopics.evaluate_subtopics(SUBTOPICS, ONE, chunks="#")
 
 
 @pytest.mark.parametrize("name", [*MEASURING, *WITHOUT_DIALECT, *READING])
@@ -270,7 +283,7 @@ def test_progress_is_told_from_files(name, monkeypatch, tmp_path):
         assert told[-1][0] == pytest.approx(1.0)
     else:
         assert told[-1] == (1.0,)
-    with pytest.raises(gf.InputError, match="progress: expected a function"):
+    with pytest.raises(gf.errors.InputError, match="progress: expected a function"):
         work(progress=3, **given)
 
 

@@ -297,7 +297,7 @@ def test_scores_that_a_float32_cannot_hold(form, measure, score, tmp_path):
     judgments, policy = {"q": {"a": 1, "b": 1}}, gf.Policy(precision="single")
     run = form.make(rows, "run", tmp_path)
     said = "expected a score that a float32 can hold (policy precision=single), found "
-    with pytest.raises(gf.InputError, match=re.escape(f"{said}{score!r}.")) as caught:
+    with pytest.raises(gf.errors.InputError, match=re.escape(f"{said}{score!r}.")) as caught:
         gf.evaluate(judgments, run, measure, policy=policy)
     where = {
         "TREC": f"{run}:2",
@@ -312,7 +312,7 @@ def test_scores_that_a_float32_cannot_hold(form, measure, score, tmp_path):
     again = tmp_path / "again"
     again.mkdir()
     both = form.make(rows, "judgments", again), form.make(rows, "run", again)
-    with pytest.raises(gf.InputError, match=re.escape(f"{said}{score!r}.")):
+    with pytest.raises(gf.errors.InputError, match=re.escape(f"{said}{score!r}.")):
         gf.evaluate(*both, measure, policy=policy)
 
 
@@ -337,11 +337,11 @@ def test_scores_in_arrays_that_a_float32_cannot_hold(files):
     policy = gf.Policy(precision="single")
     said = "scores, query '8': expected a score that a float32 can hold"
     arguments = {"labels": [1, 0, 1], "scores": [-1e39, 0.5, 1.0], "query": [8, 7, 7]}
-    with pytest.raises(gf.InputError, match=re.escape(said)):
+    with pytest.raises(gf.errors.InputError, match=re.escape(said)):
         gf.evaluate_arrays(**arguments, policy=policy)
     assert gf.evaluate_arrays(**arguments).coverage.retrieved == 3
     labels = files("labels.txt", "2 qid:8 1:1\n1 qid:7 1:1\n")
-    with pytest.raises(gf.InputError, match=re.escape(said)):
+    with pytest.raises(gf.errors.InputError, match=re.escape(said)):
         gf.evaluate(labels, files("predictions.txt", "1e39\n1\n"), policy=policy)
 
 
@@ -350,7 +350,7 @@ def test_scores_in_arrays_that_a_float32_cannot_hold(files):
 )
 def test_what_is_no_number_is_said_as_ever(form, tmp_path):
     run = form.make([("q", "a", 1.0), ("q", "b", float("nan"))], "run", tmp_path)
-    with pytest.raises(gf.InputError, match="a finite number as score"):
+    with pytest.raises(gf.errors.InputError, match="a finite number as score"):
         gf.evaluate({"q": {"a": 1}}, run, policy=gf.Policy(precision="single"))
 
 

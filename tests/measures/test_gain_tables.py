@@ -54,12 +54,12 @@ def test_grades_that_are_their_own_gain_are_not_written(table, written):
 
 
 def test_tables_without_an_else_still_refuse_other_grades():
-    with pytest.raises(gf.InputError, match="Add it to the table, or 'else: linear'"):
+    with pytest.raises(gf.errors.InputError, match="Add it to the table, or 'else: linear'"):
         gf.evaluate(JUDGMENTS, RUN, "nDCG(gain={2: 5})")
     for wrong in ("{2: 5, else: exp2}", "{2: 5, else: linear, else: linear}", "{else: 3}"):
-        with pytest.raises(gf.MeasureError, match="else: linear, once"):
+        with pytest.raises(gf.errors.MeasureError, match="else: linear, once"):
             gf.measure(f"nDCG(gain={wrong})")
-    with pytest.raises(gf.MeasureError, match="grade 2 twice"):
+    with pytest.raises(gf.errors.MeasureError, match="grade 2 twice"):
         gf.measure("nDCG(gain={2: 5, 2.0: 5, else: linear})")
 
 

@@ -73,12 +73,15 @@ def test_every_measure_of_its_catalogue_gives_its_number_or_is_refused():
                 continue
             try:
                 found = gf.evaluate(judgments, run, given)[given]
-            except gf.MeasureError:
+            except gf.errors.MeasureError:
                 refused.add(name)
             else:
                 assert found == pytest.approx(expected, abs=1e-5), given
                 agreed.add(name)
-    subtopics = {measure.name for measure in gf.subtopic_catalogue()} | {"StRecall", "MAP_IA"}
+    subtopics = {measure.name for measure in gf.subtopics.subtopic_catalogue()} | {
+        "StRecall",
+        "MAP_IA",
+    }
     assert refused <= subtopics | {"α_DCG", "α_nDCG", "Accuracy"}
     assert agreed >= {"nDCG", "AP", "P", "R", "RR", "Rprec", "SetF", "SetRelP", "NumRelRet"}
 
@@ -100,9 +103,9 @@ def test_objects_wherever_a_measure_is():
     assert arrays[given] == gf.dcg([0, 2, 1], gain={2: 5, "else": "linear"}) / gf.dcg([5, 1])
     bounds = gf.bounds(JUDGMENTS, RUN, given, grades=[0, 1, 2, 3])
     assert bounds[given] == bounds[meant]
-    assert gf.pool_bias(JUDGMENTS, RUNS, P @ 2)
+    assert gf.judging.pool_bias(JUDGMENTS, RUNS, P @ 2)
     table = {"q1": {"nDCG@10": 0.5}, "q2": {"nDCG@10": 0.6}}
-    tables = gf.compare_scores({"one": table, "two": table}, nDCG @ 10)
+    tables = gf.comparison.compare_scores({"one": table, "two": table}, nDCG @ 10)
     assert tables["two", nDCG @ 10].difference == 0
 
 
@@ -117,11 +120,15 @@ def test_objects_in_dialects():
 def test_objects_for_subtopics():
     subtopics = {"q1": {"t1": {"a": 1}, "t2": {"b": 1}}}
     diverse = ir_measures.alpha_nDCG(alpha=0.3) @ 5
-    found = gf.evaluate_subtopics(subtopics, {"q1": {"a": 2, "b": 1}}, [diverse, "strec@1"])
+    found = gf.subtopics.evaluate_subtopics(
+        subtopics, {"q1": {"a": 2, "b": 1}}, [diverse, "strec@1"]
+    )
     assert found[diverse] == found["alpha_nDCG(alpha=0.3)@5"] == 1
     assert found.per_query[diverse] == [1]
-    with pytest.raises(gf.MeasureError, match="Write 'alpha_nDCG@5' with policy"):
-        gf.evaluate_subtopics(subtopics, {"q1": {"a": 1}}, "alpha_nDCG(judged_only=True)@5")
+    with pytest.raises(gf.errors.MeasureError, match="Write 'alpha_nDCG@5' with policy"):
+        gf.subtopics.evaluate_subtopics(
+            subtopics, {"q1": {"a": 1}}, "alpha_nDCG(judged_only=True)@5"
+        )
 
 
 def test_objects_for_subtopics_give_its_numbers():
@@ -149,31 +156,33 @@ def test_objects_for_subtopics_give_its_numbers():
         *(ir_measures.nERR_IA @ 5, ir_measures.NRBP(alpha=0.3, beta=0.7), ir_measures.nNRBP),
         *(ir_measures.AP_IA, ir_measures.P_IA @ 5, ir_measures.StRecall @ 3),
     ]
-    found = gf.evaluate_subtopics(judgments, run, asked)
+    found = gf.subtopics.evaluate_subtopics(judgments, run, asked)
     for measure in asked:
         assert found[measure] == pytest.approx(measure.calc_aggregate(qrels, rows)), measure
 
 
 @pytest.mark.parametrize("given", [nDCG @ 5, AP, ir_measures.ERR @ 3])
 def test_an_object_that_was_not_measured_is_named(given):
-    with pytest.raises(gf.InputError, match=f"a measure that was evaluated, found '{given}'"):
+    with pytest.raises(
+        gf.errors.InputError, match=f"a measure that was evaluated, found '{given}'"
+    ):
         gf.evaluate(JUDGMENTS, RUN, "nDCG@10")[given]
-    with pytest.raises(gf.InputError, match=f"one of its columns, found '{given}'"):
+    with pytest.raises(gf.errors.InputError, match=f"one of its columns, found '{given}'"):
         gf.evaluate(JUDGMENTS, RUN, "nDCG@10").per_query[given]
 
 
 def test_what_is_no_measure_is_refused_where_objects_are_taken():
     scores, found = gf.evaluate(JUDGMENTS, RUN, "AP"), gf.compare(JUDGMENTS, RUNS, "AP")
     for wrong in (3, None, object(), ir_measures.Qrel("q", "d", 1), ir_measures.Measure()):
-        with pytest.raises(gf.GainfulError):
+        with pytest.raises(gf.errors.GainfulError):
             gf.measure(wrong)
-        with pytest.raises(gf.GainfulError):
+        with pytest.raises(gf.errors.GainfulError):
             scores[wrong]
-        with pytest.raises(gf.GainfulError):
+        with pytest.raises(gf.errors.GainfulError):
             scores.per_query[wrong]
-        with pytest.raises(gf.GainfulError):
+        with pytest.raises(gf.errors.GainfulError):
             found["two", wrong]
-        with pytest.raises(gf.GainfulError):
+        with pytest.raises(gf.errors.GainfulError):
             gf.why(JUDGMENTS, RUN, wrong, dialects="gdeval")
 
 
@@ -184,7 +193,7 @@ def test_judged_only_is_never_ignored(cli, files):
         (P(rel=2, judged_only=True) @ 5, "P(rel=2)@5"),
         ("nDCG(judged_only=True, gains={1: 2, 2: 3})", "nDCG(gains={1: 2, 2: 3})"),
     ]:
-        with pytest.raises(gf.MeasureError) as refused:
+        with pytest.raises(gf.errors.MeasureError) as refused:
             gf.evaluate(JUDGMENTS, RUN, given)
         assert f"Write '{plain}' with policy={{'unjudged': 'condense'}}" in str(refused.value)
         assert gf.evaluate(JUDGMENTS, RUN, plain, policy={"unjudged": "condense"}).means

@@ -192,7 +192,7 @@ def test_spellings(text, written):
 )
 def test_several_cutoffs(text, cutoffs):
     assert [measure.cutoff for measure in parse_all(text)] == cutoffs
-    with pytest.raises(gf.MeasureError, match="one measure"):
+    with pytest.raises(gf.errors.MeasureError, match="one measure"):
         parse(text)
 
 
@@ -309,7 +309,7 @@ def test_a_measure_named_twice_is_kept_once():
     ],
 )
 def test_what_cannot_be_read_says_why(text, said):
-    with pytest.raises(gf.MeasureError, match=said):
+    with pytest.raises(gf.errors.MeasureError, match=said):
         parse(text)
 
 
@@ -317,11 +317,11 @@ def test_what_cannot_be_read_says_why(text, said):
 @pytest.mark.parametrize("written", ["P.5,{}10", "nDCG{}@10", "{}nDCG", "nDCG(gain={}exp2)@5{}"])
 def test_control_characters_are_no_white_space(written, character):
     text = written.replace("{}", character)
-    for read in (parse_all, gf.family, gf.dialect("trec_eval").read):
-        with pytest.raises(gf.MeasureError, match="It holds a control character"):
+    for read in (parse_all, gf.measures.family, gf.dialect("trec_eval").read):
+        with pytest.raises(gf.errors.MeasureError, match="It holds a control character"):
             read(text)
-    with pytest.raises(gf.MeasureError, match="It holds a control character"):
-        gf.evaluate_subtopics({"q": {"t": {"a": 1}}}, {"q": {"a": 1.0}}, f"IA({text})")
+    with pytest.raises(gf.errors.MeasureError, match="It holds a control character"):
+        gf.subtopics.evaluate_subtopics({"q": {"t": {"a": 1}}}, {"q": {"a": 1.0}}, f"IA({text})")
 
 
 def test_tabs_and_line_ends_are_white_space():
@@ -330,19 +330,19 @@ def test_tabs_and_line_ends_are_white_space():
 
 @pytest.mark.parametrize("value", [None, 10, ["nDCG"]])
 def test_a_measure_is_text(value):
-    with pytest.raises(gf.MeasureError, match="a text such as"):
+    with pytest.raises(gf.errors.MeasureError, match="a text such as"):
         parse(value)
 
 
 @pytest.mark.parametrize("value", [[], (), 3])
 def test_measures_are_one_or_more(value):
-    with pytest.raises(gf.MeasureError):
+    with pytest.raises(gf.errors.MeasureError):
         read_measures(value)
 
 
 def test_a_function_has_no_notation_that_reads_back():
     measure = gf.Measure("nDCG", gain=lambda grade: grade)
-    with pytest.raises(gf.MeasureError, match="in Python, a function"):
+    with pytest.raises(gf.errors.MeasureError, match="in Python, a function"):
         parse(str(measure))
 
 
@@ -356,7 +356,7 @@ def test_any_text_is_a_measure_or_refused(text):
     for read in (parse, parse_all):
         try:
             read(text)
-        except gf.MeasureError as problem:
+        except gf.errors.MeasureError as problem:
             said = str(problem)
         else:
             said = ""
@@ -405,17 +405,17 @@ def test_what_is_written_in_one_text_reads_back(several, between):
     ],
 )
 def test_what_is_no_measure_among_several(text, told):
-    with pytest.raises(gf.MeasureError) as refused:
+    with pytest.raises(gf.errors.MeasureError) as refused:
         read_measures(text)
     assert told in str(refused.value)
 
 
 def test_one_measure_where_one_is_asked_for():
-    with pytest.raises(gf.MeasureError, match=r"one measure, found 2\. Give one of them"):
+    with pytest.raises(gf.errors.MeasureError, match=r"one measure, found 2\. Give one of them"):
         gf.measure("nDCG@10 AP")
-    with pytest.raises(gf.MeasureError, match=r"one measure, found 2\. Give one cutoff"):
+    with pytest.raises(gf.errors.MeasureError, match=r"one measure, found 2\. Give one cutoff"):
         gf.measure("nDCG@5,10")
-    with pytest.raises(gf.MeasureError, match=r"one measure, found 2\. Give one of them"):
+    with pytest.raises(gf.errors.MeasureError, match=r"one measure, found 2\. Give one of them"):
         gf.bounds({"q": {"a": 1}}, {"q": {"a": 1}}, "nDCG@5", grades=[0, 1])["nDCG@5 AP"]
 
 

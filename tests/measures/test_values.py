@@ -13,19 +13,19 @@ from gainful.measures.policy import CHOICES
 
 @pytest.mark.parametrize("cutoff", [0, -1, 2.5, 10.0, True, "ten", [10]])
 def test_cutoffs_that_are_none(cutoff):
-    with pytest.raises(gf.MeasureError, match="a whole number from 1"):
+    with pytest.raises(gf.errors.MeasureError, match="a whole number from 1"):
         gf.Measure("nDCG", cutoff=cutoff)
 
 
 @pytest.mark.parametrize("base", [1, 0, -2, float("nan"), float("inf"), "two", None, True])
 def test_bases_that_are_none(base):
-    with pytest.raises(gf.MeasureError, match="a number above 1"):
+    with pytest.raises(gf.errors.MeasureError, match="a number above 1"):
         gf.Measure("nDCG", base=base)
 
 
 @pytest.mark.parametrize("gain", ["exp", 3, None, {}, {"a": 1}, {1: float("nan")}])
 def test_gains_that_are_none(gain):
-    with pytest.raises(gf.MeasureError, match="gain"):
+    with pytest.raises(gf.errors.MeasureError, match="gain"):
         gf.Measure("nDCG", gain=gain)
 
 
@@ -45,7 +45,7 @@ def test_measures_are_frozen_hashable_and_survive_copying():
 
 
 def test_errors_survive_pickling():
-    with pytest.raises(gf.MeasureError) as caught:
+    with pytest.raises(gf.errors.MeasureError) as caught:
         gf.measure("nDGC")
     again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
     assert str(again) == str(caught.value)
@@ -63,19 +63,19 @@ def test_the_policy_has_the_defaults_of_its_table():
 def test_every_answer_of_the_table_is_taken_and_no_other(choice):
     for answer in choice.answers:
         assert getattr(gf.Policy(**{choice.name: answer}), choice.name) == answer
-    with pytest.raises(gf.PolicyError, match=f"policy {choice.name}: expected"):
+    with pytest.raises(gf.errors.PolicyError, match=f"policy {choice.name}: expected"):
         gf.Policy(**{choice.name: "nonsense"})
     if choice.grade is None:
-        with pytest.raises(gf.PolicyError):
+        with pytest.raises(gf.errors.PolicyError):
             gf.Policy(**{choice.name: 1.0})
     else:
         assert getattr(gf.Policy(**{choice.name: "-1"}), choice.name) == -1.0
-        with pytest.raises(gf.PolicyError):
+        with pytest.raises(gf.errors.PolicyError):
             gf.Policy(**{choice.name: float("nan")})
 
 
 def test_a_policy_suggests_what_was_meant():
-    with pytest.raises(gf.PolicyError, match="Did you mean 'average'"):
+    with pytest.raises(gf.errors.PolicyError, match="Did you mean 'average'"):
         gf.Policy(ties="averaged")
 
 
@@ -100,12 +100,12 @@ def test_every_family_says_what_it_is():
 def test_a_cutoff_stands_where_the_family_has_one():
     for family in gf.catalogue():
         if family.cutoff == "never":
-            with pytest.raises(gf.MeasureError, match="no cutoff"):
+            with pytest.raises(gf.errors.MeasureError, match="no cutoff"):
                 gf.Measure(family.name, cutoff=5)
         else:
             assert gf.Measure(family.name, cutoff=5).cutoff == 5
         if family.cutoff == "always":
-            with pytest.raises(gf.MeasureError, match=f"such as {family.name}@10"):
+            with pytest.raises(gf.errors.MeasureError, match=f"such as {family.name}@10"):
                 gf.Measure(family.name)
         else:
             assert gf.Measure(family.name).cutoff is None
@@ -115,5 +115,5 @@ def test_every_parameter_refuses_what_is_no_value_of_it():
     for family in gf.catalogue():
         for parameter in family.parameters:
             for value in ("nonsense", float("nan"), None, True, [1]):
-                with pytest.raises(gf.MeasureError, match=parameter.name):
+                with pytest.raises(gf.errors.MeasureError, match=parameter.name):
                     parameter.read(value)

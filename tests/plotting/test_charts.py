@@ -99,7 +99,7 @@ def test_rows_that_come_later_give_the_same_picture(name):
 @EACH
 def test_a_width_that_is_none(name):
     for width in (0, -5, "wide", True, 2.5):
-        with pytest.raises(gf.InputError, match="a number of pixels, or 'container'"):
+        with pytest.raises(gf.errors.InputError, match="a number of pixels, or 'container'"):
             drawn(name, width=width)
     assert drawn(name, width="container")
 
@@ -213,10 +213,10 @@ def test_a_chart_of_nothing_has_axes_all_the_same(name):
 
 def test_a_curve_leaves_out_what_has_no_value_and_says_so():
     odd = [{"run": "zeta", "k": k, "value": value} for k, value in ((8, None), (9, math.nan))]
-    with pytest.warns(gf.GainfulWarning, match="^curve: 'zeta' has no value at 2 cutoffs"):
+    with pytest.warns(gf.errors.GainfulWarning, match="^curve: 'zeta' has no value at 2 cutoffs"):
         chart = charts.curve([*CURVE, *odd])
     assert chart.to_dict()["data"]["values"] == CURVE
-    with pytest.warns(gf.GainfulWarning, match="no value at 2 cutoffs"):
+    with pytest.warns(gf.errors.GainfulWarning, match="no value at 2 cutoffs"):
         nothing = charts.curve(odd)
     assert svg(nothing) == svg(charts.curve([]))
 
@@ -306,7 +306,7 @@ def test_without_altair_the_error_names_what_to_install():
         "import gainful as gf\n"
         "scores = gf.evaluate({'q': {'a': 1}}, {'q': {'a': 1}})\n"
         "try: scores.plot.distribution()\n"
-        "except gf.MissingDependencyError as error: print(error)\n"
+        "except gf.errors.MissingDependencyError as error: print(error)\n"
         "from gainful.plotting import charts; print(len(charts.empty()))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -62,7 +62,7 @@ def test_intervals_are_those_of_the_comparison(found):
 
 
 def test_one_query_has_no_interval():
-    found = gf.compare_scores({"a": {"q": 0.5}, "b": {"q": 0.7}})
+    found = gf.comparison.compare_scores({"a": {"q": 0.5}, "b": {"q": 0.7}})
     (row,) = rows(found.plot.intervals())
     assert (row["low"], row["high"], row["verdict"]) == (None, None, "no decision")
 
@@ -144,7 +144,7 @@ def test_a_mean_that_is_no_number_is_not_drawn_and_said():
     scores = gf.evaluate(judgments, runs["old"], "nDCG@10", policy=policy)
     curve = gf.curve(judgments, runs["old"], upto=5, policy=policy)
     for draw in (lambda: scores.plot.curve(upto=5, name="old"), lambda: curve.plot(name="old")):
-        with pytest.warns(gf.GainfulWarning, match="'old' has no value at 5 cutoffs"):
+        with pytest.warns(gf.errors.GainfulWarning, match="'old' has no value at 5 cutoffs"):
             chart = draw()
         assert rows(chart) == []
 
@@ -183,25 +183,25 @@ def test_arrays_have_curves_too():
     ],
 )
 def test_what_is_not_there_is_named(found, call, message):
-    with pytest.raises(gf.GainfulError, match=message):
+    with pytest.raises(gf.errors.GainfulError, match=message):
         call(found.plot)
 
 
 def test_scores_without_rankings_have_no_curve():
-    found = gf.compare_scores({"a": {"q": 0.5}, "b": {"q": 0.7}})
-    with pytest.raises(gf.InputError, match=r"scores alone.*gf\.curve"):
+    found = gf.comparison.compare_scores({"a": {"q": 0.5}, "b": {"q": 0.7}})
+    with pytest.raises(gf.errors.InputError, match=r"scores alone.*gf\.curve"):
         found.plot.curve()
     measures = ["alpha_nDCG@5"]
-    subtopics = gf.evaluate_subtopics({"q": {"t": {"a": 1}}}, {"q": {"a": 1}}, measures)
+    subtopics = gf.subtopics.evaluate_subtopics({"q": {"t": {"a": 1}}}, {"q": {"a": 1}}, measures)
     assert rows(subtopics.plot.distribution()) == [{"run": "run", "score": 1.0}]
-    with pytest.raises(gf.InputError, match="rankings to measure again"):
+    with pytest.raises(gf.errors.InputError, match="rankings to measure again"):
         subtopics.plot.curve()
 
 
 def test_a_saved_baseline_has_no_curve(tmp_path):
     gf.save_baseline(gf.evaluate(JUDGMENTS, OLD), tmp_path / "old.json")
     found = gf.compare(JUDGMENTS, {"old": tmp_path / "old.json", "new": NEW})
-    with pytest.raises(gf.InputError, match=r"'old', a saved baseline.*runs=\['new'\]"):
+    with pytest.raises(gf.errors.InputError, match=r"'old', a saved baseline.*runs=\['new'\]"):
         found.plot.curve()
     assert {row["run"] for row in rows(found.plot.curve(runs=["new"]))} == {"new"}
 
@@ -209,7 +209,7 @@ def test_a_saved_baseline_has_no_curve(tmp_path):
 def test_a_pickled_comparison_has_its_charts_but_no_rankings(found):
     again = pickle.loads(pickle.dumps(found))  # noqa: S301
     assert rows(again.plot.differences()) == rows(found.plot.differences())
-    with pytest.raises(gf.InputError, match="scores alone"):
+    with pytest.raises(gf.errors.InputError, match="scores alone"):
         again.plot.curve()
 
 

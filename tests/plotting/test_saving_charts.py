@@ -66,7 +66,7 @@ def test_a_picture_is_twice_as_fine_unless_told(chart, tmp_path):
 
 @pytest.mark.parametrize(("name", "found"), [("chart.gif", "'.gif'"), ("chart", "no ending")])
 def test_another_ending_is_refused_with_those_there_are(chart, tmp_path, name, found):
-    with pytest.raises(gf.InputError) as caught:
+    with pytest.raises(gf.errors.InputError) as caught:
         chart.save(tmp_path / name)
     assert f"found {found}" in str(caught.value)
     assert "Choices: .png, .svg, .pdf, .html, .json." in str(caught.value)
@@ -74,13 +74,13 @@ def test_another_ending_is_refused_with_those_there_are(chart, tmp_path, name, f
 
 
 def test_an_open_file_without_a_format_is_refused(chart):
-    with pytest.raises(gf.InputError, match=r"Choices: \.png"):
+    with pytest.raises(gf.errors.InputError, match=r"Choices: \.png"):
         chart.save(io.BytesIO())
 
 
 def test_without_the_converter_the_error_names_what_to_install(chart, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(gf.MissingDependencyError, match=r"pip install 'gainful\[report\]'"):
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"pip install 'gainful\[report\]'"):
         chart.save(tmp_path / "chart.png")
 
 
@@ -94,14 +94,18 @@ def test_a_changed_chart_saves_the_same_way(chart, tmp_path):
 @pytest.mark.parametrize("ending", ["png", "svg", "html", "json"])
 def test_a_path_that_cannot_be_written(chart, tmp_path, ending):
     path = tmp_path / "nodir" / f"chart.{ending}"
-    with pytest.raises(gf.InputError) as caught:
+    with pytest.raises(gf.errors.InputError) as caught:
         chart.save(path)
     told = f"{path}: expected a file that can be written, found No such file or directory."
     assert str(caught.value) == told
     (tmp_path / f"folder.{ending}").mkdir()
-    with pytest.raises(gf.InputError, match="a file that can be written, found Is a directory"):
+    with pytest.raises(
+        gf.errors.InputError, match="a file that can be written, found Is a directory"
+    ):
         chart.save(str(tmp_path / f"folder.{ending}"))
-    with pytest.raises(gf.InputError, match="a file that can be written, found embedded null"):
+    with pytest.raises(
+        gf.errors.InputError, match="a file that can be written, found embedded null"
+    ):
         chart.save(f"a\0b.{ending}")
 
 
@@ -124,7 +128,9 @@ def test_an_old_file_stays_where_a_chart_cannot_be_written(chart, tmp_path, endi
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pathlib.Path, "write_bytes", fill_the_disk)
-    with pytest.raises(gf.InputError, match="a file that can be written, found No space left"):
+    with pytest.raises(
+        gf.errors.InputError, match="a file that can be written, found No space left"
+    ):
         chart.save(path)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [(path.name, "old")]
 

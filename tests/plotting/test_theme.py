@@ -145,6 +145,6 @@ def test_both_themes_have_the_same_parts():
 
 
 def test_a_theme_that_does_not_exist():
-    with pytest.raises(gf.InputError, match=r"Did you mean 'dark'\? Choices: light, dark"):
+    with pytest.raises(gf.errors.InputError, match=r"Did you mean 'dark'\? Choices: light, dark"):
         theme.theme_of("drak")
     assert theme.theme_of(None) is None

@@ -107,8 +107,8 @@ def test_a_measure_is_an_entry_of_the_catalogue_and_one_of_the_kernels(monkeypat
         "SquaredHits@3": 4.0,
         "SquaredHits(rel=2)": 1.0,
     }
-    assert gf.family("SquaredHits") in gf.catalogue()
-    with pytest.raises(gf.MeasureError, match="Did you mean 'SquaredHits'"):
+    assert gf.measures.family("SquaredHits") in gf.catalogue()
+    with pytest.raises(gf.errors.MeasureError, match="Did you mean 'SquaredHits'"):
         gf.measure("SquaredHit")
 
 
@@ -123,9 +123,11 @@ def test_a_discount_is_one_entry(monkeypatch):
     assert found.per_query.to_dict()["q1"]["DCG(discount=halved)@3"] == 1 / 2 + 2 / 4
     told = str(gf.explain(JUDGMENTS, RUN, "nDCG(discount=halved)", query="q1"))
     assert "discount halved: 2^(1 − i)" in told
-    with pytest.raises(gf.MeasureError, match=r"log, jarvelin, .* or halved"):
+    with pytest.raises(gf.errors.MeasureError, match=r"log, jarvelin, .* or halved"):
         gf.dcg([1], discount="halve")
-    with pytest.raises(gf.MeasureError, match="Only the discounts log and jarvelin have a base"):
+    with pytest.raises(
+        gf.errors.MeasureError, match="Only the discounts log and jarvelin have a base"
+    ):
         gf.dcg([1], discount="halved", base=3)
     given = torch.tensor([[0.3, 0.1, 0.2]]), torch.tensor([[1.0, 2.0, 0.0]])
     measured = gf.metrics.ndcg(*given, gain="linear", discount="halved")
@@ -159,12 +161,12 @@ def test_a_statistical_test_is_one_entry(monkeypatch):
     added = PairedTest("test that always finds", "p is always 0.01", by_column(constant))
     monkeypatch.setitem(TESTS, "constant", added)
     tables = {"old": scores(20), "new": scores(20, better=0.1)}
-    found = gf.compare_scores(tables, test="constant")
+    found = gf.comparison.compare_scores(tables, test="constant")
     (one,) = found.differences
     assert (one.test, one.p, one.verdict.word) == ("constant", 0.01, "better")
     assert "p = 0.0100" in one.verdict.sentence
     assert "(test that always finds, p < 0.05)" in found.systems_table().caption
-    assert gf.comparison_choices()["test"]["constant"] == "p is always 0.01"
+    assert gf.comparison.comparison_choices()["test"]["constant"] == "p is always 0.01"
 
 
 def test_a_statistical_test_may_lean_on_something_else_than_the_mean(monkeypatch):
@@ -174,7 +176,7 @@ def test_a_statistical_test_may_lean_on_something_else_than_the_mean(monkeypatch
     down = PairedTest("test that leans down", "", by_column(always), leans=lambda *_: -1.0)
     monkeypatch.setitem(TESTS, "down", down)
     tables = {"old": scores(20), "new": scores(20, better=0.1)}
-    (one,) = gf.compare_scores(tables, test="down").differences
+    (one,) = gf.comparison.compare_scores(tables, test="down").differences
     assert one.verdict.word == "no decision"
     assert "the test and the mean point in different directions" in one.verdict.sentence
 
@@ -207,16 +209,18 @@ def joint(scores, _draws):
 def test_a_correction_is_one_entry(monkeypatch, correction, p, caption):
     monkeypatch.setitem(CORRECTIONS, "new", correction)
     tables = {"old": scores(20), "one": scores(20, seed=2), "two": scores(20, seed=3, better=1)}
-    found = gf.compare_scores(tables, correction="new")
+    found = gf.comparison.compare_scores(tables, correction="new")
     for one, plain in zip(
-        found.differences, gf.compare_scores(tables, correction="none").differences, strict=True
+        found.differences,
+        gf.comparison.compare_scores(tables, correction="none").differences,
+        strict=True,
     ):
         expected = min(3 * plain.p, 1) if p is None else p
         assert math.isclose(one.p, expected)
         assert f", {correction.title} over 2 comparisons, " in one.verdict.sentence
     assert caption in found.systems_table().caption
     assert any("corrected over 2 comparisons (new)" in note for note in found.notes())
-    assert gf.comparison_choices()["correction"]["new"] == correction.meaning
+    assert gf.comparison.comparison_choices()["correction"]["new"] == correction.meaning
 
 
 def test_a_text_format_is_one_entry(monkeypatch, tmp_path):
@@ -233,7 +237,7 @@ def test_a_text_format_is_one_entry(monkeypatch, tmp_path):
     for name, values in (("old", (0.25, 0.5)), ("new", (0.5, 0.75))):
         lines = ["%% scores", *(f"q{at} is {value}" for at, value in enumerate(values))]
         (tmp_path / name).write_text("\n".join(lines))
-    found = gf.compare_scores({name: tmp_path / name for name in ("old", "new")})
+    found = gf.comparison.compare_scores({name: tmp_path / name for name in ("old", "new")})
     (one,) = found.differences
     assert (one.measure, one.base_mean, one.run_mean) == ("nDCG", 0.375, 0.625)
 

@@ -15,9 +15,9 @@ WAYS = {
     "deepcopy": copy.deepcopy,
 }
 VALUES = {
-    **{f"family {one.name}": one for one in (*gf.catalogue(), *gf.subtopic_catalogue())},
+    **{f"family {one.name}": one for one in (*gf.catalogue(), *gf.subtopics.subtopic_catalogue())},
     **{f"dialect {one.name}": one for one in gf.dialects()},
-    **{f"choice {one.name}": one for one in gf.choices()},
+    **{f"choice {one.name}": one for one in gf.measures.choices()},
     "measure": gf.measure("nDCG(gain=exp2)@10"),
     "policy": gf.Policy(ties="average", unjudged=1),
     "engine": gf.Engine(memory="1GB"),
@@ -37,12 +37,12 @@ def test_values_are_equal_after_a_round_trip(way):
 
 
 def test_a_family_still_reads_after_a_round_trip():
-    for family in (*gf.catalogue(), *gf.subtopic_catalogue()):
+    for family in (*gf.catalogue(), *gf.subtopics.subtopic_catalogue()):
         again = WAYS["pickle"](family)
         for parameter in family.parameters:
             default = parameter.write(parameter.default)
             assert again.parameter(parameter.name).read(default) == parameter.default
-            with pytest.raises(gf.MeasureError):
+            with pytest.raises(gf.errors.MeasureError):
                 again.parameter(parameter.name).read(object())
 
 
@@ -70,5 +70,5 @@ def test_results_print_the_same_after_a_round_trip(made, name):
     assert type(again) is type(result)
     assert str(again) == str(result)
     if hasattr(result, "table"):
-        assert gf.render(again) == gf.render(result)
-        assert gf.render(again, "csv") == gf.render(result, "csv")
+        assert gf.writing.render(again) == gf.writing.render(result)
+        assert gf.writing.render(again, "csv") == gf.writing.render(result, "csv")

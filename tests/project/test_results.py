@@ -17,24 +17,15 @@ import pytest
 import gainful as gf
 from gainful.writing.result import Record, Result
 from misused_calls import JUDGMENTS, OTHER, RUN, RUNS, results
+from public_names import public_names
 
-# What a caller makes, or chooses from: no results.
-VALUES = {
-    "Choice", "Dialect", "Engine", "Family", "Measure", "Policy", "Spark", "SubtopicMeasure",
-    "MeasuringOptions", "ReadingOptions",
-}  # fmt: skip
 # Results that others hand out.
 WITHIN = {"PerQuery", "QueryDifferences", "Interval"}
 # These have one format of their own.
 OWN_FORMAT = {"Report": "html", "Baseline": "json"}
 MOST_LINES, MOST_LETTERS = 20, 2000
 
-PUBLIC = {
-    name: each
-    for name, each in ((name, getattr(gf, name)) for name in gf.__all__)
-    if inspect.isclass(each) and not issubclass(each, BaseException)
-}
-NAMES = sorted({*PUBLIC, *WITHIN} - VALUES)
+NAMES = sorted({*gf.results.__all__, *WITHIN})
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +41,10 @@ def made(tmp_path_factory):
     }
 
 
-def test_every_class_is_a_result_or_known_to_be_none(made):
-    for name, each in PUBLIC.items():
-        assert issubclass(each, Result) == (name not in VALUES), name
+def test_every_result_is_in_one_module_and_nothing_else(made):
+    classes = {name: each for name, each in public_names().items() if inspect.isclass(each)}
+    found = [name for name, each in classes.items() if issubclass(each, Result)]
+    assert sorted(found) == gf.results.__all__
     for name in NAMES:
         assert type(made[name]).__name__ == name
 
@@ -101,14 +93,14 @@ def test_write(made, name, tmp_path):
             assert pq.read_table(path).column_names == list(result.table().columns)
         elif ending in ("md", "html") or (ending == "json" and name != "RunScores"):
             format_ = {"md": "markdown"}.get(ending, ending)
-            expected = gf.render(result, format_)
+            expected = gf.writing.render(result, format_)
             assert path.read_text(encoding="utf-8") in (f"{expected}\n", expected) or (
                 name in OWN_FORMAT
             )
     format_ = OWN_FORMAT.get(name, "json")
     result.write(tmp_path / "other.html", format=format_)
     if name in OWN_FORMAT:
-        with pytest.raises(gf.InputError, match=f"format: expected {format_}, found 'csv'"):
+        with pytest.raises(gf.errors.InputError, match=f"format: expected {format_}, found 'csv'"):
             result.write(tmp_path / "other.csv", format="csv")
 
 
@@ -163,7 +155,7 @@ def test_results_of_many_queries_are_short():
     tables = {
         run: dict(zip(names, rng.random(len(names)).tolist(), strict=True)) for run in ("a", "b")
     }
-    found = gf.compare_scores(tables, resamples=20)
+    found = gf.comparison.compare_scores(tables, resamples=20)
     judgments = {name: {"d": 1} for name in names}
     scores = gf.evaluate(judgments, {name: {"d": 1.0} for name in names[:1_000]})
     few = {name: judgments[name] for name in names[:2]}
@@ -199,9 +191,9 @@ def test_the_scores_of_several_runs_are_a_dict_and_a_table(tmp_path):
     assert list(frame.columns) == ["run", "nDCG@10", "P@5"]
     assert frame["P@5"].tolist() == [scores["P@5"] for scores in plain.values()]
     assert found.to_dict()["one"] == plain["one"].to_dict()
-    assert str(found) == gf.render(found) == gf.render(plain)
+    assert str(found) == gf.writing.render(found) == gf.writing.render(plain)
     found.write(tmp_path / "runs.csv")
-    assert (tmp_path / "runs.csv").read_text() == gf.render(found, "csv") + "\n"
+    assert (tmp_path / "runs.csv").read_text() == gf.writing.render(found, "csv") + "\n"
 
 
 def test_a_dict_of_runs_in_the_place_of_a_run_is_told(tmp_path):
@@ -211,15 +203,15 @@ def test_a_dict_of_runs_in_the_place_of_a_run_is_told(tmp_path):
     lists = {query: list(docs) for query, docs in RUN.items()}
     path = tmp_path / "one.run"
     for run in (RUN, lists, path, str(path), frame, pl.from_pandas(frame)):
-        with pytest.raises(gf.InputError) as problem:
+        with pytest.raises(gf.errors.InputError) as problem:
             gf.evaluate(JUDGMENTS, {"bm25": run, "dense": run})
         assert str(problem.value) == (
             "run: expected one run, found a dict of 2 runs: 'bm25', 'dense'. "
             "evaluate_runs takes such a dict."
         )
-    with pytest.raises(gf.InputError, match="found a dict of 1 run: 'bm25'"):
+    with pytest.raises(gf.errors.InputError, match="found a dict of 1 run: 'bm25'"):
         gf.evaluate(JUDGMENTS, {"bm25": RUN})
-    with pytest.raises(gf.InputError, match="expected a finite number as score"):
+    with pytest.raises(gf.errors.InputError, match="expected a finite number as score"):
         gf.evaluate(JUDGMENTS, {"q1": {"a": "high"}})
 
 
@@ -230,5 +222,5 @@ def test_scores_that_were_folded_by_a_lambda_are_pickled():
     scores = gf.evaluate(JUDGMENTS, run, "nDCG@2", chunks=lambda chunk: chunk[0])
     again = pickle.loads(pickle.dumps(scores))  # noqa: S301
     assert again == scores
-    with pytest.raises(gf.InputError, match="function that was given cannot be pickled"):
+    with pytest.raises(gf.errors.InputError, match="function that was given cannot be pickled"):
         _ = again.ties

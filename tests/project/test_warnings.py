@@ -28,5 +28,5 @@ def test_they_point_at_the_caller(call, tmp_path):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         call(tmp_path)
-    assert {each.category for each in seen} == {gf.GainfulWarning}
+    assert {each.category for each in seen} == {gf.errors.GainfulWarning}
     assert {each.filename for each in seen} == {__file__}

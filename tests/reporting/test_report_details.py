@@ -100,14 +100,14 @@ def check_parts(detail, place, attribution):
 def explained_of(judgments, run, measure, query, policy):
     try:
         return gf.explain(judgments, run, measure, query=query, policy=policy)
-    except gf.InputError:
+    except gf.errors.InputError:
         return None
 
 
 def attribution_of(judgments, base, run, measure, query, policy):
     try:
-        return gf.attribute(judgments, base, run, measure, query=query, policy=policy)
-    except gf.GainfulError:
+        return gf.explanation.attribute(judgments, base, run, measure, query=query, policy=policy)
+    except gf.errors.GainfulError:
         return None
 
 
@@ -138,7 +138,7 @@ def failure(function, *arguments, **options):
     """Return what a call fails with, None if it does not."""
     try:
         function(*arguments, **options)
-    except gf.GainfulError as problem:
+    except gf.errors.GainfulError as problem:
         return str(problem)
     return None
 
@@ -146,7 +146,7 @@ def failure(function, *arguments, **options):
 def reported(judgments, runs, measure, policy, depth):
     """Return a report; None where it fails, as a comparison does."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gf.GainfulWarning)
+        warnings.simplefilter("ignore", gf.errors.GainfulWarning)
         why = failure(gf.compare, judgments, runs, measure, policy=policy, resamples=9)
         if why is None:
             return gf.report(judgments, runs, measure, policy=policy, depth=depth, resamples=9)
@@ -207,7 +207,7 @@ def test_every_document_shown_has_its_rank_in_every_run(measure):
 
 def test_saved_scores_tell_of_no_ranks():
     judgments, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1}}
-    saved = gf.Baseline.of(gf.evaluate(judgments, {"q": {"b": 1}}, "nDCG@10"))
+    saved = gf.results.Baseline.of(gf.evaluate(judgments, {"q": {"b": 1}}, "nDCG@10"))
     detail = gf.report(judgments, {"old": saved, "new": run}).payload()["details"]["0"]
     assert [shown["below"] for shown in detail["lists"]] == [None, []]
 
@@ -267,7 +267,7 @@ def test_files_give_the_details_of_dicts(tmp_path):
         files[name] = tmp_path / f"{name}.parquet"
         gf.write_run(run, files[name])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gf.GainfulWarning)
+        warnings.simplefilter("ignore", gf.errors.GainfulWarning)
         for ties, measure in itertools.product(["doc", "average"], ["nDCG@3", "nDCG"]):
             policy = gf.Policy(ties=ties)
             by_dict = gf.report(judgments, {"one": one, "two": two}, measure, policy=policy)

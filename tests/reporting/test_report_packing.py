@@ -78,7 +78,7 @@ def test_a_size_is_at_most_what_a_page_holds():
 
 
 def test_what_json_cannot_hold_is_refused():
-    with pytest.raises(gf.InputError, match="expected plain, finite values"):
+    with pytest.raises(gf.errors.InputError, match="expected plain, finite values"):
         pack([("0", {"docs": [], "value": float("nan")})])
 
 

@@ -200,7 +200,7 @@ def test_one_run_is_not_compared(data):
     assert run["best"] == [False, False, False]
     assert len(payload["details"]) == 30
     assert all(detail["parts"] == [None] for detail in payload["details"].values())
-    with pytest.raises(gf.InputError, match="several runs"):
+    with pytest.raises(gf.errors.InputError, match="several runs"):
         gf.report(judgments, {"alone": runs["run0"]}, by="judged")
 
 
@@ -223,7 +223,7 @@ def test_another_baseline_and_all_pairs(data):
 def test_a_saved_baseline_has_no_documents(data):
     judgments, runs = data
     fresh = gf.evaluate(judgments, runs["run0"], MEASURES)
-    saved = gf.Baseline.of(fresh)
+    saved = gf.results.Baseline.of(fresh)
     payload = gf.report(judgments, {"old": saved, "new": runs["run1"]}, MEASURES).payload()
     assert payload["baseline"] == "old"
     assert payload["runs"][0]["signatures"] == list(saved.signatures.values())
@@ -241,8 +241,8 @@ def test_a_saved_baseline_has_no_documents(data):
 def test_scores_from_elsewhere():
     old = {f"q{n}": {"mine": 0.1 * n, "yours": 0.5} for n in range(9)}
     new = {f"q{n}": {"mine": 0.1 * n + 0.1 + 0.01 * n, "yours": 0.4} for n in range(9)}
-    found = gf.compare_scores({"old": old, "new": new})
-    page = gf.Report.of_comparison(found, title="scores", created="2026-11-15")
+    found = gf.comparison.compare_scores({"old": old, "new": new})
+    page = gf.results.Report.of_comparison(found, title="scores", created="2026-11-15")
     payload = page.payload()
     assert page.comparison is found
     assert payload["measures"] == ["mine", "yours"]
@@ -310,14 +310,14 @@ def test_one_query_with_and_without_documents():
 
 def test_a_run_without_any_of_the_queries_is_refused():
     judgments, run = {"q": {"a": 1}}, {"q": {"a": 1}}
-    with pytest.raises(gf.InputError, match="found none in common"):
+    with pytest.raises(gf.errors.InputError, match="found none in common"):
         gf.report(judgments, {"one": run, "two": {"other": {"a": 1}}})
-    with pytest.raises(gf.InputError, match="at least one retrieved document"):
+    with pytest.raises(gf.errors.InputError, match="at least one retrieved document"):
         gf.report(judgments, {"one": run, "two": {"q": {}}})
 
 
 def test_a_warning_is_said_once(data):
-    with pytest.warns(gf.GainfulWarning, match="no retrieved document is judged") as said:
+    with pytest.warns(gf.errors.GainfulWarning, match="no retrieved document is judged") as said:
         gf.report({"q": {"a": 1}}, {"run": {"q": {"b": 1}}})
     assert len(said) == 1
 
@@ -365,7 +365,7 @@ def test_writing(data, tmp_path, capsysbinary):
 )
 def test_refusals(data, arguments, message):
     judgments, runs = data
-    with pytest.raises(gf.GainfulError, match=message):
+    with pytest.raises(gf.errors.GainfulError, match=message):
         gf.report(judgments, **{"runs": runs} | arguments)
 
 
@@ -376,7 +376,9 @@ def test_a_missing_package_is_told_before_the_work(data, monkeypatch):
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "jinja2" else known(name)
     )
-    with pytest.raises(gf.MissingDependencyError, match=r"jinja2.*pip install 'gainful\[report\]'"):
+    with pytest.raises(
+        gf.errors.MissingDependencyError, match=r"jinja2.*pip install 'gainful\[report\]'"
+    ):
         gf.report("no such file", {"run": "no such file"})
 
 

@@ -152,7 +152,7 @@ def test_what_is_wrong_is_told(name, text, message, tmp_path):
     path = tmp_path / name
     if text is not None:
         write(path, text)
-    with pytest.raises(gf.InputError, match=message):
+    with pytest.raises(gf.errors.InputError, match=message):
         query_texts(path)
 
 
@@ -168,7 +168,7 @@ def test_what_is_wrong_is_told(name, text, message, tmp_path):
 )
 def test_texts_that_match_nothing_are_told(name, text, found, tmp_path):
     told = f"queries: none of its ids is shown, so there are no texts: it has {found}"
-    with pytest.warns(gf.GainfulWarning, match=f"^{told}, and the report shows '1'$"):
+    with pytest.warns(gf.errors.GainfulWarning, match=f"^{told}, and the report shows '1'$"):
         assert set(query_texts(write(tmp_path / name, text)).values()) == {None}
 
 
@@ -176,7 +176,7 @@ def test_texts_in_memory_that_match_nothing_are_told():
     frame = pd.DataFrame({"doc_id": ["x1"], "text": ["a"]})
     for given, found in (({"x1": "a"}, "'x1'"), (frame, "'x1'"), ({}, "no ids")):
         with pytest.warns(
-            gf.GainfulWarning, match=f"^docs: none of its ids is shown.* it has {found}, "
+            gf.errors.GainfulWarning, match=f"^docs: none of its ids is shown.* it has {found}, "
         ):
             doc_texts(given)
 
@@ -190,5 +190,7 @@ def test_a_query_may_be_called_like_a_column(tmp_path):
 def test_no_utf_8(tmp_path):
     path = tmp_path / "q.tsv"
     path.write_bytes(b"1\tok\n2\t\xff\n")
-    with pytest.raises(gf.InputError, match=r"q.tsv:2: expected UTF-8 text, found the byte 0xff"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"q.tsv:2: expected UTF-8 text, found the byte 0xff"
+    ):
         query_texts(path)

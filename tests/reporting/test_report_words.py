@@ -101,7 +101,7 @@ def test_columns_that_count_have_no_decimals():
 )
 def test_a_run_without_a_name_is_told(run):
     message = r"^runs: expected \{name: run\}, .* found one run \{query: \{doc: score\}\}\. Give it a name"
-    with pytest.raises(gf.InputError, match=message):
+    with pytest.raises(gf.errors.InputError, match=message):
         gf.report({"q": {"a": 1}}, run)
 
 
@@ -115,7 +115,7 @@ def test_a_run_without_a_name_is_told(run):
     ],
 )
 def test_runs_that_are_no_dict_are_told(run, said):
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         gf.report({"q": {"a": 1}}, run)
 
 
@@ -132,7 +132,7 @@ def test_runs_that_are_no_dict_are_told(run, said):
 def test_the_title(names, title):
     runs = dict.fromkeys(names, ONE)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gf.GainfulWarning)
+        warnings.simplefilter("ignore", gf.errors.GainfulWarning)
         assert payload_of(EMPTY, runs)["title"] == title
         assert payload_of(EMPTY, runs, title="mine")["title"] == "mine"
 
@@ -140,8 +140,8 @@ def test_the_title(names, title):
 @pytest.mark.parametrize("name", ["x.pdf", "x.PNG", "x.svg", "x.csv", "x.json", "x.html.gz"])
 def test_other_formats_are_refused(name, tmp_path):
     page = gf.report(EMPTY, {"one": ONE})
-    for write in (page.write, gf.Report.check_path):
-        with pytest.raises(gf.InputError, match=r"a name that ends in \.html"):
+    for write in (page.write, gf.results.Report.check_path):
+        with pytest.raises(gf.errors.InputError, match=r"a name that ends in \.html"):
             write(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -150,10 +150,10 @@ def test_a_path_is_checked_without_a_trace(tmp_path):
     kept = tmp_path / "page.html"
     kept.write_text("before")
     for path in (kept, tmp_path / "new.html", tmp_path / "page", "-", "/dev/null"):
-        gf.Report.check_path(path)
+        gf.results.Report.check_path(path)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
         ("page.html", "before")
     ]
     for path in (tmp_path, tmp_path / "no" / "such.html", kept / "under.html"):
-        with pytest.raises(gf.InputError, match="a file that can be written"):
-            gf.Report.check_path(path)
+        with pytest.raises(gf.errors.InputError, match="a file that can be written"):
+            gf.results.Report.check_path(path)

@@ -12,7 +12,7 @@ from spark_cases import CHUNKS, POLICIES, every_measure, on_spark, random_sides,
 def main():
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", ".*pandas", FutureWarning)
-    warnings.filterwarnings("ignore", category=gf.GainfulWarning)
+    warnings.filterwarnings("ignore", category=gf.errors.GainfulWarning)
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.remote("local[2]").getOrCreate()
@@ -33,7 +33,7 @@ def main():
     assert str(comparisons[0]) == str(comparisons[1])
     wrong = frames[1].union(session.createDataFrame([("q0", None, 1.0)], frames[1].schema))
     with pytest.raises(
-        gf.InputError, match=r"^run, query 'q0': expected an id as doc, found nothing"
+        gf.errors.InputError, match=r"^run, query 'q0': expected an id as doc, found nothing"
     ):
         gf.evaluate(judgments, wrong)
     session.stop()

@@ -19,7 +19,7 @@ from spark_cases import (
     that_can_be,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.GainfulWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
 
 JUDGMENTS, RUN = random_sides("spark")
 
@@ -96,7 +96,7 @@ def test_slices_are_the_same(frames, choices):
 def test_every_measure_and_every_answer_is_there():
     names = {measure.name for measure in every_measure("", cut=False)}
     assert names == {family.name for family in gf.catalogue()}
-    for choice in gf.choices():
+    for choice in gf.measures.choices():
         tried = {policy.get(choice.name, choice.default) for policy in POLICIES} - {1.0, -1.0}
         errors = {"error", "ignore"} if choice.name == "extra" else {"error"}
         wanted = set(choice.answers) - REFUSED.get(choice.name, set()) - errors
@@ -160,7 +160,7 @@ def test_an_explanation_fetches_one_query(frames):
     expected = gf.explain(JUDGMENTS, RUN, "nDCG@5", query="q1", policy=gf.Policy(absent="lowest"))
     found = gf.explain(*frames, "nDCG@5", query="q1", policy=gf.Policy(absent="lowest"))
     assert str(found) == str(expected)
-    with pytest.raises(gf.InputError, match="a judged query"):
+    with pytest.raises(gf.errors.InputError, match="a judged query"):
         gf.explain(*frames, "nDCG@5", query="q1 ")
 
 

@@ -223,11 +223,11 @@ def test_options_that_do_not_go_together(tmp_path, options, expected):
 
 
 def test_an_engine_is_checked():
-    with pytest.raises(gf.InputError, match="engine, memory"):
+    with pytest.raises(gf.errors.InputError, match="engine, memory"):
         gf.Spark(memory="much")
-    with pytest.raises(gf.InputError, match="engine, master"):
+    with pytest.raises(gf.errors.InputError, match="engine, master"):
         gf.Spark(master="")
-    with pytest.raises(gf.InputError, match="Spark is an engine of evaluate"):
+    with pytest.raises(gf.errors.InputError, match="Spark is an engine of evaluate"):
         gf.check({"q": {"a": 1}}, engine=gf.Spark())
 
 

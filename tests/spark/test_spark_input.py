@@ -17,7 +17,7 @@ RUN = "query string, doc string, score double"
 
 
 def message(judgments, run, measures="nDCG@10", **choices):
-    with pytest.raises(gf.GainfulError) as caught:
+    with pytest.raises(gf.errors.GainfulError) as caught:
         gf.evaluate(judgments, run, measures, policy=gf.Policy(**choices))
     return str(caught.value)
 
@@ -70,7 +70,7 @@ def test_documents_that_come_twice(spark):
     run = spark.createDataFrame([*ROWS, ("q1", "b", 2.0)], RUN)
     for measure in ("nDCG@10", "nDCG"):
         assert message(JUDGMENTS, run, measure) == expected
-    with pytest.raises(gf.InputError, match="each document once"):
+    with pytest.raises(gf.errors.InputError, match="each document once"):
         gf.evaluate(JUDGMENTS, run, policy=gf.Policy(fold="max"), chunks="#")
     found = gf.evaluate(JUDGMENTS, run, policy=gf.Policy(duplicates="best"))
     best = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"c": 0.25}}
@@ -84,9 +84,13 @@ def test_a_function_says_which_document_a_chunk_belongs_to(spark):
     found = gf.evaluate(judged, run, "nDCG", chunks=lambda chunk: chunk.split(", ")[0])
     assert found.means == {"nDCG": 1.0}
     known = {"a, page 1": "a", "a, page 3": "a"}
-    with pytest.raises(gf.InputError, match=r"found KeyError: 'b, page 2' for 'b, page 2'\.$"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"found KeyError: 'b, page 2' for 'b, page 2'\.$"
+    ):
         gf.evaluate(judged, run, chunks=lambda chunk: known[chunk])
-    with pytest.raises(gf.InputError, match=r"every chunk of the run, found none for 'b, page 2'"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"every chunk of the run, found none for 'b, page 2'"
+    ):
         gf.evaluate(judged, run, chunks=known.get)
 
 
@@ -97,7 +101,9 @@ def test_a_function_says_which_document_a_chunk_belongs_to(spark):
 )
 def test_rows_have_no_order(spark, choices):
     (name,) = choices
-    with pytest.raises(gf.PolicyError, match=f"policy {name}: .* order of rows, which Spark"):
+    with pytest.raises(
+        gf.errors.PolicyError, match=f"policy {name}: .* order of rows, which Spark"
+    ):
         gf.evaluate(
             JUDGMENTS,
             spark.createDataFrame(ROWS, RUN),
@@ -113,7 +119,9 @@ def test_queries_and_documents_that_do_not_meet(spark):
     assert message(JUDGMENTS, spark.createDataFrame([], RUN)) == (
         "run: expected at least one retrieved document, found none."
     )
-    with pytest.warns(gf.GainfulWarning, match="no retrieved document is judged.*lower case"):
+    with pytest.warns(
+        gf.errors.GainfulWarning, match="no retrieved document is judged.*lower case"
+    ):
         gf.evaluate(JUDGMENTS, spark.createDataFrame([("q1", "A", 1.0)], RUN))
 
 
@@ -147,7 +155,7 @@ def test_scores_that_a_float32_cannot_hold(spark):
 
 def test_chunks_without_a_document(spark):
     run, chunks = spark.createDataFrame(ROWS, RUN), {"a": "a", "b": "a"}
-    with pytest.raises(gf.InputError, match="none for 'c'"):
+    with pytest.raises(gf.errors.InputError, match="none for 'c'"):
         gf.evaluate(JUDGMENTS, run, policy=gf.Policy(fold="max"), chunks=chunks)
     found = gf.evaluate(JUDGMENTS, run, policy=gf.Policy(fold="max"), chunks={**chunks, "c": "c"})
     assert found.coverage.retrieved == 2
@@ -160,7 +168,7 @@ def test_columns_of_any_type_and_name(spark):
     columns = {"run.score": "my score"}
     found = gf.evaluate({"1": {"8": 1}}, frame, columns=columns)
     assert found.means == gf.evaluate({"1": {"8": 1}}, {"1": {"7": 3, "8": 2}}).means
-    with pytest.raises(gf.InputError, match="column for score"):
+    with pytest.raises(gf.errors.InputError, match="column for score"):
         gf.evaluate({"1": {"8": 1}}, frame)
     large = spark.createDataFrame([(1, 7, 2**53 + 1)], "user bigint, item_id int, score bigint")
     assert "a score that a float64 holds exactly, found 9007199254740993" in message(
@@ -200,7 +208,7 @@ def test_rows_that_are_not_on_this_machine(spark):
         lambda: gf.pool({"run": run}, depth=2),
         lambda: gf.bounds(JUDGMENTS, run, grades=(0, 1)),
     ):
-        with pytest.raises(gf.InputError, match=r"a Spark data frame\. .*toPandas"):
+        with pytest.raises(gf.errors.InputError, match=r"a Spark data frame\. .*toPandas"):
             call()
 
 
@@ -208,11 +216,11 @@ def test_a_missing_spark_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == "pyspark"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(gf.MissingDependencyError, match=r"gainful\[spark\]"):
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"gainful\[spark\]"):
         functions()
     frame = type("DataFrame", (), {"__module__": "pyspark.sql.connect.dataframe"})()
     assert is_spark(frame)
-    with pytest.raises(gf.MissingDependencyError, match=r"gainful\[spark\]"):
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"gainful\[spark\]"):
         gf.evaluate(frame, {"q": {"a": 1}})
 
 
@@ -226,7 +234,7 @@ def test_a_session_that_was_stopped_is_said():
         "for ask in (scores.per_query.to_dict, lambda: gf.evaluate({'q': {'a': 1}}, run, 'AP')):\n"
         "    try:\n"
         "        ask()\n"
-        "    except gf.InputError as error:\n"
+        "    except gf.errors.InputError as error:\n"
         "        print(error)\n"
     )
     done = subprocess.run(
@@ -255,7 +263,7 @@ def test_ranks_that_are_taken_for_scores(spark, measure):
     for numbers in ([1, 2, 3], [0, 1, 2], [2, 3, 1]):
         for queries in (1, 100):  # more than the first rows tell
             run = spark.createDataFrame(rows(numbers, queries), schema).coalesce(1)
-            with pytest.warns(gf.GainfulWarning, match=r"look like ranks.* columns rank="):
+            with pytest.warns(gf.errors.GainfulWarning, match=r"look like ranks.* columns rank="):
                 gf.evaluate(judgments, run, measure)
     for good in (
         rows([3, 2, 1], 100),
@@ -264,7 +272,7 @@ def test_ranks_that_are_taken_for_scores(spark, measure):
         [*rows([1, 2, 3], 100), ("q0", "x", 4.0), ("q99", "x", 3.0), ("q99", "y", 5.0)],
     ):
         with warnings.catch_warnings():
-            warnings.simplefilter("error", gf.GainfulWarning)
+            warnings.simplefilter("error", gf.errors.GainfulWarning)
             gf.evaluate(judgments, spark.createDataFrame(good, schema).coalesce(1), measure)
 
 
@@ -300,5 +308,5 @@ def test_workers_that_run_another_python(spark, tmp_path, monkeypatch, change, e
         program.write_text(OTHER_PYTHON.format(python=sys.executable, change=change))
         program.chmod(0o755)
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
-    with pytest.raises(gf.InputError, match=f"^Spark: expected {expected}"):
+    with pytest.raises(gf.errors.InputError, match=f"^Spark: expected {expected}"):
         gf.evaluate(JUDGMENTS, spark.createDataFrame(ROWS, RUN))

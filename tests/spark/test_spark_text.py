@@ -74,14 +74,14 @@ def test_a_file_gives_the_same_number_or_the_same_message(spark, written, name):
     path = written(name)
     if name in LINES_JOINED:
         with pytest.raises(
-            gf.InputError, match=r"\.csv:2: expected a field in quotes that ends on"
+            gf.errors.InputError, match=r"\.csv:2: expected a field in quotes that ends on"
         ):
             on_spark(path)
         return
     if FILES[name][1] is REFUSED:
         messages = []
         for read in (on_spark, on_this_machine):
-            with pytest.raises(gf.InputError) as caught:
+            with pytest.raises(gf.errors.InputError) as caught:
                 read(path)
             messages.append(str(caught.value).removeprefix(f"{path}:").removeprefix("run:"))
         assert messages[0] == messages[1]
@@ -115,7 +115,9 @@ def test_a_file_in_many_parts(spark, tmp_path, ending):
         expected = [(q, d, s) for q, found in documents.items() for d, s in found.items()]
         assert rows_of(text.read(RUN, {})) == sorted(expected)
         path.write_text("\r\n".join([*lines, "x"]))
-        with pytest.raises(gf.InputError, match=r"run\.\w+, line \d+ after byte \d{3,}: expected"):
+        with pytest.raises(
+            gf.errors.InputError, match=r"run\.\w+, line \d+ after byte \d{3,}: expected"
+        ):
             gf.evaluate({"q0": {"é0": 1}}, str(path), engine=gf.Spark())
     finally:
         spark.conf.set(setting, before)
@@ -131,7 +133,7 @@ def test_several_files_have_the_same_header(spark, tmp_path):
     assert on_spark(folder).means == expected.means
     (folder / "2.csv").write_text("doc,query,score\nq,b,2\n")
     with pytest.raises(
-        gf.InputError, match=r"[12]\.csv:1: expected the columns .*, as in another file"
+        gf.errors.InputError, match=r"[12]\.csv:1: expected the columns .*, as in another file"
     ):
         on_spark(folder)
 
@@ -143,11 +145,11 @@ def test_packed_files(spark, tmp_path):
     assert on_spark(path).means == gf.evaluate(JUDGMENTS, str(path), "nDCG").means
     path.write_bytes(gzip.compress(content)[:-2000])
     with pytest.raises(
-        gf.InputError, match=r"^Spark: expected rows that it can read, found EOFExc"
+        gf.errors.InputError, match=r"^Spark: expected rows that it can read, found EOFExc"
     ):
         on_spark(path)
     (tmp_path / "run.csv").write_bytes(gzip.compress(content))  # not by its name
-    with pytest.raises(gf.InputError):
+    with pytest.raises(gf.errors.InputError):
         on_spark(tmp_path / "run.csv")
 
 
@@ -159,7 +161,7 @@ def test_judgments_are_as_strict(spark, tmp_path):
         ("k.csv", "query,doc,grade\n", "at least one judged document, found none"),
     ):  # fmt: skip
         (tmp_path / name).write_text(content)
-        with pytest.raises(gf.InputError, match=expected):
+        with pytest.raises(gf.errors.InputError, match=expected):
             gf.evaluate(str(tmp_path / name), run, engine=gf.Spark())
 
 
@@ -189,7 +191,7 @@ def test_named_columns_and_ranks(spark, tmp_path, content, columns, expected):
     judgments = {"q": {"a": 1, "b": 3}, "1": {"2": 1}}
     for form, (run, engine) in forms.items():
         if isinstance(expected, str):
-            with pytest.raises(gf.InputError, match=expected):
+            with pytest.raises(gf.errors.InputError, match=expected):
                 gf.evaluate(judgments, run, columns=columns, engine=engine)
         else:
             found = gf.evaluate(judgments, run, columns=columns, engine=engine)

@@ -117,7 +117,7 @@ def test_the_same_as_from_dicts(monkeypatch, policy, chunk, bunch):
         depths = (None,) if policy.unjudged != "zero" else (None, 1, 3, 10, 100)
         for depth in depths:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", gf.GainfulWarning)
+                warnings.simplefilter("ignore", gf.errors.GainfulWarning)
                 found = compare(seed, judgments, run, policy, depth)
             assert not any(each.suspect for each in found)
 

@@ -63,10 +63,10 @@ def test_what_has_no_test_is_no_comparison(name):
 
 
 def test_bad_input():
-    with pytest.raises(gf.InputError, match="Did you mean 'holm'"):
+    with pytest.raises(gf.errors.InputError, match="Did you mean 'holm'"):
         adjusted([0.1], "Holmes")
-    with pytest.raises(gf.InputError, match="a correction of p-values, found 'tukey'"):
+    with pytest.raises(gf.errors.InputError, match="a correction of p-values, found 'tukey'"):
         adjusted([0.1], "tukey")
     for bad in (math.nan, -0.1, 1.1):
-        with pytest.raises(gf.InputError, match=r"p\[1\]: expected a probability"):
+        with pytest.raises(gf.errors.InputError, match=r"p\[1\]: expected a probability"):
             adjusted([0.1, bad])

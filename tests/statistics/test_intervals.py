@@ -203,9 +203,11 @@ def test_the_scale_does_not_matter(factor):
 
 def test_bad_input():
     for level in (0, 1, 95, math.nan, "0.95"):
-        with pytest.raises(gf.InputError, match="level: expected a number above 0 and below 1"):
+        with pytest.raises(
+            gf.errors.InputError, match="level: expected a number above 0 and below 1"
+        ):
             t_interval([0.1, 0.2], level=level)
-        with pytest.raises(gf.InputError, match="level"):
+        with pytest.raises(gf.errors.InputError, match="level"):
             bca_interval([[0.1], [0.2]], level=level)
-    with pytest.raises(gf.InputError, match="finite"):
+    with pytest.raises(gf.errors.InputError, match="finite"):
         bca_interval([[0.1], [math.nan]])

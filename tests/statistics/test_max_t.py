@@ -95,7 +95,7 @@ def test_the_level_of_the_whole_family_is_kept():
 def test_columns_without_a_difference_and_bad_input():
     assert max_t(np.zeros((5, 2))).tolist() == [1.0, 1.0]
     assert max_t([[0.3, 0.0]]).tolist() == [1.0, 1.0]
-    with pytest.raises(gf.InputError, match="steps: expected 'down' or 'single'"):
+    with pytest.raises(gf.errors.InputError, match="steps: expected 'down' or 'single'"):
         max_t([[0.1]], steps="up")
-    with pytest.raises(gf.InputError, match="finite"):
+    with pytest.raises(gf.errors.InputError, match="finite"):
         max_t([[math.nan]])

@@ -235,7 +235,7 @@ def test_a_margin_makes_ties_of_signs(tenths, margin):
 
 @pytest.mark.parametrize("tie", [-0.1, math.nan, math.inf, "0.1", True])
 def test_a_margin_that_is_none(tie):
-    with pytest.raises(gf.InputError, match="tie: expected a number from 0"):
+    with pytest.raises(gf.errors.InputError, match="tie: expected a number from 0"):
         sign_test([0.1, 0.2], tie=tie)
 
 
@@ -321,18 +321,18 @@ def test_tests_take_columns():
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1e305])
 def test_what_is_no_number_is_refused(bad):
     for test in (paired_t, wilcoxon, sign_test, moments, exact_mean):
-        with pytest.raises(gf.InputError):
+        with pytest.raises(gf.errors.InputError):
             test([0.1, bad])
-    with pytest.raises(gf.InputError):
+    with pytest.raises(gf.errors.InputError):
         sign_flips([[0.1], [bad]])
 
 
 def test_shapes_are_refused():
-    with pytest.raises(gf.InputError, match=r"an array \(queries\)"):
+    with pytest.raises(gf.errors.InputError, match=r"an array \(queries\)"):
         paired_t([[0.1, 0.2]])
-    with pytest.raises(gf.InputError, match=r"an array \(queries, columns\)"):
+    with pytest.raises(gf.errors.InputError, match=r"an array \(queries, columns\)"):
         sign_flips([0.1, 0.2])
-    with pytest.raises(gf.InputError, match="queries, at least one"):
+    with pytest.raises(gf.errors.InputError, match="queries, at least one"):
         paired_t([])
 
 

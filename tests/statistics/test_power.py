@@ -165,5 +165,5 @@ def test_it_reads_as_a_table():
     ],
 )
 def test_bad_input(arguments, message):
-    with pytest.raises(gf.InputError, match=message):
+    with pytest.raises(gf.errors.InputError, match=message):
         power(**arguments)

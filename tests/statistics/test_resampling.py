@@ -144,7 +144,7 @@ def test_who_interrupts_does_not_wait_for_every_block(monkeypatch):
     "arguments", [{"resamples": 0}, {"resamples": 10.0}, {"seed": -1}, {"seed": True}]
 )
 def test_bad_draws(arguments):
-    with pytest.raises(gf.InputError, match="expected a whole number"):
+    with pytest.raises(gf.errors.InputError, match="expected a whole number"):
         Draws(**arguments)
 
 

@@ -154,11 +154,11 @@ def test_without_an_error_there_is_no_tukey():
 
 
 def test_bad_input():
-    with pytest.raises(gf.InputError, match="systems, at least 2"):
+    with pytest.raises(gf.errors.InputError, match="systems, at least 2"):
         anova_tukey([[[0.1]]])
-    with pytest.raises(gf.InputError, match=r"\(queries, systems, measures\)"):
+    with pytest.raises(gf.errors.InputError, match=r"\(queries, systems, measures\)"):
         tukey([[0.1, 0.2]])
-    with pytest.raises(gf.InputError, match="systems, at least 2"):
+    with pytest.raises(gf.errors.InputError, match="systems, at least 2"):
         tukey([[[0.1]]])
-    with pytest.raises(gf.InputError, match="finite"):
+    with pytest.raises(gf.errors.InputError, match="finite"):
         tukey([[[0.1], [math.nan]]])

@@ -83,8 +83,10 @@ def by_ndeval(judgments, run, **parameters):
 
 def evaluated(judgments, run, measures, **options):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gf.GainfulWarning)  # of runs without a judged document
-        return gf.evaluate_subtopics(judgments, run, measures, **options).per_query
+        warnings.simplefilter(
+            "ignore", gf.errors.GainfulWarning
+        )  # of runs without a judged document
+        return gf.subtopics.evaluate_subtopics(judgments, run, measures, **options).per_query
 
 
 @in_tens(150)
@@ -171,7 +173,7 @@ def test_intent_aware_measures_are_those_of_each_subtopic_alone(seeds, weighted)
     weights = weights_of(judgments, seeds[0]) if weighted else None
     found = evaluated(judgments, run, [f"IA({name})" for name in INNER], weights=weights)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gf.GainfulWarning)
+        warnings.simplefilter("ignore", gf.errors.GainfulWarning)
         expected = intent_aware(judgments, run, INNER, weights)
     for query, row in found.to_dict().items():
         for name in INNER:
@@ -202,7 +204,7 @@ def test_facts(seeds):
     found = evaluated(single, run, ["alpha_nDCG(alpha=0)@5", "D_nDCG@5", "IA(nDCG@5)"])
     plain = {query: subtopics["only"] for query, subtopics in single.items()}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gf.GainfulWarning)
+        warnings.simplefilter("ignore", gf.errors.GainfulWarning)
         usual = gf.evaluate(plain, run, ["nDCG(gain=binary)@5", "nDCG@5"]).per_query
     assert found["alpha_nDCG(alpha=0)@5"] == pytest.approx(usual["nDCG(gain=binary)@5"], abs=1e-12)
     assert found["D_nDCG@5"] == pytest.approx(usual["nDCG@5"], abs=1e-12)
@@ -234,7 +236,9 @@ def test_greedy_ties_take_the_larger_id():
     # smaller it would take "a", "b", "c" with gains 2, 2 and 0.
     judgments = {"q": {"1": {"a": 1, "c": 1}, "2": {"a": 1}, "3": {"b": 1, "c": 1}, "4": {"b": 1}}}
     run = {"q": {"a": 3, "b": 2, "c": 1}}
-    value = gf.evaluate_subtopics(judgments, run, "alpha_nDCG(alpha=1)@3")["alpha_nDCG(alpha=1)@3"]
+    value = gf.subtopics.evaluate_subtopics(judgments, run, "alpha_nDCG(alpha=1)@3")[
+        "alpha_nDCG(alpha=1)@3"
+    ]
     discount = 1 / math.log2(3)
     # 2 + 2·d over 2 + d + 1/2: the greedy order is not the best one, and the value is above 1.
     assert value == pytest.approx((2 + 2 * discount) / (2 + discount + 0.5), abs=1e-12)

@@ -59,7 +59,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_text_is_read(files, name):
     path = files(name, TEXTS[name])
-    assert gf.read_subtopics(path) == gf.read_subtopics(str(path)) == NESTED
+    assert gf.subtopics.read_subtopics(path) == gf.subtopics.read_subtopics(str(path)) == NESTED
 
 
 def frames(tmp_path):
@@ -77,38 +77,43 @@ def frames(tmp_path):
 
 def test_every_table_is_read(tmp_path):
     for table in frames(tmp_path):
-        assert gf.read_subtopics(table) == NESTED
+        assert gf.subtopics.read_subtopics(table) == NESTED
 
 
 def test_ids_are_strings():
     given = {1: {2: {3: np.float32(1), "4": True}}}
-    assert gf.read_subtopics(given) == {"1": {"2": {"3": 1.0, "4": 1.0}}}
+    assert gf.subtopics.read_subtopics(given) == {"1": {"2": {"3": 1.0, "4": 1.0}}}
 
 
 def test_columns_can_be_named(files, tmp_path):
     names = ("who", "aspect", "what", "how")
     asked = dict(zip(("query", "subtopic", "doc", "grade"), names, strict=True))
-    assert gf.read_subtopics(pl.DataFrame(columns(names)), columns=asked) == NESTED
-    assert gf.read_subtopics(files("t.csv", lines(",", names)), columns=asked) == NESTED
+    assert gf.subtopics.read_subtopics(pl.DataFrame(columns(names)), columns=asked) == NESTED
+    assert gf.subtopics.read_subtopics(files("t.csv", lines(",", names)), columns=asked) == NESTED
     numbered = {"query": "1", "judgments.subtopic": "2", "doc": "3", "grade": "4"}
-    assert gf.read_subtopics(files("bare.csv", lines(",")), columns=numbered) == NESTED
+    assert gf.subtopics.read_subtopics(files("bare.csv", lines(",")), columns=numbered) == NESTED
     run = pl.DataFrame({"who": ["q1"], "what": ["d1"], "score": [1.0]})
-    scores = gf.evaluate_subtopics(pl.DataFrame(columns(names)), run, "strec@1", columns=asked)
+    scores = gf.subtopics.evaluate_subtopics(
+        pl.DataFrame(columns(names)), run, "strec@1", columns=asked
+    )
     assert scores.per_query["strec@1"] == [0.5, 0.0]
     # Where there are no subtopics, the key has no meaning.
-    with pytest.raises(gf.InputError, match="a key"):
+    with pytest.raises(gf.errors.InputError, match="a key"):
         gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, columns={"subtopic": "x"})
 
 
 def test_runs_of_every_kind(files):
-    expected = gf.evaluate_subtopics(NESTED, RUN).means
+    expected = gf.subtopics.evaluate_subtopics(NESTED, RUN).means
     text = "".join(
         f"{query} Q0 {doc} 0 {score} t\n" for query in RUN for doc, score in RUN[query].items()
     )
     rows = [(query, doc, score) for query in RUN for doc, score in RUN[query].items()]
     frame = pl.DataFrame(rows, schema=["query", "doc", "score"], orient="row")
     for run in (files("r.run", text), files("r.json", json.dumps(RUN)), frame, frame.to_pandas()):
-        assert gf.evaluate_subtopics(files("qrels.txt", TEXTS["qrels.txt"]), run).means == expected
+        assert (
+            gf.subtopics.evaluate_subtopics(files("qrels.txt", TEXTS["qrels.txt"]), run).means
+            == expected
+        )
 
 
 BAD = [
@@ -138,14 +143,14 @@ BAD = [
 
 @pytest.mark.parametrize(("name", "content", "message"), BAD, ids=[case[0] for case in BAD])
 def test_bad_files_are_refused_with_their_place(files, name, content, message):
-    with pytest.raises(gf.InputError) as caught:
-        gf.evaluate_subtopics(files(name, content), RUN)
+    with pytest.raises(gf.errors.InputError) as caught:
+        gf.subtopics.evaluate_subtopics(files(name, content), RUN)
     assert message in str(caught.value)
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(gf.InputError, match="none of that name"):
-        gf.read_subtopics(tmp_path / "nowhere.txt")
+    with pytest.raises(gf.errors.InputError, match="none of that name"):
+        gf.subtopics.read_subtopics(tmp_path / "nowhere.txt")
 
 
 @pytest.mark.parametrize(
@@ -161,8 +166,8 @@ def test_no_file(tmp_path):
 )
 def test_bad_tables_are_refused_with_their_place(change, message):
     for frame in (pl.DataFrame, pa.table):
-        with pytest.raises(gf.InputError) as caught:
-            gf.read_subtopics(frame({**columns(), **change}))
+        with pytest.raises(gf.errors.InputError) as caught:
+            gf.subtopics.read_subtopics(frame({**columns(), **change}))
         assert message in str(caught.value)
 
 
@@ -170,10 +175,10 @@ def test_objects_as_ids_are_refused():
     frame = pd.DataFrame(
         {**columns(), "subtopic": pd.Series(["1", 2.5, "2", "2", "7"], dtype=object)}
     )
-    with pytest.raises(gf.InputError, match=r"column 'subtopic': expected strings"):
-        gf.read_subtopics(frame)
-    with pytest.raises(gf.InputError, match="four columns"):
-        gf.read_subtopics(pl.DataFrame(columns()), columns={"subtopic": "doc"})
+    with pytest.raises(gf.errors.InputError, match=r"column 'subtopic': expected strings"):
+        gf.subtopics.read_subtopics(frame)
+    with pytest.raises(gf.errors.InputError, match="four columns"):
+        gf.subtopics.read_subtopics(pl.DataFrame(columns()), columns={"subtopic": "doc"})
 
 
 @pytest.mark.parametrize(
@@ -192,15 +197,15 @@ def test_objects_as_ids_are_refused():
     ],
 )
 def test_bad_dicts_are_refused_with_their_place(judgments, message):
-    with pytest.raises(gf.InputError) as caught:
-        gf.evaluate_subtopics(judgments, RUN)
+    with pytest.raises(gf.errors.InputError) as caught:
+        gf.subtopics.evaluate_subtopics(judgments, RUN)
     assert message in str(caught.value)
 
 
 def test_duplicates_follow_the_policy(files):
     path = files("twice.txt", "q1 1 d1 1\nq1 1 d1 2\nq1 1 d1 0\n")
     for answer, grade in (("first", 1.0), ("best", 2.0)):
-        read = gf.read_subtopics(path, policy=gf.Policy(duplicates=answer))
+        read = gf.subtopics.read_subtopics(path, policy=gf.Policy(duplicates=answer))
         assert read == {"q1": {"1": {"d1": grade}}}
 
 
@@ -222,15 +227,17 @@ def test_duplicates_follow_the_policy(files):
     ],
 )
 def test_bad_weights_are_refused(weights, message):
-    with pytest.raises(gf.InputError) as caught:
-        gf.evaluate_subtopics(NESTED, RUN, weights=weights)
+    with pytest.raises(gf.errors.InputError) as caught:
+        gf.subtopics.evaluate_subtopics(NESTED, RUN, weights=weights)
     assert message in str(caught.value)
 
 
 def test_weights_say_what_matters():
     def value(first, second, measure):
         weights = {"q1": {"1": first, "2": second, "unknown": 5}, "q2": {7: 1}}
-        return gf.evaluate_subtopics(NESTED, RUN, measure, weights=weights).per_query[measure][0]
+        return gf.subtopics.evaluate_subtopics(NESTED, RUN, measure, weights=weights).per_query[
+            measure
+        ][0]
 
     # d1 and d2 are good for subtopic 1, d3 at rank 3 for subtopic 2.
     assert value(1, 0, "IA(RR)") == 1.0
@@ -245,7 +252,7 @@ def test_weights_say_what_matters():
 def test_the_command(cli, files):
     judgments, run = files("qrels.txt", TEXTS["qrels.txt"]), files("a.json", json.dumps(RUN))
     other = files("b.json", json.dumps({"q1": {"d3": 1}}))
-    scores = gf.evaluate_subtopics(judgments, run, ["alpha_nDCG@20"])
+    scores = gf.subtopics.evaluate_subtopics(judgments, run, ["alpha_nDCG@20"])
     done = cli("evaluate", "--subtopics", judgments, run, other)
     assert (done.returncode, done.stderr) == (0, "")
     table = done.stdout.splitlines()
@@ -255,7 +262,7 @@ def test_the_command(cli, files):
     assert "1 of 2 queries, 1 missing" in done.stdout
     call = ("evaluate", "--subtopics", judgments, run, "-m", "D#-nDCG@10", "-m", "IA(AP)")
     document = json.loads(cli(*call, "-f", "json", "--per-query").stdout)
-    expected = gf.evaluate_subtopics(judgments, run, ["Dsharp_nDCG@10", "IA(AP)"])
+    expected = gf.subtopics.evaluate_subtopics(judgments, run, ["Dsharp_nDCG@10", "IA(AP)"])
     assert document["runs"][0]["means"] == expected.means
     assert document["runs"][0]["signatures"]["IA(AP)"] == expected.signature("IA(AP)")
     bare = cli(*call, "-f", "csv")
@@ -277,7 +284,7 @@ def test_the_command(cli, files):
 
 def test_the_catalogue_on_the_command_line(cli):
     listed = cli("measures", "--subtopics").stdout
-    assert all(family.name in listed for family in gf.subtopic_catalogue())
+    assert all(family.name in listed for family in gf.subtopics.subtopic_catalogue())
     assert "greedy ideal" in cli("measures", "--subtopics", "alpha-nDCG").stdout
     assert cli("measures", "--subtopics", "nonsense").returncode == 2
 
@@ -285,11 +292,11 @@ def test_the_catalogue_on_the_command_line(cli):
 def test_the_other_measures_know_the_names_of_these():
     known = [
         name
-        for family in gf.subtopic_catalogue()
+        for family in gf.subtopics.subtopic_catalogue()
         for name in (family.name, *(spelling.name for spelling in family.spellings))
     ]
     assert list(OF_SUBTOPICS) == known
     for name in known:
-        for ask in (gf.measure, gf.family, gf.Measure):
-            with pytest.raises(gf.MeasureError, match=r"evaluate_subtopics\(\)"):
+        for ask in (gf.measure, gf.measures.family, gf.Measure):
+            with pytest.raises(gf.errors.MeasureError, match=r"evaluate_subtopics\(\)"):
                 ask(name)

@@ -20,7 +20,9 @@ def letters(docs, prefix):
     return {f"{prefix}{place}": doc for place, doc in enumerate(docs)}
 
 
-@pytest.mark.parametrize("family", gf.subtopic_catalogue(), ids=lambda family: family.name)
+@pytest.mark.parametrize(
+    "family", gf.subtopics.subtopic_catalogue(), ids=lambda family: family.name
+)
 def test_the_example_of_every_family_gives_the_digits_shown(family):
     example = family.example
     listed, lost = letters(example.docs, "d"), letters(example.lost, "u")
@@ -29,16 +31,16 @@ def test_the_example_of_every_family_gives_the_digits_shown(family):
         for subtopic in relevant:
             judgments["q"].setdefault(subtopic, {})[doc] = 1
     run = {"q": {doc: -rank for rank, doc in enumerate(listed)}}
-    value = gf.evaluate_subtopics(judgments, run, example.measure)[example.measure]
+    value = gf.subtopics.evaluate_subtopics(judgments, run, example.measure)[example.measure]
     decimals = len(example.value.partition(".")[2])
     assert f"{value:.{decimals}f}" == example.value
     assert parse(example.measure).name == family.name
     assert str(example).endswith(f" = {example.value}")
-    assert example.value in gf.render(family)
+    assert example.value in gf.writing.render(family)
 
 
 def test_the_workings_of_the_examples_are_right():
-    for family in gf.subtopic_catalogue():
+    for family in gf.subtopics.subtopic_catalogue():
         working = family.example.working.replace("·", "*")
         value = eval(working, {"log2": math.log2})  # noqa: S307 - of our own catalogue
         assert value == pytest.approx(float(family.example.value), abs=5e-5), family.name
@@ -87,7 +89,7 @@ def test_what_is_written_reads_back(text):
 )
 def test_other_spellings(text, written):
     assert str(parse(text)) == written
-    found = gf.evaluate_subtopics(JUDGMENTS, RUN, text)
+    found = gf.subtopics.evaluate_subtopics(JUDGMENTS, RUN, text)
     assert list(found.means) == [written]
     assert found[text] == found[written] == found[parse(text)]
     assert found.per_query[text] == found.per_query[written]
@@ -116,41 +118,45 @@ def test_other_spellings(text, written):
     ],
 )
 def test_what_is_no_measure_is_refused(text, message):
-    with pytest.raises(gf.MeasureError, match=message):
+    with pytest.raises(gf.errors.MeasureError, match=message):
         read_measures([text])
 
 
 def test_measures_as_values():
-    measure = gf.SubtopicMeasure("IA", measure=gf.Measure("nDCG", gain=lambda grade: 5 * grade))
-    scores = gf.evaluate_subtopics(JUDGMENTS, RUN, [measure, measure, "strec@10"])
+    measure = gf.subtopics.SubtopicMeasure(
+        "IA", measure=gf.Measure("nDCG", gain=lambda grade: 5 * grade)
+    )
+    scores = gf.subtopics.evaluate_subtopics(JUDGMENTS, RUN, [measure, measure, "strec@10"])
     assert len(scores.measures) == 2
     assert scores[measure] == scores[str(measure)] == scores.means[str(measure)]
     assert parse_all("ERR_IA@5,10") == (parse("ERR_IA@5"), parse("ERR_IA@10"))
-    assert gf.SubtopicMeasure("strec").at(3) == parse("strec@3")
-    assert gf.SubtopicMeasure("strec") != gf.Measure("nDCG")
-    with pytest.raises(gf.MeasureError, match=r"IA\(nDCG@10\)"):
-        gf.evaluate_subtopics(JUDGMENTS, RUN, gf.Measure("nDCG", cutoff=10))
+    assert gf.subtopics.SubtopicMeasure("strec").at(3) == parse("strec@3")
+    assert gf.subtopics.SubtopicMeasure("strec") != gf.Measure("nDCG")
+    with pytest.raises(gf.errors.MeasureError, match=r"IA\(nDCG@10\)"):
+        gf.subtopics.evaluate_subtopics(JUDGMENTS, RUN, gf.Measure("nDCG", cutoff=10))
     for nothing in ([], None):
-        with pytest.raises(gf.MeasureError):
-            gf.evaluate_subtopics(JUDGMENTS, RUN, nothing)
-    with pytest.raises(gf.InputError, match="a measure that was evaluated"):
+        with pytest.raises(gf.errors.MeasureError):
+            gf.subtopics.evaluate_subtopics(JUDGMENTS, RUN, nothing)
+    with pytest.raises(gf.errors.InputError, match="a measure that was evaluated"):
         scores["strec@5"]
 
 
 def test_cutoffs_far_below_the_end():
     measures = ["alpha_nDCG@{}", "alpha_DCG@{}", "ERR_IA@{}", "strec@{}", "Dsharp_nDCG@{}"]
     near, far = (
-        gf.evaluate_subtopics(JUDGMENTS, RUN, [name.format(k) for name in measures]).means.values()
+        gf.subtopics.evaluate_subtopics(
+            JUDGMENTS, RUN, [name.format(k) for name in measures]
+        ).means.values()
         for k in (2000, 10**9)
     )
     assert list(near) == pytest.approx(list(far), rel=1e-15)
-    with pytest.raises(gf.MeasureError, match="alpha is as small as 0"):
-        gf.evaluate_subtopics(JUDGMENTS, RUN, f"ERR_IA(alpha=0)@{10**9}")
+    with pytest.raises(gf.errors.MeasureError, match="alpha is as small as 0"):
+        gf.subtopics.evaluate_subtopics(JUDGMENTS, RUN, f"ERR_IA(alpha=0)@{10**9}")
 
 
 def test_a_result_says_what_it_rests_on():
-    scores = gf.evaluate_subtopics(JUDGMENTS, RUN, ["strec@10", "IA(RR)"])
-    assert isinstance(scores, gf.Scores)
+    scores = gf.subtopics.evaluate_subtopics(JUDGMENTS, RUN, ["strec@10", "IA(RR)"])
+    assert isinstance(scores, gf.results.Scores)
     assert scores.per_query.to_dict() == {
         "q1": {"strec@10": 0.5, "IA(RR)": 0.5},
         "q2": {"strec@10": 0.0, "IA(RR)": 0.0},
@@ -165,8 +171,8 @@ def test_a_result_says_what_it_rests_on():
     assert "<td>strec@10</td>" in scores._repr_html_()
     assert scores.table().columns == ["measure", "mean"]
     assert repr(scores).startswith("SubtopicScores(strec@10: 0.1667")
-    for name in gf.formats():
-        assert "strec@10" in gf.render({"mine": scores}, name).replace(r"\_", "_")
+    for name in gf.writing.formats():
+        assert "strec@10" in gf.writing.render({"mine": scores}, name).replace(r"\_", "_")
 
 
 def test_the_policy():
@@ -174,7 +180,7 @@ def test_the_policy():
 
     def mean(**choices):
         policy = gf.Policy(**choices)
-        scores = gf.evaluate_subtopics(JUDGMENTS, RUN, names, policy=policy)
+        scores = gf.subtopics.evaluate_subtopics(JUDGMENTS, RUN, names, policy=policy)
         return scores["strec@10"]
 
     assert mean(missing="skip") == 0.25
@@ -188,7 +194,7 @@ def test_the_policy():
         {"extra": "error"},
         {"unjudged": "error"},
     ):
-        with pytest.raises(gf.InputError):
+        with pytest.raises(gf.errors.InputError):
             mean(**choices)
     for choices in (
         {"ties": "average"},
@@ -197,7 +203,7 @@ def test_the_policy():
         {"absent": "lowest"},
         {"fold": "max"},
     ):
-        with pytest.raises(gf.PolicyError, match="with subtopics"):
+        with pytest.raises(gf.errors.PolicyError, match="with subtopics"):
             mean(**choices)
 
 
@@ -205,21 +211,28 @@ def test_condensed_lists_have_judged_documents_only():
     judgments = {"q": {"a": {"d1": 1}, "b": {"d2": 1}}}
     run = {"q": {"u": 3, "d2": 2, "d1": 1}}
     for measure, full, condensed in (("IA(RR)", (1 / 2 + 1 / 3) / 2, 0.75), ("P_IA@1", 0.0, 0.5)):
-        assert gf.evaluate_subtopics(judgments, run, measure)[measure] == pytest.approx(full)
+        assert gf.subtopics.evaluate_subtopics(judgments, run, measure)[measure] == pytest.approx(
+            full
+        )
         policy = gf.Policy(unjudged="condense")
-        scores = gf.evaluate_subtopics(judgments, run, measure, policy=policy)
+        scores = gf.subtopics.evaluate_subtopics(judgments, run, measure, policy=policy)
         assert scores[measure] == condensed
 
 
 def test_a_query_can_leave_itself_out():
     judgments = {"d1": {"a": {"d1": 1, "d2": 1}}}
     run = {"d1": {"d1": 2, "d2": 1}}
-    assert gf.evaluate_subtopics(judgments, run, "AP_IA")["AP_IA"] == 1.0
+    assert gf.subtopics.evaluate_subtopics(judgments, run, "AP_IA")["AP_IA"] == 1.0
     policy = gf.Policy(drop_self="yes")
-    assert gf.evaluate_subtopics(judgments, run, "strec@1", policy=policy)["strec@1"] == 1.0
-    assert gf.evaluate_subtopics(judgments, {"d1": {"d1": 1, "x": 0}}, "strec@1")["strec@1"] == 1.0
-    with pytest.warns(gf.GainfulWarning):
-        scores = gf.evaluate_subtopics(
+    assert (
+        gf.subtopics.evaluate_subtopics(judgments, run, "strec@1", policy=policy)["strec@1"] == 1.0
+    )
+    assert (
+        gf.subtopics.evaluate_subtopics(judgments, {"d1": {"d1": 1, "x": 0}}, "strec@1")["strec@1"]
+        == 1.0
+    )
+    with pytest.warns(gf.errors.GainfulWarning):
+        scores = gf.subtopics.evaluate_subtopics(
             judgments, {"d1": {"d1": 1, "x": 0}}, "strec@1", policy=policy
         )
     assert scores["strec@1"] == 0.0
@@ -229,20 +242,26 @@ def test_negative_grades():
     judgments = {"q": {"a": {"d1": 1, "d2": -2}, "b": {"d1": -1, "d2": 2}}}
     run = {"q": {"d1": 2, "d2": 1}}
     measures = ["alpha_nDCG@2", "D_nDCG@2"]
-    kept = gf.evaluate_subtopics(judgments, run, measures)
+    kept = gf.subtopics.evaluate_subtopics(judgments, run, measures)
     assert kept["alpha_nDCG@2"] == 1.0
     assert kept.per_query["D_nDCG@2"] == [0.0]  # no document has a positive gain altogether
     assert kept.coverage.empty == ("q",)
-    zero = gf.evaluate_subtopics(judgments, run, measures, policy=gf.Policy(negative="zero"))
+    zero = gf.subtopics.evaluate_subtopics(
+        judgments, run, measures, policy=gf.Policy(negative="zero")
+    )
     discount = 1 / math.log2(3)
     assert zero["D_nDCG@2"] == pytest.approx((0.5 + discount) / (1 + 0.5 * discount))
-    with pytest.raises(gf.InputError, match="negative=error"):
-        gf.evaluate_subtopics(judgments, run, measures, policy=gf.Policy(negative="error"))
+    with pytest.raises(gf.errors.InputError, match="negative=error"):
+        gf.subtopics.evaluate_subtopics(
+            judgments, run, measures, policy=gf.Policy(negative="error")
+        )
 
 
 def test_the_signature_pins_the_data_down():
     def signature(judgments, run, measure="alpha_nDCG@2", **options):
-        return gf.evaluate_subtopics(judgments, run, [measure], **options).signature(measure)
+        return gf.subtopics.evaluate_subtopics(judgments, run, [measure], **options).signature(
+            measure
+        )
 
     first = signature(JUDGMENTS, RUN)
     assert first.split(" | ")[:3] == ["alpha_nDCG@2", "ties=doc", "queries=3 missing=1 empty=1"]
@@ -260,12 +279,14 @@ def test_the_signature_pins_the_data_down():
 
 
 def test_runs_without_the_judged_queries_or_documents():
-    with pytest.raises(gf.InputError, match="none in common"):
-        gf.evaluate_subtopics(JUDGMENTS, {"other": {"d1": 1}})
-    with pytest.warns(gf.GainfulWarning, match="no retrieved document is judged"):
-        gf.evaluate_subtopics({"q": {"a": {"d1": 1}}}, {"q": {"x": 1}}, ["strec@1", "IA(AP)"])
+    with pytest.raises(gf.errors.InputError, match="none in common"):
+        gf.subtopics.evaluate_subtopics(JUDGMENTS, {"other": {"d1": 1}})
+    with pytest.warns(gf.errors.GainfulWarning, match="no retrieved document is judged"):
+        gf.subtopics.evaluate_subtopics(
+            {"q": {"a": {"d1": 1}}}, {"q": {"x": 1}}, ["strec@1", "IA(AP)"]
+        )
     # A query that is there without documents is not missing.
-    scores = gf.evaluate_subtopics(
+    scores = gf.subtopics.evaluate_subtopics(
         JUDGMENTS, {"q1": {}, "q9": {"d1": 1}}, ["IA(AP)", "alpha_nDCG@20"]
     )
     assert scores.coverage.missing == ("q2", "q3")

@@ -123,9 +123,9 @@ def test_lists_of_two_groups_are_drawn_apart(monkeypatch):
 )
 def test_what_does_not_go_with_flat_lists_is_said(options, message):
     scores, labels = torch.zeros(5), torch.ones(5)
-    with pytest.raises(gf.InputError, match=message):
+    with pytest.raises(gf.errors.InputError, match=message):
         gf.losses.gumbel_approx_ndcg(scores, labels, **{"offsets": [0, 2, 5], **options})
-    with pytest.raises(gf.InputError, match=r"gamma: expected \[item\] with 5 items"):
+    with pytest.raises(gf.errors.InputError, match=r"gamma: expected \[item\] with 5 items"):
         gf.losses.xe_ndcg(scores, labels, offsets=[0, 2, 5], gamma=torch.zeros(2, 5))
     with pytest.raises(TypeError, match="labels"):
         gf.losses.xe_ndcg(scores, offsets=[0, 2, 5])

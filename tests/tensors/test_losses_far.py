@@ -72,9 +72,9 @@ def test_gains_whose_sum_overflows_give_nan(make):
 
 def test_numbers_of_numpy_are_checked_as_numbers():
     scores, labels = torch.tensor([0.1, 0.2]), torch.tensor([1, 0])
-    with pytest.raises(gf.InputError, match="gamma: expected a number from 0 to 1"):
+    with pytest.raises(gf.errors.InputError, match="gamma: expected a number from 0 to 1"):
         L.xe_ndcg(scores, labels, gamma=np.float64(5.0))
-    with pytest.raises(gf.InputError, match="offsets: expected whole numbers that rise"):
+    with pytest.raises(gf.errors.InputError, match="offsets: expected whole numbers that rise"):
         L.approx_ndcg(scores, labels, offsets=list(np.array([0, 2, 1, 2], np.uint64)))
 
 
@@ -86,9 +86,13 @@ def test_unknown_noise_is_unknown():
 
 def test_masked_arrays_are_refused():
     labels = np.ma.masked_array([1, 0, 9], mask=[False, False, True])
-    with pytest.raises(gf.InputError, match="labels: expected an array without a mask of its own"):
+    with pytest.raises(
+        gf.errors.InputError, match="labels: expected an array without a mask of its own"
+    ):
         L.approx_ndcg(torch.zeros(3), labels)
-    with pytest.raises(gf.InputError, match="weight: expected an array without a mask of its own"):
+    with pytest.raises(
+        gf.errors.InputError, match="weight: expected an array without a mask of its own"
+    ):
         L.approx_ndcg(torch.zeros(1, 3), [[1, 0, 0]], weight=labels[:1])
 
 
@@ -107,7 +111,7 @@ def test_labels_of_any_layout_and_type(make):
     ):
         assert float(L.approx_ndcg(scores, labels, mask[:, ::-1])) == pytest.approx(expected)
     L.approx_ndcg(scores, np.broadcast_to(plain[0], plain.shape))  # warnings are errors here
-    with pytest.raises(gf.InputError, match="mask: expected a dense tensor"):
+    with pytest.raises(gf.errors.InputError, match="mask: expected a dense tensor"):
         L.approx_ndcg(scores, plain, torch.tensor(mask).to_sparse())
 
 
@@ -116,9 +120,9 @@ def test_a_gain_of_one_grade_is_told_that_it_gets_them_all():
         return 3 if grade > 1 else 0
 
     told = "called once, with all"
-    with pytest.raises(gf.InputError, match=told):
+    with pytest.raises(gf.errors.InputError, match=told):
         L.approx_ndcg(torch.zeros(3), torch.tensor([1, 0, 2]), gain=one)
-    with pytest.raises(gf.InputError, match=told):
+    with pytest.raises(gf.errors.InputError, match=told):
         gf.metrics.ndcg(np.zeros(3), np.array([1, 0, 2]), gain=one)
 
 
@@ -154,7 +158,7 @@ def test_losses_with_arrays_can_be_compared_and_compiled():
 
 
 def test_a_discount_that_does_not_fall_is_refused_when_a_loss_is_made():
-    with pytest.raises(gf.InputError, match="one that falls with the rank"):
+    with pytest.raises(gf.errors.InputError, match="one that falls with the rank"):
         gf.loss("nDCG(discount=none)", method="lambda")
     gf.loss("nDCG(discount=none)", method="lambda", scheme="ranknet")
 

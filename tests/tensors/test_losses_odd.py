@@ -146,7 +146,9 @@ def test_pairs_are_not_weighed_by_differences_that_are_none(scheme):
     if scheme in ("ranknet", "ndcg1"):
         assert L.lambda_loss(*given, scheme=scheme, discount="none", k=1) > 0.1
         return
-    with pytest.raises(gf.InputError, match="discount: expected one that falls with the rank"):
+    with pytest.raises(
+        gf.errors.InputError, match="discount: expected one that falls with the rank"
+    ):
         L.lambda_loss(*given, scheme=scheme, discount="none", k=1)
 
 
@@ -252,7 +254,7 @@ REFUSED = [
 @pytest.mark.parametrize(("function", "options", "message"), REFUSED)
 def test_what_is_refused(function, options, message):
     for scores, labels in ((S, Y), (jnp.asarray(S.numpy()), jnp.asarray(Y.numpy()))):
-        with pytest.raises(gf.InputError, match=message):
+        with pytest.raises(gf.errors.InputError, match=message):
             function(scores, **{"labels": labels, **options})
 
 
@@ -277,7 +279,7 @@ def test_an_unknown_option_is_named_with_its_loss():
             call()
     with pytest.raises(TypeError, match=r"softmax\(\).*'temperature'"):
         gf.loss("nDCG@5", method="softmax", temperature=1)
-    with pytest.raises(gf.InputError, match="above 0"):
+    with pytest.raises(gf.errors.InputError, match="above 0"):
         gf.loss("nDCG@5", temperature=0)
 
 
@@ -285,15 +287,17 @@ def test_an_unknown_option_is_named_with_its_loss():
     "options", [{"k": 3}, {"gain": "exp2"}, {"discount": "log"}, {"base": 2}, {"normalized": True}]
 )
 def test_a_measure_is_not_said_twice(options):
-    with pytest.raises(gf.MeasureError, match="part of the measure"):
+    with pytest.raises(gf.errors.MeasureError, match="part of the measure"):
         gf.loss("nDCG@5", **options)
-    with pytest.raises(gf.MeasureError, match="part of the measure"):
+    with pytest.raises(gf.errors.MeasureError, match="part of the measure"):
         gf.loss("nDCG@5")(S, Y, **options)
 
 
 def test_a_method_is_a_name():
     for method in (["approx"], None, "aprox"):
-        with pytest.raises(gf.MeasureError, match=r"method: expected approx, gumbel, .*list_mle"):
+        with pytest.raises(
+            gf.errors.MeasureError, match=r"method: expected approx, gumbel, .*list_mle"
+        ):
             gf.loss("nDCG@5", method=method)
 
 
@@ -342,5 +346,5 @@ def test_gains_beyond_the_type_are_not_known(name, make):
 def test_what_is_no_generator_is_refused(given):
     for make in (torch.tensor, jnp.asarray):
         scores = make(np.float32([[1, 2]]))
-        with pytest.raises(gf.InputError, match="generator: expected a"):
+        with pytest.raises(gf.errors.InputError, match="generator: expected a"):
             L.pl_rank(scores, scores, generator=given)

@@ -119,7 +119,7 @@ def test_random_losses_repeat_with_their_generator():
         assert one == two != three
     assert L.gumbel_approx_ndcg(s, y, beta=0) == L.approx_ndcg(s, y)
     jax = pytest.importorskip("jax")
-    with pytest.raises(gf.InputError, match=r"jax\.random\.key"):
+    with pytest.raises(gf.errors.InputError, match=r"jax\.random\.key"):
         L.xe_ndcg(jax.numpy.zeros(3), jax.numpy.zeros(3))
 
 
@@ -162,7 +162,7 @@ print(peak() - before)
 def test_what_is_refused():
     s = torch.zeros(3)
     message = r"PyTorch or JAX, found ndarray.*'gainful\[torch\]' or 'gainful\[jax\]'"
-    with pytest.raises(gf.InputError, match=message):
+    with pytest.raises(gf.errors.InputError, match=message):
         L.approx_ndcg(np.zeros(3), np.zeros(3))
     for arguments, message in [
         ({"labels": torch.zeros(2)}, "shape of the scores"),
@@ -172,11 +172,11 @@ def test_what_is_refused():
         ({"reduction": "average"}, "mean, sum or none"),
         ({"temperature": 0.0}, "above 0"),
     ]:
-        with pytest.raises(gf.InputError, match=message):
+        with pytest.raises(gf.errors.InputError, match=message):
             L.approx_ndcg(s, **{"labels": s, **arguments})
     with pytest.raises(TypeError, match="temprature"):
         L.approx_ndcg(s, s, temprature=1)
-    with pytest.raises(gf.InputError, match="float32 or float64, found"):
+    with pytest.raises(gf.errors.InputError, match="float32 or float64, found"):
         L.approx_ndcg(torch.zeros(3, dtype=torch.int64), s)
     for call in (
         lambda: gf.loss("P@5"),
@@ -184,9 +184,9 @@ def test_what_is_refused():
         lambda: gf.loss("nDCG", method="aprox"),
         lambda: gf.loss("nDCG", k=3),
     ):
-        with pytest.raises(gf.MeasureError):
+        with pytest.raises(gf.errors.MeasureError):
             call()
-    with pytest.raises(gf.InputError, match="lambdarank"):
+    with pytest.raises(gf.errors.InputError, match="lambdarank"):
         L.lambda_loss(s, s, scheme="lambda")
 
 
@@ -211,7 +211,7 @@ def test_the_module():
 
 def test_a_package_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(gf.MissingDependencyError, match=r"gainful\[torch\]"):
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"gainful\[torch\]"):
         _ = L.Loss
     assert isinstance(gf.loss("nDCG@5"), L.Surrogate)
 

@@ -332,11 +332,11 @@ def test_compiled_to_machine_code():
 def test_masks_of_arrays_are_refused_and_cutoffs_in_arrays_are_read():
     scores, labels = np.array([[1.0, 2.0, 3.0]]), np.array([[1, 0, 2]])
     hidden = np.ma.array(scores, mask=[[0, 0, 1]])
-    with pytest.raises(gf.InputError, match="without a mask of its own"):
+    with pytest.raises(gf.errors.InputError, match="without a mask of its own"):
         gf.metrics.ndcg(hidden, labels)
     found = gf.metrics.ndcg(scores, labels, k=np.array(2))
     assert found == gf.metrics.ndcg(scores, labels, k=2)
-    with pytest.raises(gf.MeasureError, match="cutoff: expected a whole number"):
+    with pytest.raises(gf.errors.MeasureError, match="cutoff: expected a whole number"):
         gf.metrics.ndcg(scores, labels, k=np.array([2]))
 
 
@@ -349,23 +349,23 @@ def test_running_highest_without_one_in_the_library():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"scores": np.ones((2, 3), int)}, gf.InputError, "scores: expected bfloat16"),
-        ({"scores": np.float64(1)}, gf.InputError, "scores: expected"),
-        ({"scores": [[1.0, 2.0, 3.0]]}, gf.InputError, "scores: expected an array of NumPy"),
-        ({"scores": torch.ones(2, 3)}, gf.InputError, "arrays of one library"),
-        ({"labels": np.ones((2, 4))}, gf.InputError, r"the shape of scores, \(2, 3\)"),
-        ({"labels": np.ones((2, 3), complex)}, gf.InputError, "labels: expected numbers"),
-        ({"mask": np.ones((2, 3))}, gf.InputError, "mask: expected booleans"),
-        ({"mask": np.ones(3, bool)}, gf.InputError, "mask: expected booleans"),
-        ({"k": 0}, gf.MeasureError, "cutoff"),
-        ({"k": 2.5}, gf.MeasureError, "cutoff"),
-        ({"ties": "best"}, gf.MeasureError, "ties: expected average or order"),
-        ({"ties": "averge"}, gf.MeasureError, "Did you mean 'average'"),
-        ({"gain": "exp"}, gf.MeasureError, "Did you mean 'exp2'"),
-        ({"gain": lambda g: 1.0}, gf.InputError, "an array of gains"),
-        ({"discount": "logg"}, gf.MeasureError, "Did you mean 'log'"),
-        ({"base": 1}, gf.MeasureError, "base"),
-        ({"discount": "none", "base": 3}, gf.MeasureError, "no base beside"),
+        ({"scores": np.ones((2, 3), int)}, gf.errors.InputError, "scores: expected bfloat16"),
+        ({"scores": np.float64(1)}, gf.errors.InputError, "scores: expected"),
+        ({"scores": [[1.0, 2.0, 3.0]]}, gf.errors.InputError, "scores: expected an array of NumPy"),
+        ({"scores": torch.ones(2, 3)}, gf.errors.InputError, "arrays of one library"),
+        ({"labels": np.ones((2, 4))}, gf.errors.InputError, r"the shape of scores, \(2, 3\)"),
+        ({"labels": np.ones((2, 3), complex)}, gf.errors.InputError, "labels: expected numbers"),
+        ({"mask": np.ones((2, 3))}, gf.errors.InputError, "mask: expected booleans"),
+        ({"mask": np.ones(3, bool)}, gf.errors.InputError, "mask: expected booleans"),
+        ({"k": 0}, gf.errors.MeasureError, "cutoff"),
+        ({"k": 2.5}, gf.errors.MeasureError, "cutoff"),
+        ({"ties": "best"}, gf.errors.MeasureError, "ties: expected average or order"),
+        ({"ties": "averge"}, gf.errors.MeasureError, "Did you mean 'average'"),
+        ({"gain": "exp"}, gf.errors.MeasureError, "Did you mean 'exp2'"),
+        ({"gain": lambda g: 1.0}, gf.errors.InputError, "an array of gains"),
+        ({"discount": "logg"}, gf.errors.MeasureError, "Did you mean 'log'"),
+        ({"base": 1}, gf.errors.MeasureError, "base"),
+        ({"discount": "none", "base": 3}, gf.errors.MeasureError, "no base beside"),
     ],
 )
 def test_what_is_refused(change, error, message):
@@ -375,14 +375,14 @@ def test_what_is_refused(change, error, message):
 
 
 def test_err_says_that_it_cannot_average():
-    with pytest.raises(gf.InputError, match="Choose ties='order'"):
+    with pytest.raises(gf.errors.InputError, match="Choose ties='order'"):
         gf.metrics.err(np.ones(3), np.ones(3), ties="average")
 
 
 @pytest.mark.parametrize("missing", ["scores", "labels"])
 def test_only_a_mask_may_be_none(missing):
     given = {"scores": np.zeros(3), "labels": np.zeros(3)} | {missing: None}
-    with pytest.raises(gf.InputError, match=f"{missing}: expected an array of NumPy"):
+    with pytest.raises(gf.errors.InputError, match=f"{missing}: expected an array of NumPy"):
         gf.metrics.ndcg(**given)
-    with pytest.raises(gf.InputError, match=f"{missing}: expected an array of NumPy"):
+    with pytest.raises(gf.errors.InputError, match=f"{missing}: expected an array of NumPy"):
         gf.metrics.precision(**given, k=2)

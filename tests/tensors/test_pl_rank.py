@@ -144,9 +144,9 @@ def test_no_second_derivative_is_made_up():
 
 def test_what_is_refused():
     s = torch.zeros(3)
-    with pytest.raises(gf.InputError, match="from 1 to 100,000"):
+    with pytest.raises(gf.errors.InputError, match="from 1 to 100,000"):
         gf.losses.pl_rank(s, s, samples=0)
-    with pytest.raises(gf.InputError, match="shape of the scores"):
+    with pytest.raises(gf.errors.InputError, match="shape of the scores"):
         gf.losses.pl_rank(s, s, noise=torch.zeros(3))
-    with pytest.raises(gf.InputError, match=r"jax\.random\.key"):
+    with pytest.raises(gf.errors.InputError, match=r"jax\.random\.key"):
         gf.losses.pl_rank(jnp.zeros(3), jnp.zeros(3))

@@ -93,7 +93,7 @@ def test_trec_holds_no_white_space(blank, tmp_path):
         ({f"q{blank}": {"a": 1}}, "run, query 'q"),
         ({"q": {"a": 1, f"a{blank}b": 2}}, "run, query 'q', document 'a"),
     ):
-        with pytest.raises(gf.InputError, match="without white space") as caught:
+        with pytest.raises(gf.errors.InputError, match="without white space") as caught:
             gf.write_run(run, file)
         assert caught.value.where.startswith(where)
         assert repr(f"{blank}")[1:-1] in caught.value.found
@@ -104,7 +104,7 @@ def test_trec_holds_no_white_space(blank, tmp_path):
 @pytest.mark.parametrize("end", ["run", "csv", "tsv", "jsonl"])
 def test_only_parquet_holds_an_empty_id(end, tmp_path):
     for run in ({"": {"a": 1}}, {"q": {"": 1}}):
-        with pytest.raises(gf.InputError, match="expected an id, found an empty one"):
+        with pytest.raises(gf.errors.InputError, match="expected an id, found an empty one"):
             gf.write_run(run, tmp_path / f"x.{end}")
         gf.write_run(run, tmp_path / "x.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["x.parquet"]
@@ -112,7 +112,7 @@ def test_only_parquet_holds_an_empty_id(end, tmp_path):
 
 @pytest.mark.parametrize("query", ["\ufeffq", "a\0b"])
 def test_a_first_line_that_would_be_taken_for_another_format(query, tmp_path):
-    with pytest.raises(gf.InputError, match="TREC"):
+    with pytest.raises(gf.errors.InputError, match="TREC"):
         gf.write_run({query: {"a": 1}}, tmp_path / "x.run")
     assert list(tmp_path.iterdir()) == []
 
@@ -130,7 +130,7 @@ def test_a_first_line_that_would_be_taken_for_another_format(query, tmp_path):
     ],
 )
 def test_what_is_no_run_is_refused(run, said, tmp_path):
-    with pytest.raises(gf.InputError, match=said):
+    with pytest.raises(gf.errors.InputError, match=said):
         gf.write_run(run, tmp_path / "x.csv")
     assert list(tmp_path.iterdir()) == []
 
@@ -138,15 +138,15 @@ def test_what_is_no_run_is_refused(run, said, tmp_path):
 def test_bad_files_are_refused_with_their_line(tmp_path):
     (tmp_path / "twice.run").write_text("q Q0 a 1 2 t\nq Q0 a 2 1 t\n")
     (tmp_path / "labels.txt").write_text("1 qid:1 1:0.5\n")
-    with pytest.raises(gf.InputError, match=r"twice.run:2: expected each document once"):
+    with pytest.raises(gf.errors.InputError, match=r"twice.run:2: expected each document once"):
         gf.write_run(tmp_path / "twice.run", tmp_path / "x.csv")
-    with pytest.raises(gf.InputError, match="documents with ids"):
+    with pytest.raises(gf.errors.InputError, match="documents with ids"):
         gf.write_judgments(tmp_path / "labels.txt", tmp_path / "x.csv")
     assert not (tmp_path / "x.csv").exists()
 
 
 def test_queries_without_documents_are_named(tmp_path):
-    with pytest.warns(gf.GainfulWarning, match="not in the file: 'q2', 'q10'") as caught:
+    with pytest.warns(gf.errors.GainfulWarning, match="not in the file: 'q2', 'q10'") as caught:
         gf.write_run({"q": {"a": 1}, "q10": {}, "q2": {}}, tmp_path / "x.run")
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
@@ -156,5 +156,5 @@ def test_queries_without_documents_are_named(tmp_path):
 
 @pytest.mark.parametrize("tag", ["", "two words", "line\n", None])
 def test_a_tag_is_one_word(tag, tmp_path):
-    with pytest.raises(gf.InputError, match="tag: expected a word"):
+    with pytest.raises(gf.errors.InputError, match="tag: expected a word"):
         gf.write_run({"q": {"a": 1}}, tmp_path / "x.run", tag=tag)

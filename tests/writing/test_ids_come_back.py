@@ -148,7 +148,7 @@ def test_parquet_has_types(dtype, tmp_path):
         assert len(joined) == len(frame)
         checked(zip(joined["query_id"], joined["RR"], strict=True))
     # What was written is read again.
-    compared = gf.compare_scores({"one": tmp_path / "scores.parquet", "two": scores})
+    compared = gf.comparison.compare_scores({"one": tmp_path / "scores.parquet", "two": scores})
     assert compared["two", "RR"].difference == 0
     assert compared.per_query.to_pandas()["query"].dtype == dtype
 
@@ -368,18 +368,18 @@ def test_differences_of_queries(runs):
     assert dict(joined.select("query", "difference").rows()) == {7: 0.5, 12: -0.5}
     # Of scores that exist already, too.
     tables = {name: pd.DataFrame({"query": [7, 12], "RR": [0.5, value]}) for name, value in (("a", 1), ("b", 0.5))}  # fmt: skip
-    assert gf.compare_scores(tables).per_query.to_pandas()["query"].tolist() == [7, 12]
+    assert gf.comparison.compare_scores(tables).per_query.to_pandas()["query"].tolist() == [7, 12]
     scores = gf.evaluate_runs(JUDGED, runs, "RR")
     for pair in (scores, {name: each.per_query for name, each in scores.items()}):
-        assert gf.compare_scores(pair).per_query.to_polars().schema["query"] == pl.Int32
-    assert gf.compare_scores({"a": {7: 1.0}, "b": {7: 0.5}}).per_query.to_polars()["query"].to_list() == [7]  # fmt: skip
+        assert gf.comparison.compare_scores(pair).per_query.to_polars().schema["query"] == pl.Int32
+    assert gf.comparison.compare_scores({"a": {7: 1.0}, "b": {7: 0.5}}).per_query.to_polars()["query"].to_list() == [7]  # fmt: skip
 
 
 def test_pools(runs, tmp_path):
     pools = [
         gf.pool(runs, depth=2),
         gf.pool(runs, depth=2, judgments=JUDGED, order="priority"),
-        gf.next_to_judge(TEXTS, runs, "P@2"),
+        gf.judging.next_to_judge(TEXTS, runs, "P@2"),
     ]
     for pool in pools:
         frame = pool.to_polars()
@@ -400,7 +400,7 @@ def test_explanations(runs):
     assert worked.to_polars().schema["doc"] == pl.UInt16
     assert worked.to_arrow().schema.field("doc").type == pa.uint16()
     assert worked.to_pandas()["doc"].dtype == "UInt16"
-    parts = gf.attribute(JUDGED, runs["one"], runs["two"], "nDCG@2", query=7)
+    parts = gf.explanation.attribute(JUDGED, runs["one"], runs["two"], "nDCG@2", query=7)
     assert sorted(parts.to_polars()["doc"].to_list()) == [1, 2]
     assert parts.to_polars().schema["doc"] == pl.UInt16
 
@@ -420,13 +420,13 @@ def test_findings():
 
 def test_subtopics_and_baselines(tmp_path):
     judgments = {7: {"a": {1: 1}}, 12: {"a": {3: 1}}}
-    found = gf.evaluate_subtopics(judgments, {7: {1: 1.0}, 12: {4: 1.0}}, "alpha_nDCG@2")
+    found = gf.subtopics.evaluate_subtopics(judgments, {7: {1: 1.0}, 12: {4: 1.0}}, "alpha_nDCG@2")
     assert found.per_query.to_pandas()["query"].tolist() == [7, 12]
     file = text_file(tmp_path / "a.run", [(7, 1, 1), (12, 4, 1)])
-    found = gf.evaluate_subtopics(judgments, file, "alpha_nDCG@2")
+    found = gf.subtopics.evaluate_subtopics(judgments, file, "alpha_nDCG@2")
     assert found.per_query.to_pandas()["query"].tolist() == [7, 12]
     scores = gf.evaluate(JUDGED, {7: {2: 1.0}, 12: {4: 1.0}}, "RR")
-    baseline = gf.Baseline.of(scores)
+    baseline = gf.results.Baseline.of(scores)
     assert baseline.to_pandas()["query"].tolist() == [7, 12]
     baseline.write(tmp_path / "baseline.json")
     assert gf.read_baseline(tmp_path / "baseline.json").to_pandas()["query"].tolist() == ["7", "12"]
@@ -450,6 +450,6 @@ def test_slices_by_whole_floats():
     assert {each.value: each.mean for each in found.slices} == {"de": 0.5, "en": 1.0}
     broken = slices.assign(query=[7.5, 12.0])
     with pytest.raises(
-        gf.InputError, match=r"slices, column 'query': expected strings .* found 7\.5"
+        gf.errors.InputError, match=r"slices, column 'query': expected strings .* found 7\.5"
     ):
         gf.evaluate(JUDGED, {7: {1: 0.9}}, "RR", slices=broken)

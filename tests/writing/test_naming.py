@@ -40,7 +40,7 @@ def test_a_format_that_is_said_wins_over_the_name(tmp_path):
 )
 def test_names_that_tell_nothing(name, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(gf.InputError) as caught:
+    with pytest.raises(gf.errors.InputError) as caught:
         gf.write_run(RUN, name)
     assert said in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -48,10 +48,10 @@ def test_names_that_tell_nothing(name, said, tmp_path, monkeypatch):
 
 def test_formats_that_are_none(tmp_path):
     for form in ("parket", "json", 3):
-        with pytest.raises(gf.InputError, match="Choices: trec, csv, tsv, jsonl, parquet"):
+        with pytest.raises(gf.errors.InputError, match="Choices: trec, csv, tsv, jsonl, parquet"):
             gf.write_run(RUN, tmp_path / "x", format=form)
     scores = gf.evaluate(RUN, RUN)
-    with pytest.raises(gf.InputError, match="Did you mean 'markdown'"):
+    with pytest.raises(gf.errors.InputError, match="Did you mean 'markdown'"):
         scores.write(tmp_path / "x", format="markdwn")
-    with pytest.raises(gf.InputError, match=r"Choices: \.csv, \.tsv, \.json"):
+    with pytest.raises(gf.errors.InputError, match=r"Choices: \.csv, \.tsv, \.json"):
         scores.write(tmp_path / "x.run")

@@ -21,7 +21,7 @@ def test_the_old_file_stays_where_writing_fails(failure, old, tmp_path):
     file = tmp_path / "x"
     if old:
         file.write_text(old)
-    expected = gf.InputError if isinstance(failure, OSError) else type(failure)
+    expected = gf.errors.InputError if isinstance(failure, OSError) else type(failure)
 
     def fail():
         with replacing(file) as temporary:
@@ -66,7 +66,7 @@ def test_a_limit_on_the_size_of_files(tmp_path):
         "for name in ('x.run', 'x.run.gz'):\n"
         "    try:\n"
         "        gf.write_run(run, name)\n"
-        "    except gf.InputError as problem:\n"
+        "    except gf.errors.InputError as problem:\n"
         "        print(problem)\n"
     )
     done = subprocess.run(
@@ -117,7 +117,7 @@ def test_pipes_and_devices_are_written_to(tmp_path):
         gf.write_run(RUN, pipe, format="trec")
         assert reader.communicate(timeout=30)[0] == "q Q0 a 1 1.0 gainful\n"
     assert pipe.is_fifo()
-    gf.write_text("gone", "/dev/null")
+    gf.writing.write_text("gone", "/dev/null")
     assert not os.path.isfile("/dev/null")  # noqa: PTH113 - a path of a device
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
@@ -125,12 +125,12 @@ def test_pipes_and_devices_are_written_to(tmp_path):
 def test_standard_output(capfdbinary):
     print("before")
     gf.write_run(RUN, "-", format="csv")
-    gf.write_text("after", "/dev/stdout")
+    gf.writing.write_text("after", "/dev/stdout")
     assert capfdbinary.readouterr().out.endswith(b"after")
 
 
 def test_standard_output_in_order():
-    code = "import gainful as gf; print(1); gf.write_text('2\\n', '-'); print(3)"
+    code = "import gainful as gf; print(1); gf.writing.write_text('2\\n', '-'); print(3)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "1\n2\n3\n"
 
@@ -138,22 +138,22 @@ def test_standard_output_in_order():
 @pytest.mark.parametrize("dry", [False, True])
 @pytest.mark.parametrize("name", ["/", "no such folder/x", "a\0b", "."])
 def test_what_cannot_be_written_is_named(name, dry):
-    with pytest.raises(gf.InputError, match="expected a file that can be written") as caught:
-        gf.write_text("text", name, dry=dry)
+    with pytest.raises(gf.errors.InputError, match="expected a file that can be written") as caught:
+        gf.writing.write_text("text", name, dry=dry)
     assert caught.value.where == name
     assert caught.value.found not in ("", "None")
 
 
 def test_an_empty_name_is_told_to_want_one():
-    with pytest.raises(gf.InputError, match="'': expected the name of a file to write"):
-        gf.write_text("text", "")
+    with pytest.raises(gf.errors.InputError, match="'': expected the name of a file to write"):
+        gf.writing.write_text("text", "")
 
 
 def test_a_dry_try_leaves_no_trace(tmp_path):
     kept = tmp_path / "kept.txt"
     kept.write_text("before")
     for path in (kept, tmp_path / "new.txt", "-", "/dev/null"):
-        gf.write_text("text", path, dry=True)
+        gf.writing.write_text("text", path, dry=True)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
         ("kept.txt", "before")
     ]
@@ -161,9 +161,9 @@ def test_a_dry_try_leaves_no_trace(tmp_path):
 
 @pytest.mark.parametrize("path", [3, None, ["x.run"]])
 def test_what_is_no_path(path):
-    with pytest.raises(gf.InputError, match="the path of a file to write"):
-        gf.write_text("text", path)
-    with pytest.raises(gf.InputError, match="the path of a file to write"):
+    with pytest.raises(gf.errors.InputError, match="the path of a file to write"):
+        gf.writing.write_text("text", path)
+    with pytest.raises(gf.errors.InputError, match="the path of a file to write"):
         gf.write_run(RUN, path)
 
 

@@ -55,7 +55,7 @@ def refusal(write, *arguments, **options):
     """Return why something is not written, if it is not."""
     try:
         write(*arguments, **options)
-    except gf.InputError as problem:
+    except gf.errors.InputError as problem:
         return str(problem)
     return None
 

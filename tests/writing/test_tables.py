@@ -77,7 +77,7 @@ def test_what_is_no_number_and_what_does_not_count_differ_in_parquet(tmp_path):
 
 def test_a_file_of_scores_is_replaced_only_when_complete(scores, tmp_path, monkeypatch):
     (tmp_path / "x.csv").write_text("old")
-    with pytest.raises(gf.InputError):
+    with pytest.raises(gf.errors.InputError):
         scores.write(tmp_path / "no such folder" / "x.csv")
     monkeypatch.setattr("os.open", None)
     with pytest.raises(TypeError):

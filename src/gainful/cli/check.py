@@ -31,7 +31,9 @@ _FAILED = 1
 
 def _help() -> str:
     """Say what the command does, with all the rules."""
-    rules = "\n\n".join(f"{rule.name} ({rule.severity}): {rule.what}" for rule in gf.Findings.rules)
+    rules = "\n\n".join(
+        f"{rule.name} ({rule.severity}): {rule.what}" for rule in gf.results.Findings.rules
+    )
     return (
         "Look at JUDGMENTS, and RUNs if any, for what is wrong or probably not meant.\n\n"
         "The files are those that evaluate reads. Exit 0 if there is nothing graver than a "
@@ -80,7 +82,7 @@ def check(files: tuple[str, ...], **options: Any) -> None:
         scale=_scale(options["scale"]),
         **reading,
     )
-    write(gf.render(findings, format_of(options), **layout_of(options)), options["output"])
+    write(gf.writing.render(findings, format_of(options), **layout_of(options)), options["output"])
     if format_of(options) in WITHOUT_NOTES:  # the others carry it themselves
         tell(findings.summary)
     if (project := current_project()) is not None:

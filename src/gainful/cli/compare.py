@@ -185,12 +185,12 @@ def _check_files(files: list[str], options: dict[str, Any]) -> None:
     if options["html"] == "-" and options["output"] is None:
         raise click.UsageError("Standard output has the table: with --html -, give -o FILE for it.")
     if options["html"]:
-        gf.Report.check_path(options["html"])
+        gf.results.Report.check_path(options["html"])
 
 
 def _refuse_reading(options: dict[str, Any]) -> None:
     """Refuse options about judgments and runs where there are none; of the file, leave them out."""
-    names = (*(choice.name for choice in gf.choices()), *_OF_RUNS)
+    names = (*(choice.name for choice in gf.measures.choices()), *_OF_RUNS)
     set_aside(options, ("measures", *names))
     for name in names:
         if is_typed(name):
@@ -198,22 +198,24 @@ def _refuse_reading(options: dict[str, Any]) -> None:
             raise click.UsageError(f"--{option} is about judgments and runs, not for --scores.")
 
 
-def _reported(judgments: str | None, runs: dict[str, str], options: dict[str, Any]) -> "gf.Report":
+def _reported(
+    judgments: str | None, runs: dict[str, str], options: dict[str, Any]
+) -> "gf.results.Report":
     """Compare as a part of a page, so that nothing is read or measured twice."""
     title = None if options["html"] == "-" else Path(options["html"]).stem
     # Spark keeps the documents to itself.
     if judgments is None or options["engine"] == "spark":
-        return gf.Report.of_comparison(_compared(judgments, runs, options), title=title)
+        return gf.results.Report.of_comparison(_compared(judgments, runs, options), title=title)
     return _called(gf.report, judgments, runs, options, title=title)
 
 
 def _compared(
     judgments: str | None, runs: dict[str, str], options: dict[str, Any]
-) -> "gf.Comparison":
+) -> "gf.results.Comparison":
     if judgments is not None:
         return _called(gf.compare, judgments, runs, options)
     with progress_bar() as progress:
-        return gf.compare_scores(
+        return gf.comparison.compare_scores(
             runs, list(options["measures"]) or None, progress=progress, **comparing_of(options)
         )
 
@@ -242,7 +244,7 @@ def _measures(options: dict[str, Any]) -> list[str]:
     return list(options["measures"]) or ["nDCG@10"]
 
 
-def _conditions(gate: "gf.Gate | None") -> list[str]:
+def _conditions(gate: "gf.results.Gate | None") -> list[str]:
     """Return the conditions of a gate, as a page says them."""
     if gate is None:
         return []
@@ -252,7 +254,7 @@ def _conditions(gate: "gf.Gate | None") -> list[str]:
     ]
 
 
-def _shown(found: "gf.Comparison", options: dict[str, Any]) -> Any:
+def _shown(found: "gf.results.Comparison", options: dict[str, Any]) -> Any:
     """Return the table that is asked for, or all of them."""
     if options["tests_"]:
         return found.tests_table()
@@ -264,10 +266,14 @@ def _shown(found: "gf.Comparison", options: dict[str, Any]) -> Any:
     return found.systems_table() if options["systems"] else found
 
 
-def _write(found: "gf.Comparison", gate: "gf.Gate | None", options: dict[str, Any]) -> None:
+def _write(
+    found: "gf.results.Comparison", gate: "gf.results.Gate | None", options: dict[str, Any]
+) -> None:
     shown = _shown(found, options)
     write(
-        gf.render(shown, format_of(options), digits=options["digits"], **layout_of(options)),
+        gf.writing.render(
+            shown, format_of(options), digits=options["digits"], **layout_of(options)
+        ),
         options["output"],
     )
     # The tables alone are a list in json, without room for notes; the comparison has them in it.
@@ -278,7 +284,7 @@ def _write(found: "gf.Comparison", gate: "gf.Gate | None", options: dict[str, An
         if found.slices and shown is found:
             tell(f"{counted(len(found.slices), 'slice')}: in json, table, markdown, latex, html")
     if options["junit"] and gate is not None:
-        gf.write_text(gate.to_junit(), options["junit"])
+        gf.writing.write_text(gate.to_junit(), options["junit"])
     if options["summary"]:
         text = found.to_markdown() + "\n" if gate is None else gate.to_markdown()
-        gf.write_text(text, options["summary"])
+        gf.writing.write_text(text, options["summary"])

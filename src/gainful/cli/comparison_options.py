@@ -68,7 +68,7 @@ def comparing_options(command: Command) -> Command:
     )
     for option in reversed(options):
         command = option(command)
-    for name, choices in reversed(gf.comparison_choices().items()):
+    for name, choices in reversed(gf.comparison.comparison_choices().items()):
         meanings = "; ".join(f"{choice}: {meaning}" for choice, meaning in choices.items())
         command = click.option(
             f"--{name}",
@@ -82,4 +82,4 @@ def comparing_options(command: Command) -> Command:
 
 def comparing_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that say how runs are compared."""
-    return {name: options[name] for name in (*gf.comparison_choices(), *_MORE)}
+    return {name: options[name] for name in (*gf.comparison.comparison_choices(), *_MORE)}

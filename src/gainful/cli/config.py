@@ -49,7 +49,7 @@ def config(context: click.Context, /, **options: Any) -> None:
     rows = _rows(project, context, exact=exact)
     title = "" if project is None else f"Settings of {project}"
     table = Table(["setting", "value", "from"], rows, title=title)
-    write(gf.render(table, format_of(options), **layout_of(options)), options["output"])
+    write(gf.writing.render(table, format_of(options), **layout_of(options)), options["output"])
     if project is None and not (isinstance(choice, ProjectFileChoice) and choice.none):
         tell_lines(f"\n{_NONE}\n\n{EXAMPLE}")
     if project is not None and (other := project.file.shadowed) is not None:
@@ -60,8 +60,10 @@ def _check(project: Project) -> None:
     """Refuse what no command could take: measures, conditions and a dialect that there are not."""
     rules = (project.values.get(f"gate.{name}", []) for name in ("fail_if", "fail_unless"))
     try:
-        gf.Gate.check_conditions(project.measures, *rules, dialect=project.values.get("dialect"))
-    except gf.GainfulError as problem:
+        gf.results.Gate.check_conditions(
+            project.measures, *rules, dialect=project.values.get("dialect")
+        )
+    except gf.errors.GainfulError as problem:
         raise project.located(problem, applies=lambda _: True) from None
 
 

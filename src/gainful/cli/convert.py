@@ -16,7 +16,7 @@ from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import seen_enough
 from gainful.cli.value_sources import set_aside
 
-_ENDINGS = gf.endings(of="documents")
+_ENDINGS = gf.writing.endings(of="documents")
 
 
 def _help() -> str:

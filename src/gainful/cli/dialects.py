@@ -21,4 +21,4 @@ from gainful.cli.standard_streams import write
 def dialects(name: str | None, **options: Any) -> None:
     """List the tools whose conventions --dialect takes on, or tell all about one."""
     chosen = gf.dialects() if name is None else gf.dialect(name)
-    write(gf.render(chosen, format_of(options), **layout_of(options)), options["output"])
+    write(gf.writing.render(chosen, format_of(options), **layout_of(options)), options["output"])

@@ -43,7 +43,7 @@ _MOST_DIGITS = 18  # of a number of documents
 
 def _method(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
     """Refuse a method that there is not."""
-    if given is not None and given not in (known := gf.comparison_choices()["interval"]):
+    if given is not None and given not in (known := gf.comparison.comparison_choices()["interval"]):
         raise click.UsageError(f"--interval is by one of {', '.join(known)}, not by {given!r}.")
     return given
 
@@ -55,7 +55,7 @@ class _Evaluate(ProjectCommand):
         end = args.index("--") if "--" in args else len(args)
         if "--interval" in args[:end]:
             place = args.index("--interval")
-            methods = list(gf.comparison_choices()["interval"])
+            methods = list(gf.comparison.comparison_choices()["interval"])
             named = [*args[place + 1 : end], ""][0] in methods
             method = args[place + 1] if named else methods[0]
             args = [*args[:place], f"--interval={method}", *args[place + 1 + named :]]
@@ -175,7 +175,7 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
         return
     if options["grades"] is not None or options["unseen"] is not None:
         raise click.UsageError("--grades and --unseen go with --bounds.")
-    results: Mapping[str, gf.Scores]
+    results: Mapping[str, gf.results.Scores]
     if options["subtopics"]:
         results = _evaluate_subtopics(judgments, named, options, given)
     else:
@@ -193,13 +193,13 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     _finish(results, options)
 
 
-def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None:
+def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any]) -> None:
     """Save the baseline, if one is asked for, and print the scores."""
     if options["save_baseline"] is not None:
         (scores,) = results.values()
         gf.save_baseline(scores, options["save_baseline"])
     level = options["level"] or 0.95
-    text = gf.render(
+    text = gf.writing.render(
         results,
         format_of(options),
         per_query=options["per_query"],
@@ -211,7 +211,11 @@ def _finish(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None
     write(text, options["output"])
     if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves
         if options["interval"] is not None or _is_sliced(options):
-            make = gf.Scores.slices_table if _is_sliced(options) else gf.Scores.intervals_table
+            make = (
+                gf.results.Scores.slices_table
+                if _is_sliced(options)
+                else gf.results.Scores.intervals_table
+            )
             named = {} if options["interval"] is None else {"method": options["interval"]}
             for note in make(results, level=level, **named).notes:
                 tell(note)
@@ -244,11 +248,11 @@ def _check_conditions(options: dict[str, Any], dialect: str | None) -> None:
         options["fail_if"], options["fail_unless"] = rules
 
 
-def _pass_gate(results: "Mapping[str, gf.Scores]", options: dict[str, Any]) -> None:
+def _pass_gate(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any]) -> None:
     """Check the conditions, if there are any, and end with 1 where one fails."""
     if not any(_rules(options)):
         return
-    gate = gf.Gate.of_scores(
+    gate = gf.results.Gate.of_scores(
         results,
         *_rules(options),
         interval=options["interval"] or _of_comparisons("interval") or "hall",
@@ -309,11 +313,11 @@ def _evaluate_subtopics(
     runs: Mapping[str, str],
     options: dict[str, Any],
     given: dict[str, Any],
-) -> "dict[str, gf.Scores]":
+) -> "dict[str, gf.results.Scores]":
     """Measure runs where queries have subtopics; the judgments are read once."""
     asked = is_typed("measures") or is_set("measures")
     measures = list(options["measures"]) if asked else _SUBTOPICS
-    judged = gf.read_subtopics(
+    judged = gf.subtopics.read_subtopics(
         judgments,
         policy=given["policy"],
         columns=_without(given["columns"], "run", "score", "rank"),
@@ -321,7 +325,8 @@ def _evaluate_subtopics(
     )
     given["columns"] = _without(given["columns"], "judgments", "grade", "subtopic")
     return {
-        name: gf.evaluate_subtopics(judged, run, measures, **given) for name, run in runs.items()
+        name: gf.subtopics.evaluate_subtopics(judged, run, measures, **given)
+        for name, run in runs.items()
     }
 
 
@@ -347,7 +352,7 @@ def _write_bounds(
     grades = (low, high) if dots else set(options["grades"].split(","))
     count = options["unseen"] or "0"
     with progress_bar() as progress:
-        found = gf.bounds_of_runs(
+        found = gf.judging.bounds_of_runs(
             judgments,
             runs,
             list(options["measures"]),
@@ -356,7 +361,7 @@ def _write_bounds(
             progress=progress,
             **given,
         )
-    text = gf.render(
+    text = gf.writing.render(
         found,
         format_of(options),
         per_query=options["per_query"],

@@ -64,15 +64,15 @@ def explain(arguments: tuple[str, ...], **options: Any) -> None:
     --judgments or the project's file names the judgments, RUN alone is enough.
     """
     _refuse_unknown_options(arguments)
-    found: gf.Explanation | gf.Attribution
+    found: gf.results.Explanation | gf.results.Attribution
     if len(arguments) == 1 and (options["judgments"] is None or _GRADES.fullmatch(arguments[0])):
         found = _of_grades(arguments[0], options)
     else:
         found = _of_run(arguments, options)
-    write(gf.render(found, format_of(options), **layout_of(options)), options["output"])
+    write(gf.writing.render(found, format_of(options), **layout_of(options)), options["output"])
 
 
-def _of_grades(text: str, options: dict[str, Any]) -> "gf.Explanation":
+def _of_grades(text: str, options: dict[str, Any]) -> "gf.results.Explanation":
     """Work out a list of grades, to which nothing of the project's file applies."""
     set_aside(options)
     grades = _grades(text)
@@ -83,7 +83,7 @@ def _of_grades(text: str, options: dict[str, Any]) -> "gf.Explanation":
         if options[name] is not None:
             raise click.UsageError(f"--{name} goes with JUDGMENTS and RUN, not with GRADES.")
     judged, measure = options["judged"], options["measure"]
-    return gf.explain_grades(
+    return gf.explanation.explain_grades(
         grades,
         f"nDCG@{len(grades)}" if measure is None else measure,
         judged=None if judged is None else _grades(judged),
@@ -93,7 +93,7 @@ def _of_grades(text: str, options: dict[str, Any]) -> "gf.Explanation":
 
 def _of_run(
     arguments: tuple[str, ...], options: dict[str, Any]
-) -> "gf.Explanation | gf.Attribution":
+) -> "gf.results.Explanation | gf.results.Attribution":
     """Work out a query of a run, or the difference of two runs."""
     judgments, runs = judgments_and_runs(arguments, options)
     base, query, measure = options["against"], options["query"], options["measure"]
@@ -107,7 +107,7 @@ def _of_run(
     format_of(options)
     if query is None:
         raise click.UsageError("Name the query to work out: --query ID.")
-    work_out: Any = gf.explain if base is None else gf.attribute
+    work_out: Any = gf.explain if base is None else gf.explanation.attribute
     chosen = "nDCG@10" if measure is None else measure
     return work_out(judgments, *runs, chosen, query=query, **given)  # type: ignore[no-any-return]
 
@@ -117,7 +117,7 @@ def _refuse_idle_choices(given: dict[str, Any]) -> None:
     if given.get("dialect") is not None:
         raise click.UsageError("--dialect goes with JUDGMENTS and RUN, not with GRADES.")
     policy = given["policy"]
-    for choice in gf.choices():
+    for choice in gf.measures.choices():
         if choice.name in _OF_RUNS and getattr(policy, choice.name) != choice.default:
             raise click.UsageError(
                 f"--{choice.name.replace('_', '-')} goes with JUDGMENTS and RUN, not with GRADES."

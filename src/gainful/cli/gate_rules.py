@@ -21,7 +21,9 @@ def gate_rules(
     left out, and that is said.
     """
     found = [_applying(options, name, measures, dialect, compared=compared) for name in _NAMES]
-    gf.Gate.check_conditions(measures, found[0], found[1], dialect=dialect, compared=compared)
+    gf.results.Gate.check_conditions(
+        measures, found[0], found[1], dialect=dialect, compared=compared
+    )
     return found[0], found[1]
 
 
@@ -44,7 +46,7 @@ def _applying(
     if not is_set(name):
         return given
     if not compared:
-        given = gf.Gate.without_baseline(given)
+        given = gf.results.Gate.without_baseline(given)
     if is_typed("measures"):
         given = [each for each in given if _is_measured(each, measures, dialect)]
     if not given:
@@ -57,11 +59,11 @@ def _is_measured(condition: str, measures: list[str], dialect: str | None) -> bo
     project = current_project()
     own, tool = ([], None) if project is None else (project.measures, project.values.get("dialect"))
     try:
-        gf.Gate.check_conditions(measures, condition, dialect=dialect)
-    except gf.InputError as problem:
+        gf.results.Gate.check_conditions(measures, condition, dialect=dialect)
+    except gf.errors.InputError as problem:
         try:
-            gf.Gate.check_conditions(own, condition, dialect=tool)
-        except gf.GainfulError:
+            gf.results.Gate.check_conditions(own, condition, dialect=tool)
+        except gf.errors.GainfulError:
             raise problem from None
         tell(f"{project}: {condition} is not checked: it is about none of the measures asked for.")
         return False

@@ -55,11 +55,11 @@ def _run() -> int:
     from gainful.cli.commands import commands
 
     warnings.showwarning = _show_warning
-    warnings.simplefilter("always", gf.GainfulWarning)  # not once for several alike
+    warnings.simplefilter("always", gf.errors.GainfulWarning)  # not once for several alike
     try:
         # Sub-commands return nothing; click's own errors carry their exit code.
         commands.main(standalone_mode=False)
-    except gf.GainfulError as problem:
+    except gf.errors.GainfulError as problem:
         return _failed(str(problem))
     except click.ClickException as problem:
         return _misused(problem)
@@ -171,8 +171,8 @@ def _refused(problem: OSError) -> str:
     import gainful as gf
 
     try:
-        gf.write_text("", "-", dry=True)
-    except gf.InputError as closed:  # where click could not print its help
+        gf.writing.write_text("", "-", dry=True)
+    except gf.errors.InputError as closed:  # where click could not print its help
         return str(closed)
     return f"the operating system: {reason}."
 

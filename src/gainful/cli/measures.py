@@ -21,9 +21,13 @@ from gainful.cli.standard_streams import write
 @output_option
 def measures(name: str | None, subtopics: bool, **options: Any) -> None:
     """List the measures, or define the one that NAME says."""
-    result: gf.Family | tuple[gf.Family, ...]
+    result: gf.measures.Family | tuple[gf.measures.Family, ...]
     if subtopics:
-        result = gf.subtopic_catalogue() if name is None else gf.subtopic_family(name)
+        result = (
+            gf.subtopics.subtopic_catalogue()
+            if name is None
+            else gf.subtopics.subtopic_family(name)
+        )
     else:
-        result = gf.catalogue() if name is None else gf.family(name)
-    write(gf.render(result, format_of(options), **layout_of(options)), options["output"])
+        result = gf.catalogue() if name is None else gf.measures.family(name)
+    write(gf.writing.render(result, format_of(options), **layout_of(options)), options["output"])

@@ -69,7 +69,7 @@ def refuse_missing(what: str, command: str) -> NoReturn:
 
 def policy_options(command: Command) -> Command:
     """Give a command one option for each choice of a policy."""
-    for choice in reversed(gf.choices()):
+    for choice in reversed(gf.measures.choices()):
         answers = [*choice.answers, *(["GRADE"] if choice.grade else [])]
         meanings = [f"{name}: {meaning}" for name, meaning in choice.answers.items()]
         if choice.grade:
@@ -87,7 +87,7 @@ def policy_options(command: Command) -> Command:
 
 def policy_of(options: dict[str, Any]) -> gf.Policy:
     """Take the policy's options out of a command's options."""
-    return gf.Policy(**{choice.name: options.pop(choice.name) for choice in gf.choices()})
+    return gf.Policy(**{choice.name: options.pop(choice.name) for choice in gf.measures.choices()})
 
 
 def dialect_option(command: Command) -> Command:
@@ -103,13 +103,15 @@ def dialect_option(command: Command) -> Command:
 def given_choices() -> list[str]:
     """Return the policy's options that stand on the command line."""
     return [
-        f"--{choice.name.replace('_', '-')}" for choice in gf.choices() if is_typed(choice.name)
+        f"--{choice.name.replace('_', '-')}"
+        for choice in gf.measures.choices()
+        if is_typed(choice.name)
     ]
 
 
 def set_choices() -> list[str]:
     """Return the policy's choices that the project's file has made."""
-    return [choice.name for choice in gf.choices() if is_set(choice.name)]
+    return [choice.name for choice in gf.measures.choices() if is_set(choice.name)]
 
 
 def measure_option(meaning: str) -> Callable[[Command], Command]:
@@ -307,11 +309,12 @@ def chunks_of(options: dict[str, Any], *inputs: str | None) -> str | dict[str, s
     if delimiter is not None:
         raise click.UsageError("Give --chunks or --chunk-map, not both.")
     refuse_standard_input_twice(file, *inputs)
-    return gf.read_chunk_map(file)
+    return gf.inputs.read_chunk_map(file)
 
 
-# The options of a command for each of `gf.MeasuringOptions`, in the order of the help; progress is
-# shown on a terminal without being asked for. The record itself is not named, as it loads much.
+# The options of a command for each of `gf.inputs.MeasuringOptions`, in the order of the help;
+# progress is shown on a terminal without being asked for. The record itself is not named, as it
+# loads much.
 _OFFERED: dict[str, Callable[[Command], Command]] = {
     "columns": columns_option,
     "queries": queries_option,
@@ -322,11 +325,11 @@ _OFFERED: dict[str, Callable[[Command], Command]] = {
     "chunks": folding_options,
 }
 MEASURING = tuple(_OFFERED)
-"""The options of commands that measure, as `gf.MeasuringOptions` has them."""
+"""The options of commands that measure, as `gf.inputs.MeasuringOptions` has them."""
 PAGE = tuple(name for name in MEASURING if name != "queries")
 """The options of a report, whose queries are texts."""
 READING = ("columns", "queries", "assessors", "engine")
-"""The options of commands that only read, as `gf.ReadingOptions` has them."""
+"""The options of commands that only read, as `gf.inputs.ReadingOptions` has them."""
 
 
 def shared_options(names: Collection[str]) -> Callable[[Command], Command]:
@@ -413,7 +416,7 @@ def format_option(command: Command) -> Command:
         "--format",
         "-f",
         "format_",
-        type=click.Choice(gf.formats()),
+        type=click.Choice(gf.writing.formats()),
         help="How the result is written; table, markdown, latex and html round numbers.  "
         "[default: by the ending of --output; table]",
     )(command)
@@ -427,13 +430,13 @@ def format_of(options: dict[str, Any]) -> str:
     """Return the format that is asked for, or that the name of the output tells."""
     refuse_other_endings(options["output"])
     ending = Path(options["output"] or "").suffix.lower()
-    if ending in _PACKINGS or gf.endings().get(ending) == "parquet":
+    if ending in _PACKINGS or gf.writing.endings().get(ending) == "parquet":
         raise click.UsageError(
             f"The output is text: {ending} is for scores.write() in Python and gainful convert."
         )
     if options["format_"] is not None:
         return str(options["format_"])
-    return told_format(options["output"], gf.endings(), gf.formats())
+    return told_format(options["output"], gf.writing.endings(), gf.writing.formats())
 
 
 def told_format(output: str | None, endings: dict[str, str], formats: tuple[str, ...]) -> str:
@@ -444,7 +447,7 @@ def told_format(output: str | None, endings: dict[str, str], formats: tuple[str,
     path = Path((output or "").lower())
     ending = (Path(path.stem) if path.suffix in _PACKINGS else path).suffix
     told = endings.get(ending, ending[1:])  # the name of a format is an ending, too
-    if told not in formats and ending in gf.endings(of="documents"):
+    if told not in formats and ending in gf.writing.endings(of="documents"):
         raise click.UsageError(
             f"{output}: a table is written, and {ending} promises a run or judgments. "
             f"{_known_endings(endings)}"
@@ -466,10 +469,10 @@ def refuse_other_endings(output: str | None, *right: str) -> None:
         right: the endings that are right, where it is no table.
     """
     ending = Path(output or "").suffix.lower()
-    promised = gf.endings(of="others").get(ending)
+    promised = gf.writing.endings(of="others").get(ending)
     if promised is None or ending in right:
         return
-    known = f"End the name in {right[0]}." if right else _known_endings(gf.endings())
+    known = f"End the name in {right[0]}." if right else _known_endings(gf.writing.endings())
     raise click.UsageError(
         f"{output}: {ending} promises {promised}, and text is written. "
         f"{known}{_INSTEAD.get(promised, '')}"
@@ -521,7 +524,7 @@ def runs_of(
         return {}
     refuse_standard_input_twice(judgments, *runs)
     engine = gf.Spark() if options.get("engine") == "spark" else None
-    found = gf.find_runs(runs, judgments=judgments, engine=engine)
+    found = gf.inputs.find_runs(runs, judgments=judgments, engine=engine)
     return {name: str(run) for name, run in found.items()}
 
 
@@ -534,9 +537,9 @@ def refuse_standard_input_twice(*files: str | None) -> None:
 def check_target(output: str | None, *inputs: str) -> None:
     """Refuse an output that is one of the inputs or cannot be written, before the work for it."""
     if output is None:
-        gf.write_text("", "-", dry=True)
+        gf.writing.write_text("", "-", dry=True)
         return
     for name in inputs if Path(output).exists() else ():
         if Path(name).exists() and Path(name).samefile(output) and Path(name).is_file():
             raise click.UsageError(f"The output {output} is one of the inputs.")
-    gf.write_text("", output, dry=True)
+    gf.writing.write_text("", output, dry=True)

@@ -24,8 +24,8 @@ from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import seen_enough, tell
 from gainful.cli.value_sources import set_aside
 
-_ENDINGS = gf.endings(of="pools")
-_FORMATS = tuple(dict.fromkeys((*gf.formats(), *_ENDINGS.values())))
+_ENDINGS = gf.writing.endings(of="pools")
+_FORMATS = tuple(dict.fromkeys((*gf.writing.formats(), *_ENDINGS.values())))
 _NOTED = ("table", "markdown", "latex", "html")  # these carry the summary themselves
 _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
 
@@ -105,7 +105,7 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
         if judgments is None:
             found = gf.pool(named, progress=progress, **asked, **given)
         else:
-            found = gf.next_to_judge(judgments, named, progress=progress, **asked, **given)
+            found = gf.judging.next_to_judge(judgments, named, progress=progress, **asked, **given)
     with seen_enough():
         found.write("-" if output is None else output, format=chosen)
     if chosen not in _NOTED:

@@ -93,7 +93,7 @@ def power(files: tuple[str, ...], **options: Any) -> None:
         basis = [f"sd of the differences in {one.measure} over {one.queries} queries", *found.basis]
         if not sd:
             told = "one query" if sd is None else "the same difference on all queries"
-            raise gf.InputError("power", "runs that differ from query to query", told)
+            raise gf.errors.InputError("power", "runs that differ from query to query", told)
     if sd is None:
         raise click.UsageError("Give --sd, or JUDGMENTS BASE RUN to take it from.")
     solved = gf.power(
@@ -105,7 +105,7 @@ def power(files: tuple[str, ...], **options: Any) -> None:
     )
     table = solved.table()
     noted = replace(table, notes=[*table.notes, *basis])
-    write(gf.render(noted, format_of(options), **layout_of(options)), options["output"])
+    write(gf.writing.render(noted, format_of(options), **layout_of(options)), options["output"])
     if format_of(options) in (*WITHOUT_NOTES, "json"):  # the others carry it themselves
         for note in basis:
             tell(note)

@@ -39,7 +39,7 @@ class ProjectCommand(click.Command):
         problem = None
         try:
             extra |= self._settings(parent)
-        except gf.GainfulError as found:
+        except gf.errors.GainfulError as found:
             problem = found
         try:
             context = super().make_context(info_name, args, parent, **extra)
@@ -74,7 +74,7 @@ class ProjectCommand(click.Command):
             given["columns"] = project.merge_columns(given["columns"])
         try:
             result = super().invoke(ctx)
-        except gf.GainfulError as problem:
+        except gf.errors.GainfulError as problem:
             located = project.located(problem, files)
             self._tell(project)
             if located is problem:

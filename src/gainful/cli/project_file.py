@@ -98,7 +98,9 @@ def read_file(path: str) -> ProjectFile:
     _bytes(path)  # says why it cannot be read
     found = _within(path)
     if found is None:
-        raise gf.InputError(path, "a table [tool.gainful]", "none", f"Write it, or a {NAME}.")
+        raise gf.errors.InputError(
+            path, "a table [tool.gainful]", "none", f"Write it, or a {NAME}."
+        )
     return found
 
 
@@ -108,7 +110,7 @@ def _within(path: str) -> ProjectFile | None:
         return None
     try:
         content = _bytes(path)
-    except gf.InputError:
+    except gf.errors.InputError:
         return None  # of another tool, as far as one can see
     if b"gainful" not in content:
         return None  # and need not even be TOML
@@ -117,7 +119,7 @@ def _within(path: str) -> ProjectFile | None:
         return None
     if not isinstance(tools["gainful"], dict):
         found = shown(tools["gainful"])
-        raise gf.InputError(f"{path}, tool.gainful", "a table [tool.gainful]", found)
+        raise gf.errors.InputError(f"{path}, tool.gainful", "a table [tool.gainful]", found)
     return ProjectFile(path, tools["gainful"], within=True)
 
 
@@ -126,7 +128,7 @@ def _bytes(path: str) -> bytes:
         return Path(path).read_bytes()
     except (OSError, ValueError) as problem:
         found = getattr(problem, "strerror", None) or str(problem)
-        raise gf.InputError(path, "a file of settings", found) from None
+        raise gf.errors.InputError(path, "a file of settings", found) from None
 
 
 def _parsed(path: str, content: bytes) -> dict[str, Any]:
@@ -136,21 +138,23 @@ def _parsed(path: str, content: bytes) -> dict[str, Any]:
         text = content.decode("utf-8-sig")
         return tomllib.loads(text)
     except UnicodeDecodeError:
-        raise gf.InputError(path, "UTF-8 text", "bytes that are none") from None
+        raise gf.errors.InputError(path, "UTF-8 text", "bytes that are none") from None
     except RecursionError:
-        raise gf.InputError(path, "TOML", "lists in lists without end") from None
+        raise gf.errors.InputError(path, "TOML", "lists in lists without end") from None
     except ValueError as problem:
         raise _broken(path, text, str(problem)) from None
 
 
-def _broken(path: str, text: str, said: str) -> gf.InputError:
+def _broken(path: str, text: str, said: str) -> gf.errors.InputError:
     """Return the error about a text that is no TOML, with its line if that is known."""
     place = _PLACE.fullmatch(said)
     if place is None:
-        return gf.InputError(path, "TOML", "another text", f"{said}.")
+        return gf.errors.InputError(path, "TOML", "another text", f"{said}.")
     lines = text.rstrip().split("\n")
     number = int(place["line"] or len(lines))
     remedy = f"{place['what']}."
     if "Invalid value" in remedy:
         remedy += ' Texts stand in quotes: measures = "nDCG@10".'
-    return gf.InputError(f"{path}:{number}", "TOML", shown(lines[number - 1].strip()), remedy)
+    return gf.errors.InputError(
+        f"{path}:{number}", "TOML", shown(lines[number - 1].strip()), remedy
+    )

@@ -181,11 +181,11 @@ class Project:
 
     def located(
         self,
-        problem: gf.GainfulError,
+        problem: gf.errors.GainfulError,
         files: tuple[str, ...] = (),
         *,
         applies: Callable[[str], bool] = is_set,
-    ) -> gf.GainfulError:
+    ) -> gf.errors.GainfulError:
         """Return an error with the file and the key, where it is about a setting.
 
         Args:
@@ -201,7 +201,9 @@ class Project:
             return problem.of(f"set in {self}")
         return self._about_files(problem, files)
 
-    def _key_of(self, problem: gf.GainfulError, applies: Callable[[str], bool]) -> str | None:
+    def _key_of(
+        self, problem: gf.errors.GainfulError, applies: Callable[[str], bool]
+    ) -> str | None:
         """Return the key of the setting that an error is about, if it is set."""
         word = problem.where.partition(",")[0]
         if word == _COLUMNS and (applies(_COLUMNS) or _COLUMNS in self.used):
@@ -211,7 +213,7 @@ class Project:
             return f"{_COLUMNS}.{role}" if role in self.values[_COLUMNS] else None
         if problem.where.startswith("policy "):
             word = problem.where.removeprefix("policy ")
-        elif isinstance(problem, gf.MeasureError) and word != "dialect":
+        elif isinstance(problem, gf.errors.MeasureError) and word != "dialect":
             word = "measure"
         key = _ERRORS.get(word, word)
         keys = [each for each in self.values if key in (each, each.rpartition(".")[2])]
@@ -220,7 +222,9 @@ class Project:
             return None
         return keys[0]
 
-    def _about_files(self, problem: gf.GainfulError, files: tuple[str, ...]) -> gf.GainfulError:
+    def _about_files(
+        self, problem: gf.errors.GainfulError, files: tuple[str, ...]
+    ) -> gf.errors.GainfulError:
         """Say of an error about a file which setting names it, or why it is taken for a run."""
         more = ""
         if is_set("judgments") and problem.where.startswith(files):
@@ -295,7 +299,7 @@ def read_settings(file: ProjectFile) -> Project:
 
 def _section(file: ProjectFile, section: str, table: object) -> dict[str, Any]:
     if not isinstance(table, dict):
-        raise gf.InputError(f"{file}, {section}", f"a table [{section}]", shown(table))
+        raise gf.errors.InputError(f"{file}, {section}", f"a table [{section}]", shown(table))
     options = _options(section)
     found = {}
     for name, value in _names(file, section, table):
@@ -314,28 +318,30 @@ def _names(
         name = written.replace("-", "_")
         if name in seen:
             where = f"{file}, {_key(section, name)}"
-            raise gf.InputError(where, "each setting once", f"{shown(written)} again")
+            raise gf.errors.InputError(where, "each setting once", f"{shown(written)} again")
         seen.add(name)
         yield name, value
 
 
-def _unknown(file: ProjectFile, section: str, name: str, known: list[str]) -> gf.InputError:
+def _unknown(file: ProjectFile, section: str, name: str, known: list[str]) -> gf.errors.InputError:
     place = f"{file}, {_key(section, name)}"
     hint = did_you_mean(name, known)
     if not section:  # where one of a table may have been written
         tables = {each: table for table in _SECTIONS if table for each in _options(table)}
         if name in tables:
             hint = f"Write it in the table [{tables[name]}]."
-    return gf.InputError(place, "a setting", shown(name), hint)
+    return gf.errors.InputError(place, "a setting", shown(name), hint)
 
 
 def _refuse_together(file: ProjectFile, values: dict[str, Any]) -> None:
     """Refuse two settings that answer one question."""
     if "chunks" in values and "chunk_map" in values:
-        raise gf.InputError(f"{file}, chunk_map", "chunks or chunk_map", "both", "Leave one out.")
+        raise gf.errors.InputError(
+            f"{file}, chunk_map", "chunks or chunk_map", "both", "Leave one out."
+        )
     choices = [key for key in values if key.startswith("policy.")]
     if "dialect" in values and choices:
-        raise gf.InputError(
+        raise gf.errors.InputError(
             f"{file}, {choices[0]}",
             "no policy beside a dialect, which has its own",
             f"dialect = {shown(values['dialect'])}",
@@ -347,7 +353,7 @@ def _columns(file: ProjectFile, table: object) -> dict[str, str]:
     """Return the names of columns by role; `judgments.query` may be written as a table, too."""
     where = f"{file}, {_COLUMNS}"
     if not isinstance(table, dict):
-        raise gf.InputError(where, 'a table such as query = "user"', shown(table))
+        raise gf.errors.InputError(where, 'a table such as query = "user"', shown(table))
     found: dict[str, str] = {}
     for role, name in table.items():
         inner = (
@@ -359,7 +365,7 @@ def _columns(file: ProjectFile, table: object) -> dict[str, str]:
             whole = isinstance(own, int) and not isinstance(own, bool)
             if not (isinstance(own, str) and own) and not whole:
                 expected = "the name of a column, or its number from 1"
-                raise gf.InputError(f"{where}.{key}", expected, shown(own))
+                raise gf.errors.InputError(f"{where}.{key}", expected, shown(own))
             found[key] = str(own)
     return found
 
@@ -368,17 +374,17 @@ def _value(file: ProjectFile, key: str, option: click.Option, value: object) -> 
     """Return a value as its option takes it."""
     where = f"{file}, {key}"
     if key.startswith("policy."):
-        choice = next(each for each in gf.choices() if each.name == option.name)
+        choice = next(each for each in gf.measures.choices() if each.name == option.name)
         try:
             return choice.read(value)
-        except gf.GainfulError as problem:
+        except gf.errors.GainfulError as problem:
             raise problem.at(where) from None
     if option.multiple:
         listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-            raise gf.InputError(where, "a text or a list of texts", shown(value))
+            raise gf.errors.InputError(where, "a text or a list of texts", shown(value))
         if not listed and key == "measures":
-            raise gf.InputError(where, "at least one measure", "none")
+            raise gf.errors.InputError(where, "at least one measure", "none")
         return listed
     return _one(file, where, option.type, value)
 
@@ -397,7 +403,7 @@ def _one(file: ProjectFile, where: str, kind: "click.ParamType[Any]", value: obj
         else:
             return file.resolved(found) if isinstance(kind, InputFile) else found
     hint = did_you_mean(value, kind.choices) if isinstance(kind, click.Choice) else ""
-    raise gf.InputError(where, _expected(kind), shown(value), hint)
+    raise gf.errors.InputError(where, _expected(kind), shown(value), hint)
 
 
 def _expected(kind: "click.ParamType[Any]") -> str:

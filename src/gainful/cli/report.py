@@ -74,7 +74,7 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     read += [options[name] for name in ("slices", "queries", "docs") if options[name]]
     refuse_standard_input_twice(*read)
     check_target(target, *read)
-    gf.Report.check_path(target)
+    gf.results.Report.check_path(target)
     given = read_shared_options(PAGE, options, *read)
     with progress_bar() as progress:
         found = gf.report(

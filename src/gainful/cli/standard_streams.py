@@ -37,14 +37,14 @@ def write(text: str, output: str | None) -> None:
     if output is None or output == "-":
         print_data(f"{text}\n")
     else:
-        gf.write_text(f"{text}\n", output)
+        gf.writing.write_text(f"{text}\n", output)
 
 
 def print_data(text: str) -> None:
     """Write to standard output: as it is, or with what would steer a terminal as escapes."""
     with seen_enough():
         if not sys.stdout.isatty():
-            gf.write_text(text, "-")
+            gf.writing.write_text(text, "-")
             return
         shown = "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
         sys.stdout.write(shown)

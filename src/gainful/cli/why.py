@@ -92,7 +92,9 @@ def why(files: tuple[str, ...], **options: Any) -> None:
         found = gf.why(judgments, run, measure, dialects=names, **given)
         told = found.basis
     write(
-        gf.render(found, format_of(options), digits=options["digits"], **layout_of(options)),
+        gf.writing.render(
+            found, format_of(options), digits=options["digits"], **layout_of(options)
+        ),
         options["output"],
     )
     if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves

@@ -67,7 +67,7 @@ def compare(
             Spark data frame.
         runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline: a
             `Baseline`, or the path of its file. Or the paths of files, of a folder or a pattern,
-            as `find_runs` names them.
+            as `gainful.inputs.find_runs` names them.
         measures: one measure or several, in the notation or as values.
         baseline: the name of the run that the others are compared with; the first if None.
         pairs: `baseline`, every run with it, or `all`, every run with every other.
@@ -185,7 +185,7 @@ def compare_scores(
         tables: name → scores: `{query: value}`, `{query: {measure: value}}`, a data frame, the
             path of a file (CSV, TSV, JSON, JSON lines, Parquet, the output of trec_eval -q, a
             saved baseline), or what `evaluate` returns. Or the paths of files, of a folder or a
-            pattern, as `find_runs` names them.
+            pattern, as `gainful.inputs.find_runs` names them.
         measures: the columns to compare; those that all tables have if None. Any spelling that
             `measure` reads finds a column in another.
         baseline: the name of the scores that the others are compared with; the first if None.
@@ -290,7 +290,7 @@ def split_runs(
             "runs",
             "at least one to be measured by the judgments",
             "saved baselines alone",
-            "Compare saved scores without judgments: compare_scores, or --scores.",
+            "Compare saved scores without judgments: gf.comparison.compare_scores, or --scores.",
         )
     return saved, fresh
 

@@ -327,7 +327,7 @@ class Gate(Result):
         >>> import gainful as gf
         >>> judgments = {f"q{i}": {"a": 1} for i in range(60)}
         >>> run = {query: {"a": i % 3, "b": 0.5} for i, query in enumerate(judgments)}
-        >>> gate = gf.Gate.of_scores(gf.evaluate(judgments, run, "RR"), "RR < 0.8")
+        >>> gate = gf.results.Gate.of_scores(gf.evaluate(judgments, run, "RR"), "RR < 0.8")
         >>> gate.failed, gate.checked[0].found
         (True, '0.8333, 95% interval 0.7672 to 0.8947, whose lower end decides')
         """

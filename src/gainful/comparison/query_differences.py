@@ -104,7 +104,7 @@ class QueryDifferences(Result):
     >>> import gainful as gf
     >>> old = {"q1": 0.5, "q2": 0.25, "q3": 1.0}
     >>> new = {"q1": 0.75, "q2": 0.0, "q3": 1.0}
-    >>> found = gf.compare_scores({"old": old, "new": new}).per_query
+    >>> found = gf.comparison.compare_scores({"old": old, "new": new}).per_query
     >>> found["difference"]
     [0.25, -0.25, 0.0]
     >>> found.worst(5)["query"]

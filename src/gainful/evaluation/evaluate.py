@@ -136,7 +136,7 @@ def evaluate_runs(
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object,
             a Spark data frame.
         runs: name → run, each `{query: {doc: score}}` or any of the others; or the paths of files,
-            of a folder or a pattern, as `find_runs` names them.
+            of a folder or a pattern, as `gainful.inputs.find_runs` names them.
         measures: one measure or several, in the notation or as values.
         tie_warning: warn of the effect of ties, as in `evaluate`.
         slices: a table with a row for each query, as in `evaluate`.

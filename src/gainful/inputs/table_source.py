@@ -40,7 +40,7 @@ _ASSESSORS = (
     "The column {!r} tells assessors apart: say how their grades become one, assessors=mean, median, "
     "majority, max, min, or the name of the one whose grades count."
 )
-_SUBTOPICS = " Judgments of subtopics go with --subtopics, or evaluate_subtopics."
+_SUBTOPICS = " Judgments of subtopics go with --subtopics, or gf.subtopics.evaluate_subtopics."
 
 
 class TextState(Enum):

@@ -229,8 +229,8 @@ def pool(
 
     Args:
         runs: name → run, or a list of runs, called 1, 2, 3 … unless they are paths, or a folder or a
-            pattern, as `find_runs` names them; each `{query: {doc: score}}`, the path of a file, a
-            data frame, an Arrow object.
+            pattern, as `gainful.inputs.find_runs` names them; each `{query: {doc: score}}`, the path
+            of a file, a data frame, an Arrow object.
         depth: the rank down to which documents are taken.
         judgments: `{query: {doc: grade}}` or any of the others, to know what is judged.
         order: within a query, `pool`: by the best rank, then by id; `priority`: by how far the

@@ -70,9 +70,11 @@ _PREDICTIONS = "It is of predicted numbers, not of a ranking."
 _ITEMS = "It is of the items, not of their relevance, and is not measured."
 _TEXTS = "It is of generated texts, not of a ranking."
 NOT_MEASURED: Mapping[str, tuple[str, ...]] = {
-    _ORDER_OF_TWO.format("kendall_tau()"): ("kendall", "tau", "kendalltau", "spearman", "footrule"),
-    _ORDER_OF_TWO.format("rbo()"): ("rbo", "overlap", "jaccard", "rank_biased_overlap"),
-    _ORDER_OF_TWO.format("tau_ap()"): ("tau_ap",),
+    _ORDER_OF_TWO.format("gf.statistics.kendall_tau()"): (
+        "kendall", "tau", "kendalltau", "spearman", "footrule"),
+    _ORDER_OF_TWO.format("gf.statistics.rbo()"): (
+        "rbo", "overlap", "jaccard", "rank_biased_overlap"),
+    _ORDER_OF_TWO.format("gf.statistics.tau_ap()"): ("tau_ap",),
     "The nearest is 'bpref' (binary preference): are relevant documents above the others?": (
         "auc", "roc", "roc_auc", "auroc", "pairwise_accuracy", "concordance"),
     _PREDICTIONS: ("mse", "rmse", "mae", "log_loss", "logloss", "r2", "pearson", "correlation"),
@@ -94,7 +96,8 @@ OF_SUBTOPICS = (
 )  # fmt: skip
 
 _FOR_SUBTOPICS = (
-    "It is for queries with subtopics: evaluate_subtopics(), or gainful evaluate --subtopics."
+    "It is for queries with subtopics: gf.subtopics.evaluate_subtopics(), or "
+    "gainful evaluate --subtopics."
 )
 _USUAL = "The usual ones are nDCG, P, R, AP, RR and Success."
 _ALL = "gainful measures, or catalogue(), lists all."
@@ -165,7 +168,7 @@ def hint_of_subtopics(text: str) -> str:
     """Say where a measure for queries with subtopics belongs; nothing of any other.
 
     >>> hint_of_subtopics("alpha-nDCG@10")
-    'It is for queries with subtopics: evaluate_subtopics(), or gainful evaluate --subtopics.'
+    'It is for queries with subtopics: gf.subtopics.evaluate_subtopics(), or gainful evaluate --subtopics.'
     >>> hint_of_subtopics("nope")
     ''
     """

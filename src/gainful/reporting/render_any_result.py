@@ -75,7 +75,7 @@ def render(
 
     >>> import gainful as gf
     >>> scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.7}}, ["nDCG@10", "CG"])
-    >>> print(gf.render({"mine": scores}, "csv"))
+    >>> print(gf.writing.render({"mine": scores}, "csv"))
     run,nDCG@10,CG
     mine,0.6309297535714575,1.0
     """

@@ -68,13 +68,13 @@ class Report(Result):
     def of_comparison(
         cls, comparison: Comparison, *, title: str | None = None, created: str | None = None
     ) -> "Report":
-        """Return a report of a comparison alone, such as `compare_scores` makes.
+        """Return a report of a comparison alone, such as `gainful.comparison.compare_scores` makes.
 
         It has no documents, so no detail of queries, no curve and no policy.
 
         >>> import gainful as gf
-        >>> found = gf.compare_scores({"old": {"q1": 0.2, "q2": 0.5}, "new": {"q1": 0.3, "q2": 0.5}})
-        >>> gf.Report.of_comparison(found).payload()["kept"]["why"]
+        >>> found = gf.comparison.compare_scores({"old": {"q1": 0.2, "q2": 0.5}, "new": {"q1": 0.3, "q2": 0.5}})
+        >>> gf.results.Report.of_comparison(found).payload()["kept"]["why"]
         'the scores come without documents'
         """
         refuse_missing_packages()
@@ -173,7 +173,7 @@ def report(
     Args:
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
         runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline; or
-            the paths of files, of a folder or a pattern, as `find_runs` names them. Several are compared; of one run there is no comparison.
+            the paths of files, of a folder or a pattern, as `gainful.inputs.find_runs` names them. Several are compared; of one run there is no comparison.
         measures: one measure or several; charts and details are of the first.
         baseline: the name of the run that the others are compared with; the first if None.
         queries: what the queries say: `{query: text}`, the path of a file (TSV, CSV, JSON

@@ -227,7 +227,7 @@ def _refuse_different(
             where,
             "the same items on both sides",
             found,
-            "Leave out what one side lacks, or compare by rbo; scores go as {item: score}.",
+            "Leave out what one side lacks, or compare by gf.statistics.rbo; scores go as {item: score}.",
         )
     if len(left) < _FEWEST:
         raise InputError(where, "two items or more", str(len(left)))

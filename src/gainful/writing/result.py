@@ -110,7 +110,7 @@ class Result:
         """Return the result as text, as a file has it: with all notes in full.
 
         Args:
-            format: one of `gainful.formats()`; table if None.
+            format: one of `gainful.writing.formats()`; table if None.
         """
         if format is None:
             return self._rendered("table")

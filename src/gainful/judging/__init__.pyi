@@ -1,0 +1,17 @@
+# Written by `make docs` from the table in gainful/__init__.py.
+
+from gainful.judging.bias_of_pools import pool_bias
+from gainful.judging.bounds import bounds_of_runs
+from gainful.judging.chance import random_order
+from gainful.judging.inferred_measures import inferred_ap
+from gainful.judging.inferred_measures import inferred_ndcg
+from gainful.judging.pool import next_to_judge
+
+__all__ = [
+    "bounds_of_runs",
+    "inferred_ap",
+    "inferred_ndcg",
+    "next_to_judge",
+    "pool_bias",
+    "random_order",
+]

@@ -1,0 +1,13 @@
+"""The classes of all results: what `evaluate`, `compare` and the others return.
+
+They are here to be named: in annotations, in `isinstance`, and for what a class makes by itself.
+
+>>> import gainful as gf
+>>> scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 0.5}})
+>>> isinstance(scores, gf.results.Scores)
+True
+"""
+
+from gainful import _offer
+
+__all__, __getattr__, __dir__ = _offer(__name__)

@@ -1,0 +1,61 @@
+# Written by `make docs` from the table in gainful/__init__.py.
+
+from gainful.comparison.comparison import Comparison
+from gainful.comparison.differences import Difference
+from gainful.comparison.gate import Gate
+from gainful.comparison.slices import Slice
+from gainful.comparison.verdict import Verdict
+from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.run_scores import RunScores
+from gainful.evaluation.saved_baseline import Baseline
+from gainful.evaluation.scores import Scores
+from gainful.evaluation.scores import TieRange
+from gainful.explanation.attribution import Attribution
+from gainful.explanation.which_tool import Which
+from gainful.explanation.why_tools_differ import Why
+from gainful.explanation.worked_tables import Explanation
+from gainful.judging.bias_of_pools import PoolBias
+from gainful.judging.bounds import Bound
+from gainful.judging.bounds import Bounds
+from gainful.judging.bounds import RunBounds
+from gainful.judging.chance import Chance
+from gainful.judging.curve import Curve
+from gainful.judging.inferred_measures import Inferred
+from gainful.judging.inferred_measures import InferredAP
+from gainful.judging.pool import Pool
+from gainful.linting.findings import Finding
+from gainful.linting.findings import Findings
+from gainful.reporting.report import Report
+from gainful.statistics.power import Power
+from gainful.subtopics.scores import SubtopicScores
+
+__all__ = [
+    "Attribution",
+    "Baseline",
+    "Bound",
+    "Bounds",
+    "Chance",
+    "Comparison",
+    "Coverage",
+    "Curve",
+    "Difference",
+    "Explanation",
+    "Finding",
+    "Findings",
+    "Gate",
+    "Inferred",
+    "InferredAP",
+    "Pool",
+    "PoolBias",
+    "Power",
+    "Report",
+    "RunBounds",
+    "RunScores",
+    "Scores",
+    "Slice",
+    "SubtopicScores",
+    "TieRange",
+    "Verdict",
+    "Which",
+    "Why",
+]
