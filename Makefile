@@ -6,7 +6,7 @@ DEMO := examples/cooking
 # Compiled modules are kept, even where the environment says not to: tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test quick lint check docs fuzz gpu bench clean
+.PHONY: help demo test deep quick lint check docs fuzz gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -34,6 +34,9 @@ demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope
 test: $(VENV)/stamp-test  ## run all tests, and name the ten slowest
 	$(PYTEST) --durations=10
+
+deep: $(VENV)/stamp-test  ## run all tests with every case of the matrices that `make test` thins out
+	$(PYTEST) --durations=10 --deep
 
 quick: $(VENV)/stamp-test  ## run the tests that are quick: no Spark, browser, PyTorch or JAX
 	$(PYTEST) --quick

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from slow_tests import SLOW, shared_resource
+from slow_tests import SLOW, THINNED, shared_resource, thinned
 
 settings.register_profile("gainful", deadline=None, print_blob=True)
 settings.load_profile("gainful")
@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out the tests in slow_tests.py")
+    parser.addoption("--deep", action="store_true", help="try every case of every matrix")
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -40,8 +41,28 @@ def _place(item):
     return next(at for at, start in enumerate(SLOW) if name.startswith(start))
 
 
+def _thin(config, items):
+    """Leave out what `make deep` alone tries; a test that is asked for by its case is tried."""
+    asked = [each for each in config.args if "[" in each]
+    matrices = {}
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if name in THINNED and not any(map(item.nodeid.endswith, asked)):
+            values = enumerate(item.callspec.id.split("-"))
+            matrices.setdefault(name, {})[item.nodeid] = {*values}
+    left = {
+        case
+        for name, cases in matrices.items()
+        for case in cases.keys() - thinned(cases, THINNED[name])
+    }
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
+    items[:] = [item for item in items if item.nodeid not in left]
+
+
 def pytest_collection_modifyitems(config, items):
     """Put the slow tests first, so that no process is left alone with one at the end."""
+    if not config.option.deep:
+        _thin(config, items)
     places = {item: _place(item) for item in items}
     if config.option.quick:
         config.hook.pytest_deselected(items=[one for one in items if places[one] is not None])

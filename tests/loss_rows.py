@@ -70,6 +70,10 @@ ROWS = {
     ]
 }
 
+# One row for each function, for what does not depend on its options and takes long.
+_LAST = {row.function: name for name, row in ROWS.items()}
+FUNCTIONS = {name: ROWS[name] for name in _LAST.values()}
+
 # Parameters away from their defaults, for the formulas alone.
 VARIANTS = {
     "approx_ndcg T": Row(

@@ -1,8 +1,10 @@
-"""The slow tests: `make test` starts with them, `make quick` leaves them out.
+"""The slow tests: `make test` starts with them, `make quick` leaves them out, `make deep` has more.
 
 An entry is how the ids of tests begin: a folder, a file, or a test of a file. The slowest stand
 first. `python -m pytest --durations=10` shows which tests are slow.
 """
+
+import zlib
 
 SLOW = (
     # Spark: a Java machine.
@@ -114,3 +116,37 @@ RESOURCES = {
 def shared_resource(nodeid):
     """Return the resource that a test shares with others, or None."""
     return next((name for name, starts in RESOURCES.items() if nodeid.startswith(starts)), None)
+
+
+# Tests with a matrix of cases that takes long: `make test` tries one in so many of them, among which
+# is every value of every parameter, and `make deep` tries all.
+THINNED = {
+    "tests/spark/test_same_on_spark.py::test_every_measure_under_every_policy": 2,
+    "tests/spark/test_spark_input.py::test_rows_without_a_value": 2,
+    "tests/tensors/test_losses.py::test_pytorch_and_jax_compute_the_formula": 2,
+    "tests/tensors/test_losses.py::test_odd_input_is_finite": 3,
+    "tests/tensors/test_losses.py::test_half_precision_is_accumulated_in_single": 2,
+    "tests/tensors/test_losses.py::test_flat_lists_are_the_padded_ones": 2,
+    "tests/tensors/test_metrics.py::test_values_are_those_of_evaluate_arrays": 3,
+    "tests/tensors/test_metrics.py::test_a_selection_gives_what_a_sort_gives": 2,
+}
+
+
+def thinned(cases, one_in):
+    """Return some of the cases, one in so many, in the order that they have.
+
+    A case is its id with its values. Every value that a case has is in one that is kept; the others
+    are drawn by their ids, so that they are the same everywhere.
+    """
+    drawn = sorted(cases, key=lambda case: zlib.crc32(case.encode()))
+    kept, seen = set(), set()
+    for case in drawn:
+        if not seen.issuperset(cases[case]):
+            kept.add(case)
+            seen.update(cases[case])
+    least = -(-len(cases) // one_in)
+    for case in drawn:
+        if len(kept) >= least:
+            break
+        kept.add(case)
+    return [case for case in cases if case in kept]

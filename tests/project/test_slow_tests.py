@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slow_tests import RESOURCES, SLOW, shared_resource
+from slow_tests import RESOURCES, SLOW, THINNED, shared_resource, thinned
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,6 +15,24 @@ def test_entries_name_what_is_there(start):
     assert (ROOT / path).exists()
     assert start in SLOW
     assert test.partition("[")[0] in (ROOT / path).read_text() if test else True
+
+
+@pytest.mark.parametrize("name", THINNED)
+def test_what_is_thinned_is_slow_and_there(name):
+    path, _, test = name.partition("::")
+    assert name.startswith(SLOW)
+    assert f"def {test}(" in (ROOT / path).read_text()
+
+
+def test_every_value_is_kept_and_so_many_cases():
+    """Of 4 × 6 cases, six have every value; a third has eight."""
+    cases = {f"{a}-{b}": {("a", a), ("b", b)} for a in range(4) for b in range(6)}
+    for one_in, least in ((100, 6), (3, 8), (1, 24)):
+        kept = thinned(cases, one_in)
+        assert kept == [case for case in cases if case in kept]
+        assert set().union(*map(cases.get, kept)) == set().union(*cases.values())
+        assert least <= len(kept) <= max(least, 9)
+    assert thinned({}, 2) == []
 
 
 def test_what_shares_a_resource_runs_in_one_process():

@@ -20,7 +20,7 @@ def main():
     judgments, run = random_sides("connect")
     frames = on_spark(session, judgments, "grade"), on_spark(session, run, "score")
     assert "connect" in type(frames[0]).__module__
-    for choices in (POLICIES[0], POLICIES[1], POLICIES[7], POLICIES[9]):
+    for choices in (POLICIES[7], POLICIES[9]):
         policy = gf.Policy(**choices)
         options = {"policy": policy, "chunks": CHUNKS if policy.fold == "max" else None}
         kept = that_can_be(every_measure("connect", cut=False), judgments, run, **options)

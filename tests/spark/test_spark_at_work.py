@@ -139,12 +139,12 @@ def test_a_file_that_changes_is_measured_anew(spark, tmp_path, measure):
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG"])
 def test_a_query_with_very_many_documents(spark, measure):
-    many = spark.range(200_000).selectExpr(
-        "'large' AS query", "concat('d', id) AS doc", "cast(id % 100000 AS double) AS score"
+    many = spark.range(60_000).selectExpr(
+        "'large' AS query", "concat('d', id) AS doc", "cast(id % 30000 AS double) AS score"
     )
     few = on_spark(spark, {"small": {"d1": 1.0, "d2": 2.0}}, "score")
-    judgments = {"large": {"d99999": 2, "d199999": 1, "d7": 3, "x": 1}, "small": {"d1": 1}}
-    run = {"large": {f"d{n}": n % 100_000 for n in range(200_000)}, "small": {"d1": 1, "d2": 2}}
+    judgments = {"large": {"d29999": 2, "d59999": 1, "d7": 3, "x": 1}, "small": {"d1": 1}}
+    run = {"large": {f"d{n}": n % 30_000 for n in range(60_000)}, "small": {"d1": 1, "d2": 2}}
     found = gf.evaluate(judgments, many.union(few), measure)
     expected = gf.evaluate(judgments, run, measure)
     assert found.signature(measure) == expected.signature(measure)
@@ -168,28 +168,47 @@ def tables(tmp_path_factory):
     return folder
 
 
-def call(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "gainful", *map(str, arguments)],
+# The command line, which starts Java, and then frames of a session that is stopped.
+PROCESS = """
+import sys
+import gainful as gf
+from gainful.cli.main import main
+try:
+    main()
+except SystemExit as done:
+    assert done.code == 0, done
+print("-----", flush=True)
+spark = gf.Spark(master="local[1]").session()
+run = spark.createDataFrame([("q", "a", 1.0)], "query string, doc string, score double")
+scores = gf.evaluate({"q": {"a": 1}}, run, "AP")
+spark.stop()
+for ask in (scores.per_query.to_dict, lambda: gf.evaluate({"q": {"a": 1}}, run, "AP")):
+    try:
+        ask()
+    except gf.errors.InputError as error:
+        print(error)
+"""
+
+
+def test_the_command_line_and_a_session_that_was_stopped(tables):
+    """In a process of its own, which has no session before."""
+    measures = ["-m", "nDCG@10", "-m", "AP", "--format", "json"]
+    files = [str(tables / name) for name in ("judgments.parquet", "run.parquet")]
+    expected = CliRunner().invoke(commands, ["evaluate", *files, *measures])
+    files = [tables / name for name in ("judgments.csv", "run.jsonl")]
+    engine = ["--engine", "spark", "--master", "local[2]", "--memory", "1GB"]
+    done = subprocess.run(
+        [sys.executable, "-c", PROCESS, "evaluate", *files, *measures, *engine],
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
         env=QUICK,
     )
-
-
-def test_the_command_line(tables):
-    expected = call(
-        "evaluate", tables / "judgments.parquet", tables / "run.parquet", "-m", "nDCG@10", "-m", "AP",
-        "--format", "json",
-    )  # fmt: skip
-    found = call(
-        "evaluate", tables / "judgments.csv", tables / "run.jsonl", "-m", "nDCG@10", "-m", "AP",
-        "--format", "json", "--engine", "spark", "--master", "local[2]", "--memory", "1GB",
-    )  # fmt: skip
-    assert found.returncode == 0, found.stderr
-    assert found.stdout == expected.stdout
+    assert done.returncode == 0, done.stderr
+    found, _, messages = done.stdout.partition("-----\n")
+    assert found == expected.stdout
+    assert messages.count("a session that runs, found one that was stopped") == 2
 
 
 def test_the_command_line_compares(spark, tables):
@@ -213,10 +232,10 @@ def test_the_command_line_compares(spark, tables):
         (["--engine", "spark"], "a run that Spark reads"),
     ],
 )
-def test_options_that_do_not_go_together(tmp_path, options, expected):
+def test_options_that_do_not_go_together(process, tmp_path, options, expected):
     for name, text in {"judgments.txt": "q 0 a 1\n", "run.txt": "q Q0 a 1 0.5 t\n"}.items():
         (tmp_path / name).write_text(text)
-    found = call("evaluate", tmp_path / "judgments.txt", tmp_path / "run.txt", *options)
+    found = process("evaluate", tmp_path / "judgments.txt", tmp_path / "run.txt", *options)
     assert found.returncode == 2
     assert expected in found.stderr
     assert "Traceback" not in found.stderr

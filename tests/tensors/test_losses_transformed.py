@@ -13,9 +13,10 @@ import pytest
 import torch
 
 from array_libraries import usually_compiled
-from loss_rows import LABELS, ROWS, SCORES
+from loss_rows import FUNCTIONS, LABELS, ROWS, SCORES
 
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+functions = pytest.mark.parametrize("row", FUNCTIONS.values(), ids=FUNCTIONS)
 
 
 @rows
@@ -55,7 +56,7 @@ def compiled(row, backend):
     return found
 
 
-@rows
+@functions
 def test_compiled_losses_have_the_same_gradient(row):
     (value, slope), expected = compiled(row, "aot_eager")
     assert value == pytest.approx(expected[0], abs=1e-12)
@@ -98,7 +99,7 @@ def test_under_autocast(row, dtype):
     assert slopes[0] == pytest.approx(slopes[1], rel=0.05, abs=0.02)
 
 
-@rows
+@functions
 def test_transformations_of_jax(row):
     items = row.draw((5,))
     s, y = jnp.asarray(SCORES), jnp.asarray(LABELS)
