@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import gainful as gf
-from gainful.linting import checked_tables
+from gainful.linting import readable_rows
 
 JUDGMENTS = {"q1": {"a": 3, "b": 1, "c": 0}, "q2": {"d": 1, "e": 0}}
 RUN = {"q1": {"a": 0.9, "b": 0.8, "c": 0.7}, "q2": {"d": 0.6, "e": 0.5}}
@@ -369,7 +369,7 @@ def test_the_same_findings_for_every_kind_of_input(files, tmp_path):
 
 
 def test_the_same_findings_row_by_row(files, monkeypatch):
-    monkeypatch.setattr(checked_tables, "_BATCH", 2)
+    monkeypatch.setattr(readable_rows, "_BATCH", 2)
     pair = files("j", qrels(FLAWED[0])), files("r", trec(FLAWED[1]))
     broken = [files(path.name + "x", path.read_text() + "broken\n") for path in pair]
     expected = list(check(*pair))

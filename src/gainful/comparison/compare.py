@@ -9,8 +9,8 @@ from typing import Unpack
 import numpy as np
 
 from gainful import arguments
-from gainful.comparison.compared_systems import Checks
 from gainful.comparison.comparison import Comparison
+from gainful.comparison.comparison_result import Checks
 from gainful.comparison.differences import differences, pairs_of
 from gainful.comparison.paired_scores import Paired, pair, refuse_unknown_system
 from gainful.comparison.score_columns import (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gainful.comparison.compared_systems import ComparedSystems
+from gainful.comparison.comparison_result import ComparisonResult
 from gainful.comparison.gate import Gate, check_gate
 from gainful.comparison.systems_table import systems_table
 from gainful.rendering.table_formats import Table
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from gainful.comparison.plot import ComparisonPlot
 
 
-class Comparison(ComparedSystems):
+class Comparison(ComparisonResult):
     """Systems compared: every difference, and what was decided about it.
 
-    It has the attributes and tables of `ComparedSystems`: `differences`, `slices`, `verdicts`,
+    It has the attributes and tables of `ComparisonResult`: `differences`, `slices`, `verdicts`,
     `table()` and others. Here are what else is made of them: charts, a gate, and the table of systems.
     """
 

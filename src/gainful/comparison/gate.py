@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful import arguments
-from gainful.comparison.compared_systems import ComparedSystems
+from gainful.comparison.comparison_result import ComparisonResult
 from gainful.comparison.score_columns import name_among
 from gainful.errors import InputError
 from gainful.evaluation.request import asked_of, read_tool
@@ -255,7 +255,7 @@ class Gate(Result):
     """
 
     checked: tuple[Checked, ...]
-    comparison: ComparedSystems | None = None
+    comparison: ComparisonResult | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -384,7 +384,7 @@ class Gate(Result):
 
 
 def check_gate(
-    comparison: ComparedSystems, fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
+    comparison: ComparisonResult, fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
 ) -> Gate:
     """Check conditions for every run but the baseline."""
     conditions = _conditions(comparison.measures, fail_if, fail_unless, comparison.dialect)
@@ -454,7 +454,9 @@ def _of_scores(
     return _floor(condition, run, scores[measure], interval, scores.counted_values(measure).size)
 
 
-def _own_mean(comparison: ComparedSystems, condition: Condition, run: str, level: float) -> Checked:
+def _own_mean(
+    comparison: ComparisonResult, condition: Condition, run: str, level: float
+) -> Checked:
     paired = comparison.paired
     measure, system = paired.measures.index(condition.name), paired.systems.index(run)
     values = paired.values[paired.kept[:, measure], system, measure]
@@ -498,7 +500,7 @@ def _conditions(
     return list(known.values())[::-1]
 
 
-def _changed(comparison: ComparedSystems, condition: Condition) -> Checked:
+def _changed(comparison: ComparisonResult, condition: Condition) -> Checked:
     if comparison.changed is None:
         raise InputError(
             "gate",
@@ -511,7 +513,7 @@ def _changed(comparison: ComparedSystems, condition: Condition) -> Checked:
 
 
 def _difference(
-    comparison: ComparedSystems, condition: Condition, run: str, level: float
+    comparison: ComparisonResult, condition: Condition, run: str, level: float
 ) -> Checked:
     paired = comparison.paired
     measure = paired.measures.index(condition.name)
@@ -533,13 +535,13 @@ def _difference(
 
 
 def _interval(
-    comparison: ComparedSystems, differences: NDArray[np.float64], level: float
+    comparison: ComparisonResult, differences: NDArray[np.float64], level: float
 ) -> Interval:
     settings = comparison.settings
     return INTERVALS[settings.interval].build(differences[:, None], settings.draws, level)[0]
 
 
-def _fact(comparison: ComparedSystems, condition: Condition, run: str, _: float) -> Checked:
+def _fact(comparison: ComparisonResult, condition: Condition, run: str, _: float) -> Checked:
     checks = (comparison.checks or {}).get(run)
     value: float | None = None
     if condition.name == "saturation":
@@ -562,7 +564,7 @@ def _checked_fact(condition: Condition, run: str, value: float) -> Checked:
     return Checked(condition, run, holds != condition.unless, f"{condition.name} is {value:.6g}")
 
 
-def _saturation(comparison: ComparedSystems, run: str) -> float:
+def _saturation(comparison: ComparisonResult, run: str) -> float:
     """Return the share of queries where baseline and run are at 1, the most of any measure.
 
     Measures that exceed 1 have no such end.

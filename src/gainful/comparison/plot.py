@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from gainful import arguments
-from gainful.comparison.compared_systems import ComparedSystems
+from gainful.comparison.comparison_result import ComparisonResult
 from gainful.comparison.paired_scores import Paired
 from gainful.comparison.score_columns import name_among
 from gainful.errors import InputError
-from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
+from gainful.evaluation.curve_cutoffs import curve_measure, drawn_cutoffs, without_cutoff
 from gainful.evaluation.scores import Scores
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
@@ -35,7 +35,7 @@ class ComparisonPlot:
     base is named the baseline, and where no run is named the first other one.
     """
 
-    def __init__(self, comparison: ComparedSystems) -> None:
+    def __init__(self, comparison: ComparisonResult) -> None:
         self._comparison = comparison
 
     def intervals(self, **look: Unpack[Look]) -> "Chart":
@@ -137,7 +137,7 @@ class ComparisonPlot:
         return name
 
 
-def interval_rows(comparison: ComparedSystems) -> list[Row]:
+def interval_rows(comparison: ComparisonResult) -> list[Row]:
     """Return a row for each comparison, in the order of the comparison."""
     return [
         {
@@ -203,7 +203,7 @@ def curve_rows(
     return sorted(rows, key=lambda row: places[row["run"]])
 
 
-def _ranked(comparison: ComparedSystems, runs: Sequence[str] | None) -> dict[str, Scores]:
+def _ranked(comparison: ComparisonResult, runs: Sequence[str] | None) -> dict[str, Scores]:
     """Return the runs whose rankings are at hand."""
     if not comparison.scores:
         raise InputError(

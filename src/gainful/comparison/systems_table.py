@@ -4,7 +4,7 @@ import math
 import string
 from collections.abc import Sequence
 
-from gainful.comparison.compared_systems import ComparedSystems
+from gainful.comparison.comparison_result import ComparisonResult
 from gainful.comparison.differences import Difference
 from gainful.message_texts import counted
 from gainful.rendering.table_formats import Cell, Marked, Table
@@ -17,7 +17,7 @@ BETTER, WORSE, EQUIVALENT = "†", "‡", "≈"
 _SAME = 1e-12  # relative: what the rounding of a mean may be
 
 
-def systems_table(comparison: ComparedSystems) -> Table:
+def systems_table(comparison: ComparisonResult) -> Table:
     """Return a row for each system and a column for each measure, with a caption that explains it.
 
     Where every system was compared with every other, each has a letter, and stands with the letters
@@ -45,7 +45,7 @@ def _letters(count: int) -> list[str]:
 
 
 def _column(
-    comparison: ComparedSystems, measure: str, names: dict[str, str], *, lettered: bool
+    comparison: ComparisonResult, measure: str, names: dict[str, str], *, lettered: bool
 ) -> dict[str, Marked]:
     """Return the cell of each system under a measure."""
     found = [each for each in comparison.differences if each.measure == measure]
@@ -82,7 +82,7 @@ def _against(found: Sequence[Difference]) -> dict[str, str]:
 
 
 def _caption(
-    comparison: ComparedSystems, columns: Sequence[dict[str, Marked]], *, lettered: bool
+    comparison: ComparisonResult, columns: Sequence[dict[str, Marked]], *, lettered: bool
 ) -> str:
     test = f"{_tests(comparison)}, p < {comparison.settings.alpha:g}"
     parts = f"Means over {_queries(comparison)}, the best of each measure in bold."
@@ -95,7 +95,7 @@ def _caption(
     return f"{parts} {told} ({test})."
 
 
-def _tests(comparison: ComparedSystems) -> str:
+def _tests(comparison: ComparisonResult) -> str:
     """Name the tests that decided, with the corrections that were made."""
     names = sorted({each.test for each in comparison.differences})
     joint = [CORRECTIONS[name].title for name in names if name in CORRECTIONS]
@@ -115,7 +115,7 @@ def _tests(comparison: ComparedSystems) -> str:
     return told
 
 
-def _legend(comparison: ComparedSystems, used: set[str]) -> str:
+def _legend(comparison: ComparisonResult, used: set[str]) -> str:
     """Return what the used marks mean."""
     base = comparison.baseline
     meanings = {
@@ -127,7 +127,7 @@ def _legend(comparison: ComparedSystems, used: set[str]) -> str:
     return "; ".join(told) or f"No significant difference from {base}"
 
 
-def _queries(comparison: ComparedSystems) -> str:
+def _queries(comparison: ComparisonResult) -> str:
     """Say how many queries the means are over, for each measure where that differs."""
     counts = {each.measure: each.queries for each in comparison.differences}
     if len(set(counts.values())) == 1:

@@ -500,7 +500,7 @@ class ScoresPlot:
             name: what the run is called.
             look: width, height and theme.
         """
-        from gainful.evaluation.cutoff_curves import curve_measure, drawn_cutoffs, without_cutoff
+        from gainful.evaluation.curve_cutoffs import curve_measure, drawn_cutoffs, without_cutoff
         from gainful.plotting import charts
 
         chosen = curve_measure(self._scores.measures) if measure is None else measure

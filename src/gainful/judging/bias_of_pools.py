@@ -9,7 +9,7 @@ from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate, evaluate_runs
 from gainful.evaluation.request import speaking
 from gainful.inputs.several_runs import Runs, read_runs
-from gainful.judging.gathered_runs import (
+from gainful.judging.gathered_inputs import (
     Gathered,
     GradesByQuery,
     gather,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 from gainful import arguments
 from gainful.array_types import Floats
 from gainful.evaluation.coverage import Coverage, notes_of
-from gainful.evaluation.cutoff_curves import at_cutoffs, without_cutoff
+from gainful.evaluation.curve_cutoffs import at_cutoffs, without_cutoff
 from gainful.evaluation.evaluate import evaluate_one
 from gainful.evaluation.request import read_one
 from gainful.matching.keyword_options import MeasuringOptions, takes

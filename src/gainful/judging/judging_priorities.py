@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from gainful.errors import InputError, PolicyError
 from gainful.evaluation.evaluate import evaluate
-from gainful.judging.gathered_runs import (
+from gainful.judging.gathered_inputs import (
     Gathered,
     GradesByQuery,
     ScoresByQuery,

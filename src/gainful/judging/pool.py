@@ -11,7 +11,7 @@ from gainful.evaluation.request import Request, read_unmeasured, speaking
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.several_runs import Runs, read_runs
-from gainful.judging.gathered_runs import (
+from gainful.judging.gathered_inputs import (
     Gathered,
     gather,
     read_measured,

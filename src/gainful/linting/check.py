@@ -10,7 +10,6 @@ from gainful.inputs.engine import Session
 from gainful.inputs.id_types import decided_type
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN
 from gainful.inputs.several_runs import Runs, read_runs
-from gainful.linting.checked_tables import CheckedTable, check_input
 from gainful.linting.draft_findings import Draft, settled, unread_rows
 from gainful.linting.findings import Findings
 from gainful.linting.input_rules import (
@@ -20,6 +19,7 @@ from gainful.linting.input_rules import (
     look_at_scores,
 )
 from gainful.linting.pair_rules import look_at_pair
+from gainful.linting.readable_rows import CheckedTable, check_input
 from gainful.matching.input import Input
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.matching.open_input import open_input

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from gainful.inputs.row_by_row_reading import Row, rows
-from gainful.linting.checked_tables import UNREADABLE, CheckedTable, UnreadRows
 from gainful.linting.findings import Finding, ids_text
+from gainful.linting.readable_rows import UNREADABLE, CheckedTable, UnreadRows
 from gainful.linting.rules import RULES
 from gainful.message_texts import counted
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from gainful.inputs.engine import Session
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.mistaken_ranks import ARE_RANKS
-from gainful.linting.checked_tables import CheckedTable
 from gainful.linting.draft_findings import Draft
+from gainful.linting.readable_rows import CheckedTable
 from gainful.matching.minus_one_marks import MARK
 from gainful.message_texts import counted
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import examples, in_order, overlap_hint
-from gainful.linting.checked_tables import CheckedTable
 from gainful.linting.draft_findings import Draft
+from gainful.linting.readable_rows import CheckedTable
 from gainful.linting.rules import MOST_UNJUDGED
 from gainful.message_texts import counted
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gainful.comparison.compared_systems import Checks
+from gainful.comparison.comparison_result import Checks
 from gainful.errors import GainfulError
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores

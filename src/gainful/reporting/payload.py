@@ -9,7 +9,7 @@ from typing import Any
 from gainful.array_types import Floats
 from gainful.comparison.comparison import Comparison
 from gainful.errors import GainfulError, GainfulWarning
-from gainful.evaluation.cutoff_curves import at_cutoffs
+from gainful.evaluation.curve_cutoffs import at_cutoffs
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores, measure_matched
 from gainful.matching.matched import Matched

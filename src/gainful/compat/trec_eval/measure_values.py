@@ -7,7 +7,7 @@ import numpy as np
 from gainful.array_types import Bools, Floats, Ints
 from gainful.compat.trec_eval.c_numbers_and_sorting import ZERO_BY_ZERO
 from gainful.compat.trec_eval.measure_names import AskedMeasure, Settings
-from gainful.compat.trec_eval.named_gains import measured, persistence, weights
+from gainful.compat.trec_eval.measures_of_named_gains import measured, persistence, weights
 from gainful.compat.trec_eval.ranked_lists import NOT_JUDGED, NOT_POOLED, grades_in_order
 from gainful.evaluation.computing.average_precision_and_reciprocal_rank import interpolated
 from gainful.evaluation.measuring import compute

@@ -14,7 +14,7 @@ from gainful.compat.trec_eval.measure_names import AskedMeasure
 from gainful.compat.trec_eval.options import Options
 from gainful.compat.trec_eval.ranked_lists import WithoutGradeStrings, ranked, repeated_within
 from gainful.inputs.engine import Session
-from gainful.kernels.preferences import (
+from gainful.kernels.fulfilled_preferences import (
     ANY,
     BOTH,
     ONE,

@@ -179,6 +179,6 @@ def fused_at_cutoff(
     if cutoff is None or not fusible(scores, labels, mask) or compiling():
         return None
     refuse_wrong_lists(scores, labels, mask)
-    from gainful.tensors.metrics.fused_measures import at_cutoff
+    from gainful.tensors.metrics.fused_kernel_calls import at_cutoff
 
     return at_cutoff(scores, labels, mask, cutoff, settings, ties, normalised)

@@ -1,4 +1,4 @@
-"""`ComparedSystems`: what a comparison found, with its tables and its words."""
+"""`ComparisonResult`: what a comparison found, with its tables and its words."""
 
 import json
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class Checks:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparedSystems(Result):
+class ComparisonResult(Result):
     """Systems compared: every difference, and what was decided about it.
 
     Attributes:
