@@ -1,4 +1,4 @@
-"""The data of a report as plain values: what its page shows, and nothing else."""
+"""The sections of a report's data, as plain values: runs, verdicts, slices and scores."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

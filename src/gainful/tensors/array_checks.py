@@ -1,4 +1,4 @@
-"""The types of numbers in arrays, by the names that all libraries share."""
+"""The types of numbers in arrays, by the names that all libraries share, and arrays that are refused."""
 
 from typing import Any
 
