@@ -447,6 +447,7 @@ def methods() -> Iterator[tuple[str, Call]]:
     }
     others = {
         "PerQuery": scores.per_query,
+        "RunPerQuery": found["RunScores"].per_query,
         "QueryDifferences": compared.per_query,
         "ScoreSlice": gf.evaluate(JUDGMENTS, RUN, "AP", by="judged").slices[0],
         "ScoresPlot": scores.plot,

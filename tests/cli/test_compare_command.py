@@ -285,7 +285,7 @@ MISTAKES = [
     ((*TWO, "--tie", "nan"), "tie: expected"),
     ((*TWO, "--resamples", "0"), "--resamples"),
     ((*TWO, "--seed", "-1"), "--seed"),
-    ((*TWO, "--by", "locale"), "Choices: judged, baseline"),
+    ((*TWO, "--by", "locale"), "judged and baseline alone need no table"),
     ((*TWO, "-m", "nDGC"), "Did you mean"),
     ((*TWO, "-m", "GMAP"), "geometric mean"),
     ((*TWO, "-f", "xml"), "xml"),

@@ -67,7 +67,7 @@ def test_judged_needs_no_table_and_standard_input_may_be_one(cli, paths):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--by", "locale"], "a column of the metadata, found 'locale'. Choices: judged"),
+        (["--by", "locale"], "a table of queries with the column 'locale', found none"),
         (["--by", "judged", "--per-query"], "Leave out --per-query, or --by"),
         (["--by", "judged", "--bounds", "--grades", "0,1"], "Leave out --bounds, or --by"),
         (["--by", "judged", "--subtopics"], "goes neither with --slices nor with --by"),

@@ -59,6 +59,8 @@ def test_conditions(text, name, sign, number):
         ("-1 < nDCG@10 < 1", "'-1 < nDCG@10'"),
         ("nDCG@10 =< 0", "Did you mean 'nDCG@10'"),
         ("Δ nDCG@5 < 0", "Did you mean 'nDCG@10'"),
+        ("AP < 0.5", "'AP', which is not measured. Measure it, too: -m 'AP'"),
+        ("delta nDCG@10 < -0.1", "Write 'Δ nDCG@10' or 'change(nDCG@10)'"),
         ("mising > 0", "Did you mean 'missing'"),
         ("change", "a condition such as"),
         ("changed > 0", "changed by itself"),

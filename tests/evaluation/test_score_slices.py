@@ -214,8 +214,11 @@ def test_slices_are_read_from_frames_and_files(tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"by": "locale"}, "a column of the metadata, found 'locale'. Choices: judged"),
-        ({"by": "baseline"}, "a column of the metadata, found 'baseline'"),
+        (
+            {"by": "locale"},
+            "a table of queries with the column 'locale', found none. Give slices=…",
+        ),
+        ({"by": "baseline"}, "a table of queries with the column 'baseline', found none"),
         ({"slices": {"q0": {"locale": "de"}}, "by": "local"}, "Did you mean 'locale'"),
         ({"slices": {"q99": {"locale": "de"}}}, "none of them; it has 'q99'. Measured are 'q0'"),
         ({"slices": 3}, "slices"),
@@ -230,7 +233,7 @@ def test_what_does_not_fit_is_said(options, told):
 
 
 def test_it_is_said_before_the_work():
-    with pytest.raises(gf.errors.InputError, match="a column of the metadata"):
+    with pytest.raises(gf.errors.InputError, match="a table of queries with the column"):
         gf.evaluate("no.qrels", "no.run", "RR", by="locale")
 
 

@@ -153,7 +153,10 @@ REFUSED = {
     "an empty folder": ("empty", "empty: expected a folder with runs, found one without files"),
     "no match": ("runs/*.txt", "expected files of that pattern, found none"),
     "no file": ("runs/bm52.run", "bm52.run: expected a file, found none of that name"),
-    "dicts": ([{"q1": {"a": 1}}], "What is no file has no name: give a dict."),
+    "dicts": (
+        [{"q1": {"a": 1}}],
+        "What is no file has no name: give a dict, {'one': run, 'two': run}.",
+    ),
     "a frame": (pl.DataFrame({"query": ["q1"]}), "expected a dict {name: run}, or the paths"),
     "a set": ({"runs/bm25.run"}, "expected a dict {name: run}, or the paths"),
     "none": ([], "at least 1 run, found 0"),

@@ -20,7 +20,7 @@ from misused_calls import JUDGMENTS, OTHER, RUN, RUNS, results
 from public_names import public_names
 
 # Results that others hand out.
-WITHIN = {"PerQuery", "QueryDifferences", "Interval"}
+WITHIN = {"PerQuery", "RunPerQuery", "QueryDifferences", "Interval"}
 # These have one format of their own.
 OWN_FORMAT = {"Report": "html", "Baseline": "json"}
 MOST_LINES, MOST_LETTERS = 20, 2000
@@ -36,6 +36,7 @@ def made(tmp_path_factory):
     scores, compared = found["Scores"], found["Comparison"]
     return found | {
         "PerQuery": scores.per_query,
+        "RunPerQuery": found["RunScores"].per_query,
         "QueryDifferences": compared.per_query,
         "Interval": scores.interval("AP"),
     }

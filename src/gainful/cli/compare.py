@@ -13,7 +13,7 @@ from gainful.cli.gate_rules import gate_rules
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
-    check_target,
+    check_gate_files,
     engine_options,
     format_of,
     format_option,
@@ -23,7 +23,7 @@ from gainful.cli.options import (
     layout_of,
     output_option,
     read_shared_options,
-    refuse_other_endings,
+    refuse_junit_alone,
     refuse_standard_input_twice,
     runs_of,
     shared_options,
@@ -73,8 +73,6 @@ _OF_RUNS = (
     "judgments, since the baseline was saved); repeat for more.",
     "Exit 1 unless the interval says so: 'Δ nDCG@10 > -0.01' demands proof; repeat for more.",
 )
-@click.option("--junit", metavar="FILE", help="Write the conditions as JUnit XML.")
-@click.option("--summary", metavar="FILE", help="Write a summary in Markdown, for a pull request.")
 @click.option(
     "--html", metavar="FILE", help="Write a page about the runs, as `gainful report` does."
 )
@@ -125,8 +123,7 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
         rules = options["fail_if"], options["fail_unless"]
     else:
         rules = gate_rules(options, _measures(options), dialect=options["dialect"], compared=True)
-    if options["junit"] and not any(rules):
-        raise click.UsageError("--junit reports conditions: give --fail-if or --fail-unless.")
+    refuse_junit_alone(options, rules)
     page = _reported(judgments, runs, options) if options["html"] else None
     if page is not None and page.comparison is not None:
         found = page.comparison
@@ -173,15 +170,8 @@ def _check_files(files: list[str], options: dict[str, Any]) -> None:
     """Refuse what cannot be read twice, written, or written over, before the work."""
     read = [*files, *([] if options["slices"] is None else [options["slices"]])]
     refuse_standard_input_twice(*read)
-    named = (options[name] for name in ("output", "junit", "summary", "html"))
-    targets = [target for target in named if target is not None]
-    for target in targets:
-        check_target(target, *read)
-    for name, ending in (("junit", ".xml"), ("summary", ".md")):
-        refuse_other_endings(options[name], ending)
+    check_gate_files(options, ("output", "junit", "summary", "html"), *read)
     format_of(options)
-    if len({Path(target).resolve() for target in targets}) < len(targets):
-        raise click.UsageError("Each output needs a file of its own.")
     if options["html"] == "-" and options["output"] is None:
         raise click.UsageError("Standard output has the table: with --html -, give -o FILE for it.")
     if options["html"]:

@@ -7,7 +7,7 @@ import click
 import gainful as gf
 from gainful.cli.options import Command, InputFile
 
-_MORE = ("level", "margin", "tie", "resamples", "seed", "slices", "by")
+_MORE = ("baseline", "level", "margin", "tie", "resamples", "seed", "slices", "by")
 _ASKED = {
     "pairs": "The runs that are compared with each other.",
     "test": "The test whose p-value decides.",
@@ -19,6 +19,12 @@ _ASKED = {
 def comparing_options(command: Command) -> Command:
     """Give a command an option for each choice of a comparison."""
     options = (
+        click.option(
+            "--baseline",
+            metavar="NAME",
+            help="The name of the run that the others are compared with, such as bm25 for bm25.run.  "
+            "[default: the first]",
+        ),
         click.option(
             "--level",
             type=click.FloatRange(0, 1, min_open=True, max_open=True),

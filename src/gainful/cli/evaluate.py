@@ -13,6 +13,7 @@ from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
     InputFile,
+    check_gate_files,
     check_target,
     engine_options,
     format_of,
@@ -24,6 +25,7 @@ from gainful.cli.options import (
     measure_option,
     output_option,
     read_shared_options,
+    refuse_junit_alone,
     refuse_missing,
     refuse_other_endings,
     refuse_standard_input_twice,
@@ -108,6 +110,18 @@ class _Evaluate(ProjectCommand):
 )
 @click.option("--per-query", is_flag=True, help="A row for each query instead of the means.")
 @click.option(
+    "--worst",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The same of the N queries of each RUN with the lowest value of the first measure.",
+)
+@click.option(
+    "--best",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The same of the N queries of each RUN with the highest.",
+)
+@click.option(
     "--interval",
     metavar="[METHOD]",
     callback=_method,
@@ -168,6 +182,8 @@ def evaluate(files: tuple[str, ...], **options: Any) -> None:
     _check_saving(read, runs, options)
     _check_intervals(options)
     _check_conditions(options, given.get("dialect"))
+    check_gate_files(options, ("output", "junit", "summary", "save_baseline"), *read)
+    refuse_junit_alone(options, _rules(options))
     if options["bounds"]:
         if options["subtopics"]:
             raise click.UsageError("--bounds does not go with --subtopics.")
@@ -199,17 +215,11 @@ def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any])
         (scores,) = results.values()
         gf.save_baseline(scores, options["save_baseline"])
     level = options["level"] or 0.95
-    text = gf.writing.render(
-        results,
-        format_of(options),
-        per_query=options["per_query"],
-        digits=options["digits"],
-        interval=options["interval"],
-        level=level,
-        **layout_of(options),
-    )
+    text = _rendered(results, options, level)
     write(text, options["output"])
-    if format_of(options) in WITHOUT_NOTES:  # the others carry these themselves
+    # The ends alone are a list in json, without room for notes.
+    bare = (*WITHOUT_NOTES, "json") if any(_ends(options).values()) else WITHOUT_NOTES
+    if format_of(options) in bare:  # the others carry these themselves
         if options["interval"] is not None or _is_sliced(options):
             make = (
                 gf.results.Scores.slices_table
@@ -228,6 +238,32 @@ def _finish(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any])
         for note in first.aggregates:
             tell(note)
     _pass_gate(results, options)
+
+
+def _ends(options: dict[str, Any]) -> dict[str, int]:
+    """Return how many of the worst and of the best queries are asked for."""
+    return {name: options[name] or 0 for name in ("worst", "best")}
+
+
+def _rendered(
+    results: "Mapping[str, gf.results.Scores]", options: dict[str, Any], level: float
+) -> str:
+    """Return the table that is asked for as text."""
+    ends = _ends(options)
+    if any(ends.values()):
+        found = gf.results.RunScores(results).per_query.ends(worst=ends["worst"], best=ends["best"])
+        return gf.writing.render(
+            found, format_of(options), digits=options["digits"], **layout_of(options)
+        )
+    return gf.writing.render(
+        results,
+        format_of(options),
+        per_query=options["per_query"],
+        digits=options["digits"],
+        interval=options["interval"],
+        level=level,
+        **layout_of(options),
+    )
 
 
 def _rules(options: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -249,17 +285,23 @@ def _check_conditions(options: dict[str, Any], dialect: str | None) -> None:
 
 
 def _pass_gate(results: "Mapping[str, gf.results.Scores]", options: dict[str, Any]) -> None:
-    """Check the conditions, if there are any, and end with 1 where one fails."""
-    if not any(_rules(options)):
-        return
-    gate = gf.results.Gate.of_scores(
-        results,
-        *_rules(options),
-        interval=options["interval"] or _of_comparisons("interval") or "hall",
-        level=options["level"] or _of_comparisons("level") or 0.95,
-    )
-    tell_lines(f"\n{gate}")
-    if gate.failed:
+    """Check the conditions, if there are any, tell of them, and end with 1 where one fails."""
+    gate = None
+    if any(_rules(options)):
+        gate = gf.results.Gate.of_scores(
+            results,
+            *_rules(options),
+            interval=options["interval"] or _of_comparisons("interval") or "hall",
+            level=options["level"] or _of_comparisons("level") or 0.95,
+        )
+        tell_lines(f"\n{gate}")
+    if gate is not None and options["junit"]:
+        gf.writing.write_text(gate.to_junit(), options["junit"])
+    if options["summary"]:
+        table = gf.writing.render(results, "markdown", digits=options["digits"])
+        told = "" if gate is None else f"{gate.to_markdown()}\n"
+        gf.writing.write_text(f"{told}{table}\n", options["summary"])
+    if gate is not None and gate.failed:
         sys.exit(_FAILED)
 
 
@@ -283,8 +325,14 @@ def _check_intervals(options: dict[str, Any]) -> None:
     asked = " and ".join(name for name, there in given.items() if there)
     if asked and options["bounds"]:
         raise click.UsageError(f"Leave out --bounds, or {asked}: they do not go together.")
-    if asked and options["per_query"]:
-        raise click.UsageError(f"Leave out --per-query, or {asked}, which tells of means.")
+    ends = [f"--{name}" for name, count in _ends(options).items() if count]
+    rows = " and ".join(["--per-query"] * options["per_query"] + ends)
+    if asked and rows:
+        raise click.UsageError(f"Leave out {rows}, or {asked}, which tells of means.")
+    if options["per_query"] and ends:
+        raise click.UsageError(f"{rows} are two tables: give one of them.")
+    if options["bounds"] and (ends or options["summary"]):
+        raise click.UsageError("--bounds goes neither with --worst and --best nor with --summary.")
     if _is_sliced(options) and options["subtopics"]:
         raise click.UsageError("--subtopics goes neither with --slices nor with --by.")
     if options["level"] is not None and not asked and not any(_rules(options)):

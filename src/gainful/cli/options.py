@@ -1,6 +1,6 @@
 """Options that several commands share; their choices and help come from the package."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -379,9 +379,17 @@ def _whose_dialect() -> str:
 
 
 def gate_options(fail_if: str, fail_unless: str) -> Callable[[Command], Command]:
-    """Return the options that say when a command fails, each with its help."""
+    """Return the options that say when a command fails, each with its help, and where it is told."""
+    files = (
+        click.option(
+            "--summary", metavar="FILE", help="Write a summary in Markdown, for a pull request."
+        ),
+        click.option("--junit", metavar="FILE", help="Write the conditions as JUnit XML."),
+    )
 
     def decorate(command: Command) -> Command:
+        for option in files:
+            command = option(command)
         for name, meaning in (("--fail-unless", fail_unless), ("--fail-if", fail_if)):
             command = click.option(name, multiple=True, metavar="CONDITION", help=meaning)(command)
         return command
@@ -532,6 +540,29 @@ def refuse_standard_input_twice(*files: str | None) -> None:
     """Refuse - for more than one input."""
     if files.count("-") > 1:
         raise click.UsageError("Standard input can be read once: give - for one file only.")
+
+
+def check_gate_files(options: dict[str, Any], named: Sequence[str], *read: str) -> None:
+    """Refuse files of a gate, and others beside them, that cannot be written or are the same.
+
+    Args:
+        options: of the command.
+        named: the options that name files to write.
+        read: the files that are read.
+    """
+    targets = [target for name in named if (target := options[name]) is not None]
+    for target in targets:
+        check_target(target, *read)
+    for name, ending in (("junit", ".xml"), ("summary", ".md")):
+        refuse_other_endings(options[name], ending)
+    if len({Path(target).resolve() for target in targets}) < len(targets):
+        raise click.UsageError("Each output needs a file of its own.")
+
+
+def refuse_junit_alone(options: dict[str, Any], rules: Iterable[object]) -> None:
+    """Refuse a report of conditions where there are none."""
+    if options["junit"] and not any(rules):
+        raise click.UsageError("--junit reports conditions: give --fail-if or --fail-unless.")
 
 
 def check_target(output: str | None, *inputs: str) -> None:

@@ -10,6 +10,11 @@ from gainful.cli.standard_streams import tell
 from gainful.cli.value_sources import is_typed
 
 _BEFORE = ("--config", "--no-config", "--traceback")
+_SAME = {
+    "--metric": "--measure", "--metrics": "--measure", "--measures": "--measure", "--k": "--measure",
+    "--cutoff": "--measure", "--qrels": "--judgments", "--base": "--baseline", "--judged-only": "--unjudged",
+}  # fmt: skip
+"""What other tools call an option, and what it is called here."""
 
 
 def no_such_option(
@@ -19,7 +24,13 @@ def no_such_option(
     if name in _BEFORE:
         told = f"{name} stands before the command: gainful {name} {command} …"
         return click.UsageError(told, None if wrong is None else wrong.ctx)
-    return click.NoSuchOption(name) if wrong is None else wrong
+    if wrong is None:
+        return click.NoSuchOption(name)
+    known = () if wrong.ctx is None else wrong.ctx.command.params
+    if any(_SAME.get(name) in each.opts for each in known):
+        told = f"No such option {name!r}. Did you mean {_SAME[name]!r}?"
+        return click.UsageError(told, wrong.ctx)
+    return wrong
 
 
 class ProjectCommand(click.Command):

@@ -45,7 +45,6 @@ _MEGABYTE = 1_000_000
 @measure_option(
     "What to measure, e.g. 'nDCG@10 AP'; repeat for more. Charts and details begin with the first."
 )
-@click.option("--baseline", metavar="NAME", help="The run to compare with.  [default: the first]")
 @texts_options
 @click.option("--title", metavar="TEXT", help="The title of the page.  [default: the runs]")
 @click.option(
@@ -81,7 +80,6 @@ def report(files: tuple[str, ...], **options: Any) -> None:
             judgments,
             named,
             list(options["measures"]),
-            baseline=options["baseline"],
             queries=options["queries"],
             docs=options["docs"],
             title=options["title"],

@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from gainful import arguments
 from gainful.comparison.comparison_result import ComparisonResult
-from gainful.comparison.score_columns import name_among
+from gainful.comparison.score_columns import measure_of, name_among
 from gainful.errors import InputError
 from gainful.evaluation.request import asked_of, read_tool
 from gainful.evaluation.scores import Scores
 from gainful.measures.dialect import Dialect
 from gainful.measures.family_catalogue import catalogue
+from gainful.measures.measure import Measure
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures
 from gainful.message_texts import printable, shown
@@ -54,6 +55,10 @@ CHANGE, MEAN, FACT = "change", "mean", "fact"
 
 _LEAST_FLOOR = 0.1  # where there is a baseline, a bare measure below may be meant as a change
 _CHANGE = re.compile(r"[Δ∆]\s*\((?P<one>.+)\)|[Δ∆]\s*(?P<two>.+)|change\s*\((?P<three>.+)\)")
+_SPELLED_OUT = re.compile(
+    r"(?:delta|diff|difference|change)\b[\s(]*(?P<name>.+?)\)?", re.IGNORECASE
+)
+_COMPARED = "a measure that is compared, or a fact"
 _MEAN = re.compile(r"mean\s*\((?P<one>.+)\)")
 _WRITTEN = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[^<>=]+?)\s*")
 _ALL = "(all)"
@@ -216,10 +221,26 @@ def _name(
         return written
     name = name_among(written, measures, dialect)
     if name not in measures:
+        change = _SPELLED_OUT.fullmatch(written)
+        if change is not None and name_among(change["name"], measures, dialect) in measures:
+            told = f"Write 'Δ {change['name']}' or 'change({change['name']})'."
+            raise InputError(where, "a change spelled as a change", f"'{written}'", told)
+        if (asked := measure_of(written)) is not None:
+            told = _remedy_for_unmeasured(written, asked, measures)
+            raise InputError(where, _COMPARED, f"'{written}', which is not measured", told)
         choices = [*measures, *FACTS, CHANGED] if facts else list(measures)
         hint = suggest_among(written, choices, catalogue())
-        raise InputError(where, "a measure that is compared, or a fact", f"'{written}'", hint)
+        raise InputError(where, _COMPARED, f"'{written}'", hint)
     return name
+
+
+def _remedy_for_unmeasured(written: str, asked: Measure, measures: Sequence[str]) -> str:
+    """Say which measure is meant instead, if one of the same family is there, or how to add this one."""
+    known = {name: measure_of(name) for name in measures}
+    near = [name for name, one in known.items() if one is not None and one.name == asked.name]
+    hint = f"Did you mean '{near[0]}'? Else measure" if near else "Measure"
+    told = f"{hint} it, too: -m '{written}', or among measures=[…]."
+    return f"{told} Measured are {', '.join(measures)}." if measures else told
 
 
 @dataclass(frozen=True, slots=True)

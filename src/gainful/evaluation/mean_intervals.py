@@ -152,7 +152,8 @@ def cautions_of_intervals(
         lines.append(few_queries(min(few), level))
     cautions = [line for each in known for line in _cautions(*each)]
     rest = len(cautions) - _CAUTIONS
-    more = [f"… and {rest} more means whose values are skewed or the same"] if rest > 0 else []
+    others = "more mean" if rest == 1 else "more means"
+    more = [f"… and {rest} {others} whose values are skewed or the same"] if rest > 0 else []
     return [*lines, *cautions[:_CAUTIONS], *more]
 
 

@@ -12,6 +12,7 @@ from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
 from gainful.inputs.identifiers import examples
 from gainful.inputs.read_table import InputTable
+from gainful.message_texts import shown
 
 _MOST_VALUES = 12  # of a column of numbers that are taken as they are
 _BINS = 4
@@ -50,6 +51,14 @@ def columns_to_cut_by(
     if not by:
         return list(metadata.columns) if metadata is not None else []
     for column in by:
+        if metadata is None and column not in known:
+            raise InputError(
+                "slices",
+                f"a table of queries with the column {shown(column)}",
+                "none",
+                "Give slices=…, on the command line --slices FILE; "
+                f"{' and '.join(automatic)} alone need{'s' * (len(automatic) == 1)} no table.",
+            )
         arguments.choice(column, "slices", known, expected="a column of the metadata")
     return list(dict.fromkeys(by))
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gainful.evaluation.coverage import policy_note
+from gainful.evaluation.per_query import RunPerQuery
 from gainful.evaluation.scores import Scores
 from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.writing.result import Result
@@ -25,6 +26,12 @@ class RunScores(Result, dict[str, Scores]):
     def table(self) -> Table:
         """Return a row for each run and a column for each measure, policy and coverage as notes."""
         return means_table(self)
+
+    @property
+    def per_query(self) -> RunPerQuery:
+        """The values of each query of each run: columns run, query, and one for each measure."""
+        rows = {name: scores.per_query for name, scores in self.items()}
+        return RunPerQuery(rows, notes_of_runs(self) if self else ())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores of each run as plain values."""

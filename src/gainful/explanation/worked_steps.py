@@ -241,7 +241,8 @@ def read_explained(measure: GivenMeasure) -> Measure:
             "explain",
             f"one of {', '.join(PARTS)}, which have a worked table (nDCG with norm=ideal)",
             f"'{asked}'",
-            f"See `gainful measures {asked.name}` for its definition and an example.",
+            f"Give one of them, such as nDCG@{asked.cutoff or 10}. `gainful measures {asked.name}` has the definition and "
+            "an example.",
         )
     return asked
 

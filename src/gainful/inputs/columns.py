@@ -59,6 +59,7 @@ _NO_GRADES = frozenset(
     ]
 )  # fmt: skip
 _LONGEST_NUMBER = 10  # digits, which no file has so many columns for
+_FEWEST_COLUMNS = 2  # a query and a doc
 _SUBTOPIC = "subtopic"
 
 
@@ -351,7 +352,7 @@ def _place(
             "only " + ", ".join(map(repr, names)),
             did_you_mean(asked, names) + for_other_side(kind, given)
             if asked
-            else _remedy(role, names),
+            else _remedy(role, names, kind),
         )
     # A name that was given is looked for as it is; others with blanks or capitals like it, or not.
     alike = [
@@ -388,11 +389,17 @@ def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
     return f" A name that is meant for {meant} alone is written {other.name}.{shared}=…."
 
 
-def _remedy(role: str, names: Sequence[str]) -> str:
+def _remedy(role: str, names: Sequence[str], kind: Kind) -> str:
     plain = [plain_name(name) for name in names]
     if role == RUN.number and any(alias in plain for alias in ALIASES[JUDGMENTS.number]):
         return mistaken(JUDGMENTS, given=RUN)
-    ranks = ", or rank=… where it has ranks" if role == RUN.number else ""
+    if kind.name == JUDGMENTS.name and "hits" in plain:  # of a search service
+        return mistaken(RUN, given=JUDGMENTS)
+    ranks = ""
+    if role == RUN.number:
+        ranks = ", or rank=… where it has ranks"
+        if len(names) == _FEWEST_COLUMNS:
+            ranks += ". Judgments without grades are given before the run"
     if role == JUDGMENTS.number:
         ranks = ", or that there is none: grade= (None in Python), which makes every row of grade 1"
     return f"Give it one of these names: {', '.join(ALIASES[role])}; or say which it is: columns {role}=…{ranks}."

@@ -22,6 +22,7 @@ _FOLDS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ),
     ("without the ending .0", lambda text: text.removesuffix(".0")),
 )
+_CHUNK_MARKS = "#:|@/_-."  # what often stands before the number of a chunk
 
 
 def id_text(value: object, *, where: str) -> str:
@@ -107,5 +108,21 @@ def warn_of_disjoint_documents(known: Collection[str], found: Collection[str]) -
     warn(
         "document ids: no retrieved document is judged: "
         f"judgments have {examples(in_order(known))}; the run has {examples(in_order(found))}. "
-        + overlap_hint(known, found),
+        + (_hint_of_chunks(known, found) or overlap_hint(known, found)),
     )
+
+
+def _hint_of_chunks(known: Collection[str], found: Collection[str]) -> str:
+    """Say how ids meet where those of a run are chunks of those that are judged, else nothing.
+
+    >>> _hint_of_chunks(["doc7"], ["doc7#1", "doc8#2"])
+    "They meet as chunks of documents: chunks='#', on the command line --chunks '#'."
+    """
+    judged = {*known} - {""}
+    for mark in _CHUNK_MARKS:
+        if any(text.rpartition(mark)[0] in judged for text in found):
+            return (
+                f"They meet as chunks of documents: chunks='{mark}', on the command line "
+                f"--chunks '{mark}'."
+            )
+    return ""

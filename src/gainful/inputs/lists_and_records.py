@@ -23,9 +23,15 @@ from gainful.errors import InputError, warn
 from gainful.inputs.columns import ALIASES, Columns, asked_columns, plain_name
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
-from gainful.inputs.search_responses import hits_in, is_answer, query_in, responses_in
-from gainful.message_texts import shown
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind, mistaken
+from gainful.inputs.search_responses import (
+    hits_in,
+    is_answer,
+    is_from_a_service,
+    query_in,
+    responses_in,
+)
+from gainful.message_texts import shortened, shown
 
 _ROW = 3  # query, doc and number
 _PAIR = 2  # doc and number
@@ -105,7 +111,7 @@ def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists 
             name,
             "the ids of the queries, for a list of lists",
             f"{len(items)} lists without",
-            "Give queries=[…] with an id for each list, or a dict {query: list}.",
+            "Give queries=[…] (--query-ids FILE) with an id for each list, or a dict {query: list}.",
         )
     raise InputError(
         name,
@@ -257,7 +263,7 @@ class _Reading:
                     f"{self.name}, response {place}",
                     "the query that it answers",
                     f"none among {', '.join(map(repr, answer)) if isinstance(answer, Mapping) else shown(answer)}",
-                    "Give queries=[…] with an id for each response, or a dict {query: response}.",
+                    "Give queries=[…] (--query-ids FILE) with an id for each response, or a dict {query: response}.",
                 )
             named.append((query, answer))
         return self.lists(named)
@@ -283,8 +289,14 @@ class _Reading:
         where = f"{self.name}, query {query!r}"
         hits = hits_in(items) if isinstance(items, Mapping) and is_answer(items) else None
         if hits is not None:
+            if not self._is_run and is_from_a_service(items):
+                answer = f"the response of a search: {', '.join(map(repr, items))}"
+                raise InputError(where, "judgments", answer, mistaken(RUN, given=self.kind))
             items = hits
         elif isinstance(items, Mapping):
+            if "error" in items and isinstance(items["error"], str | Mapping):
+                error = f"an error: {shortened(shown(items['error']))}"
+                raise InputError(where, "documents", error, "Search again, or leave the query out.")
             return {self._doc(doc, where): number for doc, number in items.items()}
         if isinstance(items, Set):
             if self._is_run:

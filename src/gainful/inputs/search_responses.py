@@ -56,6 +56,16 @@ def hits_in(given: Mapping[Any, Any]) -> list[Any] | None:
     return list(listed)
 
 
+def is_from_a_service(given: Mapping[Any, Any]) -> bool:
+    """Return whether a response can be from a search service alone, whose scores are no grades.
+
+    >>> is_from_a_service({"query": "q", "hits": []}), is_from_a_service({"query": "q", "docs": []})
+    (True, False)
+    """
+    inside = (given.get(outer) for outer, _ in _WITHIN)
+    return _is_list(given.get("hits")) or any(isinstance(each, Mapping) for each in inside)
+
+
 def _is_alone(given: Mapping[Any, Any], listed: Sequence[Any]) -> bool:
     """Return whether there is nothing but a list of objects."""
     return len(given) == 1 and bool(listed) and isinstance(listed[0], Mapping)

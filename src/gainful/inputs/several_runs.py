@@ -14,7 +14,7 @@ from gainful.errors import InputError, warn
 from gainful.inputs.engine import Engine
 from gainful.inputs.files import are_one_file, is_parquet, parts_of, path_of, pattern_matches
 from gainful.inputs.spark_engine import Spark
-from gainful.message_texts import shown
+from gainful.message_texts import shortened, shown
 
 Runs = Mapping[str, object] | str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """What a caller may give as several runs."""
@@ -116,8 +116,8 @@ def _by_name(
     raise InputError(
         name,
         "a dict {name: run}, or paths in a list",
-        f"{type(other).__name__} {shown(other)} in a list",
-        "What is no file has no name: give a dict.",
+        f"{type(other).__name__} {shortened(shown(other))} in a list",
+        "What is no file has no name: give a dict, {'one': run, 'two': run}.",
     )
 
 

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import ParamSpec, TypedDict, TypeVar
 
 from gainful.inputs.cores import at_most
@@ -86,10 +86,12 @@ def takes(
             for name, hint in inspect.get_annotations(record).items()
         ]
         known = {each.name: None for each in (*own, *options)}
+        placed = _by_place(plain)
 
         @functools.wraps(function)
         def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
             _refuse_unknown(function.__name__, named, known)
+            _refuse_more(function.__name__, len(given), placed)
             engine = named.get("engine")
             with at_most(engine.threads if isinstance(engine, Engine) else None):
                 return function(*given, **named)
@@ -103,14 +105,36 @@ def takes(
 
 def naming_keywords(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Have a function refuse a keyword that it does not have with the one that was meant."""
-    known = list(inspect.signature(function).parameters)
+    plain = inspect.signature(function)
+    known, placed = list(plain.parameters), _by_place(plain)
 
     @functools.wraps(function)
     def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
         _refuse_unknown(function.__name__, named, known)
+        _refuse_more(function.__name__, len(given), placed)
         return function(*given, **named)
 
     return call
+
+
+def _by_place(signature: inspect.Signature) -> list[str] | None:
+    """Return the names of what a function takes by its place; None where that is any number."""
+    kinds = {each.name: each.kind for each in signature.parameters.values()}
+    if inspect.Parameter.VAR_POSITIONAL in kinds.values():
+        return None
+    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+    return [name for name, kind in kinds.items() if kind not in by_name]
+
+
+def _refuse_more(function: str, count: int, placed: Sequence[str] | None) -> None:
+    """Refuse more arguments by place than there are, with what goes there and how to give the rest."""
+    if placed is None or count <= len(placed):
+        return
+    message = f"{function}() takes {', '.join(placed)} by place, and anything else by its name; "
+    message += f"{count} came by place."
+    if "runs" in placed:
+        message += " Several runs are a dict {name: run}."
+    raise TypeError(message)
 
 
 def _refuse_unknown(function: str, named: Mapping[str, object], known: Collection[str]) -> None:
@@ -121,13 +145,24 @@ def _refuse_unknown(function: str, named: Mapping[str, object], known: Collectio
             raise TypeError(message.strip())
 
 
-_SAME = {"k": "cutoff", "cutoff": "k"}  # one thing, by the name that a function has for it
+_SAME = {
+    "k": ("cutoff",), "cutoff": ("k",),
+    "metrics": ("measures", "measure"), "metric": ("measures", "measure"), "measure": ("measures",),
+    "qrels": ("judgments",), "qrel": ("judgments",), "ground_truth": ("judgments",), "gold": ("judgments",),
+    "results": ("run", "runs"), "predictions": ("run", "runs"), "base": ("baseline",),
+}  # fmt: skip
+"""What other functions and other tools call a thing, and the names that it has here."""
 
 
 def _meant(name: str, value: object, known: Collection[str]) -> str:
     """Return what to write instead of an unknown keyword."""
-    if _SAME.get(name) in known:
-        return f"Did you mean {_SAME[name]!r}?"
+    for other in _SAME.get(name, ()):
+        if other in known:
+            return f"Did you mean {other!r}?"
+    if name in ("k", "cutoff") and "measures" in known:
+        return f"The cutoff is a part of the measure: measures='nDCG@{shown(value)}'."
+    if name == "judged_only" and "policy" in known:
+        return "It is a choice of the policy: policy={'unjudged': 'condense'}."
     if "policy" in known and any(choice.name == name for choice in CHOICES):
         return f"It is a choice of the policy: policy={{{name!r}: {shown(value)}}}."
     return did_you_mean(name, known)

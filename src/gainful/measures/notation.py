@@ -22,7 +22,7 @@ from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, w
 from gainful.measures.measure import Measure, read_cutoff
 from gainful.measures.measure_family import NEVER, Family, Spelling
 from gainful.measures.name_suggestions import hint_of_subtopics, suggest
-from gainful.message_texts import shown
+from gainful.message_texts import shortened, shown
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
 
@@ -61,7 +61,7 @@ def read_text(text: object, expected: str) -> str:
     if not isinstance(text, str):
         written = text_of_object(text)
         if written is None:
-            raise MeasureError("measure", expected, shown(text))
+            raise MeasureError("measure", expected, shortened(shown(text)))
         return written
     if _CONTROL.search(text):
         raise MeasureError("measure", expected, shown(text), "It holds a control character.")

@@ -18,7 +18,7 @@ from gainful.statistics.moments import Moments, moments
 from gainful.statistics.resampling import Draws, resampled_sums
 from gainful.writing.result import Record
 
-_ONE = "one query leaves no spread to measure by: no interval is too wide"
+_ONE = "one query leaves no spread to measure by, so there is no interval"
 _SAME = "all queries have the same value: the interval is that value, however few they are"
 _SKEWED = 0.2  # skewness/√n: Student's t then misses in 4% of cases on one side, not in 2.5%
 _ENOUGH = 50  # queries, from which on intervals were seen to hold
