@@ -38,6 +38,8 @@ _LONGEST_FIELD = 2**31 - 1
 _CHUNK = 1 << 22
 _FREELY, _RATIO = 10**9, 200  # bytes, or times as many as are packed, that may be unpacked
 _MAGIC = 16
+_NUMPY = b"\x93NUMPY"
+_SPREADSHEETS = (".xlsx", ".xlsm", ".ods")
 _GLOB = frozenset("*?[")
 _READ = 1 << 16  # bytes of a packed file, which hold a block of it
 _WITH_HEADER = 16 + zlib.MAX_WBITS  # how zlib is told of gzip
@@ -156,6 +158,19 @@ def is_parquet(path: Path) -> bool:
     return mark == _PARQUET and int.from_bytes(length, "little") + _PARQUET_LEAST <= size
 
 
+def no_text(name: str, head: bytes) -> InputError:
+    r"""Return the error about a binary file, by how it begins.
+
+    >>> print(no_text("scores.npy", b"\x93NUMPY\x01"))
+    scores.npy: expected text or Parquet, found an array of NumPy. Write it with numpy.savetxt, or give arrays to evaluate_arrays.
+    """
+    found, remedy = "a binary file", "Check the path."
+    if head.startswith(_NUMPY):
+        found = "an array of NumPy"
+        remedy = "Write it with numpy.savetxt, or give arrays to evaluate_arrays."
+    return InputError(name, "text or Parquet", found, remedy)
+
+
 def csv_fields(lines: Iterable[str], delimiter: str, *, strict: bool = False) -> "Reader":
     """Read delimited fields of any length, with quotes around those that need them."""
     # The limit is one of the whole process: it is never lowered here.
@@ -242,9 +257,10 @@ def unpacked(file: LocalFile, session: Session) -> LocalFile:
     with opened(str(file.path)) as packed:
         magic = packed.read(_MAGIC)
     if _OTHER_PACKINGS.match(magic):
-        raise InputError(
-            file.name, "a plain file, .gz or .zst", "another kind of archive", "Unpack it first."
-        )
+        remedy = "Unpack it first."
+        if file.path.suffix.lower() in _SPREADSHEETS:  # which are archives of XML
+            remedy = "Save the spreadsheet as CSV, in UTF-8."
+        raise InputError(file.name, "a plain file, .gz or .zst", "another kind of archive", remedy)
     if not magic.startswith((_GZIP, _ZSTANDARD)):
         return file
     try:

@@ -17,14 +17,22 @@ from gainful.inputs.columns import (
     kind_by_columns,
     looks_like_header,
 )
-from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, is_parquet, opened
+from gainful.inputs.files import (
+    BYTE_ORDER_MARK,
+    LocalFile,
+    first_fields,
+    is_parquet,
+    no_text,
+    opened,
+)
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind, mistaken
-from gainful.message_texts import did_you_mean, shortened
+from gainful.message_texts import did_you_mean, shortened, shown
 
 _HEAD = 1 << 16
 _DELIMITERS = ("\t", ",", ";", "|")
 _BY_NAME = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _LETOR = re.compile(rb"\s*\S+\s+qid:\S+")
+_UNGROUPED = re.compile(rb"\s*[-+]?[\d.]+(\s+\d+:[-+.\deE]+)+\s*(#.*)?")
 _NUMBER = re.compile(rb"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 
 
@@ -74,13 +82,21 @@ def recognise_head(head: bytes, name: str, kind: Kind, given: Mapping[str, str])
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(name, "UTF-8 text", "UTF-16", "Convert the file to UTF-8.")
     if b"\0" in lines[0] and not _is_text(lines[0]):
-        raise InputError(name, "text or Parquet", "a binary file", "Check the path.")
+        raise no_text(name, head)
     first = lines[0]
     if first.lstrip().startswith((b"{", b"[")) and not _is_trec(first, kind):
         return Layout("jsonl" if _is_record(first, kind, given) else "json")
     data = next((line for line in lines if not line.lstrip().startswith(b"#")), first)
     if _LETOR.match(data):
         return Layout("letor")
+    if _UNGROUPED.fullmatch(data):
+        raise InputError(
+            name,
+            "labels with qid:",
+            "labels and features without",
+            "Write the query of each row behind its label, or give arrays to "
+            "evaluate_arrays(labels=…, scores=…, group=…).",
+        )
     if _NUMBER.fullmatch(first):
         return Layout("predictions")
     layout = _delimited(name, first, head[head.index(first) :], kind, given)
@@ -125,6 +141,9 @@ def _delimited(
             remedy = "Convert the file to UTF-8."
             raise InputError(where, "UTF-8 text", found, remedy) from None
         return trec(kind, " ", {}, where)  # its reader says where and what
+    if line.startswith("sep="):
+        remedy = "Remove the line: it is for a spreadsheet alone."
+        raise InputError(where, "names of columns", shown(line), remedy)
     by_name = _BY_NAME.get(PurePath(name.removesuffix(".gz").removesuffix(".zst")).suffix, "")
     delimiters = (by_name, *_DELIMITERS) if by_name else _DELIMITERS
     if any(is_number(each) for each in asked_columns(kind, given).values()):

@@ -1,11 +1,14 @@
 """The kinds of input: judgments, and runs by score or by rank."""
 
+import re
 from dataclasses import dataclass, replace
 
 UNGRADED = "?"
 """What a pool has in the place of a grade that nobody has given yet."""
 
 _GIVE = "Give the document a grade, or remove the row: without one it is not judged."
+_COMMA = re.compile(r"\s*[-+]?\d[\d.]*(,\d+)+\s*")
+_POINT = "Write decimals with a point, as in 2.5, and thousands without a comma."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,13 @@ class Kind:
         return f"at least one {'retrieved' if self.name == 'run' else 'judged'} document"
 
     def advice(self, value: object) -> str:
-        """Say what to do about a missing number; nothing about any other."""
+        """Say what to do about a number that is missing, or has a comma; nothing about any other.
+
+        >>> RUN.advice("2,5")
+        'Write decimals with a point, as in 2.5, and thousands without a comma.'
+        """
+        if isinstance(value, str) and _COMMA.fullmatch(value):
+            return _POINT
         lacking = value is None or (isinstance(value, str) and value in ("", UNGRADED))
         return _GIVE if lacking and self.number == "grade" else ""
 

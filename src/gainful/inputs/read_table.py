@@ -577,12 +577,12 @@ def _refuse_repeats(table: InputTable, roles: Roles) -> None:
         values = [table[role.name] for role in roles.values]
         same = roles.repeats == "same" and all(each[row] == each[before] for each in values)
         if before != row and not same:
-            nouns = [role.noun for role in roles.keys]
-            of = f" for a {nouns[0]}" if len(nouns) > 1 else ""
+            *outer, noun = [role.noun for role in roles.keys]
+            of = f" for a {' of a '.join(reversed(outer))}" if outer else ""
             other = ", with another " + roles.values[-1].noun if roles.repeats == "same" else ""
             raise InputError(
                 table.where(row),
-                f"each {nouns[-1]} once{of}",
+                f"each {noun} once{of}",
                 f"{key[-1]!r} again{other}",
                 "Remove one of them.",
             )

@@ -27,6 +27,7 @@ NO_HEADER = (
 )
 """What to do where a column that is named by number holds no number in the first row."""
 _TABLE = "Columns of a table without a header are named by their numbers: query=1, doc=2 …."
+_EMPTY = "Remove the row: nothing stands in it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +161,12 @@ def _table(file: LocalFile, layout: Layout, kind: Kind) -> Iterator[Row | Fault]
 def table_row(line: int, fields: list[str], layout: Layout, kind: Kind) -> Row | Fault:
     """Read the fields of a line of a table, in which bytes that are no UTF-8 are surrogates."""
     query, doc, value = layout.places
+    written = _shown(layout.delimiter.join(fields))
+    if not any(map(str.strip, fields)):  # what a spreadsheet writes below its last row
+        return Fault(line, "a row with ids", f"an empty one: {written}", _EMPTY)
     if len(fields) != len(layout.names):
-        return Fault(
-            line,
-            f"{len(layout.names)} fields ({', '.join(layout.names)})",
-            f"{len(fields)}: {_shown(layout.delimiter.join(fields))}",
-        )
+        expected = f"{len(layout.names)} fields ({', '.join(layout.names)})"
+        return Fault(line, expected, f"{len(fields)}: {written}")
     rank = None if layout.rank is None else fields[layout.rank]
     found = fields[value] if kind.implied is None else kind.implied
     return _row(line, fields[query], fields[doc], found, kind, rank)

@@ -22,7 +22,7 @@ from gainful.inputs.column_roles import (
     looks_like_header,
 )
 from gainful.inputs.columns import is_number
-from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, opened
+from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, first_fields, no_text, opened
 from gainful.inputs.nested_json import KEY_ONCE, RepeatedError, repeated_key, unique_keys
 from gainful.inputs.row_by_row_reading import Fault, delimited_rows, numbered_lines
 from gainful.inputs.table_rows import Reading, TableRow, mapping_rows, record_rows
@@ -162,9 +162,7 @@ def _decoded(data: bytes, file: LocalFile, line: int) -> str:
         return data.decode()
     except UnicodeDecodeError as problem:
         if b"\0" in data[: problem.end]:
-            raise InputError(
-                file.name, "text or Parquet", "a binary file", "Check the path."
-            ) from None
+            raise no_text(file.name, data) from None
         line += data.count(b"\n", 0, problem.start)
         raise _no_text(f"{file.name}:{line}", data[problem.start]) from None
 

@@ -36,10 +36,11 @@ from gainful.inputs.row_by_row_reading import Fault, Row, first_fault, line_of, 
 _NONE = Layout("")
 _BATCH = 1 << 17  # rows that are handed to the engine at a time
 _INTEGERS_END = 2.0**63  # integers below −2^63 or from 2^64 on are fractions to the engine
-_ASSESSORS = (
+SEVERAL_ASSESSORS = (
     "The column {!r} tells assessors apart: say how their grades become one, assessors=mean, median, "
     "majority, max, min, or the name of the one whose grades count."
 )
+"""What to do about documents that stand again where a column tells assessors apart."""
 _SUBTOPICS = " Judgments of subtopics go with --subtopics, or gf.subtopics.evaluate_subtopics."
 
 
@@ -334,7 +335,7 @@ def refuse_duplicate(source: Source, query: str, doc: str, *, by_policy: bool = 
         if source.kind is JUDGMENTS and source.layout.format == "trec":
             remedy += _SUBTOPICS
     if source.kind.name == JUDGMENTS.name and source.layout.assessor:
-        remedy = _ASSESSORS.format(source.layout.assessor)
+        remedy = SEVERAL_ASSESSORS.format(source.layout.assessor)
     raise InputError(
         where,
         "each document once for a query",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gainful.inputs.engine import Session
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.mistaken_ranks import ARE_RANKS
+from gainful.inputs.table_source import SEVERAL_ASSESSORS
 from gainful.linting.draft_findings import Draft
 from gainful.linting.readable_rows import CheckedTable
 from gainful.matching.minus_one_marks import MARK
@@ -39,7 +40,16 @@ def _duplicates(session: Session, table: CheckedTable) -> Iterator[Draft]:
             message += f", {differ:,} of them with different grades"
         here, before = table.kind.turned(here), table.kind.turned(before)
         example = f"again, with {number} {here:g} after {before:g}"
-        yield Draft("duplicate-document", table, count, message, example, query, doc, row)
+        place = query, doc, row
+        yield Draft(
+            "duplicate-document", table, count, message, example, *place, _of_assessors(table)
+        )
+
+
+def _of_assessors(table: CheckedTable) -> str:
+    """Say what to do about judgments of several assessors; nothing about any other input."""
+    column = None if table.layout is None else table.layout.assessor
+    return SEVERAL_ASSESSORS.format(column) if column and table.kind.name == JUDGMENTS.name else ""
 
 
 def _self_matches(session: Session, table: CheckedTable) -> Iterator[Draft]:

@@ -116,7 +116,7 @@ class Input(ABC):
     def documents_of(self, query: str, policy: Policy) -> "Documents":
         """Return the documents of one query; the others may stand without theirs."""
         del query, policy
-        self.refuse("Explain the grades instead.")
+        self.refuse("Explain a list of its labels, by score: gainful explain 3,0,1.")
 
     def choose(self, queries: Sequence[str], policy: Policy) -> Fetch:
         """Read some queries, and return a function that hands out the documents of some of them.
@@ -185,7 +185,8 @@ class Input(ABC):
             f"judgments and {called}",
             "labels with qid: and a file of predictions, or neither",
             f"{judgments.holds} and {self.holds}",
-            "Labels come first, then the predictions, line by line: documents have no ids.",
+            "Labels come first, then the predictions, one number on each line and no header: "
+            "documents have no ids.",
         )
 
     def judged_on_spark(self, session: "SparkSession", policy: Policy) -> "SparkJudgments":
