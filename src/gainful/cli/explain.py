@@ -86,7 +86,7 @@ def _of_grades(text: str, options: dict[str, Any]) -> "gf.results.Explanation":
     return gf.explanation.explain_grades(
         grades,
         f"nDCG@{len(grades)}" if measure is None else measure,
-        judged=None if judged is None else _grades(judged),
+        judged=None if judged is None else _grades(judged, "--judged"),
         policy=given["policy"],
     )
 
@@ -131,14 +131,15 @@ def _refuse_unknown_options(arguments: tuple[str, ...]) -> None:
 
 
 def _misfit(arguments: tuple[str, ...]) -> str:
-    if all(_GRADES.fullmatch(argument) for argument in arguments):
-        return "Give the grades as one list, separated by commas: 3,2,0."
+    if all(_GRADES.fullmatch(argument.strip(",")) for argument in arguments):
+        return "Give the grades as one list, separated by commas and without blanks: 3,2,0."
     return "Give a list of grades (with --judged if there are more), or JUDGMENTS and RUN."
 
 
-def _grades(text: str) -> list[float]:
+def _grades(text: str, option: str = "") -> list[float]:
+    """Read a list of grades: that of the command, or that of an option."""
     if not _GRADES.fullmatch(text):
-        raise click.UsageError(
-            f"Expected grades such as 3,2,3,0,1,2, or JUDGMENTS and RUN with --query; found {text!r}."
-        )
+        wanted = f"{option} takes" if option else "Expected"
+        files = "" if option else ", or JUDGMENTS and RUN with --query"
+        raise click.UsageError(f"{wanted} grades such as 3,2,3,0,1,2{files}; found {text!r}.")
     return [float(number.strip()) for number in text.split(",")]

@@ -183,7 +183,8 @@ def _read(text: str, measures: Sequence[str], *, unless: bool, dialect: str | No
     try:
         number = float(found["number"])
     except ValueError:
-        remedy = f"{found['number']} is no number."
+        written = found["number"].strip()
+        remedy = f"{written} is no number." if written else "The number is missing."
         if found["number"].endswith("%"):
             remedy += " Write a share, such as 0.95 for 95%."
         raise InputError(where, expected, shown(text), remedy) from None

@@ -154,6 +154,8 @@ def suggest_among(written: object, names: Iterable[str], families: Sequence[Fami
     >>> from gainful.measures.family_catalogue import CATALOGUE
     >>> suggest_among("HitRate@10", ["nDCG@10", "Success@10"], CATALOGUE)
     "Did you mean 'Success@10'? Choices: nDCG@10, Success@10."
+    >>> suggest_among("ndcg@10", ["nDCG(gain=exp2)@10", "unjudged"], CATALOGUE)
+    "Did you mean 'nDCG(gain=exp2)@10'? Choices: nDCG(gain=exp2)@10, unjudged."
     """
     listed = list(names)
     name, at, cutoff = _word(written).partition("@")
@@ -161,7 +163,15 @@ def suggest_among(written: object, names: Iterable[str], families: Sequence[Fami
     for wanted in (f"{meant}{at}{cutoff}", meant):
         if wanted in listed:
             return did_you_mean(wanted, listed)
-    return did_you_mean(written, listed)
+    same = [each for each in listed if meant and re.split(r"[@(]", each)[0] == meant]
+    return did_you_mean(_closest(written, same) if same else written, listed)
+
+
+def _closest(written: object, names: Sequence[str]) -> str:
+    """Return which of some names, one or more, is written most alike."""
+    import difflib
+
+    return difflib.get_close_matches(_word(written), names, n=1, cutoff=0)[0]
 
 
 def hint_of_subtopics(text: str) -> str:
