@@ -27,7 +27,7 @@ from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.several_runs import Runs, read_runs
 from gainful.inputs.spark_engine import Spark
-from gainful.matching.keyword_options import MeasuringOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, naming_keywords, takes
 from gainful.matching.matched import Matched
 from gainful.matching.minus_one_marks import marks_among, tell_marks
 from gainful.matching.reader import Reader, reading
@@ -341,6 +341,7 @@ def _match_whole(
         return _match_in(reader, run)
 
 
+@naming_keywords
 def evaluate_arrays(
     *,
     labels: "ArrayLike",

@@ -99,6 +99,9 @@ class PerQuery(Rows, Result):
         name = name_of(column)
         if name is None:
             raise InputError("per_query", "one of its columns", shown(column))
+        if name in self.queries and name not in self.columns:
+            hint = f"The values of a query are to_dict()[{name!r}]."
+            raise InputError("per_query", "one of its columns", f"the query {name!r}", hint)
         if name not in self.columns and not isinstance(column, Measure):
             name = str(parse(name))
         if name not in self.columns:

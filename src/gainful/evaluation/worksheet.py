@@ -59,7 +59,12 @@ def gains_of(gain: Gain, grades: Floats, known: Floats) -> Floats:
 
 def _ask(gain: Gain, grade: float) -> float:
     if gain.function is not None:
-        found = gain.function(grade)
+        try:
+            found = gain.function(grade)
+        except Exception as problem:
+            # The function is the caller's, and so is its error: it says what it was called with.
+            problem.add_note(f"raised by gain {gain}, called with the grade {grade!r}")
+            raise
         return read_number(found, where=f"gain {gain} of grade {write_number(grade)}")
     table = dict(gain.table)
     if grade not in table and grade != 0 and not gain.own:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.inputs.id_types import TEXT, UNTYPED, IdType
 from gainful.inputs.identifiers import id_text, in_order
 from gainful.message_texts import shown
@@ -21,6 +21,7 @@ AnyArray = NDArray[np.generic]
 BATCH_DIMENSIONS = 2
 LARGEST_EXACT = 2**53
 _EXACT = "integers that a float64 holds exactly, up to 2^53"
+_FLAT = "Lists of different lengths go flat, with group= sizes or query= ids."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ def read_lists(
     >>> read_lists([1, 0, 2], [0.3, 0.2, 0.1], query=["b", "a", "b"]).lengths.tolist()
     [1, 2]
     """
+    _warn_of_other_order(labels=labels, scores=scores, query=query)
     given = as_array(labels, "labels")
     if given.ndim not in (1, BATCH_DIMENSIONS):
         raise InputError("labels", "[batch, list] or a flat array", f"{given.ndim} dimensions")
@@ -103,6 +105,23 @@ def read_lists(
     return Lists(tuple(queries), starts, lengths, grades, numbers, query_type)
 
 
+def _warn_of_other_order(**given: Any) -> None:
+    """Warn of columns of pandas that have the same rows in another order: place alone counts."""
+    columns = {
+        name: each
+        for name, each in given.items()
+        if type(each).__module__.partition(".")[0] == "pandas"
+    }
+    for first, second in pairwise(columns):
+        mine, other = columns[first].index, columns[second].index
+        same = len(mine) == len(other) and not len(mine.difference(other, sort=False))
+        if same and not mine.equals(other):
+            warn(
+                f"{first}, {second}: they have the same index in another order, and are paired by "
+                f"their places. To pair them by the index: {second}.reindex({first}.index)."
+            )
+
+
 def as_array(value: ArrayLike, name: str) -> AnyArray:
     """Return the argument as a NumPy array, or say why it is none."""
     if isinstance(value, np.ma.MaskedArray):
@@ -112,6 +131,8 @@ def as_array(value: ArrayLike, name: str) -> AnyArray:
             "a masked array",
             "Give its data, and mask=~array.mask beside it.",
         )
+    if getattr(value, "requires_grad", False):  # a tensor in training: a measure needs no gradient
+        value = value.detach()  # type: ignore[union-attr]
     try:
         array: AnyArray = np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as problem:
@@ -121,7 +142,7 @@ def as_array(value: ArrayLike, name: str) -> AnyArray:
             name,
             "an array of numbers",
             f"{type(value).__name__} ({reason})",
-            "Lists of different lengths go flat, with group= sizes or query= ids.",
+            _FLAT if isinstance(value, Sequence) else "",
         ) from None
     return array
 
@@ -156,7 +177,8 @@ def _no_numbers(array: AnyArray, name: str) -> InputError:
     if large and not odd:
         return InputError(name, _EXACT, shown(large[0]))
     example = f", such as {shown((odd or items)[0])}" if items else ""
-    return InputError(name, "numbers", f"an array of {array.dtype}{example}")
+    remedy = "Make numbers of them first." if odd else "Give the array a type: astype(float)."
+    return InputError(name, "numbers", f"an array of {array.dtype}{example}", remedy)
 
 
 def _refuse_infinite(array: AnyArray, name: str, valid: Bools | None) -> None:

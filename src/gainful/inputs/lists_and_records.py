@@ -117,7 +117,8 @@ def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists 
         name,
         f"a dict {{query: [doc, …]}}, or rows with a query, a doc and a {kind.number}",
         f"a list of {type(first).__name__}: {shown(first)}",
-        "Say which query it belongs to: {query: list}.",
+        "Say which query it belongs to: {query: list}. Labels and scores without ids go with "
+        "evaluate_arrays(labels=…, scores=…).",
     )
 
 

@@ -107,11 +107,13 @@ def naming_keywords(function: Callable[Parameters, Result]) -> Callable[Paramete
     """Have a function refuse a keyword that it does not have with the one that was meant."""
     plain = inspect.signature(function)
     known, placed = list(plain.parameters), _by_place(plain)
+    others = [name for name in known if placed is not None and name not in placed][:2]
+    such_as = f", such as {'=… and '.join(others)}=…" if others else ""
 
     @functools.wraps(function)
     def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
         _refuse_unknown(function.__name__, named, known)
-        _refuse_more(function.__name__, len(given), placed)
+        _refuse_more(function.__name__, len(given), placed, such_as)
         return function(*given, **named)
 
     return call
@@ -126,11 +128,14 @@ def _by_place(signature: inspect.Signature) -> list[str] | None:
     return [name for name, kind in kinds.items() if kind not in by_name]
 
 
-def _refuse_more(function: str, count: int, placed: Sequence[str] | None) -> None:
+def _refuse_more(
+    function: str, count: int, placed: Sequence[str] | None, such_as: str = ""
+) -> None:
     """Refuse more arguments by place than there are, with what goes there and how to give the rest."""
     if placed is None or count <= len(placed):
         return
-    message = f"{function}() takes {', '.join(placed)} by place, and anything else by its name; "
+    taken = ", ".join(placed) or "nothing"
+    message = f"{function}() takes {taken} by place, and anything else by its name{such_as}; "
     message += f"{count} came by place."
     if "runs" in placed:
         message += " Several runs are a dict {name: run}."
@@ -150,6 +155,7 @@ _SAME = {
     "metrics": ("measures", "measure"), "metric": ("measures", "measure"), "measure": ("measures",),
     "qrels": ("judgments",), "qrel": ("judgments",), "ground_truth": ("judgments",), "gold": ("judgments",),
     "results": ("run", "runs"), "predictions": ("run", "runs"), "base": ("baseline",),
+    "qid": ("query",), "y_true": ("labels",), "y_score": ("scores",), "y_pred": ("scores",),
 }  # fmt: skip
 """What other functions and other tools call a thing, and the names that it has here."""
 

@@ -63,13 +63,20 @@ def gain(value: object) -> Gain:
     if callable(value):
         return Gain("function", function=value)
     if not isinstance(value, str):
-        raise MeasureError("gain", _EXPECTED, shown(value))
+        raise MeasureError("gain", _EXPECTED, shown(value), _as_table(value))
     text = value.strip()
     if text.startswith("{") and text.endswith("}"):
         return _table(_read_pairs(text))
     if text not in FORMS:
         raise MeasureError("gain", _EXPECTED, shown(value), did_you_mean(text, FORMS))
     return Gain(text)
+
+
+def _as_table(value: object) -> str:
+    """Say how a list of gains, in which the grade is a place, is written as a table."""
+    if not isinstance(value, list | tuple) or not value:
+        return ""
+    return f"A table names the grade of each gain: {shown(dict(enumerate(value)))}."
 
 
 def _read_pairs(text: str) -> list[tuple[str, str]]:

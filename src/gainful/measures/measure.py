@@ -43,6 +43,7 @@ class Measure:
         cutoff: int | None = None,
         **parameters: object,
     ) -> None:
+        _refuse_notation(name)
         entry = family(name)
         cutoff = one_cutoff(k, cutoff)
         given = {name: entry.parameter(name).read(value) for name, value in parameters.items()}
@@ -106,6 +107,17 @@ class Measure:
 
     def __repr__(self) -> str:
         return f"Measure('{self}')"
+
+
+def _refuse_notation(name: object) -> None:
+    """Refuse a measure in the notation, in the place of its name alone."""
+    if isinstance(name, str) and ("@" in name or "(" in name):
+        raise MeasureError(
+            "measure",
+            "the name of a measure, such as Measure('nDCG', k=10)",
+            shown(name),
+            f"The notation is read by gainful.measure({shown(name)}).",
+        )
 
 
 def one_cutoff(k: int | None, cutoff: int | None) -> int | None:

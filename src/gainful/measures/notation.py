@@ -200,6 +200,9 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
 def listed_measures(measures: object) -> list[Any]:
     """Return what a caller gives as measures as a list; those of ir_measures are texts there."""
     expected = "a measure or a list of measures"
+    if isinstance(measures, Mapping):
+        hint = "A measure has no other name: give the values of the dict."
+        raise MeasureError("measures", expected, shown(measures), hint)
     if isinstance(measures, Measure) or text_of_object(measures) is not None:
         measures = [measures]
     items = arguments.listed(measures, "measures", expected, error=MeasureError)

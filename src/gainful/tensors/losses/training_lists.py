@@ -271,7 +271,12 @@ def read_scores(ops: Operations, scores: Array) -> Array:
     """Return scores in the type that is computed in."""
     refuse_sparse("scores", scores)
     if type_of(scores) not in FLOATS:
-        raise InputError("scores", f"{', '.join(FLOATS[:-1])} or {FLOATS[-1]}", type_of(scores))
+        raise InputError(
+            "scores",
+            f"{', '.join(FLOATS[:-1])} or {FLOATS[-1]}",
+            type_of(scores),
+            "Scores come first, then labels.",
+        )
     if not scores.ndim:
         raise InputError("scores", "at least one axis, of the items of a list", "a single number")
     return ops.accumulating(scores)

@@ -132,7 +132,8 @@ def refuse_wrong_lists(scores: Any, labels: Any, mask: Any) -> None:
             "scores",
             f"{', '.join(FLOATS[:-1])} or {FLOATS[-1]}",
             type_of(scores),
-            "The values have the type of the scores: convert them first.",
+            "Scores come first, then labels. The values have the type of the scores: where they are "
+            "whole numbers, convert them first.",
         )
     if tuple(labels.shape) != shape:
         raise InputError("labels", f"the shape of scores, {shape}", f"{tuple(labels.shape)}")
