@@ -266,6 +266,13 @@ def test_recommenders_compare_segments():
     assert {part.value: part.difference.difference for part in found.slices} == pytest.approx(
         {"new": -(SECOND + 1) / 2, "loyal": THIRD / IDEAL}
     )
+    frame = found.slices_table().to_pandas()
+    assert frame[["value", "queries"]].values.tolist() == [["new", 2], ["loyal", 1]]
+    scores = gf.evaluate_runs(BOUGHT, {"pop": POP}, "nDCG@10", slices=USERS, by="segment")
+    frame = scores.slices_table().to_polars()
+    assert frame["value"].to_list() == ["", "loyal", "new"]
+    new = (POP_NDCG[7] + POP_NDCG[12]) / 2
+    assert frame["mean"].to_list()[1:] == pytest.approx([POP_NDCG[10**10], new])
 
 
 # A researcher: TREC files, the habits of ir_measures and pytrec_eval, a table for the paper.
@@ -325,6 +332,9 @@ def test_a_researcher_makes_a_table_of_latex(trec, cli, folder):
     ap, rr = (1 / 2 + 1 + 1 / 2) / 3, (1 + 1 + 1 / 2) / 3
     assert f"new & \\textbf{{{ap:.4f}}} & \\textbf{{{rr:.4f}}}" in text
     assert "% base: 2 of 3 queries, 1 missing" in text
+    found = gf.compare("qrels.txt", ["base.run", "new.run"], "AP RR")
+    frame = found.systems_table().to_pandas()
+    assert frame.loc[1, ["system", "AP", "RR"]].tolist() == ["new", ap, rr]
 
 
 def test_a_researcher_finds_the_new_place_of_old_names():

@@ -33,6 +33,15 @@ class RunScores(Result, dict[str, Scores]):
         rows = {name: scores.per_query for name, scores in self.items()}
         return RunPerQuery(rows, notes_of_runs(self) if self else ())
 
+    def slices_table(self, *, method: str = "hall", level: float = 0.95) -> Table:
+        """Return the slices of all runs, as `Scores.slices_table` does.
+
+        Args:
+            method: of the intervals: `hall`, `t` or `bca`, as in `compare`.
+            level: of the intervals.
+        """
+        return Scores.slices_table(self, method=method, level=level)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the scores of each run as plain values."""
         return {name: scores.to_dict() for name, scores in self.items()}

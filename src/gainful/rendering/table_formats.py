@@ -4,6 +4,7 @@
 `json` and `jsonl` are for programs: numbers keep every digit.
 """
 
+import importlib
 import io
 import math
 import os
@@ -12,7 +13,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Any
 
+from gainful.errors import MissingDependencyError
 from gainful.message_texts import printable
 
 
@@ -112,6 +115,25 @@ class Table:
             for row in self.rows
         ]
 
+    def columns_by_name(self) -> dict[str, list[Cell]]:
+        """Return the columns, each of one type, as data frames hold them; of marked numbers, those."""
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
+        return {
+            name: _of_one_type(cells) for name, cells in zip(self.columns, columns, strict=True)
+        }
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas DataFrame, every digit kept."""
+        return data_frame_library("pandas").DataFrame(self.columns_by_name())
+
+    def to_polars(self) -> Any:
+        """Return the rows as a polars DataFrame, every digit kept."""
+        return data_frame_library("polars").DataFrame(self.columns_by_name())
+
+    def to_arrow(self) -> Any:
+        """Return the rows as a pyarrow Table, every digit kept."""
+        return data_frame_library("pyarrow").table(self.columns_by_name())
+
     def written(self, mark: "Callable[[str, Marked], str]") -> list[list[str]]:
         """Return the cells as people read them; `mark` writes those that may have marks."""
         return [
@@ -143,6 +165,31 @@ class Table:
         if isinstance(cell, float):
             return f"{cell:.{self.digits}f}"
         return str(cell)
+
+
+def data_frame_library(package: str) -> Any:
+    """Return a library of data frames, imported where one is asked for; refuse one that is not there."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise MissingDependencyError(
+            f"to_{'arrow' if package == 'pyarrow' else package}()",
+            f"the package {package}",
+            "none installed",
+            f"Install it: pip install {package}",
+        ) from None
+
+
+def _of_one_type(cells: Any) -> list[Cell]:
+    """Return cells as a data frame can hold them in one column."""
+    plain = [cell.number if isinstance(cell, Marked) else cell for cell in cells]
+    plain = [float(cell) if isinstance(cell, float) else cell for cell in plain]
+    kinds = {type(cell) for cell in plain if cell is not None}
+    if len(kinds) <= 1:
+        return plain
+    if all(issubclass(kind, int | float) and kind is not bool for kind in kinds):
+        return [None if cell is None else float(cell) for cell in plain]
+    return [None if cell is None else str(cell) for cell in plain]
 
 
 def as_text(table: Table, *, width: int | None = None, verbose: bool = False) -> str:

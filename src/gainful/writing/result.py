@@ -4,7 +4,6 @@ A result class gives its `table()`, or is a `Record` of a few fields, and has al
 """
 
 import dataclasses
-import importlib
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -13,7 +12,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
-from gainful.errors import MissingDependencyError
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import printable, shortened, shown
@@ -21,10 +19,10 @@ from gainful.rendering.table_formats import (
     SCREEN,
     WRITERS,
     Cell,
-    Marked,
     Table,
     as_html,
     as_text,
+    data_frame_library,
 )
 
 if TYPE_CHECKING:
@@ -66,17 +64,17 @@ class Result:
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas DataFrame; ids have the type that they had."""
-        pandas = _optional("pandas")
+        pandas = data_frame_library("pandas")
         return pandas.DataFrame(self._columns_for(pandas))
 
     def to_polars(self) -> Any:
         """Return the table as a polars DataFrame; ids have the type that they had."""
-        polars = _optional("polars")
+        polars = data_frame_library("polars")
         return polars.DataFrame(self._columns_for(polars))
 
     def to_arrow(self) -> Any:
         """Return the table as a pyarrow Table; ids have the type that they had."""
-        pyarrow = _optional("pyarrow")
+        pyarrow = data_frame_library("pyarrow")
         return pyarrow.table(self._columns_for(pyarrow))
 
     def write(
@@ -124,11 +122,7 @@ class Result:
 
     def _columns_by_name(self) -> dict[str, list[Cell]]:
         """Return the columns of the table, each of one type."""
-        table = self.table()
-        columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
-        return {
-            name: _of_one_type(cells) for name, cells in zip(table.columns, columns, strict=True)
-        }
+        return self.table().columns_by_name()
 
     def _id_types(self) -> Mapping[str, "IdType"]:
         """Return the types that ids had where they came from, by the columns that hold them."""
@@ -241,18 +235,6 @@ def _flat(record: Mapping[str, Any]) -> dict[str, Cell]:
     return cells
 
 
-def _of_one_type(cells: Any) -> list[Cell]:
-    """Return cells as a data frame can hold them in one column."""
-    plain = [cell.number if isinstance(cell, Marked) else cell for cell in cells]
-    plain = [float(cell) if isinstance(cell, float) else cell for cell in plain]
-    kinds = {type(cell) for cell in plain if cell is not None}
-    if len(kinds) <= 1:
-        return plain
-    if all(issubclass(kind, int | float) and kind is not bool for kind in kinds):
-        return [None if cell is None else float(cell) for cell in plain]
-    return [None if cell is None else str(cell) for cell in plain]
-
-
 def _same(one: Any, other: Any) -> bool:
     """Return whether two values are equal, whatever they hold; NaN is equal to NaN."""
     if one is other:
@@ -283,15 +265,3 @@ def _cut(table: Table) -> Table:
         return table
     notes = [f"… and {more:,} more {'row' if more == 1 else 'rows'}", *table.notes]
     return dataclasses.replace(table, rows=table.rows[:_MOST_ROWS], notes=notes)
-
-
-def _optional(package: str) -> Any:
-    try:
-        return importlib.import_module(package)
-    except ImportError:
-        raise MissingDependencyError(
-            f"to_{'arrow' if package == 'pyarrow' else package}()",
-            f"the package {package}",
-            "none installed",
-            f"Install it: pip install {package}",
-        ) from None
