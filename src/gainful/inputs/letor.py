@@ -13,6 +13,7 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
+from gainful.inputs.judgments_or_run import RUN
 from gainful.message_texts import shown
 
 _FIELDS = 3  # the label, the query, and the rest of the line
@@ -83,7 +84,8 @@ def _number(text: bytes, kind: str, file: LocalFile, line: int) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{file.name}:{line}", f"a finite number as {kind}", _shown(text))
+        advice = RUN.advice(text.decode(errors="replace"))  # of a comma
+        raise InputError(f"{file.name}:{line}", f"a finite number as {kind}", _shown(text), advice)
     return value
 
 
