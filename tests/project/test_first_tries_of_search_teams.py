@@ -176,6 +176,23 @@ def test_rag_in_every_form_of_its_lists():
     assert gf.evaluate(GOLD, lists, "MRR", queries=questions, chunks="#")["MRR"] == scores["MRR"]
 
 
+def test_rag_brings_what_its_store_and_its_log_have():
+    gold, lists = {"q1": {"a"}, "q2": {"c"}}, {"q1": ["a", "b"], "q2": ["x", "c"]}
+    chroma = {"ids": list(lists.values()), "distances": [[0.1, 0.2], [0.1, 0.3]], "documents": None}
+    log = [{"question": question, "retrieved": found} for question, found in lists.items()]
+    marked = [{"question": "q1", "relevant": ["a"]}, {"question": "q2", "relevant": ["c"]}]
+    own = [{"frage": question, "funde": found} for question, found in lists.items()]
+    named = {"run.query": "frage", "run.doc": "funde"}
+    assert gf.evaluate(gold, chroma, "MRR", queries=["q1", "q2"])["MRR"] == 0.75
+    assert gf.evaluate(gold, log, "MRR")["MRR"] == 0.75
+    assert gf.evaluate(marked, log, "MRR")["MRR"] == 0.75
+    assert gf.evaluate(gold, own, "MRR", columns=named)["MRR"] == 0.75
+    one = {"q1": {"ids": [["b", "a"]], "distances": [[0.1, 0.2]]}, "q2": lists["q2"]}
+    assert gf.evaluate(gold, one, "MRR")["MRR"] == 0.5
+    with pytest.raises(gf.errors.InputError, match="given as judgments"):
+        gf.evaluate(chroma, lists, "MRR", queries=["q1", "q2"])
+
+
 def test_rag_without_a_word_of_chunks_is_told_of_them():
     with pytest.warns(
         gf.errors.GainfulWarning, match="They meet as chunks of documents: chunks='#'"
@@ -322,6 +339,14 @@ def test_a_researcher_asks_for_judged_documents_only(trec):
             (TypeError, gf.errors.MeasureError), match=r"\{'unjudged': 'condense'\}"
         ):
             call()
+
+
+def test_a_researcher_writes_measures_as_ranx_does(trec):
+    scores = gf.evaluate("qrels.txt", "base.run", ["r-precision", "precision@2-l2", "mrr-l2"])
+    # Two are relevant for 1, of which one is among the first two; FT-1 alone has grade 2.
+    assert dict(scores) == pytest.approx(
+        {"Rprec": 1 / 2 / 3, "P(rel=2)@2": 0.0, "RR(rel=2)": 1 / 3 / 3}
+    )
 
 
 def test_a_researcher_makes_a_table_of_latex(trec, cli, folder):

@@ -97,7 +97,7 @@ def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists 
     if not items:
         raise InputError(name, kind.least, "an empty list")
     first = items[0]
-    if isinstance(first, Mapping) and is_answer(first):
+    if isinstance(first, Mapping) and (reading.has_list(first) or is_answer(first)):
         return reading.answers(items)
     if not _is_of_a_query(first) and _is_row(first):
         return Rows([_record(item, place, reading) for place, item in enumerate(items, 1)])
@@ -249,8 +249,15 @@ class _Reading:
         self._repeated: list[tuple[str, str]] = []
         self._rising: list[bool] = []
 
+    def has_list(self, record: Mapping[Any, Any]) -> bool:
+        """Return whether the field that is named for documents holds a list of them."""
+        return _is_list(record.get(self.asked.get("doc")))
+
     def answers(self, answers: Sequence[Any]) -> Lists:
-        """Read what a search service answered, each with the query that it belongs to."""
+        """Read what a search service answered, each with the query that it belongs to.
+
+        Or records with a query and a list, in the field that is named for documents.
+        """
         queries = self._columns.use_queries()
         if queries is not None:
             return self.lists(_named(queries, answers, self.name))
@@ -266,7 +273,12 @@ class _Reading:
                     f"none among {', '.join(map(repr, answer)) if isinstance(answer, Mapping) else shown(answer)}",
                     "Give queries=[…] (--query-ids FILE) with an id for each response, or a dict {query: response}.",
                 )
+            if self.has_list(answer):
+                self._columns.use("doc", self.kind)
+                answer = answer[self.asked["doc"]]
             named.append((query, answer))
+        if "query" in self.asked:
+            self._columns.use("query", self.kind)
         return self.lists(named)
 
     def lists(self, named: Iterable[tuple[Any, Any]]) -> Lists:

@@ -1,8 +1,8 @@
 """Responses of search services: where the hits of each stand, and the query that it answers.
 
 Known are those of Elasticsearch and OpenSearch (`hits.hits`), Solr (`response.docs`), Vespa
-(`root.children`), Algolia, Meilisearch and Typesense (`hits`), Qdrant (`result.points`) and Azure
-(`value`), and several in one, as `_msearch` and multi-search return them.
+(`root.children`), Algolia, Meilisearch and Typesense (`hits`), Qdrant (`result.points`), Azure
+(`value`) and Chroma (`ids`), and several in one, as `_msearch` and multi-search return them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,14 @@ _WITHIN = (
     ("result", "points"),
     ("result", "hits"),
 )
-_BESIDE = ("hits", "matches", "docs", "documents", "results", "nodes", "points", "value")
+_BESIDE = (
+    "hits", "matches", "docs", "documents", "results", "nodes", "points", "value",
+    "retrieved", "ranking", "doc_ids", "relevant",
+)  # fmt: skip
 _SEVERAL = ("responses", "results")
-_OUTER = frozenset([*(outer for outer, _ in _WITHIN), *_BESIDE, *_SEVERAL])
+_IDS = "ids"  # of Chroma: a list of them for each query, beside lists of what else is known
+_BESIDE_IDS = ("distances", "metadatas", "included")
+_OUTER = frozenset([*(outer for outer, _ in _WITHIN), *_BESIDE, *_SEVERAL, _IDS])
 _QUERIES = ("request_params", "responseHeader", "params", "query")
 _TEXTS = ("q", "query")
 
@@ -45,6 +50,9 @@ def hits_in(given: Mapping[Any, Any]) -> list[Any] | None:
     """
     if responses_in(given) is not None:
         return None
+    ids = _lists_of_ids(given)
+    if ids is not None:
+        return list(ids[0])
     for outer, name in _WITHIN:
         inside = given.get(outer)
         if isinstance(inside, Mapping) and _is_list(inside.get(name)):
@@ -56,6 +64,18 @@ def hits_in(given: Mapping[Any, Any]) -> list[Any] | None:
     return list(listed)
 
 
+def _lists_of_ids(given: Mapping[Any, Any]) -> Sequence[Sequence[Any]] | None:
+    """Return the ids that Chroma found for each query, the nearest first; None if it is none of its.
+
+    >>> _lists_of_ids({"ids": [["a", "b"], ["c"]], "distances": [[0.1, 0.2], [0.3]]})
+    [['a', 'b'], ['c']]
+    """
+    ids = given.get(_IDS)
+    if not _is_list(ids) or not ids or given.keys().isdisjoint(_BESIDE_IDS):
+        return None
+    return ids if all(map(_is_list, ids)) else None
+
+
 def is_from_a_service(given: Mapping[Any, Any]) -> bool:
     """Return whether a response can be from a search service alone, whose scores are no grades.
 
@@ -63,7 +83,8 @@ def is_from_a_service(given: Mapping[Any, Any]) -> bool:
     (True, False)
     """
     inside = (given.get(outer) for outer, _ in _WITHIN)
-    return _is_list(given.get("hits")) or any(isinstance(each, Mapping) for each in inside)
+    hits = _is_list(given.get("hits")) or _lists_of_ids(given) is not None
+    return hits or any(isinstance(each, Mapping) for each in inside)
 
 
 def _is_alone(given: Mapping[Any, Any], listed: Sequence[Any]) -> bool:
@@ -81,6 +102,9 @@ def responses_in(given: Mapping[Any, Any]) -> list[Mapping[Any, Any]] | None:
     >>> len(responses_in({"responses": [{"hits": {"hits": []}}, {"hits": {"hits": []}}]}))
     2
     """
+    ids = _lists_of_ids(given)
+    if ids is not None and len(ids) > 1:
+        return [{**given, _IDS: [each]} for each in ids]
     for name in _SEVERAL:
         found = given.get(name)
         if _is_list(found) and found and all(_has_hits(each) for each in found):

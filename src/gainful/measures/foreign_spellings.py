@@ -25,6 +25,8 @@ _CALL = re.compile(r"(?P<name>\w+At)\s*\(\s*(?P<cutoff>\d+)\s*\)", re.IGNORECASE
 _SPARK = re.compile(r"ndcgAt(?=@|$)", re.IGNORECASE)
 _CATBOOST = re.compile(r"(?P<name>n?dcg)\s*:(?P<settings>.*)", re.IGNORECASE)
 _XGBOOST = re.compile(r"(?P<measure>\w+(?:\([^()]*\))?(?:@\d+)?)-")
+_RANX = re.compile(r"(?P<name>\w+)(?P<cutoff>@\d+)?-l(?P<level>\d+)")
+_RANX_NAME = re.compile(r"(r)-(precision)(?=@|-|$)", re.IGNORECASE)
 _NUM_RET = re.compile(r"NumRet\s*\((?P<rel>\s*rel\s*=[^(),]*)\)")
 _SET_P = re.compile(r"SetP\s*\((?P<arguments>[^()]*\brelative\s*=[^()]*)\)")
 _SET_F = re.compile(r"(?P<before>SetF\s*\(.*\bbeta\s*=)(?P<square>[^,()]*)(?P<after>[,)].*)")
@@ -89,7 +91,12 @@ def written_out(text: str) -> str:
     ('NumRelRet(rel=1)', 'RelP', 'BPM(T=2, K=5)')
     >>> written_out("SetF(beta=4, rel=2)")
     'SetF(beta=2, rel=2)'
+    >>> written_out("precision@5-l2"), written_out("r-precision-l2")
+    ('precision(rel=2)@5', 'r_precision(rel=2)')
     """
+    text = _RANX_NAME.sub(r"\1_\2", text)
+    if found := _RANX.fullmatch(text):
+        return f"{found['name']}(rel={found['level']}){found['cutoff'] or ''}"
     text = _SPARK.sub("nDCG(gain=binary)", without_call(text))
     if found := _CATBOOST.fullmatch(text):
         return _from_catboost(text, found["name"], found["settings"])
