@@ -17,6 +17,7 @@ from gainful.cli.options import (
     engine_options,
     format_of,
     format_option,
+    gate_files_options,
     gate_options,
     judgments_and_runs,
     judgments_option,
@@ -73,6 +74,7 @@ _OF_RUNS = (
     "judgments, since the baseline was saved); repeat for more.",
     "Exit 1 unless the interval says so: 'Δ nDCG@10 > -0.01' demands proof; repeat for more.",
 )
+@gate_files_options
 @click.option(
     "--html", metavar="FILE", help="Write a page about the runs, as `gainful report` does."
 )

@@ -18,6 +18,7 @@ from gainful.cli.options import (
     engine_options,
     format_of,
     format_option,
+    gate_files_options,
     gate_options,
     judgments_and_runs,
     judgments_option,
@@ -139,6 +140,7 @@ class _Evaluate(ProjectCommand):
     "changes, see `gainful compare`.",
     "Exit 1 unless the interval says so: 'nDCG@10 >= 0.6' is that floor, too; repeat for more.",
 )
+@gate_files_options
 @click.option(
     "--slices",
     type=InputFile(),

@@ -379,22 +379,24 @@ def _whose_dialect() -> str:
 
 
 def gate_options(fail_if: str, fail_unless: str) -> Callable[[Command], Command]:
-    """Return the options that say when a command fails, each with its help, and where it is told."""
-    files = (
-        click.option(
-            "--summary", metavar="FILE", help="Write a summary in Markdown, for a pull request."
-        ),
-        click.option("--junit", metavar="FILE", help="Write the conditions as JUnit XML."),
-    )
+    """Return the options that say when a command fails, each with its help."""
 
     def decorate(command: Command) -> Command:
-        for option in files:
-            command = option(command)
         for name, meaning in (("--fail-unless", fail_unless), ("--fail-if", fail_if)):
             command = click.option(name, multiple=True, metavar="CONDITION", help=meaning)(command)
         return command
 
     return decorate
+
+
+def gate_files_options(command: Command) -> Command:
+    """Give a command the files that tell what became of its conditions: of one call, no settings."""
+    for name, meaning in (
+        ("--summary", "Write a summary in Markdown, for a pull request."),
+        ("--junit", "Write the conditions as JUnit XML."),
+    ):
+        command = click.option(name, metavar="FILE", help=meaning)(command)
+    return command
 
 
 def texts_options(command: Command) -> Command:
