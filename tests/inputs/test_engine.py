@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 from types import SimpleNamespace
@@ -304,3 +306,12 @@ def test_a_copy_of_the_process_has_no_database_of_another(opened, small):
         os._exit(0 if value == 0.5 else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert _idle == []
+
+
+def test_nothing_is_said_at_the_end_of_a_process():
+    # Overloads, of which this module has some, outlive all modules.
+    code = "import gainful as gf; gf.pool({'one': [('q', 'a', 1.0)]}, depth=2)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("", "")

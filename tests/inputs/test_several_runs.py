@@ -153,6 +153,10 @@ REFUSED = {
     "an empty folder": ("empty", "empty: expected a folder with runs, found one without files"),
     "no match": ("runs/*.txt", "expected files of that pattern, found none"),
     "no file": ("runs/bm52.run", "bm52.run: expected a file, found none of that name"),
+    "lists of one run": (
+        {"q1": ["a", "b"], "q2": []},
+        "found one run {query: [doc, …]}. Give it a name: {'mine': run}.",
+    ),
     "dicts": (
         [{"q1": {"a": 1}}],
         "What is no file has no name: give a dict, {'one': run, 'two': run}.",

@@ -5,6 +5,7 @@ when the work is done. The engine works on a thread of its own, so that signals 
 thread that waits for it.
 """
 
+import atexit
 import io
 import os
 import re
@@ -86,6 +87,8 @@ def _close_idle() -> None:
 
 if hasattr(os, "register_at_fork"):  # not on Windows, where no process is a copy of another
     os.register_at_fork(before=_close_idle)
+# A database that is still there when modules go is reported by DuckDB, in forty lines.
+atexit.register(_close_idle)
 
 
 def _is_folder(given: object) -> bool:

@@ -123,16 +123,23 @@ def _by_name(
 
 def _refuse_bare(runs: Mapping[object, object], name: str) -> None:
     """Refuse a run where runs by their names are wanted; its queries would be taken for names."""
-    lists = [run for run in runs.values() if not isinstance(run, Mapping) or run]
-    if lists and all(
-        isinstance(run, Mapping) and isinstance(next(iter(run.values())), Number) for run in lists
-    ):
-        raise InputError(
-            name,
-            "{name: run}, a dict of runs by their names",
-            "one run {query: {doc: score}}",
-            "Give it a name: {'mine': run}.",
-        )
+    lists = [run for run in runs.values() if not isinstance(run, Mapping | list | tuple) or run]
+    for form, is_one in (("{doc: score}", _has_scores), ("[doc, …]", _has_ids)):
+        if lists and all(map(is_one, lists)):
+            raise InputError(
+                name,
+                "{name: run}, a dict of runs by their names",
+                f"one run {{query: {form}}}",
+                "Give it a name: {'mine': run}.",
+            )
+
+
+def _has_scores(run: object) -> bool:
+    return isinstance(run, Mapping) and isinstance(next(iter(run.values())), Number)
+
+
+def _has_ids(run: object) -> bool:
+    return isinstance(run, list | tuple) and isinstance(run[0], str | int)
 
 
 def _by_path(
