@@ -1,5 +1,6 @@
 """Labels and scores in each other's place are told, where they can be; nothing else is."""
 
+import json
 import warnings
 
 import numpy as np
@@ -65,3 +66,44 @@ def test_nothing_else_is_told(name):
         warnings.filterwarnings("ignore", message=".*(ties|no positive|empty)")
         gf.evaluate_arrays(labels=labels, scores=scores)
         gf.metrics.ndcg(np.array(scores, float), np.array(labels))
+
+
+def dicts(seed, queries=20):
+    """Judgments with grades 0 to 4, and a run as systems give it."""
+    rng = np.random.default_rng(seed)
+    docs = [f"d{number}" for number in range(30)]
+    judgments = {
+        f"q{query}": dict(zip(docs, rng.integers(0, 5, 20).tolist(), strict=False))
+        for query in range(queries)
+    }
+    run = {query: dict(zip(docs, rng.normal(size=30).tolist(), strict=True)) for query in judgments}
+    return judgments, run
+
+
+@pytest.mark.parametrize("queries", [1, 20, 200])
+def test_swapped_dicts_are_told(queries, tmp_path):
+    judgments, run = dicts(queries, queries)
+    told = "judgments, run: the grades have fractions, and all scores are whole .* judgments come first"
+    with pytest.warns(gf.errors.GainfulWarning, match=told):
+        gf.evaluate(run, judgments)
+    (tmp_path / "j.json").write_text(json.dumps(judgments))
+    (tmp_path / "r.json").write_text(json.dumps(run))
+    with pytest.warns(gf.errors.GainfulWarning, match=told):
+        gf.evaluate(tmp_path / "r.json", tmp_path / "j.json")
+    gf.evaluate(judgments, run)  # warnings are errors
+
+
+def test_dicts_that_may_be_right_are_not_told():
+    docs = [f"d{number}" for number in range(12)]
+    fractions = {doc: place / 4 for place, doc in enumerate(docs)}
+    for grades, scores in (
+        ({"a": 0.5, "b": 1, "c": 0}, {"a": 2, "b": 1, "c": 0}),
+        (
+            {doc: place / 2 % 2 for place, doc in enumerate(docs)},
+            dict.fromkeys(docs[:6], 2) | {"x": 1},
+        ),
+        (fractions, {doc: float(place % 12) for place, doc in enumerate(docs)} | {"x": 20.0}),
+        (fractions, dict.fromkeys(docs, 1.0)),
+        ({doc: float(place) for place, doc in enumerate(docs)}, dict.fromkeys(docs, 1) | {"x": 2}),
+    ):
+        gf.evaluate({"q": grades}, {"q": scores})  # warnings are errors

@@ -32,7 +32,7 @@ LAW = {
     "rendering": set(),
     "plotting": {"writing"},
     "inputs": set(),
-    "matching": {"measures", "inputs"},
+    "matching": {"measures", "inputs", "kernels"},
     "writing": {"measures", "inputs", "matching", "rendering"},
     "linting": {"measures", "inputs", "matching", "rendering", "version", "writing"},
     "statistics": {"inputs", "kernels", "rendering", "writing"},

@@ -120,7 +120,8 @@ def _hint_of_chunks(known: Collection[str], found: Collection[str]) -> str:
     """
     judged = {*known} - {""}
     for mark in _CHUNK_MARKS:
-        if any(text.rpartition(mark)[0] in judged for text in found):
+        # An integer that became a float ends in .0, and is no chunk.
+        if any(text.rpartition(mark)[0] in judged for text in found if not text.endswith(".0")):
             return (
                 f"They meet as chunks of documents: chunks='{mark}', on the command line "
                 f"--chunks '{mark}'."
