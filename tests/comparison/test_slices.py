@@ -251,7 +251,7 @@ def test_metadata_from_files(files):
     ("options", "told"),
     [
         ({"slices": {"q1": {"locale": "de"}}, "by": "local"}, "Did you mean 'locale'"),
-        ({"by": "locale"}, "Choices: judged, baseline"),
+        ({"by": "locale"}, "judged and baseline alone need no table"),
         ({"by": "judged"}, "judgments, to slice by how many there are"),
         ({"slices": {"Q1": {"locale": "de"}}}, "none of them; it has 'Q1'"),
         ({"slices": {"q9": {"locale": "de"}}}, "Measured are 'q0', 'q1', 'q2', …"),

@@ -235,7 +235,7 @@ JUDGED, RUNS = collection(queries=5)
         ({"resamples": 0}, "resamples: expected a whole number from 1"),
         ({"resamples": 10.5}, "resamples: expected"),
         ({"seed": -1}, "seed: expected a whole number from 0"),
-        ({"by": "locale"}, "Choices: judged, baseline"),
+        ({"by": "locale"}, "judged and baseline alone need no table"),
         ({"slices": 5, "by": "locale"}, "slices: expected"),
         ({"policy": "skip"}, "policy"),
     ],

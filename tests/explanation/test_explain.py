@@ -138,7 +138,7 @@ def test_every_family_is_explained_or_says_where_to_look():
             assert value == pytest.approx(worked[family.name])
         else:
             with pytest.raises(
-                gf.errors.MeasureError, match=f"See `gainful measures {family.name}`"
+                gf.errors.MeasureError, match=f"`gainful measures {family.name}` has"
             ):
                 gf.explanation.explain_grades([3, 0, 1], measure)
 
