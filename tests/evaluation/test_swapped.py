@@ -1,6 +1,7 @@
 """Labels and scores in each other's place are told, where they can be; nothing else is."""
 
 import json
+import math
 import warnings
 
 import numpy as np
@@ -107,3 +108,11 @@ def test_dicts_that_may_be_right_are_not_told():
         ({doc: float(place) for place, doc in enumerate(docs)}, dict.fromkeys(docs, 1) | {"x": 2}),
     ):
         gf.evaluate({"q": grades}, {"q": scores})  # warnings are errors
+
+
+@pytest.mark.parametrize(
+    "odd", ["abc", None, [1], math.nan, 10**400, {}], ids=lambda odd: str(odd)[:9]
+)
+def test_a_query_that_is_not_judged_may_hold_anything(odd):
+    run = {"q": {"a": 1.0}, "other": {"a": odd}}
+    assert gf.evaluate({"q": {"a": 1}}, run, "RR").means == {"RR": 1.0}

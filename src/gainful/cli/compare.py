@@ -14,6 +14,7 @@ from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
     check_gate_files,
+    ends_options,
     engine_options,
     format_of,
     format_option,
@@ -92,17 +93,9 @@ _OF_RUNS = (
     is_flag=True,
     help="A row for each query instead of the differences: both scores, and the difference.",
 )
-@click.option(
-    "--worst",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Only the N queries that lost most in each comparison, the worst first.",
-)
-@click.option(
-    "--best",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Only the N queries that gained most in each comparison, the best first.",
+@ends_options(
+    "Only the N queries that lost most in each comparison, the worst first.",
+    "Only the N queries that gained most in each comparison, the best first.",
 )
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option

@@ -15,6 +15,7 @@ from gainful.cli.options import (
     InputFile,
     check_gate_files,
     check_target,
+    ends_options,
     engine_options,
     format_of,
     format_option,
@@ -110,17 +111,9 @@ class _Evaluate(ProjectCommand):
     "RUN. It is packed where the name ends in .gz or .zst.",
 )
 @click.option("--per-query", is_flag=True, help="A row for each query instead of the means.")
-@click.option(
-    "--worst",
-    type=click.IntRange(1),
-    metavar="N",
-    help="The same of the N queries of each RUN with the lowest value of the first measure.",
-)
-@click.option(
-    "--best",
-    type=click.IntRange(1),
-    metavar="N",
-    help="The same of the N queries of each RUN with the highest.",
+@ends_options(
+    "The same of the N queries of each RUN with the lowest value of the first measure.",
+    "The same of the N queries of each RUN with the highest.",
 )
 @click.option(
     "--interval",

@@ -21,8 +21,9 @@ from gainful.cli.options import (
     shared_options,
     verbose_option,
 )
-from gainful.cli.project_command import ProjectCommand, no_such_option
+from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import write
+from gainful.cli.unknown_options import no_such_option
 from gainful.cli.value_sources import set_aside
 
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"

@@ -399,6 +399,17 @@ def gate_files_options(command: Command) -> Command:
     return command
 
 
+def ends_options(worst: str, best: str) -> Callable[[Command], Command]:
+    """Return what gives a command --worst and --best: queries instead of means, with help on which."""
+
+    def give(command: Command) -> Command:
+        number = click.IntRange(1)
+        command = click.option("--best", type=number, metavar="N", help=best)(command)
+        return click.option("--worst", type=number, metavar="N", help=worst)(command)
+
+    return give
+
+
 def texts_options(command: Command) -> Command:
     """Give a command the options that say what queries and documents are."""
     options = (

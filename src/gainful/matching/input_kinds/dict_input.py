@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from gainful.array_types import Floats
 from gainful.errors import InputError, warn
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType, type_of_ids
@@ -153,12 +154,10 @@ def _warn_if_swapped(judgments: Documents, run: Documents) -> None:
     Few grades may have fractions beside whole scores. So only many different ones tell, more than
     twice as many as there are different scores.
     """
-    grades, scores = (
-        np.fromiter(
-            islice(chain.from_iterable(each.values() for each in given.values()), _SAMPLE), float
-        )
-        for given in (judgments, run)
-    )
+    try:
+        grades, scores = _sample(judgments), _sample(run)
+    except (TypeError, ValueError, OverflowError):  # of a query that is not judged: nobody reads it
+        return
     different = np.unique(grades).size
     if different < _MANY or different <= 2 * np.unique(scores).size:
         return
@@ -168,3 +167,9 @@ def _warn_if_swapped(judgments: Documents, run: Documents) -> None:
             f"judgments, run: the grades {oddity}, and all scores are whole numbers from 0 to 4, as "
             "grades are. Check that the judgments come first, and the run second."
         )
+
+
+def _sample(given: Documents) -> Floats:
+    """Return the first numbers of some documents."""
+    numbers = chain.from_iterable(each.values() for each in given.values())
+    return np.fromiter(islice(numbers, _SAMPLE), np.float64)
