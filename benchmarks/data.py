@@ -28,12 +28,12 @@ def dicts(queries: int, documents: int):
     return judgments, run
 
 
-def batch(lists: int, length: int, *, levels: int | None = None):
-    """Return labels and scores [batch, list]; with `levels`, scores tie."""
+def batch(lists: int, length: int, *, digits: int | None = None):
+    """Return labels and scores [batch, list]; rounded to so many digits, scores tie."""
     rng = np.random.default_rng(2)
     labels = rng.integers(0, 4, (lists, length)).astype(np.float64)
     scores = rng.random((lists, length))
-    return labels, scores if levels is None else np.floor(scores * levels) / levels
+    return labels, scores if digits is None else np.round(scores, digits)
 
 
 def ragged(lists: int, mean_length: int):

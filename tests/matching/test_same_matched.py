@@ -142,6 +142,38 @@ def test_scores_that_differ_in_their_last_bits_only():
             )
 
 
+SCALES = {
+    "from 0 to 1": lambda rng: round(rng.random(), 1),
+    "of either sign": lambda rng: round(rng.uniform(-9, 9)) / 7,
+    "negative": lambda rng: -rng.choice([0.1, 0.3, 1e300]),
+    "zero in two ways": lambda rng: rng.choice([0.0, -0.0, 1.0]),
+    "far apart": lambda rng: rng.choice([5e-324, 1e-300, 0.1, 1.7e308, -5e-324, -1.7e308]),
+    "of single precision": lambda rng: float(np.float32(rng.choice([-0.1, 0.7, 1e30]))),
+}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("highest", [1, 4, 4095, 10**9])
+def test_tied_scores_of_every_scale(scale, highest):
+    """Score and grade share the bits of one integer; which bits depends on both scales."""
+    rng = random.Random(4)  # noqa: S311
+    lists = {
+        f"q{number}": [
+            (rng.choice([0, 1, highest]), SCALES[scale](rng)) for _ in range(rng.randint(1, 40))
+        ]
+        for number in range(30)
+    }
+    labels, scores = zip(*(row for rows in lists.values() for row in rows), strict=True)
+    query = [name for name, rows in lists.items() for _ in rows]
+    for ties in ("average", "order"):
+        assert_same(
+            label_and_score_matching.match(
+                read_lists(labels, scores, query=query), Policy(ties=ties)
+            ),
+            dict_matching.match(*as_dicts(lists), Policy(ties=ties)),
+        )
+
+
 def test_fractional_grades_a_whole_step_apart_keep_their_bits():
     """1.1 − 1 is not 0.1."""
     labels, scores = [[0.1, 1.1] * 8] * 9, [[1.0] * 16] * 9

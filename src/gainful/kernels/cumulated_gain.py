@@ -61,13 +61,14 @@ def cumulated(
     Returns:
         (q, c) sums; 0 for a query without rows.
     """
-    certain = rank_first is rank_last
-    blocks = np.empty(0, np.int64) if certain else np.flatnonzero(rank_first < rank_last)
-    if blocks.size > _MANY_TIED * gains.size:
+    tied = None if rank_first is rank_last else rank_first < rank_last
+    if tied is not None and np.count_nonzero(tied) > _MANY_TIED * gains.size:
         weights = _block_weights(rank_first, rank_last, offsets, discount)
     else:
         weights = discount[rank_first]
-        weights[blocks] = mean_discount(discount, rank_first[blocks], rank_last[blocks])
+        if tied is not None:
+            rows = np.flatnonzero(tied)
+            weights[rows] = mean_discount(discount, rank_first[rows], rank_last[rows])
     terms = np.multiply(gains, weights, out=weights)
 
     sums = np.empty((offsets.size - 1, cutoffs.size))
@@ -77,7 +78,7 @@ def cumulated(
             sums[:, column] = _sum_rows(terms, offsets[:-1], offsets[1:])
             continue
         cut = terms
-        straddling = blocks[(rank_first[blocks] <= cutoff) & (rank_last[blocks] > cutoff)]
+        straddling = _across(rank_first, rank_last, cutoff)
         if straddling.size:
             first, last = rank_first[straddling], rank_last[straddling]
             cut = terms.copy()
@@ -87,6 +88,13 @@ def cumulated(
         ends = np.minimum(deeper[np.searchsorted(deeper, offsets[:-1])], offsets[1:])
         sums[:, column] = _sum_rows(cut, offsets[:-1], ends)
     return sums
+
+
+def _across(rank_first: Ints, rank_last: Ints, cutoff: int) -> Ints:
+    """Return the rows whose blocks begin down to a cutoff and end below it."""
+    if rank_first is rank_last:
+        return np.empty(0, np.int64)
+    return np.flatnonzero((rank_first <= cutoff) & (rank_last > cutoff))
 
 
 def absent(lengths: Ints, cutoffs: Ints, discount: Floats) -> Floats:
@@ -124,13 +132,25 @@ def without_rounding(sums: Floats, sizes: Floats) -> Floats:
 
 
 def _block_weights(rank_first: Ints, rank_last: Ints, offsets: Ints, discount: Floats) -> Floats:
-    """Return the mean discount (n,) of each row's block, computed once for each block."""
+    """Return the mean discount (n,) of each row's block, computed once for each block.
+
+    Where there are many more rows than pairs of ranks, it is computed once for each pair.
+    """
+    pairs = discount.size**2
+    if pairs <= rank_first.size:
+        pair = rank_first * discount.size + rank_last
+        occurs = np.zeros(pairs, np.bool_)
+        occurs[pair] = True
+        known = np.flatnonzero(occurs)
+        table = np.empty(pairs)
+        table[known] = mean_discount(discount, known // discount.size, known % discount.size)
+        weights: Floats = table[pair]
+        return weights
     opens = np.empty(rank_first.size, np.bool_)
     np.not_equal(rank_first[1:], rank_first[:-1], out=opens[1:])
     opens[offsets[:-1][np.diff(offsets) > 0]] = True
     starts = np.flatnonzero(opens)
-    first, last = rank_first[starts], rank_last[starts]
-    means = np.where(first < last, mean_discount(discount, first, last), discount[first])
+    means = mean_discount(discount, rank_first[starts], rank_last[starts])
     return np.repeat(means, np.diff(starts, append=opens.size))
 
 

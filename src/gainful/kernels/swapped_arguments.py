@@ -24,25 +24,32 @@ def swapped_arguments(labels: NDArray[Any], scores: NDArray[Any]) -> str | None:
     """
     labels, scores = labels.ravel(), scores.ravel()
     some = scores[:_SAMPLE]
-    if not _are_grades(some) or not _are_grades(scores):
+    if not _are_grades(some):
         return None
     different = np.unique(some).size
     if different < 2:
         return None
-    finite = labels[np.isfinite(labels)]
-    if not finite.size:
+    oddity = _oddity(labels, different)
+    return oddity if oddity is not None and _are_grades(scores) else None
+
+
+def _oddity(labels: NDArray[Any], different: int) -> str | None:
+    """Return what is odd about labels, beside so many different scores among the first."""
+    finite = np.isfinite(labels)
+    if not finite.all():
+        labels = labels[finite]
+    if not labels.size:
         return None
-    if (finite != np.floor(finite)).any():
-        if np.unique(finite[:_SAMPLE]).size < different:
-            return None
-        return "have fractions"
-    if finite.max() <= 0 and finite.min() < 0:
-        return "are nowhere above 0"
-    return None
+    if not _are_whole(labels):
+        return "have fractions" if np.unique(labels[:_SAMPLE]).size >= different else None
+    return "are nowhere above 0" if labels.max() <= 0 and labels.min() < 0 else None
+
+
+def _are_whole(numbers: NDArray[Any]) -> bool:
+    return numbers.dtype.kind in "iub" or bool((numbers == np.floor(numbers)).all())
 
 
 def _are_grades(scores: NDArray[Any]) -> bool:
     if scores.dtype.kind == "b" or not scores.size:
         return False
-    whole = scores.dtype.kind in "iu" or bool((scores == np.floor(scores)).all())
-    return whole and scores.min() >= 0 and scores.max() <= _HIGHEST
+    return _are_whole(scores) and scores.min() >= 0 and scores.max() <= _HIGHEST

@@ -34,15 +34,13 @@ def match(lists: Lists, policy: Policy) -> Matched:
     offsets = offsets_of(lists.lengths)
     in_order = policy.ties == "order"
     found = sort_lists(lists, offsets, by_grade=not in_order)
-    opens = np.empty(found.scores.size, np.bool_)  # does a tie block begin here?
-    np.not_equal(found.scores[1:], found.scores[:-1], out=opens[1:])
-    opens[offsets[:-1][lists.lengths > 0]] = True
-
     rank = places_of(offsets)
-    if opens.all():
+    if found.opens.all():
         return _matched(lists.queries, offsets, (rank, rank, rank), found.grade, found.pool)
-    first, last, rows, block = _tie_blocks(opens, rank)
+    first, last = _tie_blocks(found.opens, rank)
     if not (in_order or found.by_grade):
+        rows = np.flatnonzero(first < last)
+        block = rows + first[rows] - rank[rows]  # the row that it begins with
         found.grade[rows] = descending_in_blocks(block, found.grade[rows])
     ranks = (first, last, rank if in_order else first)
     return _matched(lists.queries, offsets, ranks, found.grade, found.pool)
@@ -124,26 +122,31 @@ def _rounded(lists: Lists) -> Lists:
     return replace(lists, starts=ends - lists.lengths, labels=lists.labels[rows], scores=scores)
 
 
-def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints, Ints | slice, Ints]:
-    """Return the first and last rank (n,) of each row's block, the tied rows, and their blocks.
+def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints]:
+    """Return the first and last rank (n,) of the block that each row belongs to.
 
     Few ties are patched into the ranks; with many, it is faster to write all rows.
     """
     if np.count_nonzero(opens) < _MANY_TIES * opens.size:
-        starts = np.flatnonzero(opens)
-        sizes = np.diff(starts, append=opens.size)
-        first = np.repeat(rank[starts], sizes)
-        return first, first + np.repeat(sizes - 1, sizes), slice(None), np.repeat(starts, sizes)
+        return rank - _rows_above(opens), rank + _rows_above(np.append(True, opens[:0:-1]))[::-1]
     # The rows that continue a block come in runs; a run and the row before it are a block.
     continues = np.flatnonzero(~opens)
     runs = np.flatnonzero(np.diff(continues, prepend=-1) > 1)
     starts = continues[runs] - 1
     sizes = np.diff(runs, append=continues.size) + 1
-    rows, block = ranges(starts, sizes), np.repeat(starts, sizes)
+    rows = ranges(starts, sizes)
     first, last = rank.copy(), rank.copy()
-    first[rows] = rank[block]
+    first[rows] = rank[np.repeat(starts, sizes)]
     last[rows] = rank[np.repeat(starts + sizes - 1, sizes)]
-    return first, last, rows, block
+    return first, last
+
+
+def _rows_above(opens: Bools) -> Ints:
+    """Return how many rows (n,) of its block stand above each row."""
+    place = np.arange(opens.size)
+    start = place * opens
+    np.maximum.accumulate(start, out=start)
+    return np.subtract(place, start, out=place)
 
 
 def match_ranked(grades: Floats, offsets: Ints, pool: Floats, pool_offsets: Ints) -> Matched:

@@ -1,9 +1,10 @@
 """Sorting many lists of documents at a time: by score, best first, with their grades.
 
 A sort of bare integers is several times faster than one that keeps track of places. So each
-score is read as an integer, which orders the same way, and its lowest bits make room for
-what has to come along: the grade, or the place. Scores that differ in those bits alone are
-noticed afterwards, and sorted again the slow way; they are rare.
+score is read as an integer, which orders the same way, and shifted to make room below for what
+has to come along: the grade, or the place. Where there is not room enough, the lowest bits of
+the score are left out. Scores that differ in those bits alone are noticed afterwards, and
+sorted again the slow way; they are rare.
 """
 
 from collections.abc import Iterator
@@ -25,9 +26,11 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 _PADDING = 2.0
 _BUCKET_FACTOR, _BUCKET_SLACK = 1.25, 8
 
+_KEY_BITS = 64
 _SPARE_BITS = 16  # of the 52 of a score's fraction
-_SAMPLE, _OFTEN = 4, 0.1  # lists to look at, and the share of ties from which on it pays
 _LARGEST_STEP = 4095  # whole grades within such a range come along in the lowest bits
+
+Keys = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,14 @@ class Sorted:
     """Documents list after list, each by score descending.
 
     Attributes:
-        scores: (n,), or the scores negated: enough to see which are equal.
+        opens: (n,) whether a document is the first of its list with this score.
         grade: (n,) of the same documents.
         pool: (n,) the grades of each list, descending.
         by_grade: whether documents with equal scores stand by grade descending; if not, they
             stand as they come.
     """
 
-    scores: "Numbers"
+    opens: Bools
     grade: Floats
     pool: Floats
     by_grade: bool
@@ -53,13 +56,14 @@ def sort_lists(lists: "Lists", offsets: Ints, *, by_grade: bool) -> Sorted:
     lengths = lists.lengths
     if lengths.size * int(lengths.max()) <= _PADDING * int(offsets[-1]):
         return _sort_together(lists, lists.starts, lengths, by_grade=by_grade)
-    scores, grade, pool = (np.empty(offsets[-1]) for _ in range(3))
+    opens = np.empty(offsets[-1], np.bool_)
+    grade, pool = (np.empty(offsets[-1]) for _ in range(2))
     for bucket in buckets(lengths):
         part = _sort_together(lists, lists.starts[bucket], lengths[bucket], by_grade=by_grade)
         rows = ranges(offsets[bucket], lengths[bucket])
-        scores[rows], grade[rows], pool[rows] = part.scores, part.grade, part.pool
+        opens[rows], grade[rows], pool[rows] = part.opens, part.grade, part.pool
         by_grade = by_grade and part.by_grade
-    return Sorted(scores, grade, pool, by_grade)
+    return Sorted(opens, grade, pool, by_grade)
 
 
 def ranges(starts: Ints, lengths: Ints) -> Ints:
@@ -116,17 +120,11 @@ def _sort_together(lists: "Lists", starts: Ints, lengths: Ints, *, by_grade: boo
     if (starts[1:] != starts[:-1] + lengths[:-1]).any():  # the lists stand apart
         source = ranges(starts, lengths)
     scores, labels = lists.scores[source], lists.labels[source]
-    steps = _steps(labels) if by_grade and _often_tied(scores, lengths) else None
+    steps = _steps(labels) if by_grade else None
     if steps is not None:
-        highest = float(labels.max())
-        negated = _negated(scores, real, shape)
-        found = _with_grades(negated, _laid_out(steps, real, shape, 0), highest)
+        found = _sort_with_steps(scores, steps, float(labels.max()), real, shape)
         if found is not None:
-            pool = _laid_out(steps.astype(np.int16), real, shape, np.iinfo(np.int16).max)
-            pool.sort(axis=1)
-            descending = np.subtract(highest, _documents(pool, real), dtype=np.float64)
-            ascending, grades = (_documents(matrix, real) for matrix in found)
-            return Sorted(ascending, grades, descending, by_grade=True)
+            return found
     pools = _negated(labels, real, shape)
     pools.sort(axis=1)
     np.subtract(0.0, pools, out=pools)
@@ -136,20 +134,74 @@ def _sort_together(lists: "Lists", starts: Ints, lengths: Ints, *, by_grade: boo
     ordered = lists.scores[order]
     rises = ordered[1:] > ordered[:-1]
     ends = np.cumsum(lengths)
-    rises[ends[(ends > 0) & (ends < ordered.size)] - 1] = False  # from one list to the next it may
+    heads = ends[(ends > 0) & (ends < ordered.size)]  # where the next list begins
+    rises[heads - 1] = False  # from one list to the next it may
     if rises.any():
         exact = np.argsort(_negated(scores, real, shape), axis=1, kind="stable")
         order = _documents(exact + starts[:, None], real)
         ordered = lists.scores[order]
+    opens = np.ones(ordered.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=opens[1:])
+    opens[heads] = True
     grades = lists.labels[order].astype(np.float64, copy=False)
-    return Sorted(ordered, grades, _documents(pools, real), by_grade=False)
+    return Sorted(opens, grades, _documents(pools, real), by_grade=False)
 
 
-def _often_tied(scores: "Numbers", lengths: Ints) -> bool:
-    """Guess from the first few lists whether many documents tie; only speed depends on it."""
-    ends = np.cumsum(lengths[:_SAMPLE])
-    lists = np.split(scores[: ends[-1]], ends[:-1])
-    return sum(distinct(each).size for each in lists) < (1 - _OFTEN) * int(ends[-1])
+def _sort_with_steps(
+    scores: "Numbers", steps: Ints, highest: float, real: Bools | None, shape: tuple[int, int]
+) -> Sorted | None:
+    """Sort by score and, where scores are equal, by grade; None where scores are too close.
+
+    `steps` (n,) is how far each grade is below the highest.
+    """
+    bits = max(int(steps.max()).bit_length(), 1)
+    exact = _descending_keys(scores)
+    lost = max(int(exact.max()).bit_length() + bits - _KEY_BITS, 0)
+    key = exact >> lost if lost else exact
+    key = key << bits
+    key |= steps.view(np.uint64)
+    matrix = _laid_out(key, real, shape, np.iinfo(np.uint64).max)
+    matrix.sort(axis=1)
+    low = np.uint64((1 << bits) - 1)
+    step = (matrix & low).view(np.int64)
+    grade = np.subtract(highest, _documents(step, real), dtype=np.float64)
+    matrix |= low  # what is left is the score
+    opens = _opens(matrix)
+    if lost and int(np.bitwise_or.reduce(exact)) & ((1 << lost) - 1):
+        tied = np.flatnonzero(~opens.all(axis=1))
+        ascending = _laid_out(exact, real, shape, np.iinfo(np.uint64).max)[tied]
+        ascending.sort(axis=1)
+        if (_opens(ascending) != opens[tied]).any():
+            return None
+    pool = _laid_out(steps.astype(np.int32), real, shape, np.iinfo(np.int32).max)
+    pool.sort(axis=1)
+    descending = np.subtract(highest, _documents(pool, real), dtype=np.float64)
+    return Sorted(_documents(opens, real), grade, descending, by_grade=True)
+
+
+def _descending_keys(scores: "Numbers") -> Keys:
+    """Return an integer (n,) for each score, 0 for the highest, that rises as scores fall.
+
+    The bits of a float that is not negative order as the float does; of a negative one, all bits
+    but the sign are turned.
+    """
+    bits = np.add(scores, 0.0, dtype=np.float64).view(np.int64)  # + 0: there is no −0
+    lowest, highest = int(bits.min()), int(bits.max())
+    if lowest < 0:
+        sign = bits >> 63
+        sign &= np.iinfo(np.int64).max
+        bits ^= sign
+        highest = int(bits.max())
+    keys: Keys = np.subtract(np.int64(highest), bits, out=bits).view(np.uint64)  # modulo 2^64
+    return keys
+
+
+def _opens(ascending: Keys) -> Bools:
+    """Return where [list, rank] a key differs from the one before in its list."""
+    opens = np.empty(ascending.shape, np.bool_)
+    opens[:, :1] = True
+    np.not_equal(ascending[:, 1:], ascending[:, :-1], out=opens[:, 1:])
+    return opens
 
 
 def _laid_out(
@@ -186,23 +238,6 @@ def _steps(labels: "Numbers") -> Ints | None:
     below = np.subtract(highest, labels, dtype=np.float64)
     steps = below.astype(np.int64)
     return steps if (steps == below).all() else None
-
-
-def _with_grades(negated: Floats, steps: Ints, highest: float) -> tuple[Floats, Floats] | None:
-    """Return scores and grades sorted by both, or None where scores are too close.
-
-    Overwrites the scores.
-    """
-    bits = max(int(steps.max()).bit_length(), 1)
-    ascending = np.sort(negated, axis=1)
-    key = _packed(negated, steps, bits)
-    key.sort(axis=1)
-    differ = ascending[:, 1:] != ascending[:, :-1]
-    seen = (key[:, 1:] ^ key[:, :-1]) >> bits != 0
-    if (differ & ~seen).any():
-        return None
-    key &= (1 << bits) - 1
-    return ascending, np.subtract(highest, key, dtype=np.float64)
 
 
 def _places(negated: Floats) -> Ints:
