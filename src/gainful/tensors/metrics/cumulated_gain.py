@@ -8,7 +8,7 @@ from gainful.measures.discount import Discount
 from gainful.measures.measure import Measure
 from gainful.tensors.gpu_support import compiling, fusible
 from gainful.tensors.metrics.gains_and_discounts import discount_table, gains, weights
-from gainful.tensors.metrics.ranks_by_score import highest, rank, read_ties
+from gainful.tensors.metrics.ranks_by_score import highest, rank_for_sum, read_ties
 from gainful.tensors.metrics.scored_lists import read_lists, refuse_wrong_lists
 
 # A sum of n terms is off by some units in the last place; what differs from 1 by no more is 1.
@@ -140,14 +140,15 @@ def _cumulated(scores: Any, labels: Any, mask: Any, measure: Measure, ties: str)
     depth = lists.depth(measure.cutoff)
     table = discount_table(settings["discount"], settings["base"], depth)
     worth = gains(lists, settings["gain"])
-    unknown = lists.xp.any(lists.xp.isnan(worth), axis=-1, keepdims=True)
-    ranking = rank(lists, measure.cutoff, rule)
+    unknown = lists.unknown
+    if worth is not lists.grades:
+        unknown = unknown | lists.xp.any(lists.xp.isnan(worth), axis=-1, keepdims=True)
+    ranking = rank_for_sum(lists, measure.cutoff, rule)
     found = lists.total(ranking.ranked(worth) * weights(lists, ranking, table))
     if not normalised:
         return lists.result(found, unknown)
-    positive = lists.xp.where(worth > 0, worth, 0)
-    best = highest(lists.xp, positive, table.size)
-    ideal = lists.total(best * lists.constant(table))
+    best = highest(lists.xp, worth, table.size)
+    ideal = lists.total(lists.xp.where(best > 0, best, 0) * lists.constant(table))
     unknown = unknown | lists.xp.isinf(ideal)  # beyond the type: every share of it would be 0
     quotient = lists.ratio(found, ideal)
     rounding = _ROUNDING * lists.xp.finfo(lists.scores.dtype).eps

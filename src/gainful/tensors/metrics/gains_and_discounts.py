@@ -38,7 +38,7 @@ def gains(lists: ScoredLists, gain: Gain) -> Any:
                 worth = xp.where(grades == lists.constant(grade), value, worth)
         case _:
             worth = lists.numbers(gains_by_function(gain, lists.grades))
-    return xp.where(lists.valid, worth, 0)
+    return xp.where(lists.valid, worth, 0) if lists.padded else worth
 
 
 def discount_table(discount: Discount, base: float, depth: int) -> Floats:
@@ -58,7 +58,7 @@ def weights(lists: ScoredLists, ranking: Ranking, table: Floats) -> Any:
     """
     if ranking.first is None:
         return lists.constant(table[: ranking.depth])
-    padded = np.concatenate((table, np.zeros(lists.width - table.size)))
+    padded = np.concatenate((table, np.zeros(ranking.depth - table.size)))
     high, low = (lists.constant(part) for part in _running(padded))
     first, after = ranking.first, ranking.last + 1
     sums = (high[first] - high[after]) + (low[first] - low[after])

@@ -11,7 +11,13 @@ import numpy as np
 
 from gainful.measures.measure import Measure
 from gainful.tensors.metrics.gains_and_discounts import reciprocals, weights
-from gainful.tensors.metrics.ranks_by_score import Ranking, product_above, rank, read_ties
+from gainful.tensors.metrics.ranks_by_score import (
+    Ranking,
+    product_above,
+    rank,
+    rank_for_sum,
+    read_ties,
+)
 from gainful.tensors.metrics.scored_lists import ScoredLists, read_lists
 
 
@@ -158,7 +164,7 @@ def reciprocal_rank(
 
 
 def _hits(lists: ScoredLists, measure: Measure, ties: str) -> Any:
-    ranking = rank(lists, measure.cutoff, read_ties(ties))
+    ranking = rank_for_sum(lists, measure.cutoff, read_ties(ties))
     table = np.ones(lists.depth(measure.cutoff))
     found = ranking.ranked(_relevant(lists, measure))
     return lists.total(found * weights(lists, ranking, table))

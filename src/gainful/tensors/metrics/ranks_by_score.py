@@ -23,12 +23,17 @@ class Ranking:
     `order` holds their places in the list, as deep as the measure looks. `first` and `last` are
     the first and last rank, from 0, of the block that each shares; None where the order is
     certain, and every rank is a block of its own.
+
+    Where the ranking ends at a cutoff, the block there may go on below it. `across` `[..., list]`
+    tells its documents: any of them stand at its ranks, each with the mean of them all. `last` is
+    then the last rank above the cutoff.
     """
 
     xp: Any
     order: Any
     first: Any = None
     last: Any = None
+    across: Any = None
 
     @property
     def depth(self) -> int:
@@ -37,7 +42,13 @@ class Ranking:
 
     def ranked(self, values: Any) -> Any:
         """Bring values `[..., list]` into the order of ranks."""
-        return take(self.xp, values, self.order)
+        found = take(self.xp, values, self.order)
+        if self.across is None:
+            return found
+        count = self.xp.sum(self.across, axis=-1, keepdims=True, dtype=values.dtype)
+        total = self.xp.sum(self.xp.where(self.across, values, 0), axis=-1, keepdims=True)
+        mean = total / self.xp.where(count > 0, count, 1)  # a score that is NaN equals none
+        return self.xp.where(take(self.xp, self.across, self.order), mean, found)
 
     def blocks(self, counts: Any) -> tuple[Any, Any]:
         """Sum counts `[..., rank]` over what stands above each one's block, and over the block."""
@@ -51,27 +62,61 @@ class Ranking:
 
 def rank(lists: ScoredLists, cutoff: int | None, ties: str) -> Ranking:
     """Rank the documents of each list by score, down to the cutoff where ties allow."""
-    xp, width = lists.xp, lists.width
-    lowest = xp.finfo(lists.scores.dtype).min
-    # A document stands above padding, even with a score of −∞.
-    bounded = xp.where(lists.scores < lowest, lowest, lists.scores)
-    keys = xp.where(lists.valid, bounded, -float("inf"))
+    xp, keys = lists.xp, _keys(lists)
     if ties == "order":
         depth = lists.depth(cutoff)
-        order = _first_places(xp, keys, depth)
+        order = _first_places(lists, keys, depth)
         if order is None:
             order = xp.argsort(-keys, axis=-1, stable=True)[..., :depth]
         return Ranking(xp, order)
     order = xp.argsort(-keys, axis=-1, stable=True)
-    ordered = take(xp, keys, order)
+    return Ranking(xp, order, *_blocks(lists, take(xp, keys, order)))
+
+
+def rank_for_sum(lists: ScoredLists, cutoff: int | None, ties: str) -> Ranking:
+    """Rank down to the cutoff, for a sum of what documents are worth times a weight of their rank.
+
+    In such a sum every document of a block may stand for the mean of all, so that those below the
+    cutoff need no rank.
+    """
+    xp, depth = lists.xp, lists.depth(cutoff)
+    selected = None
+    if ties != "order":
+        keys = _keys(lists)
+        selected = _select(xp, keys, depth + 1)
+    if selected is None:
+        return rank(lists, cutoff, ties)
+    ordered, order = selected
+    top, places = ordered[..., :depth], order[..., :depth]
+    if lists.at_hand:  # most lists have no ties there, and need not be looked at again
+        equal = ordered[..., 1:] == ordered[..., :-1]
+        if not xp.any(equal):
+            return Ranking(xp, places)
+        if not xp.any(equal[..., -1]):
+            return Ranking(xp, places, *_blocks(lists, top))
+    return Ranking(xp, places, *_blocks(lists, top), keys == top[..., -1:])
+
+
+def _keys(lists: ScoredLists) -> Any:
+    """Return scores `[..., list]`, and −∞ where there is no document."""
+    if not lists.padded:
+        return lists.scores
+    lowest = lists.xp.finfo(lists.scores.dtype).min
+    # A document stands above padding, even with a score of −∞.
+    bounded = lists.xp.where(lists.scores < lowest, lowest, lists.scores)
+    return lists.xp.where(lists.valid, bounded, -float("inf"))
+
+
+def _blocks(lists: ScoredLists, ordered: Any) -> tuple[Any, Any]:
+    """Return the first and last rank, from 0, of the block of each score `[..., rank]`."""
+    xp, depth = lists.xp, int(ordered.shape[-1])
     differs = ordered[..., 1:] != ordered[..., :-1]
     edge = xp.ones_like(lists.valid[..., :1])
-    places = lists.places()
+    ranks = lists.places()[:depth]
     opens, closes = (xp.concat(parts, axis=-1) for parts in ([edge, differs], [differs, edge]))
-    first = _running_highest(xp, xp.where(opens, places, 0))
-    ends = xp.flip(xp.where(closes, width - 1 - places, 0), axis=-1)
-    last = width - 1 - xp.flip(_running_highest(xp, ends), axis=-1)
-    return Ranking(xp, order, first, last)
+    first = _running_highest(xp, xp.where(opens, ranks, 0))
+    ends = xp.flip(xp.where(closes, depth - 1 - ranks, 0), axis=-1)
+    return first, depth - 1 - xp.flip(_running_highest(xp, ends), axis=-1)
 
 
 def read_ties(ties: object) -> str:
@@ -81,14 +126,33 @@ def read_ties(ties: object) -> str:
 
 def highest(xp: Any, values: Any, depth: int) -> Any:
     """Return the highest values of each list down to a depth, descending."""
-    if _SMALL_BESIDE * depth <= values.shape[-1]:
-        if is_torch(xp):
-            return xp.topk(values, depth).values
-        if is_jax(xp):
-            from jax import lax
-
-            return lax.top_k(values, depth)[0]
+    selected = None if is_numpy_namespace(xp) else _select(xp, values, depth)
+    if selected is not None:
+        return selected[0]
     return -xp.sort(-values, axis=-1)[..., :depth]
+
+
+def _select(xp: Any, values: Any, depth: int) -> tuple[Any, Any] | None:
+    """Select the highest values of each list, descending, and their places.
+
+    Which of equal ones is left open. None where a sort is as fast, or the library has no selection.
+    """
+    if _SMALL_BESIDE * depth > values.shape[-1]:
+        return None
+    if is_torch(xp):
+        found, places = xp.topk(values, depth)
+        return found, places
+    if is_jax(xp):
+        from jax import lax
+
+        found, places = lax.top_k(values, depth)
+        return found, places
+    if is_numpy_namespace(xp):
+        places = xp.argpartition(-values, depth - 1, axis=-1)[..., :depth]
+        found = take(xp, values, places)
+        order = xp.argsort(-found, axis=-1)
+        return take(xp, found, order), take(xp, places, order)
+    return None
 
 
 def take(xp: Any, values: Any, places: Any) -> Any:
@@ -104,14 +168,18 @@ def product_above(xp: Any, factors: Any) -> Any:
     return xp.cumprod(shifted, -1)
 
 
-def _first_places(xp: Any, keys: Any, depth: int) -> Any:
+def _first_places(lists: ScoredLists, keys: Any, depth: int) -> Any:
     """Select the places of the highest keys, the first of equal ones first.
 
     None where the cutoff is deep, or the library has no selection that does this.
     """
-    width = keys.shape[-1]
+    xp, width = lists.xp, lists.width
     if _SMALL_BESIDE * depth > width:
         return None
+    if lists.at_hand:  # where there are no equal ones, any selection does
+        selected = _select(xp, keys, depth + 1)
+        if selected is not None and not xp.any(selected[0][..., 1:] == selected[0][..., :-1]):
+            return selected[1][..., :depth]
     plain = xp.where(keys == 0, 0.0, keys)  # −0.0 is the same score as 0.0
     if is_jax(xp):
         from jax import lax

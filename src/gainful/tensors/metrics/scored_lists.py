@@ -15,7 +15,13 @@ from gainful.array_types import Bools
 from gainful.errors import InputError, warn
 from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.tensors.array_checks import FLOATS, holds_numbers, refuse_sparse, type_of
-from gainful.tensors.metrics.array_libraries import device_of, is_jax, is_torch, namespace_of
+from gainful.tensors.metrics.array_libraries import (
+    device_of,
+    is_at_hand,
+    is_jax,
+    is_torch,
+    namespace_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +29,8 @@ class ScoredLists:
     """Documents `[..., list]`, scores and grades in the type that is computed in.
 
     `scores` and `grades` are 0 where `valid` is False, that is, where there is no document;
-    `unknown` `[..., 1]` is True where the score or the grade of some document is NaN; `xp` is
+    `padded` says whether there may be such places, and `at_hand` whether the numbers can be looked
+    at without waiting for them; `unknown` `[..., 1]` is True where the score or the grade of some document is NaN; `xp` is
     the namespace of the arrays and `dtype` the type of the result.
     """
 
@@ -33,6 +40,8 @@ class ScoredLists:
     valid: Any
     unknown: Any
     dtype: Any
+    padded: bool
+    at_hand: bool
 
     @property
     def width(self) -> int:
@@ -89,16 +98,20 @@ def read_lists(scores: Any, labels: Any, mask: Any = None) -> ScoredLists:
         _warn_if_swapped(scores, labels, mask)
     dtype = xp.float64 if type_of(scores) == "float64" else xp.float32
     # A measure is flat wherever it has a gradient by scores, and labels are not learned.
-    numbers, grades = (xp.astype(_constant(xp, array), dtype) for array in (scores, labels))
-    valid = xp.ones_like(scores, dtype=xp.bool) if mask is None else mask
-    nan = valid & (xp.isnan(numbers) | xp.isnan(grades))
+    numbers, grades = (
+        xp.astype(_constant(xp, array), dtype, copy=False) for array in (scores, labels)
+    )
+    if mask is not None:
+        numbers, grades = (xp.where(mask, array, 0) for array in (numbers, grades))
     return ScoredLists(
         xp=xp,
-        scores=numbers if mask is None else xp.where(valid, numbers, 0),
-        grades=grades if mask is None else xp.where(valid, grades, 0),
-        valid=valid,
-        unknown=xp.any(nan, axis=-1, keepdims=True),
+        scores=numbers,
+        grades=grades,
+        valid=xp.ones_like(scores, dtype=xp.bool) if mask is None else mask,
+        unknown=xp.any(xp.isnan(numbers) | xp.isnan(grades), axis=-1, keepdims=True),
         dtype=scores.dtype,
+        padded=mask is not None,
+        at_hand=is_at_hand(scores),
     )
 
 
