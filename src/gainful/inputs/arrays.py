@@ -182,6 +182,9 @@ def _no_numbers(array: AnyArray, name: str) -> InputError:
 
 
 def _refuse_infinite(array: AnyArray, name: str, valid: Bools | None) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()):  # as one that is not makes the sum
+            return
     finite = np.isfinite(array)
     if valid is not None:
         finite |= ~valid

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 _HIGHEST = 4  # the highest grade of the usual scales
 _SAMPLE = 1024  # numbers that tell at once that most scores are no grades
+_PART = 1 << 15  # numbers to look at together: they stay in the cache
 
 
 def swapped_arguments(labels: NDArray[Any], scores: NDArray[Any]) -> str | None:
@@ -35,18 +36,19 @@ def swapped_arguments(labels: NDArray[Any], scores: NDArray[Any]) -> str | None:
 
 def _oddity(labels: NDArray[Any], different: int) -> str | None:
     """Return what is odd about labels, beside so many different scores among the first."""
-    finite = np.isfinite(labels)
-    if not finite.all():
-        labels = labels[finite]
-    if not labels.size:
-        return None
     if not _are_whole(labels):
+        finite = np.isfinite(labels)
+        if not finite.all():
+            return _oddity(labels[finite], different)
         return "have fractions" if np.unique(labels[:_SAMPLE]).size >= different else None
-    return "are nowhere above 0" if labels.max() <= 0 and labels.min() < 0 else None
+    return "are nowhere above 0" if labels.size and labels.max() <= 0 > labels.min() else None
 
 
 def _are_whole(numbers: NDArray[Any]) -> bool:
-    return numbers.dtype.kind in "iub" or bool((numbers == np.floor(numbers)).all())
+    if numbers.dtype.kind in "iub":
+        return True
+    parts = (numbers[at : at + _PART] for at in range(0, numbers.size, _PART))
+    return all((part == np.floor(part)).all() for part in parts)
 
 
 def _are_grades(scores: NDArray[Any]) -> bool:

@@ -128,7 +128,14 @@ def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints]:
     Few ties are patched into the ranks; with many, it is faster to write all rows.
     """
     if np.count_nonzero(opens) < _MANY_TIES * opens.size:
-        return rank - _rows_above(opens), rank + _rows_above(np.append(True, opens[:0:-1]))[::-1]
+        block = opens.astype(np.int64)  # to add up truths takes NumPy several times as long
+        np.cumsum(block, out=block)
+        block -= 1
+        starts = np.flatnonzero(opens)
+        first = rank[starts]
+        last = first + np.diff(starts, append=opens.size)
+        last -= 1
+        return first[block], last[block]
     # The rows that continue a block come in runs; a run and the row before it are a block.
     continues = np.flatnonzero(~opens)
     runs = np.flatnonzero(np.diff(continues, prepend=-1) > 1)
@@ -139,14 +146,6 @@ def _tie_blocks(opens: Bools, rank: Ints) -> tuple[Ints, Ints]:
     first[rows] = rank[np.repeat(starts, sizes)]
     last[rows] = rank[np.repeat(starts + sizes - 1, sizes)]
     return first, last
-
-
-def _rows_above(opens: Bools) -> Ints:
-    """Return how many rows (n,) of its block stand above each row."""
-    place = np.arange(opens.size)
-    start = place * opens
-    np.maximum.accumulate(start, out=start)
-    return np.subtract(place, start, out=place)
 
 
 def match_ranked(grades: Floats, offsets: Ints, pool: Floats, pool_offsets: Ints) -> Matched:
