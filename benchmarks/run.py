@@ -88,6 +88,48 @@ def ragged(turns: int) -> Result:
     )
 
 
+def tensors(turns: int, *, digits: int | None) -> Result:
+    import torch
+
+    labels, scores = (
+        torch.from_numpy(array).float() for array in data.batch(10_000, 100, digits=digits)
+    )
+
+    def theirs():
+        return torch.topk(scores, 10)
+
+    def ours():
+        return gf.metrics.ndcg(scores, labels, k=10)
+
+    expected = gf.evaluate_arrays(labels=labels, scores=scores, measures="nDCG@10")["nDCG@10"]
+    assert abs(float(ours().double().mean()) - expected) < 1e-6  # of single precision
+    kind = "no ties" if digits is None else f"scores rounded to {digits} digits"
+    work = f"W3 gf.metrics.ndcg(k=10) of tensors 10,000 × 100 on the CPU ({kind})"
+    goal = "≥ 0.25× (≤ 4 times)" if digits is None else "≥ 0.125× (≤ 8 times)"
+    times = take_turns(theirs, ours, turns=turns, ours_each=8, theirs_each=8)
+    return Result(work, "torch.topk, and nothing else", *times, goal=goal)
+
+
+def long_curve(turns: int) -> Result:
+    rng = np.random.default_rng(5)
+    docs = [f"D{number}" for number in range(100_000)]
+    run = {"q": dict(zip(docs, rng.random(len(docs)).tolist(), strict=True))}
+    judgments = {"q": dict(zip(docs, rng.integers(0, 4, len(docs)).tolist(), strict=True))}
+    some = docs[:10_000]
+    part = [{"q": {doc: each["q"][doc] for doc in some}} for each in (judgments, run)]
+
+    def theirs():
+        for _ in range(10):
+            gf.curve(*part, "nDCG", upto=len(some))
+
+    def ours():
+        return gf.curve(judgments, run, "nDCG", upto=len(docs))
+
+    work = "W2 gf.curve, one list of 100,000 documents, upto=100,000"
+    times = take_turns(theirs, ours, turns=turns, ours_each=1)
+    return Result(work, "gainful, ten lists of 10,000", *times, goal="≥ 0.8× (linear)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=5, help="how often each pair takes turns")
@@ -101,13 +143,19 @@ def main() -> None:
     # As an installer does: modules are compiled once, not in the first process that is timed.
     compileall.compile_dir(Path(gf.__file__).parent, quiet=1)
     works = {
-        "W3": lambda: [dense(options.turns, digits=digits) for digits in (None, 2, 1, 0)],
+        "W3": lambda: [
+            *(dense(options.turns, digits=digits) for digits in (None, 2, 1, 0)),
+            *(tensors(options.turns, digits=digits) for digits in (None, 2)),
+        ],
         "W4": lambda: [ragged(options.turns)],
         "W1": lambda: files.trec(options.queries, max(options.turns - 2, 1)),
         "W5": lambda: files.parquet(options.rows, max(options.turns - 3, 1)),
         "W6": lambda: significance.resampling(options.turns),
         # Last: millions of objects leave a heap behind that slows everything after it.
-        "W2": lambda: [dicts(options.queries, max(options.turns - 2, 1))],
+        "W2": lambda: [
+            long_curve(max(options.turns - 2, 1)),
+            dicts(options.queries, max(options.turns - 2, 1)),
+        ],
     }
     write = as_markdown if options.markdown else as_text
     if options.only in (None, "W9"):

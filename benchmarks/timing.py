@@ -23,12 +23,17 @@ class Result:
 
 
 def take_turns(
-    theirs: Callable[[], object], ours: Callable[[], object], *, turns: int, ours_each: int
+    theirs: Callable[[], object],
+    ours: Callable[[], object],
+    *,
+    turns: int,
+    ours_each: int,
+    theirs_each: int = 1,
 ):
-    """Return the best time of each; ours is short, and so is called more often in its turn."""
+    """Return the best time of each; what is short is called more often in its turn."""
     best = [float("inf"), float("inf")]
     for _ in range(turns):
-        for place, (call, times) in enumerate(((theirs, 1), (ours, ours_each))):
+        for place, (call, times) in enumerate(((theirs, theirs_each), (ours, ours_each))):
             time.sleep(_REST)
             for _ in range(times):
                 gc.collect()

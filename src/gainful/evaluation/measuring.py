@@ -1,7 +1,7 @@
 """Every measure of every query: how each family is computed (`COMPUTE`), batch by batch on all cores."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
@@ -45,13 +45,8 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
 
     Measures that differ in their cutoff alone are computed together.
     """
-    together: dict[tuple[object, ...], list[int]] = {}
-    for column, measure in enumerate(measures):
-        together.setdefault((measure.name, measure.settings), []).append(column)
     values = np.empty((len(sheet.matched.queries), len(measures)))
-    for columns in together.values():
-        first = measures[columns[0]]
-        cutoffs = [measures[column].cutoff for column in columns]
+    for first, columns, cutoffs in _by_cutoffs(measures):
         sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
         # A sum that is too large is refused below, with a name, instead of warned about here.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -60,15 +55,30 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
     return values
 
 
-def empty_for(sheet: Worksheet, measure: Measure) -> Bools:
-    """Return where (q,) a query has nothing that a measure could find."""
-    parameters = measure.parameters
-    if "rel" in parameters:
-        nothing: Bools = relevant_total(sheet, parameters["rel"]) == 0
-        return nothing
-    if measure.name in cumulated_gain.EMPTY:
-        return cumulated_gain.EMPTY[measure.name](sheet, parameters, measure.cutoff)
-    return sheet.empty(parameters.get("gain", _LINEAR))
+def _by_cutoffs(
+    measures: Sequence[Measure],
+) -> Iterator[tuple[Measure, list[int], list[int | None]]]:
+    """Yield measures that differ in their cutoff alone: the first, all columns, and all cutoffs."""
+    together: dict[tuple[object, ...], list[int]] = {}
+    for column, measure in enumerate(measures):
+        together.setdefault((measure.name, measure.settings), []).append(column)
+    for columns in together.values():
+        yield measures[columns[0]], columns, [measures[column].cutoff for column in columns]
+
+
+def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
+    """Return where [query, measure] a query has nothing that a measure could find."""
+    found = np.empty((len(sheet.matched.queries), len(measures)), np.bool_)
+    for first, columns, cutoffs in _by_cutoffs(measures):
+        parameters = first.parameters
+        if "rel" in parameters:
+            nothing: Bools = (relevant_total(sheet, parameters["rel"]) == 0)[:, None]
+        elif first.name in cumulated_gain.EMPTY:
+            nothing = cumulated_gain.EMPTY[first.name](sheet, parameters, cutoffs)
+        else:
+            nothing = sheet.empty(parameters.get("gain", _LINEAR))[:, None]
+        found[:, columns] = nothing
+    return found
 
 
 def _refuse_overflow(values: Floats, sheet: Worksheet, measures: Sequence[Measure]) -> None:
@@ -162,16 +172,17 @@ def _measure(
     matched: Matched, measures: Sequence[Measure], policy: Policy, depth: int | None
 ) -> Measured:
     sheet = Worksheet(matched, policy)
-    if sheet.certain:
-        tied = np.zeros(len(matched.queries), np.int64)
-    else:
-        rows = np.flatnonzero(matched.rank_first < matched.rank_last)
-        tied = np.diff(np.searchsorted(rows, matched.offsets))
+    tied = np.zeros(len(matched.queries), np.int64)
+    if not sheet.certain and matched.rank.size:
+        rows = matched.rank_first < matched.rank_last
+        starts, ends = matched.offsets[:-1], matched.offsets[1:]
+        filled = starts < ends
+        tied[filled] = np.add.reduceat(rows, starts[filled], dtype=np.int64)
     seen, unjudged = _looked_at(sheet, depth)
     return Measured(
         queries=matched.queries,
         values=compute(sheet, measures),
-        empty=np.stack([empty_for(sheet, measure) for measure in measures], axis=1),
+        empty=empty_for(sheet, measures),
         missing=matched.missing,
         tied=tied,
         seen=seen,

@@ -116,7 +116,7 @@ class Sums:
     def _empty(self) -> list[bool]:
         if not self.measure.family.normalised:
             return [False] * len(self.sheet.matched.queries)
-        found: list[bool] = empty_for(self.sheet, self.measure).tolist()
+        found: list[bool] = empty_for(self.sheet, [self.measure])[:, 0].tolist()
         return found
 
     def best_gains(self, place: int) -> list[float]:

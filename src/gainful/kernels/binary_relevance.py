@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Floats, Ints
-from gainful.kernels.row_sums import counts, sums
+from gainful.kernels.row_sums import counts, sums, sums_down_to
 
 _EPSILON = 1e-5  # of infAP, which keeps its shares from 0/0
 
@@ -39,12 +39,7 @@ def reciprocal_rank(rank: Ints, owner: Ints, place: Ints, queries: int, cutoffs:
 
 def precision_sums(rank: Ints, owner: Ints, place: Ints, queries: int, cutoffs: Ints) -> Floats:
     """Return Σ place/rank (q, c) over the rows down to each cutoff: R times average precision."""
-    precisions = place / rank
-    found = np.empty((queries, cutoffs.size))
-    for column, cutoff in enumerate(cutoffs.tolist()):
-        near = rank <= cutoff
-        found[:, column] = sums(precisions[near], owner[near], queries)
-    return found
+    return sums_down_to(place / rank, rank, owner, queries, cutoffs)
 
 
 def interpolated(rank: Ints, owner: Ints, place: Ints, queries: int, needed: Ints) -> Floats:

@@ -10,20 +10,26 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import owners
-from gainful.kernels.row_sums import at_rank, running_counts, running_sums, steps, sums
+from gainful.kernels.row_sums import (
+    at_rank,
+    running_counts,
+    running_sums,
+    steps,
+    sums,
+    sums_down_to,
+)
 
 _FEW_LEVELS = 64
 
 
 def cascade(chances: Floats, rank: Ints, offsets: Ints, cutoffs: Ints) -> Floats:
     """Return Σ (1/rank)·s·Π of (1−s) above (q, c): ERR, from the chances s (n,) to satisfy."""
-    found = np.zeros((offsets.size - 1, cutoffs.size))
+    terms = np.empty(chances.size)
     going_on = np.ones(offsets.size - 1)
     for queries, rows in steps(offsets):
-        terms = going_on[queries] * chances[rows] / rank[rows]
-        found[queries] += np.where(rank[rows, None] <= cutoffs, terms[:, None], 0.0)
+        terms[rows] = going_on[queries] * chances[rows] / rank[rows]
         going_on[queries] *= 1.0 - chances[rows]
-    return found
+    return sums_down_to(terms, rank, owners(offsets), offsets.size - 1, cutoffs)
 
 
 def blended(
@@ -42,13 +48,7 @@ def blended(
     ideal_gain = at_rank(running_sums(pool, pool_offsets), pool_offsets, owner, rank)
     place = running_counts(positive, offsets)
     terms = np.where(positive, (place + beta * found_gain) / (rank + beta * ideal_gain), 0.0)
-    return np.stack(
-        [
-            sums(np.where(rank <= cutoff, terms, 0.0), owner, offsets.size - 1)
-            for cutoff in cutoffs.tolist()
-        ],
-        axis=1,
-    )
+    return sums_down_to(terms, rank, owner, offsets.size - 1, cutoffs)
 
 
 def graded_precision(

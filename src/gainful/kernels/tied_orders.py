@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.array_types import Floats, Ints
-from gainful.kernels.row_sums import sums
+from gainful.kernels.row_sums import sums_down_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,7 @@ def precision_sums(of: Blocks, queries: int, cutoffs: Ints) -> Floats:
     # Of the others in the block, a share (r−1)/(t−1) is relevant.
     above = of.relevant_before[block] + step * (relevant - 1) / np.maximum(size - 1, 1)
     terms = relevant / size * (above + 1.0) / rank
-    return np.stack(
-        [
-            sums(np.where(rank <= cutoff, terms, 0.0), of.owner[block], queries)
-            for cutoff in cutoffs.tolist()
-        ],
-        axis=1,
-    )
+    return sums_down_to(terms, rank, of.owner[block], queries, cutoffs)
 
 
 def first_relevant(of: Blocks, queries: int, cutoffs: Ints) -> tuple[Floats, Floats]:
@@ -67,16 +61,19 @@ def first_relevant(of: Blocks, queries: int, cutoffs: Ints) -> tuple[Floats, Flo
     owner, before, size, relevant = (
         array[first] for array in (of.owner, of.before, of.size, of.relevant)
     )
-    reciprocal, success = np.zeros((2, queries, cutoffs.size))
+    lengths = size - relevant + 1  # the ranks at which the first may stand
+    starts = np.cumsum(lengths) - lengths
+    chances = np.empty(int(lengths.sum()))
     none_yet = np.ones(owner.size)  # the chance that no relevant document stands so far
-    for step in range(int((size - relevant).max(initial=-1)) + 1):
-        going = step <= size - relevant
-        chance = np.where(going, none_yet * relevant / np.maximum(size - step, 1), 0.0)
-        rank = before + step + 1
-        near = rank[:, None] <= cutoffs
-        reciprocal[owner] += np.where(near, (chance / rank)[:, None], 0.0)
-        success[owner] += np.where(near, chance[:, None], 0.0)
-        none_yet = none_yet - chance
+    for step in range(int(lengths.max(initial=0))):
+        going = np.flatnonzero(step < lengths)
+        chance = none_yet[going] * relevant[going] / (size[going] - step)
+        chances[starts[going] + step] = chance
+        none_yet[going] -= chance
+    rank = np.arange(1, chances.size + 1) + np.repeat(before - starts, lengths)
+    query = np.repeat(owner, lengths)
+    reciprocal = sums_down_to(chances / rank, rank, query, queries, cutoffs)
+    success = sums_down_to(chances, rank, query, queries, cutoffs)
     return reciprocal, np.minimum(success, 1.0)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 from gainful.kernels.binary_relevance import ratio
 from gainful.kernels.cumulated_gain import owners
-from gainful.kernels.row_sums import running_sums, steps, sums
+from gainful.kernels.row_sums import running_sums, steps, sums, sums_down_to
 
 _DEEP = 1000  # ranks of an overlap, as its authors' program has
 _ROUNDING = 1e-9  # ten tenths add up to a little less than 1
@@ -17,10 +17,7 @@ def geometric(
 ) -> Floats:
     """Return (1−p) Σ w·p^(rank−1) (q, c): RBP."""
     terms = worth * p ** (rank - 1.0)
-    return (1.0 - p) * np.stack(
-        [sums(np.where(rank <= cutoff, terms, 0.0), owner, queries) for cutoff in cutoffs.tolist()],
-        axis=1,
-    )
+    return (1.0 - p) * sums_down_to(terms, rank, owner, queries, cutoffs)
 
 
 def geometric_residual(rank: Ints, owner: Ints, retrieved: Ints, p: float, cutoffs: Ints) -> Floats:

@@ -94,7 +94,13 @@ class Measure:
         >>> Measure("nDCG").at(5)
         Measure('nDCG@5')
         """
-        return Measure(self.name, cutoff=cutoff, **self.parameters)
+        refuse_wrong_cutoff(self.family, cutoff)
+        # All else is right already, and a curve has thousands of cutoffs.
+        found = object.__new__(Measure)
+        object.__setattr__(found, "name", self.name)
+        object.__setattr__(found, "settings", self.settings)
+        object.__setattr__(found, "cutoff", None if cutoff is None else read_cutoff(cutoff))
+        return found
 
     def __str__(self) -> str:
         written = ", ".join(

@@ -94,28 +94,30 @@ def _usual(parameters: Parameters) -> bool:
     return bool(parameters["ideal"] == "judged" and parameters["depth"] == "cutoff")
 
 
-def without_ideal(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Bools:
-    """Return where (q,) an nDCG has nothing to divide by: its ideal is not above 0, or the worst.
+def without_ideal(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Bools:
+    """Return where (q, c) an nDCG has nothing to divide by: its ideal is not above 0, or the worst.
 
     Of the documents of a run that lacks the query nothing is known: that it is missing says more.
     """
     minmax = parameters["norm"] == "minmax"
     if _usual(parameters) and sheet.policy.negative != "both" and not minmax:
-        return without_gain(sheet, parameters, cutoff)
+        return without_gain(sheet, parameters, cutoffs)
     with np.errstate(over="ignore", invalid="ignore"):
-        worst = _worst(sheet, parameters, [cutoff])[:, 0] if minmax else 0.0
-        nothing: Bools = _idcg(sheet, parameters, [cutoff])[:, 0] <= worst
+        worst = _worst(sheet, parameters, cutoffs) if minmax else 0.0
+        nothing: Bools = _idcg(sheet, parameters, cutoffs) <= worst
     if "retrieved" in (parameters["ideal"], parameters["depth"]):
-        return nothing & ~sheet.matched.missing
+        return nothing & ~sheet.matched.missing[:, None]
     return nothing
 
 
-def without_gain(sheet: Worksheet, parameters: Parameters, cutoff: int | None) -> Bools:
-    """Return where (q,) no document has a positive gain, neither a judged nor an absent one."""
+def without_gain(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Bools:
+    """Return where (q, c) no document has a positive gain, neither a judged nor an absent one.
+
+    Absent documents belong to the measures with a cutoff.
+    """
     gain = parameters["gain"]
-    if cutoff is not None and sheet.absent_gain(gain) > 0:
-        return np.zeros(len(sheet.matched.queries), np.bool_)
-    return sheet.empty(gain)
+    judged_alone = [cutoff is None or sheet.absent_gain(gain) <= 0 for cutoff in cutoffs]
+    return sheet.empty(gain)[:, None] & judged_alone
 
 
 def _worst(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
@@ -219,13 +221,13 @@ COMPUTE: Mapping[str, Compute] = {
 }
 
 
-EMPTY: Mapping[str, Callable[[Worksheet, Parameters, int | None], Bools]] = {
+EMPTY: Mapping[str, Callable[[Worksheet, Parameters, Cutoffs], Bools]] = {
     "CG": without_gain,
     "DCG": without_gain,
     "IDCG": without_gain,
     "nDCG": without_ideal,
 }
-"""Where (q,) a query has nothing that a measure could find, of those that count absent documents."""
+"""Where (q, c) a query has nothing that a measure could find, of those that count absent documents."""
 
 
 def _absent_sum(
