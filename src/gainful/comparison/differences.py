@@ -250,6 +250,7 @@ class _Found:
     rows: NDArray[np.intp]
     base: Floats
     run: Floats
+    means: tuple[float, float]  # of base and run
     apart: Floats  # run − base, but for rounding
     moments: Moments
     columns: _Columns
@@ -404,6 +405,7 @@ def _of_group(
     measures: Sequence[int],
 ) -> dict[tuple[int, Pair], _Found]:
     cube = paired.values[rows][:, :, measures]
+    means = [[_mean(column) for column in one.T] for one in cube.swapaxes(0, 1)]
     keys = [(place, pair) for place in range(len(measures)) for pair in pairs]
     columns = np.stack(
         [paired.apart(rows, one, two, measures[m]) for m, (one, two) in keys], axis=1
@@ -424,6 +426,7 @@ def _of_group(
             rows=rows,
             base=cube[:, one, m],
             run=cube[:, two, m],
+            means=(means[one][m], means[two][m]),
             apart=columns[:, at],
             moments=moments(columns[:, at]),
             columns=held,
@@ -448,6 +451,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
     measure = paired.measures[found.measure]
     interval = found.interval(settings.interval)
     sides = signs(found.apart, tie=settings.tie)
+    changed = signs(found.apart) if settings.tie else sides
     grounds = Grounds(
         measure,
         names[0],
@@ -465,8 +469,8 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         base=names[0],
         run=names[1],
         queries=found.moments.count,
-        base_mean=_mean(found.base),
-        run_mean=_mean(found.run),
+        base_mean=found.means[0],
+        run_mean=found.means[1],
         difference=found.moments.mean,
         sd=found.moments.sd,
         effect=found.moments.effect,
@@ -481,7 +485,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         wins=int((sides > 0).sum()),
         ties=int((sides == 0).sum()),
         losses=int((sides < 0).sum()),
-        changed=int((signs(found.apart, tie=0.0) != 0).sum()),
+        changed=int((changed != 0).sum()),
         moved=_moved(paired, found),
         verdict=verdict(grounds, settings),
     )

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
@@ -138,28 +138,37 @@ def _ranges(units: Floats, draws: Draws) -> Floats:
 
     def work(generator: np.random.Generator, count: int) -> Floats:
         sums = np.zeros((len(packs), count, systems, width))
+        places = _places(step, count, systems)
+        # One array for what is taken: asking the system for a new one takes longer than filling it.
+        spare, added = np.empty((step, count, systems, width)), np.empty((count, systems, width))
         for start in range(0, queries, step):
             some = min(step, queries - start)
-            order = _orders(generator, (some, count, systems))
+            order = _orders(generator, places[:some])
             rows = slice(start * systems, (start + some) * systems)
             for pack, total in zip(packs, sums, strict=True):
-                total += np.take(pack[rows], order, axis=0).sum(axis=0)
+                # A mode other than "raise" writes to `out` without a copy between.
+                taken = np.take(pack[rows], order, axis=0, out=spare[:some], mode="clip")
+                total += np.add.reduce(taken, axis=0, out=added)
         ranges: Floats = np.ptp(sums, axis=2)  # (packs, count, width)
         return ranges.swapaxes(0, 1).reshape(count, -1)[:, :measures]
 
     return np.concatenate(draws.in_blocks(Purpose.TUKEY, size, work))
 
 
-def _orders(generator: np.random.Generator, shape: tuple[int, int, int]) -> Ints:
-    """Return (q, r, m): the places q·m to q·m + m − 1 of the scores of each query, in random order.
+def _places(queries: int, resamples: int, systems: int) -> NDArray[np.uint64]:
+    """Return (q, r, m): the places q·m to q·m + m − 1 of the scores of each query, in order."""
+    places = np.arange(queries * systems, dtype=np.uint64).reshape(queries, 1, systems)
+    return places.repeat(resamples, axis=1)
+
+
+def _orders(generator: np.random.Generator, places: NDArray[np.uint64]) -> Ints:
+    """Return (q, r, m): the places of the scores of each query, in random order.
 
     Random numbers that have a place in their low bits are sorted; those above them, some fifty,
     are all but never tied.
     """
-    queries, _, systems = shape
-    places = np.arange(queries * systems, dtype=np.uint64).reshape(queries, 1, systems)
-    low = np.uint64((1 << (queries * systems - 1).bit_length()) - 1)
-    keys = generator.integers(0, 1 << 64, shape, np.uint64)
+    low = np.uint64((1 << (places.shape[0] * places.shape[2] - 1).bit_length()) - 1)
+    keys = generator.integers(0, 1 << 64, places.shape, np.uint64)
     keys &= ~low
     keys |= places
     keys.sort(axis=2)

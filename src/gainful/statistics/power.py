@@ -14,7 +14,12 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.rendering.table_formats import Table, as_html, as_text
 from gainful.statistics.argument_checks import read_positive, read_share
-from gainful.statistics.distributions import normal_quantile, t_power
+from gainful.statistics.distributions import (
+    normal_quantile,
+    t_power,
+    t_power_near,
+    t_power_reaches,
+)
 from gainful.writing.result import Result
 
 USUAL_POWER = 0.8
@@ -153,16 +158,16 @@ def queries_needed(
     # The power grows with the queries. A guess is next to the answer: widen around it, then halve.
     enough = few = _guess(shift, wanted, level)
     step = 1
-    while few >= _FEWEST and _power(shift, few, level) >= wanted:
+    while few >= _FEWEST and _reaches(wanted, shift, few, level):
         enough, few, step = few, max(few - step, _FEWEST - 1), 2 * step
-    while enough == few or _power(shift, enough, level) < wanted:
+    while enough == few or not _reaches(wanted, shift, enough, level):
         few, enough, step = enough, enough + step, 2 * step
     while enough - few > 1:
         middle = (few + enough) // 2
-        if _power(shift, middle, level) < wanted:
-            few = middle
-        else:
+        if _reaches(wanted, shift, middle, level):
             enough = middle
+        else:
+            few = middle
     return enough
 
 
@@ -170,7 +175,8 @@ def _guess(shift: float, wanted: float, alpha: float) -> int:
     """Return about how many queries have the power that is wanted: Φ⁻¹(power) is near shift·√n."""
     aim, critical = normal_quantile(np.array([wanted, alpha / 2])).tolist()
     root = math.sqrt(((aim - critical) / shift) ** 2 + critical**2 / 2)
-    found = _power(shift, max(round(root**2), _FEWEST), alpha)
+    queries = max(round(root**2), _FEWEST)
+    found = t_power_near(shift * math.sqrt(queries), queries - 1, alpha)
     if 0 < found < 1:
         root += (aim - float(normal_quantile(np.array(found)))) / shift
     return max(math.ceil(root**2), _FEWEST)
@@ -186,18 +192,22 @@ def detectable(sd: float, queries: int, power: float = USUAL_POWER, alpha: float
     count = arguments.whole(queries, "queries", least=_FEWEST, most=_MOST)
     wanted, level = _wanted(power, alpha)
     low, high = 0.0, 1.0  # in standard deviations
-    while _power(high, count, level) < wanted:
+    while not _reaches(wanted, high, count, level):
         low, high = high, 2 * high
     while (middle := (low + high) / 2) not in (low, high):
-        if _power(middle, count, level) < wanted:
-            low = middle
-        else:
+        if _reaches(wanted, middle, count, level):
             high = middle
+        else:
+            low = middle
     return high * spread
 
 
 def _power(shift: float, queries: int, alpha: float) -> float:
     return t_power(shift * math.sqrt(queries), queries - 1, alpha)
+
+
+def _reaches(wanted: float, shift: float, queries: int, alpha: float) -> bool:
+    return t_power_reaches(wanted, shift * math.sqrt(queries), queries - 1, alpha)
 
 
 def _wanted(power: object, alpha: object) -> tuple[float, float]:
