@@ -157,8 +157,7 @@ def _sort_with_steps(
     bits = max(int(steps.max()).bit_length(), 1)
     exact = _descending_keys(scores)
     lost = max(int(exact.max()).bit_length() + bits - _KEY_BITS, 0)
-    key = exact >> lost if lost else exact
-    key = key << bits
+    key: Keys = (exact >> np.uint64(lost) if lost else exact) << np.uint64(bits)
     key |= steps.view(np.uint64)
     matrix = _laid_out(key, real, shape, np.iinfo(np.uint64).max)
     matrix.sort(axis=1)
