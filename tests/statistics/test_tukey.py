@@ -12,7 +12,7 @@ from statsmodels.stats.anova import anova_lm
 
 import gainful as gf
 from gainful.statistics.distributions import range_upper
-from gainful.statistics.joint_tests import _orders, _ranges, anova_tukey, tukey
+from gainful.statistics.joint_tests import _orders, _places, _ranges, anova_tukey, tukey
 from gainful.statistics.paired_tests import sign_flips
 from gainful.statistics.resampling import Draws
 
@@ -43,7 +43,7 @@ def test_the_share_over_all_assignments(shape, seed):
 
 
 def test_every_order_is_as_likely():
-    orders = _orders(np.random.default_rng(3), (2, 300_000, 3))
+    orders = _orders(np.random.default_rng(3), _places(2, 300_000, 3))
     for query, places in enumerate(orders):
         assert np.array_equal(np.sort(places, axis=1)[0], np.arange(3) + 3 * query)
         found = np.unique((places - 3 * query) @ [9, 3, 1], return_counts=True)[1]

@@ -5,7 +5,7 @@ scipy is imported when a function is first called: most programs need none of it
 """
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ _NOTHING = 1e-18  # beside a power
 _FAR = -20.0  # standard deviations: beyond it erfc is too small for its logarithm
 _LARGE = 1e3  # degrees of freedom, halved; the next term of Stirling's series is below 1e-11
 _ROOT_2_PI = math.sqrt(2 * math.pi)
+_ROOT_2 = math.sqrt(2)
 
 
 def t_two_sided(t: float, freedom: float) -> float:
@@ -101,6 +102,7 @@ def t_power(noncentrality: float, freedom: float, alpha: float) -> float:
     return min(near + far, 1.0)
 
 
+@lru_cache(maxsize=256)  # a search comes back to where it was
 def t_power_near(noncentrality: float, freedom: float, alpha: float) -> float:
     """Return the larger of the two tails of `t_power`, which is nearly all of it.
 
@@ -224,7 +226,7 @@ def _peak(shift: float, freedom: float, critical: float, unit: float) -> float:
 def _log_normal(z: float) -> float:
     """Return log P(Z ≤ z)."""
     if z > _FAR:
-        return math.log(math.erfc(-z / math.sqrt(2)) / 2)
+        return math.log(math.erfc(-z / _ROOT_2) / 2)
     return float(_special().log_ndtr(z))
 
 
@@ -242,6 +244,7 @@ def _gauss_legendre(nodes: int) -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(nodes)
 
 
+@cache
 def _special() -> Any:
     from scipy import special  # type: ignore[import-untyped]
 
