@@ -95,7 +95,7 @@ SLOW = (
     "tests/inputs/test_several_runs.py::test_every_function_takes_them",
     "tests/inputs/test_bad_files.py::test_runs",
     "tests/inputs/test_ids.py",
-    "tests/inputs/test_clean_trec_files.py::test_same_as_dicts",
+    "tests/inputs/test_clean_text_files.py::test_same_as_dicts",
     "tests/writing/test_ids_come_back.py",
     "tests/measures/test_gain_tables.py::test_tensors_have_the_same_gains",
     "tests/matching/test_keyword_options.py::test_a_dict_of_choices_is_a_policy",

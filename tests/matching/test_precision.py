@@ -14,10 +14,11 @@ import pytest
 
 import gainful as gf
 from every_case import assert_every_case
-from gainful.inputs import clean_trec_files
+from gainful.inputs import clean_text_files
 from gainful.inputs.arrays import read_lists
-from gainful.matching import clean_trec_matching, dict_matching, label_and_score_matching
+from gainful.matching import clean_text_matching, dict_matching, label_and_score_matching
 from gainful.matching.chunks_to_documents import read_chunks
+from gainful.matching.matched import Matched
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
 from input_forms import FORMS, as_dicts
@@ -100,13 +101,13 @@ def test_every_form_of_a_run(ties, depth, tmp_path):
 @pytest.mark.parametrize("ties", ["doc", "average", "order"])
 @pytest.mark.parametrize("chunk", [97, 1 << 20])
 def test_clean_files_without_the_engine(ties, depth, chunk, tmp_path, monkeypatch):
-    monkeypatch.setattr(clean_trec_files, "_CHUNK", chunk)
+    monkeypatch.setattr(clean_text_files, "_chunk_size", lambda size: chunk)
     form = next(form for form in FORMS if form.name == "TREC")
     policy = Policy(ties=ties, precision="single")
     asked = []
-    match = clean_trec_matching.match
+    match = clean_text_matching.match
     monkeypatch.setattr(
-        clean_trec_matching, "match", lambda *given: asked.append(match(*given)) or asked[-1]
+        clean_text_matching, "match", lambda *given: asked.append(match(*given)) or asked[-1]
     )
     for seed in range(5):
         folder = tmp_path / str(seed)
@@ -118,7 +119,7 @@ def test_clean_files_without_the_engine(ties, depth, chunk, tmp_path, monkeypatc
         )
         assert_same(matched(*both, policy, depth), expected)
     assert len(asked) == 5
-    assert None not in asked
+    assert all(isinstance(found, Matched) for found in asked)
 
 
 CHOICES = (

@@ -332,10 +332,13 @@ def test_an_evaluation_loads_only_what_it_uses(tmp_path):
     )
     slow = {"hashlib", "html", "queue", "shutil", "tempfile"}
     assert trec & {*ELSEWHERE, *OF_THE_ENGINE, *slow} == set()
-    assert "gainful.matching.clean_trec_matching" in trec
+    assert "gainful.matching.clean_text_matching" in trec
     grades, scores = tmp_path / "grades.csv", tmp_path / "scores.csv"
     grades.write_text("query,doc,grade\n1,a,1\n")
     scores.write_text("query,doc,score\n1,a,0.5\n")
+    table = loaded_by_commands([["evaluate", str(grades), str(scores)]])
+    assert table & {*ELSEWHERE, *OF_THE_ENGINE} == set()
+    scores.write_text('query,doc,score\n1,"a",0.5\n')  # with quotes
     table = loaded_by_commands([["evaluate", str(grades), str(scores)]])
     assert table & ELSEWHERE == set()
     assert table >= OF_THE_ENGINE  # so loading is seen

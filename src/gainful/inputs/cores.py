@@ -42,13 +42,24 @@ def at_most(limit: int | None) -> Iterator[None]:
         _LIMIT.reset(token)
 
 
-def in_parallel(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-    """Apply a function to each part, on as many threads as there are cores; order is kept."""
+def in_parallel(
+    function: Callable[[Part], Result], parts: Sequence[Part], *, most: int | None = None
+) -> list[Result]:
+    """Apply a function to each part, on as many threads as there are cores; order is kept.
+
+    A function that does the same within has its own thread alone. Threads come one by one into
+    Python, between two operations of NumPy; where these are short, more than `most` threads are slower.
+    """
     workers = min(len(parts), cores()) if len(parts) > 1 else 1  # the system takes a while to say
+    workers = workers if most is None else min(workers, most)
     if workers <= 1:
         return [function(part) for part in parts]
     # Imported here because small evaluations, the most of them, do not need it.
     from concurrent.futures import ThreadPoolExecutor
 
+    def work(part: Part) -> Result:
+        with at_most(1):
+            return function(part)
+
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(function, parts))
+        return list(pool.map(work, parts))

@@ -22,14 +22,15 @@ _LARGEST = np.uint64(2**53)
 _FEW, _SOME = 0.1, 100  # the share of numbers, and how many, may be read one by one
 _PLUS, _MINUS = ord("+"), ord("-")
 
+# Bytes of characters are turned so that digits are their values, and a point is 30.
+_ZEROS = np.uint64(0x3030303030303030)
+_POINT = np.uint64(0x1E)
+_POINTS = np.uint64(0x1E1E1E1E1E1E1E1E)
 _ONES = np.uint64(0x0101010101010101)
 _HIGHS = np.uint64(0x8080808080808080)
-_ZEROS = np.uint64(0x3030303030303030)
-_POINTS = np.uint64(0x2E2E2E2E2E2E2E2E)
 _NINES = np.uint64(0x7676767676767676)  # what lifts a byte above 9 into its highest bit
 _FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_EIGHT, _SEVEN, _TOP = np.uint64(8), np.uint64(7), np.uint64(56)
-_ZERO = np.uint64(0x30)
+_ONE, _SEVEN, _EIGHT, _TOP = np.uint64(1), np.uint64(7), np.uint64(8), np.uint64(56)
 _HUNDRED_MILLION = np.uint64(10**WORD)
 _POWERS = 10.0 ** np.arange(_LONGEST)
 
@@ -49,8 +50,10 @@ def read_decimals(text: Bytes, words: Words, starts: Ints, ends: Ints) -> Floats
     Returns None where one is no finite number, or many are longer than is read fast.
     """
     signs = text[starts]
-    negative = signs == _MINUS
-    starts = starts + (negative | (signs == _PLUS))
+    negative = None
+    if signs.min() <= _MINUS:  # or a plus: points and digits are above
+        negative = signs == _MINUS
+        starts = starts + (negative | (signs == _PLUS))
     lengths = ends - starts
     low = _digits(words[ends - WORD], lengths)
     if lengths.max() <= WORD:
@@ -58,10 +61,11 @@ def read_decimals(text: Bytes, words: Words, starts: Ints, ends: Ints) -> Floats
     else:
         high = _digits(words[ends - _LONGEST], lengths - WORD)
         value, places, pointed, valid = _two_words(high, low)
-    # A sign or a point alone is no number.
-    valid &= (lengths > pointed) & (lengths <= _LONGEST) & (value <= _LARGEST)
+        valid &= (lengths <= _LONGEST) & (value <= _LARGEST)
+    valid &= lengths > pointed  # a sign or a point alone is no number
     numbers: Floats = value.view(np.int64) / _POWERS.take(places, mode="clip")
-    np.negative(numbers, out=numbers, where=negative)
+    if negative is not None:
+        np.negative(numbers, out=numbers, where=negative)
     if valid.all():
         return numbers
     others = np.flatnonzero(~valid)
@@ -82,32 +86,34 @@ def read_decimals(text: Bytes, words: Words, starts: Ints, ends: Ints) -> Floats
 
 
 def _digits(word: Words, count: Ints) -> Words:
-    """Put 0 in place of what stands before the last `count` characters, of at most eight."""
-    inside = _LAST.take(count, mode="clip")
-    return ((word ^ _ZEROS) & inside) ^ _ZEROS
+    """Return the last `count` characters, of at most eight, turned; 0 before them."""
+    word ^= _ZEROS
+    word &= _LAST.take(count, mode="clip")
+    return word
 
 
 def _one_word(word: Words) -> tuple[Words, Ints, Bools, Bools]:
     """Return the digits as an integer, how many stand after a point, if any, and if all are digits."""
-    found, before = _point(word)
+    found, point, before = _point(word)
     if not found.any():
         return _value(word), np.zeros(word.size, np.int64), found, _valid(word)
-    digits, places = _without_point(word, before, _ZERO), 7 - _count(before)
-    if not found.all():
-        digits, places = np.where(found, digits, word), np.where(found, places, 0)
+    places = (7 - _count(before)) * found
+    before *= found
+    digits = _without_point(word, point, before)
     return _value(digits), places, found, _valid(digits)
 
 
 def _two_words(high: Words, low: Words) -> tuple[Words, Ints, Bools, Bools]:
     """Do the same for sixteen characters."""
-    right, before = _point(low)
-    low_digits = _without_point(low, before, high >> _TOP)
-    high_digits = (high << _EIGHT) | _ZERO
+    right, point, before = _point(low)
     places = 7 - _count(before)
+    low_digits = _without_point(low, point, before)
+    low_digits |= high >> _TOP  # what was last of the other word, where a point has left room
+    high_digits = high << _EIGHT
     left = right
     if not right.all():  # the point is further left, or there is none
-        left, before = _point(high)
-        moved = np.where(left, _without_point(high, before, _ZERO), high)
+        left, point, before = _point(high)
+        moved = np.where(left, _without_point(high, point, before), high)
         low_digits = np.where(right, low_digits, low)
         high_digits = np.where(right, high_digits, moved)
         places = np.where(right, places, np.where(left, 15 - _count(before), 0))
@@ -115,34 +121,48 @@ def _two_words(high: Words, low: Words) -> tuple[Words, Ints, Bools, Bools]:
     return value, places, left | right, _valid(low_digits) & _valid(high_digits)
 
 
-def _point(word: Words) -> tuple[Bools, Words]:
-    """Return whether there is a point, and the bytes before the first."""
+def _point(word: Words) -> tuple[Bools, Words, Words]:
+    """Return whether there is a point, the lowest bit of the first, and the bytes before it."""
     other = word ^ _POINTS
-    bits = (other - _ONES) & ~other & _HIGHS
-    bits &= ~bits + np.uint64(1)  # the lowest of them
-    return bits != 0, (bits >> _SEVEN) - np.uint64(1)
+    bits = other - _ONES
+    np.invert(other, out=other)
+    bits &= other
+    bits &= _HIGHS
+    bits &= -bits  # the lowest of them
+    bits >>= _SEVEN
+    return bits != 0, bits, bits - _ONE
 
 
-def _without_point(word: Words, before: Words, first: Words | np.uint64) -> Words:
-    """Move what stands before a point in its place, and put another byte first."""
-    after = ~((before << _EIGHT) | np.uint64(0xFF))
-    digits: Words = (word & after) | ((word & before) << _EIGHT) | first
+def _without_point(word: Words, point: Words, before: Words) -> Words:
+    """Move what stands before a point in its place, which leaves a 0 first."""
+    digits = word ^ (point * _POINT)
+    # What is moved by a byte is 256 times as much.
+    digits += (digits & before) * np.uint64(255)
     return digits
 
 
 def _count(before: Words) -> Ints:
     """Return how many bytes are set."""
-    return (((before & _ONES) * _ONES) >> _TOP).astype(np.int64)
+    return (((before & _ONES) * _ONES) >> _TOP).view(np.int64)
 
 
 def _valid(word: Words) -> Bools:
-    digits = word ^ _ZEROS
-    valid: Bools = (((digits + _NINES) | digits) & _HIGHS) == 0
+    """Return whether all bytes are digits."""
+    high = word + _NINES
+    high |= word
+    high &= _HIGHS
+    valid: Bools = high == 0
     return valid
 
 
 def _value(word: Words) -> Words:
     """Turn eight digits into their value: pairs, then fours, then all."""
-    word = (word & np.uint64(0x0F0F0F0F0F0F0F0F)) * np.uint64(2561) >> _EIGHT
-    word = (word & np.uint64(0x00FF00FF00FF00FF)) * np.uint64(6553601) >> np.uint64(16)
-    return (word & np.uint64(0x0000FFFF0000FFFF)) * np.uint64(42949672960001) >> np.uint64(32)
+    word = word * np.uint64(2561)
+    word >>= _EIGHT
+    word &= np.uint64(0x00FF00FF00FF00FF)
+    word *= np.uint64(6553601)
+    word >>= np.uint64(16)
+    word &= np.uint64(0x0000FFFF0000FFFF)
+    word *= np.uint64(42949672960001)
+    word >>= np.uint64(32)
+    return word

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.clean_trec_files import TrecArrays
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.judgments_or_run import Kind
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from gainful.inputs.letor import Labels
     from gainful.inputs.row_by_row_reading import Row
+    from gainful.matching.clean_text_matching import CleanJudgments
     from gainful.matching.dict_table_conversion import Documents
     from gainful.matching.reader import Judgments
     from gainful.matching.spark.spark_judgments import SparkJudgments
@@ -145,11 +145,8 @@ class Input(ABC):
     def release(self) -> None:  # noqa: B027
         """Drop what was kept: no more questions follow."""
 
-    def read_as_arrays(
-        self, depth: int | None = None, *, single: bool = False
-    ) -> TrecArrays | None:
-        """Return its rows as arrays, where it is a clean TREC file; else None."""
-        del depth, single
+    def clean_judgments(self) -> "CleanJudgments | None":
+        """Return the judgments of a clean text of fields; None where it is none."""
         return None
 
     def bare_queries(self) -> list[str]:

@@ -1,7 +1,9 @@
 """Ranks of a few documents among the scores of their queries, many queries at a time.
 
 The numbers of each query stand together, in any order. They are laid out as matrices, one
-for queries of similar length, sorted, and searched for all wanted documents at once.
+for queries of similar length, sorted, and searched for all wanted documents at once: where the row
+of the matrix is part of a number, the whole matrix is in order. Threads wait for Python's lock
+after each operation, so few operations are what makes many cores fast.
 """
 
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from gainful.matching.sorting import buckets, ranges
 
 Number = TypeVar("Number", bound=np.generic)
 
-_BLOCK = 1 << 16  # numbers
+_BLOCK = 1 << 17  # numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +62,18 @@ def count_above(
         if not rows.size:
             return
         matrix = _ascending(scores, segments, block, np.inf)
-        lengths = np.repeat(segments.lengths[block], counts)
-        base = np.repeat(np.arange(block.size) * matrix.shape[1], counts)
-        flat, values = matrix.ravel(), wanted[rows]
-        upto = _search(flat, base, lengths, values, "right")
+        row = np.repeat(np.arange(block.size), counts)
+        lengths, base = segments.lengths[block][row], row * matrix.shape[1]
+        values = wanted[rows]
+        in_order = _numbered(matrix, np.arange(block.size)[:, None]).ravel()
+        upto = in_order.searchsorted(_numbered(values, row), "right") - base
         above[rows] = lengths - upto
         # The score itself stands last of those up to it; the one before may be equal.
-        tied = flat[base + np.maximum(upto - 2, 0)] == values
+        tied = matrix.ravel()[base + np.maximum(upto - 2, 0)] == values
         tied &= upto > 1
         below = upto - 1
         if tied.any():
-            below[tied] = _search(flat, base[tied], lengths[tied], values[tied], "left")
+            below[tied] = in_order.searchsorted(_numbered(values[tied], row[tied])) - base[tied]
         at_least[rows] = lengths - below
 
     in_parallel(work, _blocks(segments))
@@ -122,29 +125,29 @@ def locate(
     bounds = np.searchsorted(owner[order], np.arange(segments.lengths.size + 1))
 
     def work(block: Ints) -> bool:
-        # The place of each key stands in its lowest bits, so a bare sort carries it along.
+        # A key gives its lowest bits to its place, which a bare sort then carries along, and its
+        # highest to the row of the matrix.
         packed = _laid_out(keys, segments, block, np.iinfo(np.uint64).max)
-        bits = np.uint64(int(packed.shape[1]).bit_length())
-        high = ~((np.uint64(1) << bits) - np.uint64(1))
-        inside = np.arange(packed.shape[1]) < segments.lengths[block][:, None]
-        packed &= high
-        packed |= np.arange(packed.shape[1], dtype=np.uint64)
-        packed[~inside] = np.iinfo(np.uint64).max
+        lengths, place = segments.lengths[block], np.arange(packed.shape[1], dtype=np.uint64)
+        row_bits = np.uint64(block.size.bit_length())
+        row = np.arange(block.size, dtype=np.uint64) << (np.uint64(64) - row_bits)
+        low = (np.uint64(1) << np.uint64(place.size.bit_length())) - np.uint64(1)
+        packed >>= row_bits
+        packed &= ~low
+        packed |= row[:, None] | place
         packed.sort(axis=1)
-        alike = ((packed[:, 1:] ^ packed[:, :-1]) & high) == 0
-        if (alike & inside[:, 1:]).any():
+        alike = (packed[:, 1:] ^ packed[:, :-1]) <= low
+        if alike.any() and (alike & (place[1:] < lengths[:, None])).any():
             return False
         counts = bounds[block + 1] - bounds[block]
         rows = order[ranges(bounds[block], counts)]
-        lengths = np.repeat(segments.lengths[block], counts)
-        base = np.repeat(np.arange(block.size) * packed.shape[1], counts)
-        flat, values = packed.ravel(), wanted[rows] & high
-        place = _search(flat, base, lengths, values, "left")
-        nearest = flat[base + np.minimum(place, lengths - 1)]
-        hit = (place < lengths) & ((nearest & high) == values)
-        place = (nearest & ~high).astype(np.int64)
-        starts = np.repeat(segments.starts[block], counts)
-        found[rows] = np.where(hit, starts + place, -1)
+        values = ((wanted[rows] >> row_bits) & ~low) | np.repeat(row, counts)
+        in_order = packed.ravel()
+        nearest = in_order[np.minimum(in_order.searchsorted(values), in_order.size - 1)]
+        at = (nearest & low).astype(np.int64)
+        hit = (nearest ^ values) <= low
+        hit &= at < np.repeat(lengths, counts)  # and no padding
+        found[rows] = np.where(hit, np.repeat(segments.starts[block], counts) + at, -1)
         return True
 
     return found if all(in_parallel(work, _blocks(segments))) else None
@@ -208,17 +211,8 @@ def _laid_out(
     return matrix
 
 
-def _search(
-    flat: NDArray[Number], base: Ints, lengths: Ints, wanted: NDArray[Number], side: str
-) -> Ints:
-    """Search each value in its row of a matrix, as `np.searchsorted` does in one row."""
-    low, high = np.zeros(base.size, np.int64), lengths.copy()
-    for _ in range(int(lengths.max(initial=0)).bit_length()):
-        middle = (low + high) >> 1
-        # Where low has met high, the look goes to the last place, and changes nothing.
-        value = flat[base + np.minimum(middle, lengths - 1)]
-        right = (value <= wanted) if side == "right" else (value < wanted)
-        right &= low < high
-        low = np.where(right, middle + 1, low)
-        high = np.where(right, high, middle)
-    return low
+def _numbered(values: Floats, row: Ints) -> NDArray[np.complex128]:
+    """Return the values with the row of each: complex numbers are in order of their real parts first."""
+    both = np.empty(values.shape, np.complex128)
+    both.real, both.imag = row, values
+    return both

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gainful import arguments
-from gainful.inputs.clean_trec_files import TrecArrays
 from gainful.inputs.columns import Columns, read_columns
 from gainful.inputs.cores import at_most
 from gainful.inputs.engine import Session
@@ -24,6 +23,7 @@ from gainful.measures.policy import Policy
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from gainful.matching.clean_text_matching import CleanJudgments
     from gainful.matching.dict_table_conversion import Documents
     from gainful.matching.judgment_table import JudgmentTable
     from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
@@ -59,9 +59,9 @@ class Judgments:
         return prepare(self.given.session, self.given.table(self.policy), self.policy)
 
     @cached_property
-    def trec_arrays(self) -> TrecArrays | None:
-        """The judgments as arrays, where they are a clean TREC file."""
-        return self.given.read_as_arrays()
+    def of_clean_text(self) -> "CleanJudgments | None":
+        """The judgments as arrays, where they are a clean text."""
+        return self.given.clean_judgments()
 
     @cached_property
     def has_bare_queries(self) -> bool:

@@ -33,10 +33,12 @@ from gainful.compat.trec_eval.ranked_lists import (
     whole_grades,
 )
 from gainful.errors import GainfulError, GainfulWarning
-from gainful.inputs.clean_trec_files import LARGEST, TrecArrays, read_trec_arrays
+from gainful.inputs.clean_text_files import LARGEST
 from gainful.inputs.engine import Session
+from gainful.inputs.format_detection import Layout
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
-from gainful.matching import clean_trec_matching
+from gainful.matching import clean_text_matching
+from gainful.matching.clean_text_matching import CleanJudgments, LeftToEngine
 from gainful.matching.matched import Matched
 from gainful.matching.reader import reading
 from gainful.measures.policy import Policy
@@ -124,33 +126,46 @@ def _of_clean_files(
     version, size = options.version, run.stat().st_size
     policy = Policy(ties="doc", precision="single" if version < _LATEST else "double")
     copied = _LARGE < size <= LARGEST
-    judged = _clean(judgments, JUDGMENTS, version)
+    judged = _clean_judgments(judgments, version)
     if judged is None and copied:
         judgments = write_judgments(judgments, version, session)
-        judged = _clean(judgments, JUDGMENTS, _WITHOUT_COMMENTS)
+        judged = _clean_judgments(judgments, _WITHOUT_COMMENTS)
     if judged is None:
         return None
-    found = _clean(run, RUN, version)
-    if found is None and copied:
+    found = _clean_match(judged, run, policy, version)
+    if found is LeftToEngine.NOT_CLEAN and copied:
         run = write_run(run, version, session)
-        found = _clean(run, RUN, version)
-    matched = None if found is None else clean_trec_matching.match(judged, found, policy, None)
-    if matched is None and size > (LARGEST if found is None else _LARGE):
+        found = _clean_match(judged, run, policy, version)
+    matched = found if isinstance(found, Matched) else None
+    if matched is None and size > (LARGEST if found is LeftToEngine.NOT_CLEAN else _LARGE):
         matched = _by_engine(judgments, run, policy, version)
     if matched is None:
         return None
     return Graded(matched, last_tag(run), int((np.trunc(matched.pool_grades) > 0).sum()))
 
 
-def _clean(path: Path, kind: Kind, version: int) -> TrecArrays | None:
+def _clean_judgments(path: Path, version: int) -> CleanJudgments | None:
     """Read a clean file; None where it is not, or has what trec_eval reads in another way."""
-    with path.open("rb") as file:
-        delimiter = "\t" if b"\t" in file.readline() else " "
-    single = kind is RUN and version < _LATEST
-    found = read_trec_arrays(path, kind, delimiter, single=single)
+    found = clean_text_matching.read_judgments(path, _layout(path, JUDGMENTS))
     if found is None or _has_comments(found.queries, version):
         return None
-    return None if kind is JUDGMENTS and _has_exponents(path) else found
+    return None if _has_exponents(path) else found
+
+
+def _clean_match(
+    judged: CleanJudgments, run: Path, policy: Policy, version: int
+) -> Matched | LeftToEngine:
+    """Match a clean run, if it is one, also as trec_eval reads it."""
+    matched = clean_text_matching.match(judged, run, _layout(run, RUN), policy, None)
+    if isinstance(matched, Matched) and _has_comments(matched.extra, version):
+        return LeftToEngine.NOT_CLEAN
+    return matched
+
+
+def _layout(path: Path, kind: Kind) -> Layout:
+    with path.open("rb") as file:
+        delimiter = "\t" if b"\t" in file.readline() else " "
+    return Layout("trec", delimiter, kind.fields, kind.places)
 
 
 def _has_exponents(path: Path) -> bool:

@@ -7,13 +7,12 @@ from math import isfinite
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
-from gainful.inputs.clean_trec_files import TrecArrays, read_trec_arrays
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.row_by_row_reading import Fault, Row, rows
 from gainful.inputs.table_source import Source, TextState, ready
-from gainful.matching import clean_trec_matching
+from gainful.matching import clean_text_matching
 from gainful.matching.chunks_to_documents import Chunks
 from gainful.matching.input import BadRow, Fetch, Input
 from gainful.matching.matched import Matched
@@ -70,15 +69,15 @@ class TableInput(Input):
     def match(
         self, judgments: "Judgments", policy: Policy, depth: int | None, chunks: Chunks | None
     ) -> Matched:
-        """Match on the engine; clean TREC files as arrays, and dicts with bare queries as dicts."""
+        """Match on the engine; clean texts as arrays, and dicts with bare queries as dicts."""
         if judgments.has_bare_queries:
             from gainful.matching import dict_matching
 
             documents = self.documents(judgments.policy)
             return dict_matching.match(judgments.documents, documents, policy, depth, chunks)
-        matched = self._match_trec_arrays(judgments, policy, depth) if chunks is None else None
+        matched = self._match_clean_text(judgments, policy, depth) if chunks is None else None
         if matched is None:
-            # Imported here because arrays of clean TREC files do not need the engine.
+            # Imported here because arrays of clean texts do not need the engine.
             from gainful.matching import table_matching
 
             table, source = judgments.table, self._ready
@@ -86,38 +85,35 @@ class TableInput(Input):
                 matched = table_matching.match(self.session, table, source, policy, depth, chunks)
         return matched
 
-    def _match_trec_arrays(
+    def _match_clean_text(
         self, judgments: "Judgments", policy: Policy, depth: int | None
     ) -> Matched | None:
-        """Match clean TREC files without the engine; None where it has to."""
+        """Match clean texts without the engine; None where it has to."""
         usual = (policy.unjudged, policy.duplicates, policy.drop_self) == ("zero", "error", "no")
-        if not usual or policy.negative == "unjudged" or not self._fits_arrays or self._held:
+        if not usual or policy.negative == "unjudged" or not self._may_be_clean or self._held:
             return None
-        if judgments.trec_arrays is None:
+        file, judged = self._source.file, judgments.of_clean_text
+        if file is None or judged is None:
             return None
-        found = self.read_as_arrays(depth, single=policy.precision == "single")
-        return (
-            None
-            if found is None
-            else clean_trec_matching.match(judgments.trec_arrays, found, policy, depth)
-        )
+        layout = self._source.layout
+        found = clean_text_matching.match(judged, file.path, layout, policy, depth)
+        return found if isinstance(found, Matched) else None
 
     @property
-    def _fits_arrays(self) -> bool:
-        """Whether it is a TREC file whose fields stand as usual; the engine reads columns by name."""
+    def _may_be_clean(self) -> bool:
+        """Whether it is a text of fields, with a column for each of query, doc and number."""
         layout, kind = self._source.layout, self.kind
-        if self._source.file is None or layout.format != "trec" or kind.ascending:
+        if self._source.file is None or layout.format not in ("trec", "table"):
             return False
-        return (layout.names, layout.places) == (kind.fields, kind.places)
+        plain = not kind.ascending and kind.implied is None and not layout.assessor
+        return plain and layout.skip == 0 and min(layout.places) >= 0
 
-    def read_as_arrays(
-        self, depth: int | None = None, *, single: bool = False
-    ) -> TrecArrays | None:
-        """Read a clean TREC file; None where it is none."""
+    def clean_judgments(self) -> "clean_text_matching.CleanJudgments | None":
+        """Read the judgments of a clean text; None where it is none."""
         file, layout = self._source.file, self._source.layout
-        if file is None or not self._fits_arrays:
+        if file is None or not self._may_be_clean:
             return None
-        return read_trec_arrays(file.path, self.kind, layout.delimiter, depth, single=single)
+        return clean_text_matching.read_judgments(file.path, layout)
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Read all rows."""
