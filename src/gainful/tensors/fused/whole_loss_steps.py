@@ -157,7 +157,7 @@ def prepare_list(
     if is_last(counters + _READY, lists):
         whole = 1.0
         if reduction == "mean":
-            whole = _sum(weights, lists)
+            whole = sum_of(weights, lists)
             whole = tl.where(whole > 0, whole, 1.0)
         publish(divisor, whole)
 
@@ -210,11 +210,12 @@ def finish_block(
         if reduction == "none":
             tl.store(found + at, value)
         elif is_last(counters + _SUMMED, lists):
-            tl.store(found, _sum(values, lists) / published(divisor))
+            tl.store(found, sum_of(values, lists) / published(divisor))
 
 
 @triton.jit
-def _sum(values, lists):
+def sum_of(values, lists):
+    """Add up the numbers of all lists, in the same order each time."""
     total = tl.zeros((_CHUNK,), tl.float32)
     for first in range(0, lists, _CHUNK):
         at = first + tl.arange(0, _CHUNK)

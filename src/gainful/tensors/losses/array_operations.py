@@ -19,6 +19,9 @@ BLOCK = 2**20
 class Operations(Protocol):
     """What a framework does for the losses; last axes unless said otherwise."""
 
+    def computes_at_once(self, scores: Array) -> bool:
+        """Return whether operations are carried out as they are called, on plain tensors."""
+
     def exactly(self, like: Array) -> AbstractContextManager[Any]:
         """Switch automatic lower precision off."""
 
@@ -76,8 +79,8 @@ class Operations(Protocol):
     def flip(self, values: Array) -> Array:
         """Turn the last axis round."""
 
-    def descending(self, values: Array) -> Array:
-        """Return the indices from high to low; equal values keep their order."""
+    def descending(self, values: Array, then: Array | None = None) -> Array:
+        """Return the indices from high to low; equal values by `then`, or in the order given."""
 
     def take(self, values: Array, indices: Array) -> Array:
         """Take along the last axis, one row of indices for each row."""
@@ -112,6 +115,11 @@ class Operations(Protocol):
         self, value: Callable[..., Array], pullback: Callable[..., Array], *arrays: Array
     ) -> Array:
         """Return `value(*arrays)`, whose gradient by the first is `pullback(slope, *arrays)`."""
+
+    def with_short_gradient(
+        self, value: Callable[..., Array], pullback: Callable[..., Array], *arrays: Array
+    ) -> Array:
+        """Do the same for a value [list] of [list, item] arrays that has no blocks."""
 
 
 def operations_for(scores: object) -> Operations:

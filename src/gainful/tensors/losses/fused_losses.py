@@ -6,6 +6,7 @@ the kernels are compiled already, and launching them is no operation on tensors.
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -16,12 +17,15 @@ from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import read_cutoff
 from gainful.tensors.fused.lambda_loss import LambdaOptions, steps_of
+from gainful.tensors.fused.listwise_losses import Listwise
 from gainful.tensors.fused.prepared_call_key import CallForm
 from gainful.tensors.fused.whole_loss_steps import GAINS, WIDEST
 from gainful.tensors.fused.whole_losses import Whole, WholeLoss, approx, pairs
 from gainful.tensors.losses.gains_and_discounts import discounts_of
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.torch_operations import TORCH
+from gainful.tensors.losses.training_lists import Arranged
+from gainful.tensors.losses.value_with_gradient import ONCE, Computed, Formula, with_its_gradient
 
 Tensor = torch.Tensor
 
@@ -47,6 +51,51 @@ def lambda_loss(
     if form is None:
         return None
     return _launched(_pairs(form, **options), scores, labels, mask, common)
+
+
+def listwise_loss(
+    name: str,
+    formula: Formula,
+    scores: Tensor,
+    labels: Tensor,
+    mask: Tensor | None,
+    common: Common,
+    draw: Callable[[Arranged], Any] | None,
+) -> Tensor | None:
+    """Return a listwise loss of tensors on a GPU; None where no kernel does it.
+
+    `formula` gives the same, traced, for a second derivative, and `draw` what the loss draws.
+    """
+    form = _form(scores, labels, mask, common)
+    if form is None:
+        return None
+    *lead, width = scores.shape
+    listed, grades = _listed(scores, width), _listed(labels, width)
+    marks = None if mask is None else _listed(mask, width)
+    weight = common.get("weight")
+    weight = None if weight is None else weight.reshape(-1).contiguous()
+
+    def arrange(values: Tensor) -> Tensor:
+        return values.reshape(*values.shape[: values.ndim - scores.ndim], -1, width).contiguous()
+
+    sloped = _sloped(scores)
+    with torch.no_grad():
+        drawn = None if draw is None else draw(Arranged(TORCH, TORCH.accumulating(listed), arrange))
+        number = isinstance(drawn, float)
+        if isinstance(drawn, Tensor) and not drawn.ndim:
+            drawn = drawn.expand(listed.shape).contiguous()
+        samples = int(drawn.shape[0]) if isinstance(drawn, Tensor) and drawn.ndim == 3 else 1
+        kernel = _listwise(name, form, samples, drawn if number else 0.0, sloped)
+        found = Computed(*kernel(listed, grades, marks, weight, None if number else drawn))
+    value = found.value
+    if sloped:
+
+        def traced(held: Tensor) -> Tensor:
+            flat: Common = {**common, "weight": weight}
+            return formula(held, grades, marks, flat, drawn)
+
+        value = with_its_gradient(listed, found, None if name in ONCE else traced)
+    return value.reshape(lead) if value.ndim and len(lead) != 1 else value
 
 
 def _form(scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common) -> CallForm | None:
@@ -104,6 +153,12 @@ def _pairs(form: CallForm, **options: Any) -> Whole:
     discounts = _discounts(form)
     chosen = LambdaOptions(cutoff=form.cutoff or 0, **options)
     return pairs(form, discounts, steps_of(discounts), chosen, factor)
+
+
+@_prepared
+def _listwise(name: str, form: CallForm, samples: int, gamma: float, sloped: bool) -> Listwise:  # noqa: FBT001
+    discounts = _discounts(form)
+    return Listwise(name, form, discounts, samples=samples, gamma=gamma, sloped=sloped)
 
 
 def _discounts(form: CallForm) -> Tensor:

@@ -15,6 +15,10 @@ from gainful.message_texts import shown
 class JaxOperations:
     """JAX, wherever its arrays are, traced or not."""
 
+    def computes_at_once(self, scores: Any) -> bool:  # noqa: ARG002
+        """Return False: what is not compiled is slow in JAX, and what is compiled is traced."""
+        return False
+
     def exactly(self, like: Any) -> AbstractContextManager[Any]:  # noqa: ARG002
         """Do nothing: JAX lowers no precision of what the losses use."""
         return nullcontext()
@@ -94,8 +98,12 @@ class JaxOperations:
         """Turn the last axis round."""
         return jnp.flip(values, -1)
 
-    def descending(self, values: Any) -> Any:
+    def descending(self, values: Any, then: Any = None) -> Any:
         """Return the indices from high to low."""
+        if then is not None:
+            places = jnp.broadcast_to(jnp.arange(values.shape[-1]), values.shape)
+            keys = (-jax.lax.stop_gradient(one) for one in (values, then))
+            return jax.lax.sort((*keys, places), dimension=-1, num_keys=2)[-1]
         return jnp.argsort(-jax.lax.stop_gradient(values), axis=-1, stable=True)
 
     def take(self, values: Any, indices: Any) -> Any:
@@ -177,6 +185,8 @@ class JaxOperations:
             lambda given, slope: (undifferentiable(slope, *given), *[None] * (len(given) - 1)),
         )
         return found(*arrays)
+
+    with_short_gradient = with_gradient
 
 
 def _for_jax(values: Any) -> Any:

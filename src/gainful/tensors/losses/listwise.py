@@ -9,7 +9,13 @@ from gainful.errors import InputError
 from gainful.tensors.losses.array_operations import Array, running_highest, running_sums
 from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.options import Common, refuse_wrong_number, without_gain
-from gainful.tensors.losses.training_lists import TrainingLists, below_highest, numbers, reduced
+from gainful.tensors.losses.training_lists import (
+    Arranged,
+    TrainingLists,
+    below_highest,
+    numbers,
+)
+from gainful.tensors.losses.ways_to_compute import listwise
 
 
 @loss_function
@@ -39,10 +45,13 @@ def xe_ndcg(
     >>> xe_ndcg(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]), gamma=1.0).item()
     0.693...
     """
+    shape = tuple(scores.shape)
 
-    def formula(lists: TrainingLists) -> Array:
+    def draw(lists: Arranged) -> Array:
+        return _drawn(lists, shape, gamma, generator)
+
+    def formula(lists: TrainingLists, drawn: Array | None) -> Array:
         ops = lists.ops
-        drawn = _drawn(lists, tuple(scores.shape), gamma, generator)
         mass = ops.where(lists.mask, lists.gains + 1 - drawn, 0.0)
         total = mass.sum(-1)[:, None]
         # Compared this way round, a NaN is divided by, and stays visible.
@@ -51,7 +60,7 @@ def xe_ndcg(
         total = ops.where(total == math.inf, math.nan, total)
         return _cross_entropy(lists, ops.where(none, 0.0, mass / ops.where(none, 1.0, total)))
 
-    return reduced(scores, labels, mask, common, formula)
+    return listwise("xe_ndcg", formula, scores, labels, mask, common, draw=draw, drawn_before=gamma)
 
 
 @loss_function
@@ -70,7 +79,11 @@ def softmax(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Commo
     >>> softmax(torch.tensor([2.0, 1.0, 3.0]), torch.tensor([1, 0, 0])).item()
     1.4076...
     """
-    return reduced(scores, labels, mask, common, lambda lists: _cross_entropy(lists, lists.gains))
+
+    def formula(lists: TrainingLists, _: Array | None) -> Array:
+        return _cross_entropy(lists, lists.gains)
+
+    return listwise("softmax", formula, scores, labels, mask, common)
 
 
 @loss_function
@@ -90,14 +103,14 @@ def listnet(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Commo
     0.693...
     """
 
-    def formula(lists: TrainingLists) -> Array:
+    def formula(lists: TrainingLists, _: Array | None) -> Array:
         ops = lists.ops
         labels = below_highest(ops, lists.labels, lists.mask)
         logs = labels - lists.logsumexp(labels, lists.mask)
         shares = ops.where(lists.mask, ops.exp(ops.where(lists.mask, logs, 0.0)), 0.0)
         return _cross_entropy(lists, shares)
 
-    return reduced(scores, labels, mask, without_gain(common), formula)
+    return listwise("listnet", formula, scores, labels, mask, without_gain(common))
 
 
 @loss_function
@@ -119,10 +132,10 @@ def list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Comm
     0.5981...
     """
 
-    def formula(lists: TrainingLists) -> Array:
+    def formula(lists: TrainingLists, _: Array | None) -> Array:
         return _likelihood(lists, 0 * lists.counts[:, None] + 1)
 
-    return reduced(scores, labels, mask, without_gain(common), formula)
+    return listwise("list_mle", formula, scores, labels, mask, without_gain(common))
 
 
 @loss_function
@@ -143,7 +156,7 @@ def p_list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Co
     0.5981...
     """
 
-    def formula(lists: TrainingLists) -> Array:
+    def formula(lists: TrainingLists, _: Array | None) -> Array:
         ops = lists.ops
         counts = lists.counts[:, None]
         places = ops.counting(lists.width, lists.scores)
@@ -155,10 +168,10 @@ def p_list_mle(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Co
             lists, ops.where(some, (2.0**-places - last) / ops.where(some, total, 1.0), 0.0)
         )
 
-    return reduced(scores, labels, mask, without_gain(common), formula)
+    return listwise("p_list_mle", formula, scores, labels, mask, without_gain(common))
 
 
-def _drawn(lists: TrainingLists, shape: tuple[int, ...], gamma: Any, generator: Any) -> Array:
+def _drawn(lists: Arranged, shape: tuple[int, ...], gamma: Any, generator: Any) -> Array:
     """Return γ, [list, item] or a number: as given, or from (0, 1)."""
     ops = lists.ops
     if gamma is None:
@@ -169,6 +182,7 @@ def _drawn(lists: TrainingLists, shape: tuple[int, ...], gamma: Any, generator: 
         refuse_wrong_number(
             "gamma", gamma, "a number from 0 to 1, or a tensor", lambda x: 0 <= x <= 1
         )
+        return float(gamma)
     given = numbers(ops, "gamma", gamma, lists.scores)
     if tuple(given.shape) not in ((), shape):
         expected = f"a number, or the shape of the scores, {shape}"
@@ -180,15 +194,16 @@ def _cross_entropy(lists: TrainingLists, shares: Array) -> Array:
     ops = lists.ops
     scores = below_highest(ops, lists.scores, lists.mask)
     surprise = lists.logsumexp(scores, lists.mask) - scores
-    return (shares * ops.where(lists.mask, surprise, 0.0)).sum(-1)
+    found = (shares * ops.where(lists.mask, surprise, 0.0)).sum(-1)
+    # Beyond the type, it is not known.
+    return found * ops.where(found - found == 0, 1.0, math.nan)
 
 
 def _likelihood(lists: TrainingLists, weights: Array) -> Array:
     """Return the weighted sum of −ln of the chances of each choice in turn."""
     ops = lists.ops
-    by_score = lists.order()
-    labels = ops.where(lists.mask, lists.labels, -math.inf)
-    order = ops.take(by_score, ops.descending(ops.take(labels, by_score)))
+    levels = (ops.where(lists.mask, one, -math.inf) for one in (lists.labels, lists.scores))
+    order = ops.descending(*levels)
     places = ops.counting(lists.width, lists.scores)
     valid = places <= lists.counts[:, None]
     s = ops.where(valid, ops.take(lists.scores, order), ops.lowest(lists.scores))

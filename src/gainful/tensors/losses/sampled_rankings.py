@@ -8,12 +8,13 @@ from gainful.tensors.losses.array_operations import Array, running_highest, runn
 from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.training_lists import (
+    Arranged,
     TrainingLists,
     around_middle,
     below_highest,
     numbers,
-    reduced,
 )
+from gainful.tensors.losses.ways_to_compute import listwise
 
 
 @loss_function
@@ -56,12 +57,25 @@ def pl_rank(
     >>> round(loss.item(), 1), [round(slope, 1) for slope in scores.grad.tolist()]
     (0.2, [-0.1, 0.1])
     """
+    shape = tuple(scores.shape)
 
-    def formula(lists: TrainingLists) -> Array:
-        drawn = gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
+    def draw(lists: Arranged) -> Array:
+        return gumbel_noise(lists, shape, samples, generator, noise)
+
+    def formula(lists: TrainingLists, drawn: Array | None) -> Array:
         return lists.missed(_expected_dcg(lists, drawn))
 
-    return reduced(scores, labels, mask, common, formula)
+    return listwise(
+        "pl_rank",
+        formula,
+        scores,
+        labels,
+        mask,
+        common,
+        draw=draw,
+        drawn_before=noise,
+        ideal=True,
+    )
 
 
 def _expected_dcg(lists: TrainingLists, drawn: Array) -> Array:
@@ -95,11 +109,11 @@ def _expected_dcg(lists: TrainingLists, drawn: Array) -> Array:
         found = ops.take(ops.where(valid, found, 0.0), ops.descending(-placed))
         return slope[:, None] * found.sum(0) / placed.shape[0]
 
-    return ops.with_gradient(value, pullback, lists.scores, gains, order, lists.mask)
+    return ops.with_short_gradient(value, pullback, lists.scores, gains, order, lists.mask)
 
 
 def gumbel_noise(
-    lists: TrainingLists, shape: tuple[int, ...], samples: int, generator: Any, noise: Any
+    lists: Arranged, shape: tuple[int, ...], samples: int, generator: Any, noise: Any
 ) -> Array:
     """Return [sample, list, item]; `noise`, if given, is [sample, …] before the shape of scores."""
     ops = lists.ops

@@ -84,7 +84,7 @@ def gumbel_approx_ndcg(
 
     def formula(lists: TrainingLists) -> Array:
         ops, valid = lists.ops, lists.mask
-        drawn = gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
+        drawn = gumbel_noise(lists.arranged, tuple(scores.shape), samples, generator, noise)
         # Only differences count, and next to 0 the noise is not lost in the digits of a score.
         near = around_middle(ops, lists.scores, valid) + ops.where(valid, beta * drawn, 0.0)
         return _approx(lists, ops.where(valid, near, 0.0), temperature).sum(0) / drawn.shape[0]

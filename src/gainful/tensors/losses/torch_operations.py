@@ -37,10 +37,22 @@ class _WithGradient(torch.autograd.Function):
 class TorchOperations:
     """PyTorch, on whatever device the scores are."""
 
+    def computes_at_once(self, scores: Tensor) -> bool:
+        """Return whether operations are carried out as they are called, on plain tensors."""
+        return (
+            type(scores) in (Tensor, torch.nn.Parameter)
+            and scores.layout is torch.strided
+            and not torch.compiler.is_compiling()
+            and not torch._C._get_tracing_state()  # noqa: SLF001
+            and not torch._C._are_functorch_transforms_active()  # noqa: SLF001
+            and torch.autograd.forward_ad._current_level < 0  # noqa: SLF001
+        )
+
     def exactly(self, like: Tensor) -> AbstractContextManager[Any]:
-        """Switch autocast off, where there is any."""
+        """Switch autocast off, where it is on."""
         kind = like.device.type
-        there = torch.amp.is_autocast_available(kind)
+        known = kind in ("cpu", "cuda") or torch.amp.is_autocast_available(kind)
+        there = known and torch.is_autocast_enabled(kind)
         return torch.autocast(kind, enabled=False) if there else nullcontext()
 
     def floats(self, values: Any, like: Tensor) -> Tensor:
@@ -115,8 +127,11 @@ class TorchOperations:
         """Turn the last axis round."""
         return torch.flip(values, (-1,))
 
-    def descending(self, values: Tensor) -> Tensor:
+    def descending(self, values: Tensor, then: Tensor | None = None) -> Tensor:
         """Return the indices from high to low."""
+        if then is not None:
+            order = self.descending(then)
+            return self.take(order, self.descending(self.take(values, order)))
         return torch.argsort(values.detach(), dim=-1, descending=True, stable=True)
 
     def take(self, values: Tensor, indices: Tensor) -> Tensor:
@@ -191,6 +206,19 @@ class TorchOperations:
         """Return a value with a given gradient by the first array."""
         found: Tensor = _WithGradient.apply(value, pullback, *arrays)  # type: ignore[no-untyped-call]
         return found
+
+    def with_short_gradient(
+        self, value: Callable[..., Tensor], pullback: Callable[..., Tensor], *arrays: Tensor
+    ) -> Tensor:
+        """Do the same for what has no blocks, so that compiled code looks inside."""
+        if not torch.compiler.is_compiling():
+            found: Tensor = self.with_gradient(value, pullback, *arrays)
+            return found
+        # A term that is 0 carries the gradient: the compiler reads no functions of autograd.
+        held = [one.detach() for one in arrays]
+        worth = value(*held)
+        carrier = (arrays[0] * pullback(torch.ones_like(worth), *held)).sum(-1)
+        return worth + (carrier - carrier.detach())
 
 
 TORCH = TorchOperations()

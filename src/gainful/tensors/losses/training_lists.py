@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,13 +71,22 @@ def _own(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array if plain else array.copy()
 
 
+class Arranged(NamedTuple):
+    """The scores of lists in one batch, [list, item], and how other tensors come into it."""
+
+    ops: Operations
+    scores: Array
+    arrange: Callable[[Any], Array]
+
+
 @dataclass(frozen=True, slots=True)
 class TrainingLists:
     """Lists in one batch, padded: arrays are [list, item], masked items have score and gain 0.
 
     `ideal` is the DCG of the best order, 1 where there is nothing to divide by; `gainful` says
     where there was, and `unknown` where a score is NaN or infinite, a label or a gain NaN, or the
-    ideal beyond the type. `arrange` brings another tensor of the caller's layout into this one.
+    ideal beyond the type. A loss that does not use the ideal has 1 there, which takes no sorting.
+    `arrange` brings another tensor of the caller's layout into this one.
     """
 
     ops: Operations
@@ -93,6 +102,11 @@ class TrainingLists:
     base: float
     normalized: bool
     arrange: Callable[[Any], Array]
+
+    @property
+    def arranged(self) -> Arranged:
+        """What is needed to draw for the lists."""
+        return Arranged(self.ops, self.scores, self.arrange)
 
     @property
     def width(self) -> int:
@@ -152,11 +166,13 @@ def reduced(
     mask: Any,
     common: Common,
     formula: Callable[[TrainingLists], Array],
+    *,
+    ideal: bool = True,
 ) -> Any:
-    """Return the loss of each list by a formula, reduced as asked."""
+    """Return the loss of each list by a formula, which may use the ideal DCG, reduced as asked."""
     ops = operations_for(scores)
     with ops.exactly(scores):
-        lists, shape = read_lists(scores, labels, mask, common)
+        lists, shape = read_lists(scores, labels, mask, common, ideal=ideal)
         occupied = lists.counts > 0
         # No formula looks at every number, and a comparison may drop a NaN: this keeps it visible.
         known = ops.where(lists.unknown, math.nan, ops.floats(occupied, lists.scores))
@@ -225,7 +241,7 @@ def around_middle(ops: Operations, values: Array, mask: Array) -> Array:
 
 
 def read_lists(
-    scores: Array, labels: Any, mask: Any, common: Common
+    scores: Array, labels: Any, mask: Any, common: Common, *, ideal: bool = True
 ) -> tuple[TrainingLists, tuple[int, ...]]:
     """Return the lists of tensors in one batch, and the shape that lists had."""
     ops = operations_for(scores)
@@ -242,22 +258,21 @@ def read_lists(
     k = None if k is None else read_cutoff(k)
     discount = read_discount(common.get("discount", "log"))
     base = read_base(common.get("base", DEFAULT_BASE))
-    best = ops.take(gains, ops.descending(ops.where(mask, gains, -math.inf)))
-    places = ops.counting(int(clean.shape[1]), clean)
-    worth = discounts_of(ops, places, discount, base)
-    worth = worth if k is None else ops.where(places <= k, worth, 0.0)
-    ideal = (ops.where(best > 0, best, 0.0) * worth).sum(-1)
-    positive = ideal > 0
+    unknown = ops.floats(odd, clean).sum(-1) > 0
+    best, positive = ops.floats(unknown, clean) * 0 + 1, unknown | ~unknown
+    if ideal:
+        best, positive = _ideal(ops, gains, mask, (discount, base, k))
+        # A sum that the type cannot hold would make every share of it 0.
+        unknown = unknown | (best == math.inf)
     lists = TrainingLists(
         ops=ops,
         scores=clean,
         labels=grades,
         mask=mask,
         gains=gains,
-        ideal=ops.where(positive, ideal, 1.0),
+        ideal=best,
         gainful=positive,
-        # A sum that the type cannot hold would make every share of it 0.
-        unknown=(ops.floats(odd, clean).sum(-1) > 0) | (ideal == math.inf),
+        unknown=unknown,
         k=k,
         discount=discount,
         base=base,
@@ -265,6 +280,20 @@ def read_lists(
         arrange=arrange,
     )
     return lists, shape
+
+
+def _ideal(
+    ops: Operations, gains: Array, mask: Array, rule: tuple[Discount, float, int | None]
+) -> tuple[Array, Array]:
+    """Return the DCG of the best order [list], 1 where it is not positive, and where it is."""
+    discount, base, k = rule
+    best = ops.take(gains, ops.descending(ops.where(mask, gains, -math.inf)))
+    places = ops.counting(int(gains.shape[1]), gains)
+    worth = discounts_of(ops, places, discount, base)
+    worth = worth if k is None else ops.where(places <= k, worth, 0.0)
+    ideal = (ops.where(best > 0, best, 0.0) * worth).sum(-1)
+    positive = ideal > 0
+    return ops.where(positive, ideal, 1.0), positive
 
 
 def read_scores(ops: Operations, scores: Array) -> Array:

@@ -1,0 +1,515 @@
+"""Listwise losses of PyTorch tensors, each computed together with its gradient.
+
+Traced one operation after the other, such a loss takes several times as long as the few passes over
+its numbers. Here a rule gives the values and the gradient in closed form, and PyTorch is told of
+one operation. What a rule does not take (scores too far apart for plain sums) it leaves to the
+formula, which gives the same.
+"""
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from gainful.measures.discount import DEFAULT_BASE, Discount
+from gainful.measures.discount import base as read_base
+from gainful.measures.discount import discount as read_discount
+from gainful.measures.gain import Gain
+from gainful.measures.gain import gain as read_gain
+from gainful.measures.measure import read_cutoff
+from gainful.tensors.losses.gains_and_discounts import discounts_of, gains_of
+from gainful.tensors.losses.options import Common
+from gainful.tensors.losses.torch_operations import TORCH
+from gainful.tensors.losses.training_lists import (
+    Arranged,
+    around_middle,
+    read_labels,
+    read_scores,
+    truths,
+    weights_of,
+)
+from gainful.tensors.no_second_derivative import without_second_derivative
+
+# e^x and its inverse are normal numbers for x within this distance of 0, and so are sums of millions.
+_FAR = {torch.float32: 70.0, torch.float64: 600.0}
+_WITHOUT_GAPS = ("linear", "exp2", "binary")  # gains that every label has
+_PLACE_BITS, _LABEL_BITS, _SCORE_BITS = 20, 10, 32
+
+ONCE = ("pl_rank",)
+"""Losses without a second derivative; that of the others is traced."""
+
+Found = tuple[Tensor, Tensor | None]
+"""Values [list] and, where it was asked for, the gradient [list, item] of each by its own scores."""
+
+
+class Lists(NamedTuple):
+    """What a rule is given beside the scores: arrays are [list, item].
+
+    `hidden` is True for padding, None where there is none. `drawn` is the noise or the γ of a loss
+    that draws, [..., list, item]. `sloped` asks for the gradient.
+    """
+
+    labels: Tensor
+    hidden: Tensor | None
+    gain: Gain
+    discount: Discount
+    base: float
+    k: int | None
+    normalized: bool
+    drawn: Tensor | None
+    sloped: bool
+
+    @property
+    def counts(self) -> Tensor | None:
+        """The number of items of each list [list, 1]; None where nothing is hidden."""
+        hidden = self.hidden
+        return None if hidden is None else hidden.shape[1] - hidden.sum(-1, keepdim=True)
+
+    def gains(self) -> Tensor:
+        """Return the gains, 0 for padding."""
+        worth = _gains(self.labels, self.gain)
+        return worth if self.hidden is None else worth.masked_fill(self.hidden, 0.0)
+
+
+Rule = Callable[[Tensor, Lists], Found | None]
+Traced = Callable[[Tensor], Tensor]
+Formula = Callable[[Tensor, Tensor, Tensor | None, Common, Tensor | None], Tensor]
+
+
+def listwise_loss(
+    name: str,
+    formula: Formula,
+    scores: Tensor,
+    labels: Any,
+    mask: Any,
+    common: Common,
+    draw: Callable[[Arranged], Tensor] | None = None,
+) -> Tensor | None:
+    """Return a loss by a rule, reduced as asked; None where there is nothing to compute.
+
+    Args:
+        name: of the loss and its rule.
+        formula: the same loss, traced, of lists in one batch and of what was drawn for them.
+        scores: [..., item].
+        labels: [..., item].
+        mask: [..., item].
+        common: options of every loss.
+        draw: gives what a loss draws for lists.
+    """
+    given = read_scores(TORCH, scores)
+    grades = _grades(labels, given)
+    marks = None if mask is None else truths(TORCH, "mask", mask, given)
+    if not given.numel():
+        return None
+    shape, width = given.shape[:-1], given.shape[-1]
+
+    def arrange(values: Tensor) -> Tensor:
+        return values.reshape(*values.shape[: values.ndim - given.ndim], -1, width)
+
+    listed = given
+    if given.ndim != 2:
+        listed, grades = arrange(given), arrange(grades)
+        marks = None if marks is None else arrange(marks)
+    drawn = None
+    if draw is not None:
+        with torch.no_grad():
+            drawn = draw(Arranged(TORCH, listed, arrange))
+    sloped = given.requires_grad and torch.is_grad_enabled()
+    lists = _read(grades, marks, common, drawn, sloped=sloped)
+    weight = _weights(listed, lists.hidden, common.get("weight"), tuple(shape))
+    if weight is None and name in _SHARES:
+        value = _by_pytorch(name, listed, lists, common.get("reduction", "mean"))
+        if value is not None:
+            return value
+
+    def traced(held: Tensor) -> Tensor:
+        flat: Common = {**common, "weight": weight}
+        return formula(held, grades, marks, flat, drawn)
+
+    value = _by_rule(name, listed, lists, weight, common, traced)
+    return value.reshape(shape) if value.ndim and len(shape) != 1 else value
+
+
+def _by_rule(
+    name: str,
+    scores: Tensor,
+    lists: Lists,
+    weight: Tensor | None,
+    common: Common,
+    traced: Traced,
+) -> Tensor:
+    """Return a loss by its rule, or traced where the rule does not take the scores."""
+    with torch.no_grad(), TORCH.exactly(scores):
+        found = RULES[name](scores.detach(), lists)
+        if found is not None and lists.gain.form not in _WITHOUT_GAPS:
+            # A label that a gain does not know makes its list unknown, whether it is used or not.
+            unknown = lists.gains().isnan().any(-1)
+            found = torch.where(unknown, math.nan, found[0]), found[1]
+        computed = None if found is None else _reduced(found, lists.hidden, weight, common)
+    if computed is None:
+        return traced(scores)
+    if lists.sloped:
+        return with_its_gradient(scores, computed, None if name in ONCE else traced)
+    return computed.value
+
+
+class Computed(NamedTuple):
+    """A loss, reduced or [list], and its gradient [list, item] but for a factor, if any."""
+
+    value: Tensor
+    gradient: Tensor | None
+    factor: float | Tensor | None = None
+
+
+def with_its_gradient(scores: Tensor, computed: Computed, traced: Traced | None) -> Tensor:
+    """Return a loss that is connected to its scores [list, item].
+
+    `traced` gives the same loss by its formula, for a second derivative; None where it has none.
+    """
+    found: Tensor = _Together.apply(scores, computed, traced)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _Together(torch.autograd.Function):
+    """A loss that is known together with its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, computed: Computed, traced: Traced | None) -> Tensor:
+        """Return the loss; keep its gradient."""
+        ctx.save_for_backward(scores, computed.gradient)
+        ctx.factor, ctx.traced = computed.factor, traced
+        return computed.value
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> Any:
+        """Scale the gradient, or trace the formula for one that is differentiated again."""
+        held, gradient = ctx.saved_tensors
+
+        def scaled(slope: Tensor, _: Tensor) -> Tensor:
+            slope = slope if ctx.factor is None else slope * ctx.factor
+            found: Tensor = gradient * (slope[:, None] if slope.ndim else slope)
+            return found.to(held.dtype)
+
+        if ctx.traced is None:
+            return without_second_derivative(scaled, slopes[0], held), None, None
+        if torch.is_grad_enabled():
+            (found,) = torch.autograd.grad(ctx.traced(held), held, slopes[0], create_graph=True)
+            return found, None, None
+        return scaled(slopes[0], held), None, None
+
+
+def _read(
+    labels: Tensor, marks: Tensor | None, common: Common, drawn: Tensor | None, *, sloped: bool
+) -> Lists:
+    """Read labels, mask and options [list, item] of a call."""
+    hidden, k = None if marks is None else ~marks, common.get("k")
+    return Lists(
+        labels=labels if hidden is None else labels.masked_fill(hidden, 0.0),
+        hidden=hidden,
+        gain=_read_once(read_gain, common.get("gain", "exp2")),
+        discount=_read_once(read_discount, common.get("discount", "log")),
+        base=_read_once(read_base, common.get("base", DEFAULT_BASE)),
+        k=None if k is None else read_cutoff(k),
+        normalized=bool(common.get("normalized", True)),
+        drawn=drawn,
+        sloped=sloped,
+    )
+
+
+def _grades(labels: Any, scores: Tensor) -> Tensor:
+    """Return labels in the type of the scores; what is a plain tensor needs few checks."""
+    plain = type(labels) is Tensor and labels.layout is torch.strided and not labels.is_complex()
+    if plain and labels.shape == scores.shape and labels.device == scores.device:
+        own: Tensor = labels
+        return own.detach().to(scores.dtype)
+    found: Tensor = read_labels(TORCH, labels, scores)
+    return found
+
+
+_read_text = functools.lru_cache(maxsize=256, typed=True)(lambda read, text: read(text))
+
+
+def _read_once(read: Callable[[Any], Any], given: Any) -> Any:
+    """Read an option; texts and numbers only once: it takes as long as the loss of a small list."""
+    return _read_text(read, given) if type(given) in (str, int, float) else read(given)
+
+
+def _weights(
+    scores: Tensor, hidden: Tensor | None, weight: Any, shape: tuple[int, ...]
+) -> Tensor | None:
+    """Return what each list counts [list]; None where each counts 1."""
+    if weight is None and hidden is None:
+        return None
+    like = scores[:, 0]
+    occupied = torch.ones_like(like, dtype=torch.bool) if hidden is None else ~hidden.all(-1)
+    found: Tensor = weights_of(TORCH, like, occupied, weight, shape)
+    return found
+
+
+def _reduced(
+    found: Found, hidden: Tensor | None, weight: Tensor | None, common: Common
+) -> Computed:
+    """Reduce the losses of lists as asked."""
+    (values, gradient), reduction = found, common.get("reduction", "mean")
+    if weight is None and reduction != "none" and values.device.type == "cpu":
+        total = values.sum()
+        if math.isfinite(total.item()):  # so all are; on a GPU, one would have to wait for it
+            factor = 1 / values.shape[0] if reduction == "mean" else 1.0
+            return Computed(total * factor, gradient, factor)
+    # What is not finite is not known: NaN, and its gradient too.
+    each = values - values + 1
+    if weight is not None:
+        each = each * weight
+    if reduction == "mean":
+        total = values.new_tensor(values.shape[0]) if weight is None else weight.sum()
+        each = each / torch.where(total > 0, total, 1.0)
+    values = values * each
+    if gradient is not None:
+        gradient.mul_(each[:, None])
+        if hidden is not None:  # what is not known is so of items, not of padding
+            gradient.masked_fill_(hidden, 0.0)
+    return Computed(values if reduction == "none" else values.sum(), gradient)
+
+
+def _gains(labels: Tensor, gain: Gain) -> Tensor:
+    """Return the gain of each label; where all are whole, with half the operations."""
+    if gain.form == "exp2" and labels.device.type == "cpu" and torch.equal(labels, labels.floor()):
+        return labels.exp2().sub_(1)
+    found: Tensor = gains_of(TORCH, labels, gain)
+    return found
+
+
+def _gains_as_shares(lists: Lists) -> Tensor:
+    """Return the gains as they are."""
+    return lists.gains()
+
+
+def _shares_of_labels(lists: Lists) -> Tensor:
+    """Return the softmax of the labels."""
+    labels = lists.labels
+    if lists.hidden is not None:
+        labels = labels.masked_fill(lists.hidden, -math.inf)
+    shares = torch.softmax(labels, -1)
+    if lists.hidden is not None:
+        shares = shares.masked_fill_(lists.hidden, 0.0)
+    return shares
+
+
+def _shares_of_mass(lists: Lists) -> Tensor:
+    """Return what is proportional to g + 1 − γ."""
+    assert lists.drawn is not None  # noqa: S101
+    mass = lists.gains() + 1 - lists.drawn
+    if lists.hidden is not None:
+        mass = mass.masked_fill_(lists.hidden, 0.0)
+    total = mass.sum(-1, keepdim=True)
+    # Where there is no mass, nothing has a share; a sum beyond the type is not known.
+    none = total <= 0
+    total = torch.where(none, math.inf, torch.where(total == math.inf, math.nan, total))
+    return mass.div_(total)
+
+
+_SHARES: Mapping[str, Callable[[Lists], Tensor]] = {
+    "softmax": _gains_as_shares,
+    "listnet": _shares_of_labels,
+    "xe_ndcg": _shares_of_mass,
+}
+
+
+def _cross_entropy(shares_of: Callable[[Lists], Tensor], scores: Tensor, lists: Lists) -> Found:
+    """Compute −Σ φ_i·ln p_i and its gradient p_i·Σ φ − φ_i, p the softmax of the scores."""
+    hidden, shares = lists.hidden, shares_of(lists)
+    if hidden is not None:
+        scores = scores.masked_fill(hidden, -math.inf)
+    logs = torch.log_softmax(scores, -1)
+    if hidden is not None:
+        logs = logs.masked_fill_(hidden, 0.0)
+    values = -(shares * logs).sum(-1)
+    if not lists.sloped:
+        return values, None
+    return values, logs.exp_().mul_(shares.sum(-1, keepdim=True)).sub_(shares)
+
+
+def _by_pytorch(name: str, scores: Tensor, lists: Lists, reduction: str) -> Tensor | None:
+    """Return a cross entropy by PyTorch's own, which takes least time for few numbers.
+
+    None where it is not finite: then each list must be looked at. To know that costs nothing on a
+    CPU; on a GPU, it would have to be waited for.
+    """
+    if reduction == "none" or not scores.is_cpu or lists.gain.form not in _WITHOUT_GAPS:
+        return None
+    with TORCH.exactly(scores):
+        value = torch.nn.functional.cross_entropy(scores, _SHARES[name](lists), reduction=reduction)
+    return value if math.isfinite(value.item()) else None
+
+
+def list_mle(scores: Tensor, lists: Lists) -> Found | None:
+    """Σ_i (ln Σ_{j≥i} e^(s_j) − s_i) over the items from high to low labels, up to the cutoff."""
+    return _likelihood(scores, lists, None)
+
+
+def p_list_mle(scores: Tensor, lists: Lists) -> Found | None:
+    """`list_mle` with the step at rank i weighted by 2^(n−i) − 1, normalised."""
+    width = scores.shape[1]
+    counts = lists.counts
+    if counts is None:
+        counts = torch.full((1, 1), width, device=scores.device)
+    # Divided by 2^n, which would overflow in lists of a hundred items.
+    last = torch.exp2(-counts.to(scores.dtype))
+    total = 1 - (counts + 1) * last
+    ranks = torch.arange(width, 0, -1, dtype=scores.dtype, device=scores.device)
+    weights = (torch.exp2(-ranks) - last) / torch.where(total > 0, total, math.inf)
+    return _likelihood(scores, lists, weights)
+
+
+def _likelihood(scores: Tensor, lists: Lists, weights: Tensor | None) -> Found | None:
+    """Return the weighted sum of −ln of the chances of each choice in turn.
+
+    Items stand from the last rank to the first, so that the sums of what is left are running ones.
+    """
+    if not _are_near(scores, lists.hidden):
+        return None
+    width, counts = scores.shape[1], lists.counts
+    order = _by_label_and_score(scores, lists)
+    s = scores.gather(-1, order)
+    ranks = torch.arange(width, 0, -1, device=s.device)
+    beyond = None if counts is None else ranks > counts
+    if beyond is not None:
+        s = s.masked_fill_(beyond, -math.inf)
+    below = s.sub_(s.amax(-1, keepdim=True))
+    shares = below.exp()
+    left = shares.cumsum(-1)
+    if beyond is not None:
+        left, below = left.masked_fill_(beyond, 1.0), below.masked_fill_(beyond, 0.0)
+        shares = shares.masked_fill_(beyond, 0.0)  # a list without items has NaN
+    rest = left.log().sub_(below)
+    if lists.k is not None and lists.k < width:
+        first = (ranks <= lists.k).to(s.dtype)
+        weights = first if weights is None else weights * first
+    if beyond is not None:
+        weights = (~beyond).to(s.dtype) if weights is None else weights.masked_fill(beyond, 0.0)
+    values = (rest if weights is None else rest.mul_(weights)).sum(-1)
+    values = values + 0 * lists.labels.sum(-1)  # a label that is not known makes its list so
+    if not lists.sloped:
+        return values, None
+    each = left.reciprocal_() if weights is None else weights / left
+    found = each.flip(-1).cumsum(-1).flip(-1).mul_(shares)
+    found = found.sub_(1.0 if weights is None else weights)
+    return values, torch.empty_like(found).scatter_(-1, order, found)
+
+
+def _are_near(scores: Tensor, hidden: Tensor | None) -> bool:
+    """Return whether the scores of each list are so near that plain sums of e^s lose no digits.
+
+    To know costs nothing on a CPU; on a GPU, it would have to be waited for.
+    """
+    if scores.device.type != "cpu":
+        return False
+    low = high = scores
+    if hidden is not None:
+        low, high = scores.masked_fill(hidden, math.inf), scores.masked_fill(hidden, -math.inf)
+    spread = (high.amax(-1) - low.amin(-1)).amax().item()
+    return bool(spread <= _FAR[scores.dtype])  # not where it is NaN
+
+
+def _by_label_and_score(scores: Tensor, lists: Lists) -> Tensor:
+    """Return the items from low to high labels, equal ones from low to high scores, padding first.
+
+    Of items that are equal in both, the last stands first: turned round, the order is stable.
+    """
+    labels, hidden, width = lists.labels, lists.hidden, scores.shape[1]
+    fit = scores.dtype == torch.float32 and width <= 1 << _PLACE_BITS
+    low, high = (one.item() for one in labels.aminmax())
+    if not (fit and high - low < (1 << _LABEL_BITS) - 1 and torch.equal(labels, labels.floor())):
+        return _by_two_sorts(scores, lists)
+    # Label, score and place are one whole number, which is sorted by itself. The bits of a float
+    # rise with it, but for those of the negative ones; + 0 makes 0 of −0.
+    bits = (scores + 0).view(torch.int32)
+    rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)
+    codes = labels.sub(low - 1).to(torch.int64)
+    if hidden is not None:
+        codes = codes.masked_fill_(hidden, 0)
+    keys = codes.bitwise_left_shift_(_SCORE_BITS).add_(rising)
+    last = (1 << _PLACE_BITS) - 1
+    places = torch.arange(last, last - width, -1, device=keys.device)
+    keys = keys.bitwise_left_shift_(_PLACE_BITS).add_(places)
+    keys = keys.sort(-1).values
+    return keys.bitwise_and_(last).neg_().add_(last)
+
+
+def _by_two_sorts(scores: Tensor, lists: Lists) -> Tensor:
+    """Do the same for labels and scores of any kind."""
+    labels = lists.labels
+    if lists.hidden is not None:
+        labels = labels.masked_fill(lists.hidden, -math.inf)
+        scores = scores.masked_fill(lists.hidden, -math.inf)
+    order = scores.argsort(dim=-1, descending=True, stable=True)
+    then = labels.gather(-1, order).argsort(dim=-1, descending=True, stable=True)
+    return order.gather(-1, then).flip(-1)
+
+
+def pl_rank(scores: Tensor, lists: Lists) -> Found | None:
+    """1 − the mean nDCG of rankings by scores and noise, with PL-Rank's estimate of its gradient."""
+    if not _are_near(scores, lists.hidden) or lists.drawn is None:
+        return None
+    hidden, width = lists.hidden, scores.shape[1]
+    mask = torch.ones_like(scores, dtype=torch.bool) if hidden is None else ~hidden
+    keys = around_middle(TORCH, scores, mask) + lists.drawn
+    if hidden is not None:
+        keys = keys.masked_fill_(hidden, -math.inf)
+    # From the last rank to the first. Where keys are equal, which draws hardly ever are, any order
+    # is as likely.
+    order = keys.argsort(dim=-1)
+    gains = lists.gains()
+    ideal, positive = _ideal(gains, lists)
+    ranks = torch.arange(width, 0, -1, dtype=scores.dtype, device=scores.device)
+    worth = discounts_of(TORCH, ranks, lists.discount, lists.base)
+    worth = worth if lists.k is None else worth * (ranks <= lists.k)
+    samples = keys.shape[0]
+    gained = gains.expand_as(keys).gather(-1, order)
+    ahead = (gained * worth).cumsum(-1)
+    dcg = ahead[..., -1].mean(0)
+    values = torch.where(positive, 1 - dcg / ideal, 0.0) if lists.normalized else -dcg
+    # A key, a label or an ideal that is not known makes its list so.
+    values = values + 0 * (keys.masked_fill(~mask, 0.0).sum((0, -1)) + gains.sum(-1) + ideal)
+    if not lists.sloped:
+        return values, None
+    levels = scores if hidden is None else scores.masked_fill(hidden, -math.inf)
+    shares = (levels - levels.amax(-1, keepdim=True)).exp()
+    if hidden is not None:
+        shares = shares.masked_fill_(hidden, 0.0)
+    shares = shares.expand_as(keys).gather(-1, order)
+    left = shares.cumsum(-1)
+    if hidden is not None:
+        left = left.masked_fill_(left == 0, 1.0)
+    inverse = left.reciprocal_()
+    direct = (inverse * worth).flip(-1).cumsum(-1).flip(-1)
+    risk = (inverse * ahead).flip(-1).cumsum(-1).flip(-1)
+    found = shares.mul_(direct.mul_(gained).sub_(risk))
+    found[..., 1:] += ahead[..., :-1]
+    slope = torch.empty_like(found).scatter_(-1, order, found).sum(0).div_(-samples)
+    if hidden is not None:
+        slope = slope.masked_fill_(hidden, 0.0)
+    if lists.normalized:
+        slope = slope.mul_(torch.where(positive, 1 / ideal, 0.0)[:, None])
+    return values, slope
+
+
+def _ideal(gains: Tensor, lists: Lists) -> tuple[Tensor, Tensor]:
+    """Return the DCG of the best order [list], 1 where it is not positive, and where it is."""
+    best = gains.clamp_min(0).sort(-1, descending=True).values
+    width = gains.shape[1] if lists.k is None else min(lists.k, gains.shape[1])
+    ranks = torch.arange(1, width + 1, dtype=gains.dtype, device=gains.device)
+    ideal = (best[:, :width] * discounts_of(TORCH, ranks, lists.discount, lists.base)).sum(-1)
+    positive = ideal > 0
+    return torch.where(positive, ideal, 1.0), positive
+
+
+RULES: Mapping[str, Rule] = {
+    **{name: functools.partial(_cross_entropy, shares) for name, shares in _SHARES.items()},
+    "list_mle": list_mle,
+    "p_list_mle": p_list_mle,
+    "pl_rank": pl_rank,
+}

@@ -1,0 +1,70 @@
+"""How a listwise loss is computed: by one kernel, by a rule with its gradient, or by its formula.
+
+A kernel takes tensors of PyTorch on a GPU, a rule those on any device. The formula is for all that
+reads code instead of running it: `jax.jit`, `torch.compile`, `torch.func` and their like.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from gainful.tensors.gpu_support import fusible
+from gainful.tensors.losses.array_operations import Array, operations_for
+from gainful.tensors.losses.options import Common
+from gainful.tensors.losses.training_lists import Arranged, TrainingLists, reduced
+
+Formula = Callable[[TrainingLists, Array | None], Array]
+"""From lists, and from what was drawn for them, to the loss of each."""
+
+
+def listwise(
+    name: str,
+    formula: Formula,
+    scores: Array,
+    labels: Any,
+    mask: Any,
+    common: Common,
+    *,
+    draw: Callable[[Arranged], Array] | None = None,
+    drawn_before: Any = None,
+    ideal: bool = False,
+) -> Any:
+    """Return a loss, reduced as asked.
+
+    Args:
+        name: of the loss, and of its rule and its kernel.
+        formula: of the loss.
+        scores: [..., list].
+        labels: [..., list].
+        mask: [..., list].
+        common: options of every loss.
+        draw: gives what the loss draws.
+        drawn_before: what the caller gave in place of draws.
+        ideal: whether it uses the ideal DCG.
+    """
+
+    def traced(
+        own: Array, grades: Any, marks: Any, given: Common, drawn: Array | None = None
+    ) -> Any:
+        def of_lists(lists: TrainingLists) -> Array:
+            return formula(lists, draw(lists.arranged) if drawn is None and draw else drawn)
+
+        return reduced(own, grades, marks, given, of_lists, ideal=ideal)
+
+    # Whatever else has a history, its gradient is that of the formula.
+    others = common.get("weight"), drawn_before
+    traceable = callable(common.get("gain")) or any(
+        getattr(one, "requires_grad", False) for one in others
+    )
+    if not traceable and operations_for(scores).computes_at_once(scores):
+        if scores.is_cuda and fusible(scores, labels, mask, common.get("weight")):
+            from gainful.tensors.losses import fused_losses
+
+            found = fused_losses.listwise_loss(name, traced, scores, labels, mask, common, draw)
+            if found is not None:
+                return found
+        from gainful.tensors.losses import value_with_gradient
+
+        found = value_with_gradient.listwise_loss(name, traced, scores, labels, mask, common, draw)
+        if found is not None:
+            return found
+    return traced(scores, labels, mask, common)
