@@ -1,9 +1,10 @@
 """`evaluate`, `evaluate_runs` and `evaluate_arrays`: match, then measure, then apply the policy."""
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack, cast
@@ -182,10 +183,12 @@ def evaluate_request(
 ) -> dict[str, Scores]:
     """Measure runs as `evaluate_runs` does, for a request that is read already."""
     engine = options.get("engine")
+    told = run_progress(runs, options)
     if isinstance(engine, Spark):
+        if told is not None:
+            told.tell_step(0.0, "Spark starts, and its Java with it")
         judgments, runs = engine.read(judgments, runs)
         engine = None
-    told = run_progress(runs, options)
     with request.reader_of(judgments, {**options, "engine": engine, "progress": told}) as reader:
         keep = tie_warning is not None
         results = measure_runs(reader, runs, request, progress=told, keep=keep)
@@ -219,6 +222,13 @@ class RunProgress:
             self._told = max(self._told, (self.done + share) / len(self._names))
             self._progress(self._told, self._names[self.done])
 
+    def tell_step(self, share: float, step: str) -> None:
+        """Tell how much of the run at hand is done, and what is waited for, in words."""
+        if self.done < len(self._names):
+            self._told = max(self._told, (self.done + share) / len(self._names))
+            name = self._names[self.done]
+            self._progress(self._told, step if len(self._names) == 1 else f"{name}: {step}")
+
     def finish_run(self) -> None:
         """Tell that the run at hand is done; the next one begins."""
         self(1.0)
@@ -245,7 +255,7 @@ def measure_runs(
     results = {}
     depth = _depth(request.measures, reader.policy)
     for name, run in runs.items():
-        with _naming(name, among=runs):
+        with _naming(name, among=runs), _telling(reader, run, progress):
             results[name] = _measure_run(reader, run, request, depth)
         if not keep:
             detach(results[name], reader, run)
@@ -253,6 +263,20 @@ def measure_runs(
             progress.finish_run()
     request.warn_of_marks(reader)
     return results
+
+
+def _telling(
+    reader: Reader, run: object, progress: RunProgress | None
+) -> AbstractContextManager[None]:
+    """Tell how far Spark is with a run, where it does the work; else the engine tells itself."""
+    if progress is None or "pyspark" not in sys.modules:  # then nothing is on Spark
+        return nullcontext()
+    # Imported here because few calls need it.
+    from gainful.inputs.spark_frames import is_spark
+    from gainful.inputs.spark_stages import telling_stages
+
+    on_spark = is_spark(run) or is_spark(reader.given)
+    return telling_stages(progress.tell_step) if on_spark else nullcontext()
 
 
 @contextmanager

@@ -39,7 +39,8 @@ class ReadingOptions(InputOptions, total=False):
         engine: what may be used of the machine, an `Engine`; or, in `evaluate`, `evaluate_runs` and
             `compare`, `Spark`, which then reads the files.
         progress: called with the share of the work that is done, from 0 to 1; where there are
-            several runs, also with the name of the one at hand.
+            several runs, also with the name of the one at hand. Spark tells it from a thread of its
+            own, and in place of the name what is waited for.
         queries: for an input that is a list of lists, or of responses of a search, the ids of their
             queries, in order; or the path of a file with an id on each line.
     """
