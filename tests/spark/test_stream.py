@@ -186,3 +186,16 @@ def test_a_large_query_is_not_kept():
 def test_folded_rows_are_never_cut_by_spark():
     assert not Plan(gf.Policy(ties="doc", fold="max"), 3, Chunks("#"), 0.0).cut
     assert Plan(gf.Policy(ties="doc"), 3, None, 0.0).cut
+
+
+@pytest.mark.parametrize("lost", [0, 1, 3])
+def test_documents_above_the_depth_that_did_not_come_are_noticed(lost):
+    """An edge that is too high, since rows were others when it was found, leaves too few."""
+    judgments = {"a": {"d1": 1.0}, "b": {"d2": 1.0}}
+    run = {query: {f"d{place}": float(place) for place in range(9)} for query in judgments}
+    policy = gf.Policy(ties="doc")
+    rows = rows_of(judgments, run, policy, depth=5, cut=True)
+    kept = [row for row in rows if row[:2] != ("b", RETRIEVED) or row[3] >= 4 + lost]
+    plan = Plan(policy, 5, None, 1.0)
+    bunches = list(stream.bunches(batches_of(kept, random.Random(1)), plan))  # noqa: S311
+    assert any(bunch.faulty for bunch in bunches) == (lost > 0)

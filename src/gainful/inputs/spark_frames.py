@@ -276,11 +276,16 @@ def _double(sql: Any, number: "Column", type_: str) -> "Column":
     return sql.when(exact, double).when(number.isNotNull(), sql.lit(float("nan")))  # type: ignore[no-any-return]
 
 
-def is_faulty(sql: Any) -> "Column":
-    """Return the condition that a row has no ids, or a number that is missing or not finite."""
-    query, doc, number = (sql.col(name) for name in ("query", "doc", "number"))
+def is_faulty(sql: Any, *, doc: bool = True) -> "Column":
+    """Return the condition that a row has no ids, or a number that is missing or not finite.
+
+    Without `doc`, the id of the document is not looked at.
+    """
+    query, number = sql.col("query"), sql.col("number")
     infinite = sql.abs(number) == sql.lit(float("inf"))
-    missing = query.isNull() | doc.isNull() | number.isNull()
+    missing = query.isNull() | number.isNull()
+    if doc:
+        missing = missing | sql.col("doc").isNull()
     return missing | sql.isnan(number) | infinite  # type: ignore[no-any-return]
 
 
@@ -388,6 +393,22 @@ def without_pandas() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*pandas", FutureWarning)
         yield
+
+
+@contextmanager
+def keeping() -> Iterator[Callable[["DataFrame"], "DataFrame"]]:
+    """Yield a function that has Spark keep rows, until the end of the block."""
+    frames: list[DataFrame] = []
+
+    def keep(frame: "DataFrame") -> "DataFrame":
+        frames.append(kept(frame))
+        return frames[-1]
+
+    try:
+        yield keep
+    finally:
+        for frame in frames:
+            frame.unpersist()
 
 
 def kept(frame: "DataFrame") -> "DataFrame":

@@ -18,8 +18,9 @@ from gainful.evaluation.spark.summary_of_queries import Summary, Summing, added,
 from gainful.inputs.identifiers import refuse_disjoint_queries
 from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.mistaken_ranks import warn_of_ranks_on_spark
-from gainful.inputs.spark_frames import errors_of_spark, functions, in_python, kept
+from gainful.inputs.spark_frames import errors_of_spark, functions, in_python, keeping, kept
 from gainful.matching.spark.checked_run_and_judgments import RunWithJudgments
+from gainful.matching.spark.plan import Keep
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
@@ -49,9 +50,14 @@ def measure_on_spark(
     reaches = tuple(dict.fromkeys(measure.reach for measure in measures))
     # What the lowest grade is, the machines do not know: each sees a part of the judgments.
     plan = replace(plan, policy=plan.policy.knowing(plan.lowest))
-    frame = kept(measured_rows(pair, Measuring(plan, measures, reaches, tool)))
+    with keeping() as keep:
+        frame = kept(measured_rows(pair, Measuring(plan, measures, reaches, tool), keep))
+        try:
+            summary = _summary(frame, measures, len(reaches))
+        except BaseException:
+            frame.unpersist()
+            raise
     try:
-        summary = _summary(frame, measures, len(reaches))
         _refuse(pair, frame, summary)
         names = {
             what: Names(count, partial(_names, frame, condition))
@@ -77,9 +83,11 @@ def measure_on_spark(
     )
 
 
-def measured_rows(pair: RunWithJudgments, measuring: Measuring) -> "DataFrame":
+def measured_rows(
+    pair: RunWithJudgments, measuring: Measuring, keep: Keep = lambda rows: rows
+) -> "DataFrame":
     """Return a row for each query, and for what is wrong; nothing is done before it is asked for."""
-    return in_python(pair.rows(), measuring, SCHEMA)
+    return in_python(pair.rows(keep), measuring, SCHEMA)
 
 
 def _summary(frame: "DataFrame", measures: tuple[Measure, ...], reaches: int) -> Summary:

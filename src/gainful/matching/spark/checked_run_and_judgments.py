@@ -14,7 +14,7 @@ from gainful.inputs.spark_frames import (
     refuse_values,
 )
 from gainful.matching.chunks_to_documents import unknown_chunk
-from gainful.matching.spark.plan import RETRIEVED, Plan, planned, with_document
+from gainful.matching.spark.plan import RETRIEVED, Keep, Plan, planned, with_document
 from gainful.matching.spark.spark_judgments import SparkJudgments, is_counted
 from gainful.measures.policy import Policy
 
@@ -48,9 +48,12 @@ class RunWithJudgments:
         plan = Plan(policy, None, self.plan.chunks, self.plan.lowest)
         return replace(self, plan=plan)
 
-    def rows(self) -> "DataFrame":
-        """Return the rows of both, each query together and in order."""
-        return planned(self.judged, self.raw, self.plan)
+    def rows(self, keep: Keep = lambda rows: rows) -> "DataFrame":
+        """Return the rows of both, each query together and in order.
+
+        `keep` has Spark keep rows for as long as these are worked on.
+        """
+        return planned(self.judged, self.raw, self.plan, keep)
 
     def grades(self) -> list[float]:
         """Return the grades that the judgments have, each once, ascending."""

@@ -6,7 +6,7 @@ a depth is all that matters, each partition first keeps the documents of each qu
 highest scores, and what is sent does not grow with the lists.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,9 @@ _UNORDERED = {"ties": "order", "duplicates": "first", "fold": "first"}
 # The kinds of rows, in the order in which a query has them.
 BARE, JUDGMENT, PRESENT, FAULTY, UNFOLDED, RETRIEVED = range(6)
 FEW = 200_000  # judged queries that every machine can hold
-_SHARES = 4  # in how many parts, times the depth, the documents of a query are looked at
+_SHARES = 2  # in how many parts, times the depth, the documents of a query are looked at
+Keep = Callable[["DataFrame"], "DataFrame"]
+"""Has Spark keep rows that are used twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +67,14 @@ def refuse_orders(policy: Policy) -> None:
             )
 
 
-def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan) -> "DataFrame":
+def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan, keep: Keep) -> "DataFrame":
     """Return all rows of the judged and the other queries, each query together and in order.
 
     Args:
         judged: the judgments.
         run: with the columns query, doc and number; ids have any type.
         plan: how they are matched.
+        keep: has Spark keep rows for as long as the answer is worked on.
 
     The columns are query, kind, doc, score, value (a grade, or how many documents) and id, a hash
     of doc.
@@ -85,7 +88,7 @@ def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan) -> "DataFrame"
     if plan.cut:
         itself = plan.policy.drop_self != "no"
         assert plan.depth is not None  # noqa: S101 - what is cut has a depth
-        return _in_order(sql, _cut(judged, rows, run, plan.depth, itself=itself), plan)
+        return _in_order(sql, _cut(judged, rows, run, plan.depth, keep, itself=itself), plan)
     rows = rows.unionByName(_retrieved(sql, as_texts(run))).repartition("query")
     if plan.once:
         rows = _grouped(sql, rows, plan)
@@ -174,7 +177,13 @@ def row_of(sql: Any, kind: "int | Column", **given: "Column") -> list["Column"]:
 
 
 def _cut(
-    judged: SparkJudgments, rows: "DataFrame", run: "DataFrame", depth: int, *, itself: bool
+    judged: SparkJudgments,
+    rows: "DataFrame",
+    run: "DataFrame",
+    depth: int,
+    keep: Keep,
+    *,
+    itself: bool,
 ) -> "DataFrame":
     """Return judgments and a run, of each query down to a depth, each query together.
 
@@ -184,18 +193,29 @@ def _cut(
         run: with the columns query, doc and number; ids have any type, and become strings
             only where they are sent.
         depth: the deepest rank that matters.
+        keep: has Spark keep the counts, which are used twice.
         itself: whether a document with the id of the query is left out.
 
     How many documents each query has, and whether a row is wrong, is counted in a look at the
     run of its own.
     """
     sql = functions()
-    mine = ~is_faulty(sql)
-    if itself:
-        mine = mine & (sql.col("query").cast("string") != sql.col("doc").cast("string"))
+    other = sql.col("query").cast("string") != sql.col("doc").cast("string")
     if judged.queries <= FEW:
-        return _above_edges(sql, judged, rows, run, mine, depth)
+        # Where nothing else is asked of documents, a first look does not even read their ids.
+        faulty = is_faulty(sql) if itself else is_faulty(sql, doc=False)
+        mine = ~faulty & other if itself else ~faulty
+        return _above_edges(sql, judged, rows, run, _Sound(faulty, mine), depth, keep)
+    mine = ~is_faulty(sql) & other if itself else ~is_faulty(sql)
     return _among_steps(sql, rows, as_texts(run), mine, depth)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sound:
+    """The conditions that a row is wrong, and that its document is listed."""
+
+    faulty: "Column"
+    mine: "Column"
 
 
 def _above_edges(
@@ -203,20 +223,23 @@ def _above_edges(
     judged: SparkJudgments,
     rows: "DataFrame",
     run: "DataFrame",
-    mine: "Column",
+    sound: _Sound,
     depth: int,
+    keep: Keep,
 ) -> "DataFrame":
     """Keep what has a score as high as one that so many documents are known to reach.
 
-    The documents of a query are dealt into parts by a hash, and the highest score of each part is
+    The documents of a query are dealt into parts, and the highest score of each part is
     found. So many parts have a document at least as good as the best but so many of these; that
-    is close to the score at the depth, and takes no sort of the run. The edges are few, and every machine gets them all.
+    is close to the score at the depth, and takes no sort of the run. The edges are few, and every
+    machine gets them all. If rows were read again in another order, an edge might be too high:
+    then fewer documents than the depth come, and the stream notices.
     """
-    part = sql.pmod(sql.xxhash64("doc"), sql.lit(_SHARES * depth))
+    part = sql.pmod(sql.xxhash64(sql.monotonically_increasing_id()), sql.lit(_SHARES * depth))
     parts = run.groupBy("query", part.alias("part")).agg(
-        sql.max(sql.when(mine, sql.col("number"))).alias("best"),
-        sql.count(sql.when(mine, sql.lit(1))).alias("n"),
-        sql.max(is_faulty(sql)).alias("faulty"),
+        sql.max(sql.when(sound.mine, sql.col("number"))).alias("best"),
+        sql.count(sql.when(sound.mine, sql.lit(1))).alias("n"),
+        sql.max(sound.faulty).alias("faulty"),
     )
     best = sql.sort_array(sql.collect_list("best"), asc=False)
     stats = parts.groupBy("query").agg(
@@ -224,15 +247,18 @@ def _above_edges(
         sql.sum("n").alias("n"),
         sql.max("faulty").alias("faulty"),
     )
-    # Both uses of the counts ask for all of their columns, and for no other rows (hence no plain
-    # equality, which leaves out nulls beforehand): else Spark would count twice.
+    stats = keep(stats)  # else Spark would count twice
     names = sql.broadcast(judged.frame.select(sql.col("query").alias("name")).distinct())
-    owner = stats.withColumnRenamed("query", "owner")
-    is_judged = sql.col("owner").cast("string").eqNullSafe(sql.col("name"))
-    edges = sql.broadcast(owner.join(names, is_judged, "left_semi"))
-    is_near = (sql.col("number") >= sql.col("edge")) & (sql.col("n") > 0) & ~sql.col("faulty")
-    near = run.join(edges, sql.col("query").eqNullSafe(sql.col("owner"))).where(mine & is_near)
-    near = as_texts(near)
+    owner = stats.where(~sql.col("faulty") & (sql.col("n") > 0))
+    owner = owner.select(sql.col("query").alias("owner"), "edge")
+    is_judged = sql.col("owner").cast("string") == sql.col("name")
+    edges = owner.join(names, is_judged, "left_semi")
+    # Most rows are below the lowest of all edges, and need not be looked up.
+    lowest = edges.agg(sql.min("edge").alias("lowest")).scalar()
+    nameless = sql.col("doc").isNull()
+    near = run.where(sound.mine & ((sql.col("number") >= lowest) | nameless))
+    near = near.join(sql.broadcast(edges), sql.col("query") == sql.col("owner"), "left")
+    near = as_texts(near.where((sql.col("number") >= sql.col("edge")) | nameless))
     odd = sql.col("faulty") | sql.isnan("edge")
     counted = _counted(sql, stats.withColumn("faulty", odd))
     together = rows.unionByName(counted).unionByName(_listed(sql, near))
@@ -265,4 +291,5 @@ def _counted(sql: Any, stats: "DataFrame") -> "DataFrame":
 
 
 def _listed(sql: Any, run: "DataFrame") -> "DataFrame":
-    return run.select(*row_of(sql, RETRIEVED, doc=sql.col("doc"), score=sql.col("number")))
+    kind = sql.when(sql.col("doc").isNull(), sql.lit(FAULTY)).otherwise(sql.lit(RETRIEVED))
+    return run.select(*row_of(sql, kind, doc=sql.col("doc"), score=sql.col("number")))

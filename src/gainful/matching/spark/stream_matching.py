@@ -266,7 +266,9 @@ class _Stream:
 
         lengths, shared = summed(self._lengths.take(end)), summed(self._shared.take(end))
         if self.plan.cut:
-            lengths = summed(self._counts.take(end))
+            come, lengths = lengths, summed(self._counts.take(end))
+            # So many reach the edge, unless the rows were others when it was found.
+            self._faulty |= bool((come < np.minimum(lengths, self.plan.depth or 0)).any())
         code, first, last, rank, grade = self.ranks.found.take(end)
         edge, edge_last = self.ranks.edges.take(end)
         pool_code, pool = self._pool.take(end)
