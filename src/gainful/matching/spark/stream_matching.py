@@ -143,6 +143,7 @@ class _Stream:
         self._taken = 0  # queries that are measured
         self._pool = GrowingColumns(np.int64, np.float64)
         self._known = GrowingColumns(np.int64)  # queries with judgments
+        self._awaited = GrowingColumns(np.int64)  # those of them whose documents are sent
         self._present = GrowingColumns(np.int64)  # queries of the run
         self._counts = GrowingColumns(np.int64, np.int64)  # what Spark has counted
         self._lengths = GrowingColumns(np.int64, np.int64)  # what has come
@@ -165,6 +166,7 @@ class _Stream:
         key = ids.view(np.uint64) + code.astype(np.uint64) * _MIX
         self._faulty |= bool((kind == FAULTY).any())
         self._known.add(_distinct(code[kind <= JUDGMENT]))
+        self._awaited.add(_distinct(code[kind == JUDGMENT]))
         self._present.add(_distinct(code[kind >= PRESENT]))
         if self.plan.cut:
             counted = kind == PRESENT
@@ -254,6 +256,7 @@ class _Stream:
         names, self._names = self._names[:count], self._names[count:]
         self._taken = end
         (known,), (present,) = self._known.take(end), self._present.take(end)
+        (awaited,) = self._awaited.take(end)
         is_known, is_present = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
         is_known[known - start] = True
         is_present[present - start] = True
@@ -268,7 +271,8 @@ class _Stream:
         if self.plan.cut:
             come, lengths = lengths, summed(self._counts.take(end))
             # So many reach the edge, unless the rows were others when it was found.
-            self._faulty |= bool((come < np.minimum(lengths, self.plan.depth or 0)).any())
+            fewest = np.minimum(lengths, self.plan.depth or 0)
+            self._faulty |= bool((come < fewest)[local[awaited - start]].any())
         code, first, last, rank, grade = self.ranks.found.take(end)
         edge, edge_last = self.ranks.edges.take(end)
         pool_code, pool = self._pool.take(end)
