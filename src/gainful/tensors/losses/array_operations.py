@@ -1,11 +1,9 @@
 """The few operations that the losses are written in, and who provides them for which tensors."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
-
-import numpy as np
 
 from gainful.errors import InputError
 
@@ -91,6 +89,9 @@ class Operations(Protocol):
     def widen(self, values: Array) -> Array:
         """Add one 0 at the end of the last axis."""
 
+    def scan(self, combine: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Array, ...]:
+        """Combine all places of the last axis up to each; `combine(before, here)` is associative."""
+
     def uniform(self, shape: tuple[int, ...], like: Array, generator: Any) -> Array:
         """Draw from (0, 1)."""
 
@@ -152,28 +153,19 @@ def operations_for(scores: object) -> Operations:
 
 def running_highest(ops: Operations, values: Array) -> Array:
     """Return max_{k ≤ r} x_k at each place r."""
-    for before, there in _doublings(ops, values):
-        earlier = values[..., before]
-        values = ops.where(there & (earlier > values), earlier, values)
-    return values
+
+    def higher(before: tuple[Array, ...], here: tuple[Array, ...]) -> tuple[Array, ...]:
+        return (ops.where(before[0] > here[0], before[0], here[0]),)
+
+    return ops.scan(higher, values)[0]
 
 
 def running_sums(ops: Operations, levels: Array, *terms: Array) -> list[Array]:
     """Return Σ_{k ≤ r} x_k·e^(levels_r − levels_k) at each place r; levels never rise."""
-    found = list(terms)
-    for before, there in _doublings(ops, levels):
-        scale = ops.where(there, ops.exp(levels - levels[..., before]), 0.0)
-        found = [values + scale * values[..., before] for values in found]
-    return found
 
+    def added(before: tuple[Array, ...], here: tuple[Array, ...]) -> tuple[Array, ...]:
+        scale = ops.exp(here[0] - before[0])
+        sums = (one + scale * other for one, other in zip(here[1:], before[1:], strict=True))
+        return here[0], *sums
 
-def _doublings(ops: Operations, like: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the places 1, 2, 4, … before each place, and where there are any.
-
-    What each place has of a run of places up to it becomes, step by step, that of twice the run.
-    """
-    width = int(like.shape[-1])
-    places = np.arange(width)
-    for step in (2**power for power in range((width - 1).bit_length())):
-        before = np.maximum(places - step, 0)
-        yield ops.integers(before, like), ops.booleans(places >= step, like)
+    return list(ops.scan(added, levels, *terms)[1:])

@@ -118,6 +118,12 @@ class JaxOperations:
         """Add one 0 at the end of the last axis."""
         return jnp.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, 1)])
 
+    def scan(self, combine: Callable[..., tuple[Any, ...]], *arrays: Any) -> tuple[Any, ...]:
+        """Combine all places up to each."""
+        shape = jnp.broadcast_shapes(*(one.shape for one in arrays))
+        given = tuple(jnp.broadcast_to(one, shape) for one in arrays)
+        return tuple(jax.lax.associative_scan(combine, given, axis=len(shape) - 1))
+
     def uniform(self, shape: tuple[int, ...], like: Any, generator: Any) -> Any:
         """Draw from (0, 1)."""
         if generator is None:

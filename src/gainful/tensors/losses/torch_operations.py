@@ -146,6 +146,24 @@ class TorchOperations:
         """Add one 0 at the end of the last axis."""
         return torch.nn.functional.pad(values, (0, 1))
 
+    def scan(
+        self, combine: Callable[..., tuple[Tensor, ...]], *arrays: Tensor
+    ) -> tuple[Tensor, ...]:
+        """Combine all places up to each: of a run of places, step by step, of twice the run."""
+        width = int(arrays[0].shape[-1])
+        places = torch.arange(width, device=arrays[0].device)
+        for step in (2**power for power in range((width - 1).bit_length())):
+            before = tuple(
+                torch.cat((one[..., :1].expand(*one.shape[:-1], step), one[..., :-step]), -1)
+                for one in arrays
+            )
+            joined = combine(before, arrays)
+            there = places >= step
+            arrays = tuple(
+                torch.where(there, new, old) for new, old in zip(joined, arrays, strict=True)
+            )
+        return arrays
+
     def uniform(
         self, shape: tuple[int, ...], like: Tensor, generator: torch.Generator | None
     ) -> Tensor:
