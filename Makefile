@@ -60,8 +60,8 @@ gpu:  ## check and time the fused kernels, with PYTHON=… that has PyTorch for 
 	$(PYTHON) benchmarks/gpu_check.py
 	$(PYTHON) benchmarks/gpu_losses.py
 
-bench: $(VENV)/stamp-bench  ## time gainful beside its peers
-	$(BIN)/python benchmarks/run.py
+bench: $(VENV)/stamp-bench  ## time gainful beside its peers; with ARGS=--cores, files on 1, 2, 4 … cores
+	$(BIN)/python benchmarks/run.py $(ARGS)
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

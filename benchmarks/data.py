@@ -3,6 +3,12 @@
 import numpy as np
 
 JUDGED, JUDGED_AND_RETRIEVED, CORPUS = 50, 30, 500_000
+FORMATS = {
+    "TREC": "system.run",
+    "CSV": "system.csv",
+    "JSON lines": "system.jsonl",
+    "TREC, gzip": "system.run.gz",
+}
 
 
 def dicts(queries: int, documents: int):
@@ -63,6 +69,27 @@ def trec_files(folder, queries: int, documents: int):
         )
     )
     return qrels, system
+
+
+def write_every_format(folder, queries: int) -> None:
+    """Write judgments, and the same run in all `FORMATS`."""
+    import gzip
+    import shutil
+
+    import duckdb
+
+    _, run = trec_files(folder, queries, 1000)
+    fields = ("query", "q0", "doc", "rank", "score", "tag")
+    types = {field: "DOUBLE" if field == "score" else "VARCHAR" for field in fields}
+    rows = (
+        f"SELECT query, doc, score FROM read_csv('{run}', delim=' ', header=false, quote='', "
+        f"escape='', auto_detect=false, columns={types})"
+    )
+    duckdb.execute(f"COPY ({rows}) TO '{folder / FORMATS['CSV']}' (FORMAT csv, HEADER true)")
+    duckdb.execute(f"COPY ({rows}) TO '{folder / FORMATS['JSON lines']}' (FORMAT json)")
+    packed = folder / FORMATS["TREC, gzip"]
+    with run.open("rb") as plain, gzip.open(packed, "wb", compresslevel=1) as file:
+        shutil.copyfileobj(plain, file, 1 << 22)
 
 
 def parquet_files(folder, rows: int):

@@ -3,11 +3,13 @@
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import data
+from gainful.rendering.table_formats import Table
 from timing import Process, Result, best_of
 
 MEASURES = ("-m", "nDCG@10", "-m", "nDCG")
@@ -70,20 +72,72 @@ print(len(found.fetchnumpy()["rank"]))
 """
 
 
+# The later ones of some evaluations in one process.
+AGAIN = """
+import sys, time
+import gainful as gf
+times = []
+for _ in range(3):
+    start = time.perf_counter()
+    found = gf.evaluate(sys.argv[1], sys.argv[2], ["nDCG@10", "nDCG"])
+    times.append(time.perf_counter() - start)
+print(min(times[1:]))
+"""
+
+
+def evaluator(files: list[str]) -> tuple[str, list[str]]:
+    """Return what evaluates TREC files besides gainful, with its command."""
+    binary = shutil.which("trec_eval")
+    if binary:
+        return "trec_eval", [binary, "-m", "ndcg_cut.10", "-m", "ndcg", *files]
+    return "pytrec_eval with its parsing", [sys.executable, "-c", PYTREC_EVAL, *files]
+
+
+def by_cores(queries: int, turns: int) -> Table:
+    """W1 on one core, on two, on four and so on, as many as there are."""
+    every = sorted(os.sched_getaffinity(0))
+    counts = [1 << power for power in range(len(every).bit_length()) if 1 << power < len(every)]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        # In another process: what this one takes would count as the memory of those it starts.
+        code = f"import data, pathlib; data.write_every_format(pathlib.Path({folder!r}), {queries})"
+        subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, check=True)
+        judgments = f"{folder}/judgments.qrels"
+        peer, command = evaluator([judgments, f"{folder}/{data.FORMATS['TREC']}"])
+        (theirs,) = best_of((command,), max(turns - 1, 1))
+        for count in (*counts, len(every)):
+            os.sched_setaffinity(0, every[:count])
+            for name, file in data.FORMATS.items():
+                both = [judgments, f"{folder}/{file}"]
+                whole = [sys.executable, "-m", "gainful", "evaluate", *both, "-f", "csv", *MEASURES]
+                again = [sys.executable, "-c", AGAIN, *both]
+                cold, warm = best_of((whole, again), turns)
+                check(cold, theirs)
+                rows.append(
+                    [
+                        name,
+                        str(count),
+                        f"{cold.seconds:.2f} s",
+                        f"{theirs.seconds / cold.seconds:.1f}×",
+                        f"{float(warm.output):.2f} s",
+                        f"{cold.resident / 1e6:.0f} MB",
+                    ]
+                )
+        os.sched_setaffinity(0, every)
+    columns = ["W1 file", "cores", "whole process", "ratio", "again", "memory"]
+    said = f"{queries:,} queries × 1,000 documents, nDCG@10 and nDCG"
+    beside = f"ratio: to {peer}, {theirs.seconds:.2f} s; again: in the same process, read anew"
+    return Table(columns, rows, notes=[said, beside])
+
+
 def trec(queries: int, turns: int) -> list[Result]:
     """W1: TREC files."""
     with tempfile.TemporaryDirectory() as folder:
         files = [str(path) for path in data.trec_files(Path(folder), queries, 1000)]
         ours = [sys.executable, "-m", "gainful", "evaluate", *files, "-f", "csv"]
-        binary = shutil.which("trec_eval")
-        peer = "trec_eval" if binary else "pytrec_eval with its parsing"
-        evaluator = (
-            [binary, "-m", "ndcg_cut.10", "-m", "ndcg", *files]
-            if binary
-            else [sys.executable, "-c", PYTREC_EVAL, *files]
-        )
+        peer, command = evaluator(files)
         scan = [sys.executable, "-c", SCAN, files[1]]
-        theirs, bare = best_of((evaluator, scan), turns)
+        theirs, bare = best_of((command, scan), turns)
         # Ours differ by less than the machine's noise, so they take more turns.
         every = [sys.executable, "-m", "gainful", "trec_eval", "-c", "-m", "all_trec", *files]
         bounded = [*ours, "-m", "nDCG", "--bounds", "--grades", "0,1,2,3"]

@@ -136,6 +136,9 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=6980, help="queries of the dicts of dicts")
     parser.add_argument("--rows", type=int, default=100_000_000, help="rows of the Parquet file")
     parser.add_argument("--only", help="only the works whose name begins so, such as W1")
+    parser.add_argument(
+        "--cores", action="store_true", help="only W1, on one core, on two, on four and so on"
+    )
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -158,6 +161,9 @@ def main() -> None:
         ],
     }
     write = as_markdown if options.markdown else as_text
+    if options.cores:
+        print(write(with_versions(files.by_cores(options.queries, max(options.turns - 2, 1)))))
+        return
     if options.only in (None, "W9"):
         print(write(start.start_up(3 * options.turns)), end="\n\n")
     if options.only == "W9":
@@ -177,14 +183,15 @@ def main() -> None:
         ]
         for r in results
     ]
-    table = Table(
-        ["work", "peer", "the peer", "gainful", "ratio", "goal"],
-        rows,
-        notes=[
-            f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores"
-        ],
+    print(
+        write(with_versions(Table(["work", "peer", "the peer", "gainful", "ratio", "goal"], rows)))
     )
-    print(write(table))
+
+
+def with_versions(table: Table) -> Table:
+    """Say what it was measured with."""
+    said = f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores"
+    return Table(table.columns, table.rows, notes=[*table.notes, said])
 
 
 if __name__ == "__main__":

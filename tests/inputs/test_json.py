@@ -3,6 +3,7 @@
 import pytest
 
 import gainful as gf
+from gainful.inputs import text_cleaning
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2}}
 LAX = gf.Policy(duplicates="first")
@@ -108,3 +109,35 @@ def test_a_key_twice_among_very_many_is_found_at_once(files):
     path = files("x.json", f'{{"q1": {{{documents}, "d299999": 2}}}}')
     with pytest.raises(gf.errors.InputError, match="query 'q1': expected each document once"):
         gf.evaluate(JUDGMENTS, path)
+
+
+NUMBERS = (
+    "0", "-0", "0.0", "-0.0", "7", "-7", "0.5", "-12.25", "1e5", "1E5", "1e-5", "1e300", "1e24",
+    "123456789012345", "1234567890123456", "9007199254740993", "1000000000000000000000000",
+    "0.1234567890123456789", "18446744073709551615", "1e999", "NaN", "Infinity", "-Infinity", "-inf",
+    "true", "null", '"5"', '""', "[5]", "{}", '{"a":5}', "05", ".5", "5.", "+5", "1_0",
+)  # fmt: skip
+IDS = (
+    '"a"', '"a b"', '"é🙂"', '""', '" "', '"\\""', '"\\\\"', '"\\u0061"', '"a\\/b"', '"5"', "5", "-5",
+    "5.0", "1e2", "true", "null", "[5]", '["a"]', "{}", '"\\ud800"', "12345678901234567890",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("doc", "score"), [('"b"', number) for number in NUMBERS] + [(name, "0.5") for name in IDS]
+)
+def test_the_engine_reads_values_as_the_rows_are_read(tmp_path, monkeypatch, doc, score):
+    path = tmp_path / "run.jsonl"
+    line = '{{"query": "q", "doc": {}, "score": {}}}\n'
+    path.write_text(line.format('"c"', 1) + line.format(doc, score) + line.format('"d"', 3))
+    judgments = {"q": {"a": 1, "b": 2, "5": 3, "-5": 1, "é🙂": 2, "a b": 1, "c": 1, '"': 2}}
+
+    def answer():
+        try:
+            return dict(gf.evaluate(judgments, path, ["nDCG", "nDCG@2"]))
+        except gf.errors.GainfulError as problem:
+            return str(problem)
+
+    found = answer()
+    monkeypatch.setattr(text_cleaning, "see_json_lines", lambda _: text_cleaning.Seen(usual=False))
+    assert found == answer()

@@ -35,6 +35,9 @@ from gainful.inputs.row_by_row_reading import Fault, Row, first_fault, line_of, 
 
 _NONE = Layout("")
 _BATCH = 1 << 17  # rows that are handed to the engine at a time
+# How long an object may be; the engine reads in parts of twice that, each on one core.
+_ANY_OBJECT, _USUAL_OBJECT = (f"maximum_object_size={1 << bits})" for bits in (28, 22))
+_FEW_DIGITS = 15  # of integers that every float64 holds
 _INTEGERS_END = 2.0**63  # integers below −2^63 or from 2^64 on are fractions to the engine
 SEVERAL_ASSESSORS = (
     "The column {!r} tells assessors apart: say how their grades become one, assessors=mean, median, "
@@ -106,7 +109,10 @@ def ready(source: Source, session: Session) -> Source:
         seen = see_json_lines(path)
         if not seen.usual:
             return row_by_row(source, session)
-        return replace(source, state=TextState.AS_THEY_ARE, rows=seen.rows)
+        select = source.select
+        if not seen.long:
+            select = select.removesuffix(_ANY_OBJECT) + _USUAL_OBJECT
+        return replace(source, select=select, state=TextState.AS_THEY_ARE, rows=seen.rows)
     trec = layout.format == "trec"
     seen = see_lines(path, layout.delimiter) if trec else see_table(path, layout.delimiter)
     if trec and not seen.usual:
@@ -229,26 +235,34 @@ def json_lines(file: LocalFile, kind: Kind, columns: Mapping[str, str], session:
 
     def text(name: str) -> str:
         value = name_quoted(name)
+        # Most are strings without escapes, which is seen faster than what JSON they are.
+        written = f"CAST({value} AS VARCHAR)"
         return (
-            f"CASE WHEN json_type({value}) IN ('VARCHAR', 'BIGINT', 'UBIGINT') "
+            f"CASE WHEN starts_with({written}, '\"') AND NOT contains({written}, '\\') AND {written} <> '\"\"' "
+            f"THEN substring({written}, 2, length({written}) - 2) "
+            f"WHEN json_type({value}) IN ('VARCHAR', 'BIGINT', 'UBIGINT') "
             f"AND {value} ->> '$' <> '' THEN {value} ->> '$' ELSE error('no id') END"
         )
 
     number = f"CAST({kind.implied!r} AS DOUBLE)"
     if numbers:
         value = name_quoted(numbers[0])
-        # What may have been an integer, and is rounded, is for the rows to read, or to refuse.
+        written, sign = f"CAST({value} AS VARCHAR)", "-" if kind.ascending else ""
+        # Most are short, and end with a digit, as nothing else does in JSON. What may have been an
+        # integer, and is rounded, is for the rows to read, or to refuse.
         number = (
-            f"CASE WHEN json_type({value}) = 'DOUBLE' AND abs(CAST({value} AS DOUBLE)) < {_INTEGERS_END!r} "
+            f"CASE WHEN length({written}) <= {_FEW_DIGITS} AND right({written}, 1) BETWEEN '0' AND '9' "
+            f"AND NOT contains(lower({written}), 'e') THEN {sign}CAST({written} AS DOUBLE) "
+            f"WHEN json_type({value}) = 'DOUBLE' AND abs(CAST({value} AS DOUBLE)) < {_INTEGERS_END!r} "
             f"OR json_type({value}) IN ('BIGINT', 'UBIGINT') "
             f"AND CAST({value} AS HUGEINT) = CAST(CAST({value} AS DOUBLE) AS HUGEINT) "
-            f"THEN {'-' if kind.ascending else ''}CAST({value} AS DOUBLE) ELSE error('no number') END"
+            f"THEN {sign}CAST({value} AS DOUBLE) ELSE error('no number') END"
         )
     select = (
         f"SELECT {text(query)} AS query, {text(doc)} AS doc, {number} AS number "
         f"FROM read_json({file_quoted(file.path, session)}, format='newline_delimited', "
         "compression='none', hive_partitioning=false, "
-        f"columns={{{types}}}, maximum_object_size=268435456)"
+        f"columns={{{types}}}, {_ANY_OBJECT}"
     )
     state = TextState.UNSEEN
     return Source(kind, file.name, select, strict=True, file=file, layout=layout, state=state)

@@ -14,7 +14,8 @@ from gainful.inputs.cores import in_parallel
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 
 _CHUNK = 1 << 24
-_GLANCE = 1 << 18  # bytes that stay in a core's cache
+_GLANCE = 1 << 19  # bytes that stay in a core's cache
+_MOST_THREADS = 4  # more would wait for Python's lock
 _BEFORE = 2  # bytes before a glance that tell what a quote in it is
 _LONG = 1 << 20  # bytes of a row; of one over 2 MB, the engine loses what is after 32 MB
 _BLANKS = b" \t\v\f\r"  # with the line feed, all that separates fields
@@ -59,7 +60,7 @@ def see_lines(path: Path, delimiter: str) -> Seen:
     def look(start: int) -> list[int] | None:
         return _clean_ends(path, start, min(start + _CHUNK, size), ord(delimiter))
 
-    parts = in_parallel(look, range(0, size, _CHUNK))
+    parts = in_parallel(look, range(0, size, _CHUNK), most=_MOST_THREADS)
     ends: list[int] = []
     for part in parts:
         if part is None:
@@ -198,7 +199,7 @@ def _see(path: Path, is_usual: Callable[[Bytes, Bools], bool], quote: int | None
     size = path.stat().st_size
     if not size:
         return Seen(usual=True)
-    parts = in_parallel(look, range(0, size, _GLANCE))
+    parts = in_parallel(look, range(0, size, _GLANCE), most=_MOST_THREADS)
     counts, within = [], False
     for _, odd, outside, inside in parts:
         counts.append(inside if within else outside)
