@@ -36,7 +36,8 @@ def pl_rank(scores, labels, mask=None, **options):
 LISTWISE = (
     losses.softmax, losses.listnet, xe_ndcg, losses.list_mle, losses.p_list_mle, pl_rank,
 )  # fmt: skip
-FUSED = (losses.approx_ndcg, losses.lambda_loss, *LISTWISE)
+RELAXED = losses.neural_ndcg, losses.pirank_ndcg
+FUSED = (losses.approx_ndcg, losses.lambda_loss, *RELAXED, *LISTWISE)
 
 
 def value_and_gradient(function, scores, *rest, **options):
@@ -187,6 +188,22 @@ def flat():
     print("same flat lists", flush=True)
 
 
+def far_and_equal():
+    """Check relaxed orders of scores that are equal, far apart, or out of reach of each other."""
+    torch.manual_seed(4)
+    shape = 6, 400
+    labels = torch.randint(0, 5, shape).float()
+    scores = torch.randn(shape) * torch.tensor([[0.0], [1e-6], [1.0], [100.0], [1.0], [1.0]])
+    scores[2, ::3] = 0.5
+    scores[4, 7], scores[4, 9], scores[5, 1] = 1e9, -1e30, 1e6
+    for function in RELAXED:
+        for tau in (0.01, 1.0, 100.0):
+            found = value_and_gradient(function, scores.cuda(), labels.cuda(), tau=tau)
+            expected = value_and_gradient(function, scores.double(), labels.double(), tau=tau)
+            assert_same(found, expected, function.__name__, tau)
+    print("same far and equal scores", flush=True)
+
+
 def compare_cupy():
     """Compare all measures of arrays of CuPy with those of NumPy, where CuPy is installed."""
     if importlib.util.find_spec("cupy") is None:
@@ -277,6 +294,11 @@ def checks():
     for function in LISTWISE:
         for options in ({}, {"k": 5}, {"gain": "linear", "normalized": False}):
             yield function, options
+    for options in ({}, {"tau": 0.1}, {"tau": 30.0}, {"k": 10}, {"normalized": False}):
+        yield losses.pirank_ndcg, options
+        yield losses.neural_ndcg, options
+    yield losses.neural_ndcg, {"iterations": 0}
+    yield losses.neural_ndcg, {"iterations": 100, "gain": "linear"}
 
 
 if __name__ == "__main__":
@@ -285,8 +307,8 @@ if __name__ == "__main__":
     with ProcessPoolExecutor(
         os.cpu_count(), get_context("spawn"), torch.set_num_threads, (1,)
     ) as pool:
-        others = (repeated, far, compare_measures, transformed, odd, flat, compare_cupy)
-        tasks = [pool.submit(one) for one in others]
+        others = (repeated, far, far_and_equal, compare_measures, transformed, odd, flat)
+        tasks = [pool.submit(one) for one in (*others, compare_cupy)]
         tasks += [pool.submit(compare, function, **options) for function, options in checks()]
         for task in tasks:
             task.result()

@@ -11,6 +11,8 @@ up slowly for seconds at a time. The first row, a backward pass of one number, s
 import argparse
 import functools
 import sys
+import time
+import warnings
 from pathlib import Path
 
 import torch
@@ -19,12 +21,19 @@ import triton
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import gainful as gf
-from plain_losses import lean_approx, plain_approx, plain_lambda, shares_of
+from plain_losses import (
+    lean_approx,
+    plain_approx,
+    plain_lambda,
+    plain_neural,
+    plain_pirank,
+    shares_of,
+)
 
 WINDOWS = 12
 
 
-def measured(function, scores):
+def measured(function, scores, windows=WINDOWS):
     """Return milliseconds and extra megabytes of a forward and backward pass."""
 
     def step():
@@ -38,13 +47,13 @@ def measured(function, scores):
     step()
     torch.cuda.synchronize()
     extra = (torch.cuda.max_memory_allocated() - before) / 1e6
-    return best_of(step), extra
+    return best_of(step, windows), extra
 
 
-def best_of(step):
+def best_of(step, windows=WINDOWS):
     """Return the least milliseconds of a step, called from Python."""
     bench = triton.testing.do_bench
-    return min(bench(step, warmup=50, rep=150, return_mode="min") for _ in range(WINDOWS))
+    return min(bench(step, warmup=50, rep=150, return_mode="min") for _ in range(windows))
 
 
 def on_the_gpu(function, scores, passes=20):
@@ -149,6 +158,49 @@ class Work:
                 self.row(name, f"{form}, CUDA graph", in_a_graph(function, self.scores))
 
 
+def sorting(lists, width, *, plain):
+    """Time losses by a relaxed order beside plain code, which may need more memory than there is."""
+    torch.manual_seed(0)
+    scores = torch.randn(lists, width, device="cuda", requires_grad=True)
+    labels = torch.randint(0, 5, (lists, width), device="cuda").float()
+    mask = torch.ones_like(labels, dtype=torch.bool)
+    for name, ours, partner in (
+        ("NeuralNDCG", gf.losses.neural_ndcg, plain_neural),
+        ("PiRank", gf.losses.pirank_ndcg, plain_pirank),
+    ):
+        eager = None
+        if plain:
+            try:
+                eager, memory = measured(
+                    functools.partial(partner, scores, labels, mask), scores, 2
+                )
+                row(f"{name} {lists} × {width:,}, eager", eager, memory, None, None)
+            except torch.cuda.OutOfMemoryError:
+                print(f"| {name} {lists} × {width:,}, eager | out of memory | | | |")
+            scores.grad = None
+            torch.cuda.empty_cache()
+        took = measured(functools.partial(ours, scores, labels, mask), scores, 4)
+        row(f"{name} {lists} × {width:,}, gainful", *took, eager, None)
+
+
+def soft(lists, width, k):
+    """Time one pass of SoftNDCG, of which plain code would hold all n³ numbers of each list."""
+    scores = torch.randn(lists, width, device="cuda", requires_grad=True)
+    labels = torch.randint(0, 5, (lists, width), device="cuda").float()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gf.errors.GainfulWarning)  # that it takes long is known
+        gf.losses.soft_ndcg(scores, labels, k=k).backward()
+    torch.cuda.synchronize()
+    took = (time.perf_counter() - start) * 1e3
+    memory = (torch.cuda.max_memory_allocated() - before) / 1e6
+    place = "" if k is None else f", k = {k}"
+    row(f"SoftNDCG {lists} × {width:,}{place}, gainful", took, memory, None, None)
+
+
 def measures(lists, width):
     """Time nDCG@10 beside the bare selection of the ten highest scores."""
     torch.manual_seed(0)
@@ -177,6 +229,13 @@ if __name__ == "__main__":
     row("backward pass of one number", *measured(lambda: one.sum(), one), None, None)
     for work in works:
         work.called()
+    sorting(64 if chosen.quick else 256, 1000, plain=True)
+    if not chosen.quick and not chosen.lean:
+        sorting(32, 4000, plain=True)
+        sorting(8, 20_000, plain=False)
+        soft(64, 100, None)  # the first call is slower
+        soft(256, 1000, 10)
+        soft(256, 1000, None)
     measures(256, 1000)
     measures(16_384, 1000)
     for work in works:  # last, because a profiler slows down the launches after it

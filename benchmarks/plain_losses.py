@@ -1,5 +1,7 @@
 """Losses from their formulas, the way libraries write them: all pairs at once, padding masked."""
 
+import functools
+
 import torch
 
 LOG2_E = 1.4426950408889634
@@ -52,3 +54,20 @@ def plain_lambda(scores, labels, mask, shares=None, steps=10):
         weights = first + steps * (discounts[apart] - discounts[apart + 1]).abs()
     losses = torch.nn.functional.softplus(-(scores[:, :, None] - scores[:, None, :])) * LOG2_E
     return torch.where(above, spread * weights * losses, 0.0).sum((1, 2)).mean()
+
+
+def plain_sorted(scores, labels, mask, steps, tau=1.0):
+    """1 − nDCG by the relaxed order of the scores, all ranks and items at once; no padding."""
+    n = scores.shape[-1]
+    spread = (scores[:, :, None] - scores[:, None, :]).abs().sum(-1)
+    ranks = torch.arange(1, n + 1, device=scores.device)
+    logs = ((n + 1 - 2 * ranks)[:, None] * scores[:, None, :] - spread[:, None, :]) / tau
+    logs = logs.log_softmax(-1)
+    for _ in range(steps):
+        logs = logs.log_softmax(-2).log_softmax(-1)
+    gains = (logs.exp() * shares_of(labels, mask)[:, None, :]).sum(-1)
+    return (1 - (gains / torch.log2(1 + ranks)).sum(-1)).mean()
+
+
+plain_neural = functools.partial(plain_sorted, steps=30)
+plain_pirank = functools.partial(plain_sorted, steps=0)

@@ -134,7 +134,18 @@ def test_a_gain_may_work_in_place():
     assert labels.tolist() == [1.0, 0.0, 2.0]
 
 
-@pytest.mark.parametrize("name", ["approx_ndcg", "lambda_loss", "pl_rank", "gumbel_approx_ndcg"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "approx_ndcg",
+        "lambda_loss",
+        "pl_rank",
+        "gumbel_approx_ndcg",
+        "neural_ndcg",
+        "pirank_ndcg",
+        "soft_ndcg",
+    ],
+)
 def test_checkpoints(name):
     function, labels = getattr(L, name), torch.tensor(LABELS)
     options = (

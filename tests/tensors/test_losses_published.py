@@ -14,6 +14,8 @@ from array_libraries import flags_for_haste
 from literal_losses import ndcg
 
 torch = pytest.importorskip("torch")
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
 
 import gainful as gf  # noqa: E402
 
@@ -190,13 +192,16 @@ def test_what_is_refused():
         L.lambda_loss(s, s, scheme="lambda")
 
 
-def test_no_second_derivative_is_made_up():
+@pytest.mark.parametrize("name", ["approx_ndcg", "neural_ndcg", "pirank_ndcg", "soft_ndcg"])
+def test_no_second_derivative_is_made_up(name):
     s = torch.randn(4, requires_grad=True)
-    (slope,) = torch.autograd.grad(
-        L.approx_ndcg(s, torch.tensor([1, 0, 2, 0])), s, create_graph=True
-    )
+    loss, labels = getattr(L, name), [1, 0, 2, 0]
+    (slope,) = torch.autograd.grad(loss(s, torch.tensor(labels)), s, create_graph=True)
     with pytest.raises(NotImplementedError, match="second derivative"):
         slope.sum().backward()
+    in_jax = jax.grad(lambda s: loss(s, jnp.asarray(labels)))
+    with pytest.raises(NotImplementedError, match="second derivative"):
+        jax.grad(lambda s: in_jax(s).sum())(jnp.arange(4.0))
 
 
 def test_the_module():

@@ -92,6 +92,12 @@ class Operations(Protocol):
     def scan(self, combine: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Array, ...]:
         """Combine all places of the last axis up to each; `combine(before, here)` is associative."""
 
+    def shifted(self, values: Array) -> Array:
+        """Move all values one place on along the last axis, after a 0; the last drops out."""
+
+    def room(self, like: Array) -> int:
+        """Return how many numbers may be held at a time where more of them are faster."""
+
     def uniform(self, shape: tuple[int, ...], like: Array, generator: Any) -> Array:
         """Draw from (0, 1)."""
 
@@ -101,8 +107,43 @@ class Operations(Protocol):
     def by_rows(self, rows: Callable[..., Array], size: int, *columns: Array) -> Array:
         """Apply `rows` to blocks of `size` columns of [list, n] arrays and join what they give."""
 
+    def by_lists(
+        self, some: Callable[..., tuple[Array, ...]], size: int, *arrays: Array
+    ) -> tuple[Array, ...]:
+        """Apply `some` to `size` lists at a time, the first axis of all, and join what it gives."""
+
+    def in_blocks(self, values: Array, size: int) -> Array:
+        """Cut the last axis into blocks, [block, ..., size], with zeros after the last item."""
+
+    def stacked(self, values: Sequence[Array]) -> Array:
+        """Put arrays beside one another along a new first axis."""
+
+    def product(self, matrix: Array, vector: Array) -> Array:
+        """Return Σ_j A_ij·x_j of matrices [list, i, j] and vectors [list, j], in full precision."""
+
     def fold(self, step: Callable[[Array, Array], Array], start: Array, over: Array) -> Array:
         """Apply `step(state, item)` to the items along the first axis of `over`."""
+
+    def walk(
+        self, step: Callable[..., tuple[Any, tuple[Array, ...]]], start: Any, *over: Array
+    ) -> tuple[Any, tuple[Array, ...]]:
+        """Apply `step(state, *items)`, which returns the next state and what to keep.
+
+        Items go along the first axes. Returns the last state, and all that was kept likewise.
+        """
+
+    def mixed(self, start: Array, shares: Array) -> Array:
+        """Return x_n, x_0 = start and x_(t+1) = (1 − p_t)·x_t + p_t·x_t moved one place on.
+
+        Values move along the last axis, after a 0; the shares p are [t, ..., 1].
+        """
+
+    def mixtures(self, start: Array, shares: Array, *, back: bool = False) -> tuple[Array, Array]:
+        """Return the same, and all before it, [t, ..., place], with a place more that is 0.
+
+        That is the first place; backwards it is the last: then x_n = start, values move one place
+        back, and x_0 and all after it are returned.
+        """
 
     def fused_ranks(self, scores: Array, mask: Array, temperature: float) -> Array | None:
         """Return approximate ranks by a fused kernel; None where there is none for these."""
@@ -111,6 +152,11 @@ class Operations(Protocol):
         self, arrays: Sequence[Array], discounts: Array, **options: Any
     ) -> Array | None:
         """Return weighted sums over pairs by a fused kernel; None where there is none for these."""
+
+    def fused_sorting(
+        self, scores: Array, gains: Array, counts: Array, **options: Any
+    ) -> Array | None:
+        """Return relaxed sorted gains by fused kernels; None where there are none for these."""
 
     def with_gradient(
         self, value: Callable[..., Array], pullback: Callable[..., Array], *arrays: Array
@@ -121,6 +167,17 @@ class Operations(Protocol):
         self, value: Callable[..., Array], pullback: Callable[..., Array], *arrays: Array
     ) -> Array:
         """Do the same for a value [list] of [list, item] arrays that has no blocks."""
+
+    def with_kept_gradient(
+        self,
+        value: Callable[..., tuple[Array, ...]],
+        pullback: Callable[..., Array],
+        *arrays: Array,
+    ) -> Array:
+        """Return the first of `value(*arrays)`; the others are kept for its gradient.
+
+        The gradient by the first array is `pullback(slope, *others, *arrays)`.
+        """
 
 
 def operations_for(scores: object) -> Operations:

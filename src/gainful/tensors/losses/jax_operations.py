@@ -124,6 +124,14 @@ class JaxOperations:
         given = tuple(jnp.broadcast_to(one, shape) for one in arrays)
         return tuple(jax.lax.associative_scan(combine, given, axis=len(shape) - 1))
 
+    def shifted(self, values: Any) -> Any:
+        """Move all values one place on."""
+        return jnp.pad(values[..., :-1], [(0, 0)] * (values.ndim - 1) + [(1, 0)])
+
+    def room(self, like: Any) -> int:  # noqa: ARG002
+        """Return 64 MiB of float32."""
+        return 2**24
+
     def uniform(self, shape: tuple[int, ...], like: Any, generator: Any) -> Any:
         """Draw from (0, 1)."""
         if generator is None:
@@ -151,21 +159,69 @@ class JaxOperations:
         lists, width = columns[0].shape
         if width <= size:
             return rows(*columns)  # a loop would be compiled anew in every call that is not
-        count = -(-width // size)
-        blocks = tuple(
-            jnp.moveaxis(
-                jnp.pad(column, [(0, 0), (0, count * size - width)]).reshape(lists, count, size),
-                1,
-                0,
-            )
-            for column in columns
-        )
+        blocks = tuple(self.in_blocks(column, size) for column in columns)
         found = jax.lax.map(lambda block: rows(*block), blocks)
-        return jnp.moveaxis(found, 0, 1).reshape(lists, count * size)[:, :width]
+        count, rest = len(found), found.shape[3:]
+        return jnp.moveaxis(found, 0, 1).reshape(lists, count * size, *rest)[:, :width]
+
+    def by_lists(
+        self, some: Callable[..., tuple[Any, ...]], size: int, *arrays: Any
+    ) -> tuple[Any, ...]:
+        """Apply `some` to `size` lists at a time, one after the other."""
+        lists = arrays[0].shape[0]
+        if lists <= size:
+            return some(*arrays)
+        blocks = tuple(
+            jnp.pad(array, [(0, -lists % size)] + [(0, 0)] * (array.ndim - 1)).reshape(
+                -1, size, *array.shape[1:]
+            )
+            for array in arrays
+        )
+        found = jax.lax.map(lambda block: some(*block), blocks)
+        return tuple(part.reshape(-1, *part.shape[2:])[:lists] for part in found)
+
+    def in_blocks(self, values: Any, size: int) -> Any:
+        """Cut the last axis into blocks."""
+        *before, width = values.shape
+        padded = jnp.pad(values, [(0, 0)] * len(before) + [(0, -width % size)])
+        return jnp.moveaxis(padded.reshape(*before, -(-width // size), size), -2, 0)
+
+    def stacked(self, values: Sequence[Any]) -> Any:
+        """Put arrays beside one another along a new first axis."""
+        return jnp.stack(list(values))
+
+    def product(self, matrix: Any, vector: Any) -> Any:
+        """Return the products of matrices and vectors."""
+        return jnp.einsum("lij,lj->li", matrix, vector, precision="highest")
 
     def fold(self, step: Callable[[Any, Any], Any], start: Any, over: Any) -> Any:
         """Apply `step` to the items along the first axis."""
         return jax.lax.scan(lambda state, item: (step(state, item), None), start, over)[0]
+
+    def walk(
+        self, step: Callable[..., tuple[Any, tuple[Any, ...]]], start: Any, *over: Any
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """Apply `step` to the items along the first axes, and keep what it says."""
+        found: tuple[Any, tuple[Any, ...]] = jax.lax.scan(
+            lambda state, items: step(state, *items), start, over
+        )
+        return found
+
+    def mixed(self, start: Any, shares: Any) -> Any:
+        """Return what a start becomes after all steps."""
+        return self.fold(lambda x, share: x + share * (self.shifted(x) - x), start, shares)
+
+    def mixtures(self, start: Any, shares: Any, *, back: bool = False) -> tuple[Any, Any]:
+        """Return what a start becomes after all steps, and what it was before each of them."""
+        ends = [(0, 0)] * (start.ndim - 1)
+
+        def step(one: Any, share: Any) -> tuple[Any, Any]:
+            padded = jnp.pad(one, [*ends, (0, 1) if back else (1, 0)])
+            moved = padded[..., 1:] if back else padded[..., :-1]
+            return one + share * (moved - one), padded
+
+        found: tuple[Any, Any] = jax.lax.scan(step, start, shares, reverse=back)
+        return found
 
     def fused_ranks(self, *_: Any) -> None:
         """Return None: XLA fuses the blocks."""
@@ -173,10 +229,22 @@ class JaxOperations:
     def fused_pairs(self, *_: Any, **__: Any) -> None:
         """Return None: XLA fuses the blocks."""
 
+    def fused_sorting(self, *_: Any, **__: Any) -> None:
+        """Return None: XLA fuses the blocks."""
+
     def with_gradient(
         self, value: Callable[..., Any], pullback: Callable[..., Any], *arrays: Any
     ) -> Any:
         """Return a value with a given gradient by the first array."""
+        return self.with_kept_gradient(lambda *given: (value(*given),), pullback, *arrays)
+
+    def with_kept_gradient(
+        self,
+        value: Callable[..., tuple[Any, ...]],
+        pullback: Callable[..., Any],
+        *arrays: Any,
+    ) -> Any:
+        """Return the first of several values, with a given gradient by the first array."""
 
         def refuse(*_: Any) -> Any:
             message = "this loss has no second derivative"
@@ -185,11 +253,16 @@ class JaxOperations:
         # A derivative of the gradient would hold all pairs, and of an estimate it would be wrong.
         undifferentiable = jax.custom_vjp(pullback)
         undifferentiable.defvjp(lambda *given: (pullback(*given), None), refuse)
-        found = jax.custom_vjp(value)
-        found.defvjp(
-            lambda *given: (value(*given), given),
-            lambda given, slope: (undifferentiable(slope, *given), *[None] * (len(given) - 1)),
-        )
+
+        def forward(*given: Any) -> tuple[Any, tuple[Any, ...]]:
+            first, *others = value(*given)
+            return first, (*others, *given)
+
+        def backward(kept: tuple[Any, ...], slope: Any) -> tuple[Any, ...]:
+            return undifferentiable(slope, *kept), *[None] * (len(arrays) - 1)
+
+        found = jax.custom_vjp(lambda *given: value(*given)[0])
+        found.defvjp(forward, backward)
         return found(*arrays)
 
     with_short_gradient = with_gradient

@@ -1,11 +1,15 @@
 """Losses that relax the permutation which sorts the scores."""
 
+from collections.abc import Sequence
 from typing import Any, Unpack
 
-from gainful.tensors.losses.array_operations import Array
+from gainful.tensors.losses.array_operations import BLOCK, Array, Operations
 from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.training_lists import TrainingLists, reduced
+
+_HELD = 2**25
+"""How many pairs of one list are held for all steps; those of a longer list are made anew."""
 
 
 @loss_function
@@ -21,8 +25,8 @@ def neural_ndcg(
     """Return 1 − nDCG of gains sorted by a relaxed permutation, made doubly stochastic.
 
     Row i of the relaxation (NeuralSort) is softmax(((n + 1 − 2i)·s − A·1)/τ), A_ij = |s_i − s_j|;
-    Sinkhorn's steps scale columns and rows by turns, so that no item is counted twice.
-    It holds n² values for each step.
+    Sinkhorn's steps scale columns and rows by turns, so that no item is counted twice. Only the
+    scales of the steps are kept, n numbers for each; the relaxation is computed in blocks.
 
     Args:
         scores: [..., list], higher is better.
@@ -80,34 +84,180 @@ def sorted_gains(lists: TrainingLists, tau: float, iterations: int, deep: int) -
     # In the order of the scores, in which the sums over a row do not see the items.
     s, gains = ops.take(lists.scores, order), ops.take(lists.gains, order)
     counts = lists.counts[:, None]
-    every, places = ops.counting(lists.width, s), ops.counting(deep, s)
-    valid = (every <= counts)[:, None, :] & (places <= counts)[:, :, None]
-    logs = ops.where(valid, -_fall(lists, s, places) / tau, 0.0)
-    logs = logs - lists.logsumexp(logs, valid)
+    fused = ops.fused_sorting(s, gains, counts, tau=tau, iterations=iterations, deep=deep)
+    if fused is not None:
+        return fused
+    size = max(1, BLOCK // (deep * lists.width))
+    small = len(s) * deep * lists.width <= min(BLOCK, _HELD)
 
-    def balanced(held: Array, _: Array) -> Array:
-        held = held - lists.logsumexp(held, valid, axis=-2)
-        return held - lists.logsumexp(held, valid)
+    def value(*given: Array) -> tuple[Array, ...]:
+        def some(s: Array, gains: Array, counts: Array) -> tuple[Array, ...]:
+            held = _Relaxation(ops, s, counts, tau, deep)
+            found = _forward(held, gains, iterations)
+            return (*found, held.whole) if small else found
 
-    # Folded, so that JAX compiles one step and not all of them.
-    logs = ops.fold(balanced, logs, ops.counting(iterations, s))
-    chances = ops.where(valid, ops.exp(ops.where(valid, logs, 0.0)), 0.0)
-    return (chances * gains[:, None, :]).sum(-1)
+        return ops.by_lists(some, size, *given)
+
+    def pullback(*given: Array) -> Array:
+        def some(slopes: Array, *others: Array) -> tuple[Array, ...]:
+            *scales, s, gains, counts = others
+            whole = scales.pop() if small else None
+            held = _Relaxation(ops, s, counts, tau, deep, whole)
+            return (_backward(held, gains, slopes, scales),)
+
+        return ops.by_lists(some, size, *given)[0]
+
+    return ops.with_kept_gradient(value, pullback, s, gains, counts)
 
 
-def _fall(lists: TrainingLists, s: Array, places: Array) -> Array:
-    """Return how far (n + 1 − 2i)·s_j − Σ_k |s_j − s_k| is below its highest, [list, rank i, item j].
+class _Relaxation:
+    """K_ij = e^(L_ij), how near item j is to rank i, and sums over its rows and columns.
 
-    Of items in the order of their scores, the highest is item i itself. From item m to the next it
-    falls by (2m + 1 − 2i) times the step between their scores, if they stand below, and in the
-    other direction likewise. All terms are positive: no digits are lost to an item far away.
+    L_ij = ((n + 1 − 2i)·s_j − Σ_k |s_j − s_k|)/τ, less its highest in the row, which is that of
+    item i itself. Rows and columns of K sum to 1 at least, so their inverses are finite.
+
+    Args:
+        ops: the framework.
+        s: [list, item], from high to low.
+        counts: [list, 1], how many items there are.
+        tau: τ.
+        deep: how many ranks.
+        whole: K [list, rank, item], where it is known.
     """
-    ops = lists.ops
-    every = ops.counting(lists.width, s)
-    steps = ops.where(every < lists.counts[:, None], s - ops.widen(s)[:, 1:], 0.0)
-    below = every >= places[:, None]
-    slopes = 2 * every + 1 - 2 * places[:, None]
-    falls = steps[:, None, :] * ops.where(below, slopes, -slopes)
-    down = ops.where(below, falls, 0.0).cumsum(-1)
-    up = ops.flip(ops.flip(ops.where(below, 0.0, falls)).cumsum(-1))
-    return ops.flip(ops.widen(ops.flip(down)))[..., :-1] + up
+
+    def __init__(
+        self,
+        ops: Operations,
+        s: Array,
+        counts: Array,
+        tau: float,
+        deep: int,
+        whole: Array | None = None,
+    ) -> None:
+        self.ops, self.tau, self._s, self._counts = ops, tau, s, counts
+        self.items = ops.counting(int(s.shape[1]), s)
+        self.ranks = ops.counting(deep, s) + 0 * s[:, :1]
+        self.there = self.items <= counts
+        width = int(s.shape[1])
+        self._size = max(1, BLOCK // max(1, int(s.shape[0]) * width))
+        self.whole = whole
+        if whole is None and deep * width <= _HELD:
+            self.whole = ops.by_rows(self._rows, self._size, self.ranks)
+
+    def _rows(self, ranks: Array) -> Array:
+        """Return K, [list, rank, item]."""
+        ops = self.ops
+        valid = self.there[:, None, :] & (ranks <= self._counts)[:, :, None]
+        fall = ops.where(valid, self._fall(ranks[:, :, None]), 0.0)
+        return ops.where(valid, ops.exp(-fall / self.tau), 0.0)
+
+    def _fall(self, ranks: Array) -> Array:
+        """Return −τ·L, [list, rank i, item j].
+
+        Of items in the order of their scores, item i itself has none. From item m to the next it
+        grows by (2m + 1 − 2i) times the step between their scores, if they stand below, and in the
+        other direction likewise. All terms are positive: no digits are lost to an item far away.
+        """
+        ops, every, s = self.ops, self.items, self._s
+        steps = ops.where(every < self._counts, s - ops.widen(s)[:, 1:], 0.0)
+        below = every >= ranks
+        slopes = 2 * every + 1 - 2 * ranks
+        falls = steps[:, None, :] * ops.where(below, slopes, -slopes)
+        down = ops.where(below, falls, 0.0).cumsum(-1)
+        up = ops.flip(ops.flip(ops.where(below, 0.0, falls)).cumsum(-1))
+        return ops.shifted(down) + up
+
+    def over_items(self, x: Array) -> Array:
+        """Return Σ_j K_ij·x_j, [list, rank]."""
+        if self.whole is not None:
+            return self.ops.product(self.whole, x)
+
+        def rows(ranks: Array) -> Array:
+            return self.ops.product(self._rows(ranks), x)
+
+        return self.ops.by_rows(rows, self._size, self.ranks)
+
+    def over_ranks(self, *ys: Array) -> Array:
+        """Return Σ_i K_ij·y_i of several y [list, rank], along a first axis."""
+        ops = self.ops
+        if self.whole is not None:
+            turned = self.whole.swapaxes(-1, -2)
+            return ops.stacked([ops.product(turned, y) for y in ys])
+
+        def add(sums: Array, block: Array) -> Array:
+            turned = self._rows(block[0]).swapaxes(-1, -2)
+            return sums + ops.stacked(
+                [ops.product(turned, block[at]) for at in range(1, len(block))]
+            )
+
+        start = 0 * ops.stacked([self._s] * len(ys))
+        return ops.fold(add, start, ops.in_blocks(ops.stacked([self.ranks, *ys]), self._size))
+
+    def inverse(self, sums: Array) -> Array:
+        """Return 1/x, and 0 where there is nothing to sum."""
+        ops = self.ops
+        return ops.where(sums > 0, 1 / ops.where(sums > 0, sums, 1.0), 0.0)
+
+
+def _forward(held: _Relaxation, gains: Array, iterations: int) -> tuple[Array, ...]:
+    """Return the sorted gains [list, rank] and the scales: a first, then each step's a, b and ranks.
+
+    P_ij = a_i·K_ij·b_j after the scales a of the rows [list, step, rank] and b of the columns
+    [list, step, item]. The last are the mean ranks of the columns between them.
+    """
+    ops, ranks = held.ops, held.ranks
+    b = ops.floats(held.there, gains)
+    first = held.inverse(held.over_items(b))
+    if not iterations:
+        return first * held.over_items(b * gains), first
+
+    def step(state: tuple[Array, Array], _: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
+        a = state[0]
+        sums = held.over_ranks(a, ranks * a)
+        b = held.inverse(sums[0])
+        a = held.inverse(held.over_items(b))
+        return (a, b), (a, b, b * sums[1])
+
+    (a, b), kept = ops.walk(step, (first, b), ops.counting(iterations, gains))
+    return a * held.over_items(b * gains), first, *(one.swapaxes(0, 1) for one in kept)
+
+
+def _backward(held: _Relaxation, gains: Array, slopes: Array, scales: Sequence[Array]) -> Array:
+    """Return the gradient by the scores [list, item] from that by the sorted gains [list, rank].
+
+    Needed of the gradient by L are its sums over ranks, and those weighted by (j − i): up to terms
+    that are alike in a row, and a row is scaled, L_ij = ((n + 1 − 2i)·s_j − Σ_k |s_j − s_k|)/τ.
+    A column that is scaled has sums of 0, so that those of the first rows' softmax remain.
+    """
+    ops, ranks, items = held.ops, held.ranks, held.items
+    first, *steps = scales
+    ones = ops.floats(held.there, gains)
+
+    def sums(y: Array, b: Array) -> tuple[Array, Array]:
+        """Return Σ_i x_ij and Σ_i (j − i)·x_ij, [list, item], of x_ij = y_i·K_ij·b_j."""
+        found = held.over_ranks(y, ranks * y) * b
+        return found[0], items * found[0] - found[1]
+
+    a, b = (steps[0][:, -1], steps[1][:, -1]) if steps else (first, ones)
+    sorted_gains = a * held.over_items(b * gains)
+    of_ranks = sums(slopes * a * sorted_gains, b)
+    of_items = sums(slopes * a, b * gains)
+    total, apart = (one - other for one, other in zip(of_ranks, of_items, strict=True))
+    moved = -apart
+    if steps:
+        later, scale, mean = (one.swapaxes(0, 1) for one in steps)
+        earlier = ops.join([first[None], later[:-1]]), ops.join([ones[None], scale[:-1]])
+
+        def step(state: tuple[Array, Array], *at: Array) -> tuple[tuple[Array, Array], tuple[()]]:
+            (total, moved), (a, before, b, mean) = state, at
+            moved = moved + total * (items - mean)
+            total, apart = sums(a * a * held.over_items(total * b), before)
+            return (total, moved - apart), ()
+
+        back = ops.integers(range(len(scale))[::-1], gains)
+        over = [one[back] for one in (*earlier, scale, mean)]
+        (total, moved), _ = ops.walk(step, (total, moved), *over)
+    running = total.cumsum(-1)
+    # By places and not by the signs of differences, which are 0 where scores are equal.
+    spread = 2 * running - total - running[:, -1:]
+    return ops.where(held.there, (2 * moved - spread) / held.tau, 0.0)

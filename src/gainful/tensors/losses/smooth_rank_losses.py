@@ -7,6 +7,7 @@ from gainful.tensors.gpu_support import fusible
 from gainful.tensors.losses.array_operations import Array, Operations
 from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.options import Common
+from gainful.tensors.losses.rank_distributions import expected_worth
 from gainful.tensors.losses.sampled_rankings import gumbel_noise
 from gainful.tensors.losses.training_lists import (
     TrainingLists,
@@ -99,8 +100,9 @@ def soft_ndcg(
     """Return 1 − the expected nDCG when each score has independent normal noise (SoftNDCG).
 
     Item v stands above j with p = Φ((s_v − s_j)/(√2·σ)); the distribution of the rank of j grows
-    item by item, P_j(r) ← P_j(r−1)·p + P_j(r)·(1 − p). That takes O(n³) time and, with the
-    gradient, O(n³) memory: for lists of tens of items.
+    item by item, P_j(r) ← P_j(r−1)·p + P_j(r)·(1 − p). That takes O(n³) time, O(n²·k) with a
+    cutoff: for lists of tens of items, or for the first places of hundreds. It says so where a call
+    will take long.
 
     Args:
         scores: [..., list], higher is better.
@@ -115,22 +117,10 @@ def soft_ndcg(
     """
 
     def formula(lists: TrainingLists) -> Array:
-        ops = lists.ops
-        s, mask = lists.scores, lists.mask
-        # [v, list, j]: v leads, because items are added one after the other.
-        above = 0.5 * (1 + ops.erf((s.T[:, :, None] - s[None, :, :]) / (2 * sigma)))
-        places = ops.counting(lists.width, s)
-        other = (places[:, None] != places[None, :])[:, None, :]
-        above = ops.where(other & mask.T[:, :, None] & mask[None], above, 0.0)
-        first = ops.floats(places == 1, s)
-        start = first[None, None, :] + 0 * s[:, :, None]
-
-        def add(ranks: Array, p: Array) -> Array:
-            lower = ops.flip(ops.widen(ops.flip(ranks)))[..., :-1]
-            return lower * p[..., None] + ranks * (1 - p[..., None])
-
-        _, worth = lists.positions()
-        expected = (ops.fold(add, start, above) * worth).sum(-1)
+        # What stands below the cutoff is worth nothing, and never comes back above it.
+        deep = lists.width if lists.k is None else min(lists.k, lists.width)
+        worth = lists.positions()[1][:deep]
+        expected = expected_worth(lists.ops, lists.scores, lists.mask, worth, sigma)
         return lists.missed((lists.gains * expected).sum(-1))
 
     return reduced(scores, labels, mask, common, formula)

@@ -34,6 +34,30 @@ class _WithGradient(torch.autograd.Function):
         return (None, None, found, *[None] * (len(arrays) - 1))
 
 
+class _WithKeptGradient(torch.autograd.Function):
+    """The same, of a value that comes with what its gradient needs."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(
+        value: Callable[..., tuple[Tensor, ...]], _: Callable[..., Tensor], *arrays: Tensor
+    ) -> tuple[Tensor, ...]:
+        return value(*arrays)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        ctx.pullback = inputs[1]
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.save_for_backward(*output[1:], *inputs[2:])
+        ctx.given = len(inputs) - 2
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
+        found = FirstDerivativeOnly.apply(ctx.pullback, slopes[0], *ctx.saved_tensors)  # type: ignore[no-untyped-call]
+        return (None, None, found, *[None] * (ctx.given - 1))
+
+
 class TorchOperations:
     """PyTorch, on whatever device the scores are."""
 
@@ -164,6 +188,14 @@ class TorchOperations:
             )
         return arrays
 
+    def shifted(self, values: Tensor) -> Tensor:
+        """Move all values one place on."""
+        return torch.nn.functional.pad(values, (1, -1))
+
+    def room(self, like: Tensor) -> int:
+        """Return 1 GiB of float32 on a GPU, where each launch costs, and 64 MiB else."""
+        return 2**28 if like.is_cuda else 2**24
+
     def uniform(
         self, shape: tuple[int, ...], like: Tensor, generator: torch.Generator | None
     ) -> Tensor:
@@ -188,11 +220,82 @@ class TorchOperations:
         assert found is not None  # noqa: S101  # lists have at least one column
         return found
 
+    def by_lists(
+        self, some: Callable[..., tuple[Tensor, ...]], size: int, *arrays: Tensor
+    ) -> tuple[Tensor, ...]:
+        """Apply `some` to `size` lists at a time."""
+        lists = arrays[0].shape[0]
+        if lists <= size:
+            return some(*arrays)
+        found = [some(*(array[at : at + size] for array in arrays)) for at in range(0, lists, size)]
+        return tuple(torch.cat(parts) for parts in zip(*found, strict=True))
+
+    def in_blocks(self, values: Tensor, size: int) -> Tensor:
+        """Cut the last axis into blocks."""
+        width = values.shape[-1]
+        padded = torch.nn.functional.pad(values, (0, -width % size))
+        return padded.reshape(*values.shape[:-1], -(-width // size), size).movedim(-2, 0)
+
+    def stacked(self, values: Sequence[Tensor]) -> Tensor:
+        """Put tensors beside one another along a new first axis."""
+        return torch.stack(list(values))
+
+    def product(self, matrix: Tensor, vector: Tensor) -> Tensor:
+        """Return the products of matrices and vectors."""
+        if torch.get_float32_matmul_precision() != "highest":
+            return (matrix * vector[:, None, :]).sum(-1)
+        with self.exactly(matrix):
+            return torch.matmul(matrix, vector[:, :, None])[:, :, 0]
+
     def fold(self, step: Callable[[Any, Any], Any], start: Tensor, over: Tensor) -> Tensor:
         """Apply `step` to the items along the first axis."""
         for item in over:
             start = step(start, item)
         return start
+
+    def walk(
+        self, step: Callable[..., tuple[Any, tuple[Tensor, ...]]], start: Any, *over: Tensor
+    ) -> tuple[Any, tuple[Tensor, ...]]:
+        """Apply `step` to the items along the first axes, and keep what it says."""
+        kept = []
+        for items in zip(*over, strict=True):
+            start, some = step(start, *items)
+            kept.append(some)
+        return start, tuple(torch.stack(parts) for parts in zip(*kept, strict=True))
+
+    def mixed(self, start: Tensor, shares: Tensor) -> Tensor:
+        """Return what a start becomes after all steps."""
+        if torch._C._are_functorch_transforms_active():  # noqa: SLF001
+            return self.mixtures(start, shares)[0]
+        here, there = torch.nn.functional.pad(start[None].expand(2, *start.shape), (1, 0)).unbind()
+        for share in shares:
+            torch.lerp(here[..., 1:], here[..., :-1], share, out=there[..., 1:])
+            here, there = there, here
+        return here[..., 1:]
+
+    def mixtures(
+        self, start: Tensor, shares: Tensor, *, back: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """Return what a start becomes after all steps, and what it was before each of them."""
+        own, moved = slice(1, None), slice(None, -1)
+        order = range(len(shares))
+        if back:
+            own, moved, order = moved, own, order[::-1]
+        room = (0, 1) if back else (1, 0)
+        if torch._C._are_functorch_transforms_active():  # noqa: SLF001
+            kept = []  # what is mapped over has no memory of its own to write into
+            for at in order:
+                kept.append(torch.nn.functional.pad(start, room))
+                start = torch.lerp(start, kept[-1][..., moved], shares[at])
+            return start, torch.stack(kept[::-1] if back else kept)
+        states = start.new_zeros(len(shares) + 1, *start.shape[:-1], start.shape[-1] + 1)
+        states[-1 if back else 0][..., own] = start
+        for at in order:
+            here, there = (at + 1, at) if back else (at, at + 1)
+            one = states[here]
+            torch.lerp(one[..., own], one[..., moved], shares[at], out=states[there][..., own])
+        last, kept_states = (states[0], states[1:]) if back else (states[-1], states[:-1])
+        return last[..., own], kept_states
 
     def fused_ranks(self, scores: Tensor, mask: Tensor, temperature: float) -> Tensor | None:
         """Return approximate ranks by a fused kernel; None where there is none for these."""
@@ -216,6 +319,17 @@ class TorchOperations:
         found: Tensor = lambda_sums(scores, labels, gains, mask, discounts, chosen)
         return found
 
+    def fused_sorting(
+        self, scores: Tensor, gains: Tensor, counts: Tensor, **options: Any
+    ) -> Tensor | None:
+        """Return relaxed sorted gains by fused kernels; None where there are none for these."""
+        if not fusible(scores) or not len(scores):
+            return None
+        from gainful.tensors.fused.relaxed_sorting import sorted_gains
+
+        found: Tensor = sorted_gains(scores, gains, counts, **options)
+        return found
+
     # Compiled, every block would be written out, hundreds of them for a long list.
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def with_gradient(
@@ -237,6 +351,17 @@ class TorchOperations:
         worth = value(*held)
         carrier = (arrays[0] * pullback(torch.ones_like(worth), *held)).sum(-1)
         return worth + (carrier - carrier.detach())
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def with_kept_gradient(
+        self,
+        value: Callable[..., tuple[Tensor, ...]],
+        pullback: Callable[..., Tensor],
+        *arrays: Tensor,
+    ) -> Tensor:
+        """Return the first of several values, with a given gradient by the first array."""
+        found: Tensor = _WithKeptGradient.apply(value, pullback, *arrays)[0]  # type: ignore[no-untyped-call]
+        return found
 
 
 TORCH = TorchOperations()
