@@ -45,10 +45,9 @@ def xe_ndcg(
     >>> xe_ndcg(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]), gamma=1.0).item()
     0.693...
     """
-    shape = tuple(scores.shape)
 
     def draw(lists: Arranged) -> Array:
-        return _drawn(lists, shape, gamma, generator)
+        return _drawn(lists, tuple(scores.shape), gamma, generator)
 
     def formula(lists: TrainingLists, drawn: Array | None) -> Array:
         ops = lists.ops

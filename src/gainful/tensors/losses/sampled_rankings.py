@@ -57,10 +57,9 @@ def pl_rank(
     >>> round(loss.item(), 1), [round(slope, 1) for slope in scores.grad.tolist()]
     (0.2, [-0.1, 0.1])
     """
-    shape = tuple(scores.shape)
 
     def draw(lists: Arranged) -> Array:
-        return gumbel_noise(lists, shape, samples, generator, noise)
+        return gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
 
     def formula(lists: TrainingLists, drawn: Array | None) -> Array:
         return lists.missed(_expected_dcg(lists, drawn))
