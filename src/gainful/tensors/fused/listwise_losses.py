@@ -15,8 +15,6 @@ from gainful.tensors.fused.kernel_scheduling import is_last
 from gainful.tensors.fused.prepared_call_key import CallForm
 from gainful.tensors.fused.whole_loss_steps import WIDEST, gains_of, keys_of, sum_of
 
-__all__ = ["WIDEST", "Listwise"]
-
 # Warps of a program for lists of so many items.
 _WARPS = {128: 1, 512: 2, 1024: 4, 2048: 8, WIDEST: 16}
 _LOWEST = tl.constexpr(-3.4028234663852886e38)

@@ -163,7 +163,7 @@ class Operations(Protocol):
     ) -> Array:
         """Return `value(*arrays)`, whose gradient by the first is `pullback(slope, *arrays)`."""
 
-    def with_short_gradient(
+    def with_traceable_gradient(
         self, value: Callable[..., Array], pullback: Callable[..., Array], *arrays: Array
     ) -> Array:
         """Do the same for a value [list] of [list, item] arrays that has no blocks."""

@@ -25,7 +25,12 @@ from gainful.tensors.losses.gains_and_discounts import discounts_of
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.torch_operations import TORCH
 from gainful.tensors.losses.training_lists import Arranged
-from gainful.tensors.losses.value_with_gradient import ONCE, Computed, Formula, with_its_gradient
+from gainful.tensors.losses.value_with_gradient import (
+    DIFFERENTIABLE_ONCE,
+    Computed,
+    Formula,
+    with_its_gradient,
+)
 
 Tensor = torch.Tensor
 
@@ -94,7 +99,7 @@ def listwise_loss(
             flat: Common = {**common, "weight": weight}
             return formula(held, grades, marks, flat, drawn)
 
-        value = with_its_gradient(listed, found, None if name in ONCE else traced)
+        value = with_its_gradient(listed, found, None if name in DIFFERENTIABLE_ONCE else traced)
     return value.reshape(lead) if value.ndim and len(lead) != 1 else value
 
 

@@ -265,7 +265,7 @@ class JaxOperations:
         found.defvjp(forward, backward)
         return found(*arrays)
 
-    with_short_gradient = with_gradient
+    with_traceable_gradient = with_gradient
 
 
 def _for_jax(values: Any) -> Any:

@@ -108,7 +108,7 @@ def _expected_dcg(lists: TrainingLists, drawn: Array) -> Array:
         found = ops.take(ops.where(valid, found, 0.0), ops.descending(-placed))
         return slope[:, None] * found.sum(0) / placed.shape[0]
 
-    return ops.with_short_gradient(value, pullback, lists.scores, gains, order, lists.mask)
+    return ops.with_traceable_gradient(value, pullback, lists.scores, gains, order, lists.mask)
 
 
 def gumbel_noise(

@@ -339,7 +339,7 @@ class TorchOperations:
         found: Tensor = _WithGradient.apply(value, pullback, *arrays)  # type: ignore[no-untyped-call]
         return found
 
-    def with_short_gradient(
+    def with_traceable_gradient(
         self, value: Callable[..., Tensor], pullback: Callable[..., Tensor], *arrays: Tensor
     ) -> Tensor:
         """Do the same for what has no blocks, so that compiled code looks inside."""

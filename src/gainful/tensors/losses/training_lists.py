@@ -261,7 +261,7 @@ def read_lists(
     unknown = ops.floats(odd, clean).sum(-1) > 0
     best, positive = ops.floats(unknown, clean) * 0 + 1, unknown | ~unknown
     if ideal:
-        best, positive = _ideal(ops, gains, mask, (discount, base, k))
+        best, positive = ideal_of(ops, gains, mask, (discount, base, k))
         # A sum that the type cannot hold would make every share of it 0.
         unknown = unknown | (best == math.inf)
     lists = TrainingLists(
@@ -282,7 +282,7 @@ def read_lists(
     return lists, shape
 
 
-def _ideal(
+def ideal_of(
     ops: Operations, gains: Array, mask: Array, rule: tuple[Discount, float, int | None]
 ) -> tuple[Array, Array]:
     """Return the DCG of the best order [list], 1 where it is not positive, and where it is."""

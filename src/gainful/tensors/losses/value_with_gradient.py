@@ -26,6 +26,7 @@ from gainful.tensors.losses.torch_operations import TORCH
 from gainful.tensors.losses.training_lists import (
     Arranged,
     around_middle,
+    ideal_of,
     read_labels,
     read_scores,
     truths,
@@ -38,7 +39,7 @@ _FAR = {torch.float32: 70.0, torch.float64: 600.0}
 _WITHOUT_GAPS = ("linear", "exp2", "binary")  # gains that every label has
 _PLACE_BITS, _LABEL_BITS, _SCORE_BITS = 20, 10, 32
 
-ONCE = ("pl_rank",)
+DIFFERENTIABLE_ONCE = ("pl_rank",)
 """Losses without a second derivative; that of the others is traced."""
 
 Found = tuple[Tensor, Tensor | None]
@@ -152,7 +153,7 @@ def _by_rule(
     if computed is None:
         return traced(scores)
     if lists.sloped:
-        return with_its_gradient(scores, computed, None if name in ONCE else traced)
+        return with_its_gradient(scores, computed, None if name in DIFFERENTIABLE_ONCE else traced)
     return computed.value
 
 
@@ -419,22 +420,34 @@ def _by_label_and_score(scores: Tensor, lists: Lists) -> Tensor:
 
     Of items that are equal in both, the last stands first: turned round, the order is stable.
     """
-    labels, hidden, width = lists.labels, lists.hidden, scores.shape[1]
-    fit = scores.dtype == torch.float32 and width <= 1 << _PLACE_BITS
+    labels, hidden = lists.labels, lists.hidden
     low, high = (one.item() for one in labels.aminmax())
-    if not (fit and high - low < (1 << _LABEL_BITS) - 1 and torch.equal(labels, labels.floor())):
+    fit = scores.dtype == torch.float32 and high - low < (1 << _LABEL_BITS) - 1
+    if not (fit and torch.equal(labels, labels.floor())):
         return _by_two_sorts(scores, lists)
-    # Label, score and place are one whole number, which is sorted by itself. The bits of a float
-    # rise with it, but for those of the negative ones; + 0 makes 0 of −0.
-    bits = (scores + 0).view(torch.int32)
-    rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     codes = labels.sub(low - 1).to(torch.int64)
     if hidden is not None:
         codes = codes.masked_fill_(hidden, 0)
-    keys = codes.bitwise_left_shift_(_SCORE_BITS).add_(rising)
+    return _by_code_and_score(codes, scores)
+
+
+def _by_code_and_score(codes: Tensor, scores: Tensor) -> Tensor:
+    """Return items from low to high codes, equal ones from low to high scores.
+
+    Of items that are equal in both, the last stands first. Codes are small whole numbers from 0.
+    """
+    width = scores.shape[-1]
+    if scores.dtype != torch.float32 or width > 1 << _PLACE_BITS:
+        order = scores.argsort(dim=-1, descending=True, stable=True)
+        then = codes.expand_as(scores).gather(-1, order)
+        return order.gather(-1, then.argsort(dim=-1, descending=True, stable=True)).flip(-1)
+    # Code, score and place are one whole number, which is sorted by itself. The bits of a float
+    # rise with it, but for those of the negative ones; + 0 makes 0 of −0.
+    bits = (scores + 0).view(torch.int32)
+    rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     last = (1 << _PLACE_BITS) - 1
-    places = torch.arange(last, last - width, -1, device=keys.device)
-    keys = keys.bitwise_left_shift_(_PLACE_BITS).add_(places)
+    places = torch.arange(last, last - width, -1, device=scores.device)
+    keys = ((codes << _SCORE_BITS) + rising).bitwise_left_shift_(_PLACE_BITS).add_(places)
     keys = keys.sort(-1).values
     return keys.bitwise_and_(last).neg_().add_(last)
 
@@ -459,11 +472,10 @@ def pl_rank(scores: Tensor, lists: Lists) -> Found | None:
     keys = around_middle(TORCH, scores, mask) + lists.drawn
     if hidden is not None:
         keys = keys.masked_fill_(hidden, -math.inf)
-    # From the last rank to the first. Where keys are equal, which draws hardly ever are, any order
-    # is as likely.
-    order = keys.argsort(dim=-1)
+    # From the last rank to the first; where keys are equal, the first item has the better rank.
+    order = _by_code_and_score(mask.long(), keys)
     gains = lists.gains()
-    ideal, positive = _ideal(gains, lists)
+    ideal, positive = ideal_of(TORCH, gains, mask, (lists.discount, lists.base, lists.k))
     ranks = torch.arange(width, 0, -1, dtype=scores.dtype, device=scores.device)
     worth = discounts_of(TORCH, ranks, lists.discount, lists.base)
     worth = worth if lists.k is None else worth * (ranks <= lists.k)
@@ -495,16 +507,6 @@ def pl_rank(scores: Tensor, lists: Lists) -> Found | None:
     if lists.normalized:
         slope = slope.mul_(torch.where(positive, 1 / ideal, 0.0)[:, None])
     return values, slope
-
-
-def _ideal(gains: Tensor, lists: Lists) -> tuple[Tensor, Tensor]:
-    """Return the DCG of the best order [list], 1 where it is not positive, and where it is."""
-    best = gains.clamp_min(0).sort(-1, descending=True).values
-    width = gains.shape[1] if lists.k is None else min(lists.k, gains.shape[1])
-    ranks = torch.arange(1, width + 1, dtype=gains.dtype, device=gains.device)
-    ideal = (best[:, :width] * discounts_of(TORCH, ranks, lists.discount, lists.base)).sum(-1)
-    positive = ideal > 0
-    return torch.where(positive, ideal, 1.0), positive
 
 
 RULES: Mapping[str, Rule] = {

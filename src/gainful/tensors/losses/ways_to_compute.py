@@ -51,11 +51,10 @@ def listwise(
         return reduced(own, grades, marks, given, of_lists, ideal=ideal)
 
     # Whatever else has a history, its gradient is that of the formula.
-    others = common.get("weight"), drawn_before
-    traceable = callable(common.get("gain")) or any(
-        getattr(one, "requires_grad", False) for one in others
-    )
-    if not traceable and operations_for(scores).computes_at_once(scores):
+    others, gain = (common.get("weight"), drawn_before), common.get("gain")
+    by_function = callable(gain) or getattr(gain, "function", None) is not None
+    traced_too = by_function or any(getattr(one, "requires_grad", False) for one in others)
+    if not traced_too and operations_for(scores).computes_at_once(scores):
         if scores.is_cuda and fusible(scores, labels, mask, common.get("weight")):
             from gainful.tensors.losses import fused_losses
 
