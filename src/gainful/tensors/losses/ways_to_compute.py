@@ -46,7 +46,9 @@ def listwise(
         own: Array, grades: Any, marks: Any, given: Common, drawn: Array | None = None
     ) -> Any:
         def of_lists(lists: TrainingLists) -> Array:
-            return formula(lists, draw(lists.arranged) if drawn is None and draw else drawn)
+            return formula(
+                lists, draw(lists.arranged) if drawn is None and draw is not None else drawn
+            )
 
         return reduced(own, grades, marks, given, of_lists, ideal=ideal)
 
