@@ -22,6 +22,7 @@ $(VENV)/stamp-demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/stamp-%: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable . --group $*
+	$(if $(filter test check,$*),$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --group alone)
 	@touch $@
 
 demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out

@@ -18,6 +18,8 @@ settings.register_profile("gainful", deadline=None, print_blob=True)
 settings.load_profile("gainful")
 
 ROOT = Path(__file__).parents[1]
+# Last, so that a tool itself is taken wherever it is installed.
+sys.path.append(str(ROOT / "tests" / "stand_ins"))
 
 
 def pytest_addoption(parser):
