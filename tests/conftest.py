@@ -163,8 +163,8 @@ def files(tmp_path):
 def spark():
     """Start Spark once, on two cores; a task may fail three times.
 
-    It does not compile its plans, nor check each step of making them, which takes longer than to
-    run them on few rows. The processes of test_spark_at_work.py have it as it is.
+    It does not compile its plans, check each step of making them, or change them on the way, which
+    takes longer than to run them on few rows. The command line in test_spark_at_work.py has it as it is.
     """
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
@@ -178,6 +178,7 @@ def spark():
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.driver.memory", "2g")
         .config("spark.log.level", "OFF")
+        .config("spark.sql.adaptive.enabled", "false")
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.lightweightPlanChangeValidation", "false")

@@ -44,7 +44,7 @@ LISTS = [
     peers.random_queries(f"spark {number}", grades=GRADES, queries=40, scores=None)
     for number in range(5)
 ]
-ALONE, RELEVANCES = alone("alone", 200), alone("relevances", 90)
+ALONE, RELEVANCES = alone("alone", 110), alone("relevances", 90)
 ASKED = [[name, k] for name in NAMES for k in (1, 5, 40)] + [["meanAveragePrecision"]]
 # The ranking a, b, c, u with a=1, b=2, c=0 and x=3, in two orders of the labels.
 GOLDEN = [["a", "b", "c", "u"]]

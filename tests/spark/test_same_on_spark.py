@@ -199,13 +199,13 @@ def test_rows_without_a_grade_have_grade_1(spark, tmp_path):
     rows = [(query, doc) for query, docs in JUDGMENTS.items() for doc in docs]
     clicks = spark.createDataFrame(rows, "user_id string, item_id string")
     judged = {query: dict.fromkeys(docs, 1) for query, docs in JUDGMENTS.items()}
-    expected = gf.evaluate(judged, RUN, "nDCG@10")
-    assert_same(gf.evaluate(clicks, RUN, "nDCG@10"), expected)
+    expected = gf.evaluate(judged, RUN, "nDCG")
+    assert_same(gf.evaluate(clicks, RUN, "nDCG"), expected)
     path, other = tmp_path / "clicks.tsv", tmp_path / "clicks.jsonl"
     path.write_text("user_id\titem_id\n" + "".join(f"{q}\t{d}\n" for q, d in rows))
     other.write_text("".join(f'{{"user_id": "{q}", "item_id": "{d}"}}\n' for q, d in rows))
     for file in (path, other):
-        assert_same(gf.evaluate(file, as_file(tmp_path), "nDCG@10", engine=gf.Spark()), expected)
+        assert_same(gf.evaluate(file, as_file(tmp_path), "nDCG", engine=gf.Spark()), expected)
 
 
 def as_file(folder):

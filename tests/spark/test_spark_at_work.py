@@ -264,7 +264,15 @@ def test_connect_gives_the_same(tmp_path):
             **QUICK,
             "PYTHONPATH": os.pathsep.join(sys.path),
             "PYSPARK_PYTHON": sys.executable,
-            "PYSPARK_SUBMIT_ARGS": "--conf spark.ui.enabled=false pyspark-shell",
+            "PYSPARK_SUBMIT_ARGS": " ".join(
+                f"--conf {setting}=false"
+                for setting in (
+                    "spark.ui.enabled",
+                    "spark.sql.adaptive.enabled",
+                    "spark.sql.codegen.wholeStage",
+                )
+            )
+            + " --conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
         },
     )
     assert done.returncode == 0, done.stderr[-3000:]

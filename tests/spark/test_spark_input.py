@@ -7,13 +7,14 @@ import pytest
 
 import gainful as gf
 from gainful.inputs.spark_frames import functions, is_spark
+from spark_cases import rows_of
 
 JUDGMENTS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 ROWS = [("q1", "a", 1.0), ("q1", "b", 0.5), ("q2", "c", 0.25)]
 RUN = "query string, doc string, score double"
 
 
-def message(judgments, run, measures="nDCG@10", **choices):
+def message(judgments, run, measures="nDCG", **choices):
     with pytest.raises(gf.errors.GainfulError) as caught:
         gf.evaluate(judgments, run, measures, policy=gf.Policy(**choices))
     return str(caught.value)
@@ -68,10 +69,28 @@ def test_documents_that_come_twice(spark):
     for measure in ("nDCG@10", "nDCG"):
         assert message(JUDGMENTS, run, measure) == expected
     with pytest.raises(gf.errors.InputError, match="each document once"):
-        gf.evaluate(JUDGMENTS, run, policy=gf.Policy(fold="max"), chunks="#")
-    found = gf.evaluate(JUDGMENTS, run, policy=gf.Policy(duplicates="best"))
+        gf.evaluate(JUDGMENTS, run, "nDCG", policy=gf.Policy(fold="max"), chunks="#")
+    found = gf.evaluate(JUDGMENTS, run, "nDCG", policy=gf.Policy(duplicates="best"))
     best = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"c": 0.25}}
-    assert found.means == gf.evaluate(JUDGMENTS, best).means
+    assert found.means == gf.evaluate(JUDGMENTS, best, "nDCG").means
+
+
+@pytest.mark.parametrize("together", ["true", "false"])
+@pytest.mark.parametrize("chunks", [None, "#", str.upper], ids=["rows", "chunks", "function"])
+def test_the_rows_of_a_query_are_in_one_place_after_grouping(spark, together, chunks):
+    setting = "spark.sql.requireAllClusterKeysForDistribution"
+    judged = {f"q{n}": {f"D{m}": m % 4 for m in range(12)} for n in range(6)}
+    run = {query: {f"D{m}": float(m * 7 % 13) for m in range(20)} for query in judged}
+    policy = gf.Policy(duplicates="best", fold="none" if chunks is None else "max")
+    spark.conf.set(setting, together)
+    try:
+        frame = spark.createDataFrame(rows_of(run), RUN).repartition(3)
+        found = gf.evaluate(judged, frame, "nDCG", policy=policy, chunks=chunks)
+    finally:
+        spark.conf.unset(setting)
+    expected = gf.evaluate(judged, run, "nDCG", policy=policy, chunks=chunks)
+    assert found.means == expected.means
+    assert found.coverage == expected.coverage
 
 
 def test_a_function_says_which_document_a_chunk_belongs_to(spark):
@@ -80,15 +99,18 @@ def test_a_function_says_which_document_a_chunk_belongs_to(spark):
     judged = {"q1": {"a": 2, "b": 1}}
     found = gf.evaluate(judged, run, "nDCG", chunks=lambda chunk: chunk.split(", ")[0])
     assert found.means == {"nDCG": 1.0}
+    assert (
+        found.coverage.retrieved == 2
+    )  # in one place, though Spark does not know what a function does
     known = {"a, page 1": "a", "a, page 3": "a"}
     with pytest.raises(
         gf.errors.InputError, match=r"found KeyError: 'b, page 2' for 'b, page 2'\.$"
     ):
-        gf.evaluate(judged, run, chunks=lambda chunk: known[chunk])
+        gf.evaluate(judged, run, "nDCG", chunks=lambda chunk: known[chunk])
     with pytest.raises(
         gf.errors.InputError, match=r"every chunk of the run, found none for 'b, page 2'"
     ):
-        gf.evaluate(judged, run, chunks=known.get)
+        gf.evaluate(judged, run, "nDCG", chunks=known.get)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +141,7 @@ def test_queries_and_documents_that_do_not_meet(spark):
     with pytest.warns(
         gf.errors.GainfulWarning, match="no retrieved document is judged.*lower case"
     ):
-        gf.evaluate(JUDGMENTS, spark.createDataFrame([("q1", "A", 1.0)], RUN))
+        gf.evaluate(JUDGMENTS, spark.createDataFrame([("q1", "A", 1.0)], RUN), "nDCG")
 
 
 def test_policies_that_refuse(spark):
@@ -153,8 +175,9 @@ def test_scores_that_a_float32_cannot_hold(spark):
 def test_chunks_without_a_document(spark):
     run, chunks = spark.createDataFrame(ROWS, RUN), {"a": "a", "b": "a"}
     with pytest.raises(gf.errors.InputError, match="none for 'c'"):
-        gf.evaluate(JUDGMENTS, run, policy=gf.Policy(fold="max"), chunks=chunks)
-    found = gf.evaluate(JUDGMENTS, run, policy=gf.Policy(fold="max"), chunks={**chunks, "c": "c"})
+        gf.evaluate(JUDGMENTS, run, "nDCG", policy=gf.Policy(fold="max"), chunks=chunks)
+    chunks["c"] = "c"
+    found = gf.evaluate(JUDGMENTS, run, "nDCG", policy=gf.Policy(fold="max"), chunks=chunks)
     assert found.coverage.retrieved == 2
 
 
@@ -163,8 +186,8 @@ def test_columns_of_any_type_and_name(spark):
         [(1, 7, 3), (1, 8, 2)], "user bigint, item_id int, `my score` bigint"
     )
     columns = {"run.score": "my score"}
-    found = gf.evaluate({"1": {"8": 1}}, frame, columns=columns)
-    assert found.means == gf.evaluate({"1": {"8": 1}}, {"1": {"7": 3, "8": 2}}).means
+    found = gf.evaluate({"1": {"8": 1}}, frame, "nDCG", columns=columns)
+    assert found.means == gf.evaluate({"1": {"8": 1}}, {"1": {"7": 3, "8": 2}}, "nDCG").means
     with pytest.raises(gf.errors.InputError, match="column for score"):
         gf.evaluate({"1": {"8": 1}}, frame)
     large = spark.createDataFrame([(1, 7, 2**53 + 1)], "user bigint, item_id int, score bigint")
@@ -221,8 +244,7 @@ def test_a_missing_spark_is_named(monkeypatch):
         gf.evaluate(frame, {"q": {"a": 1}})
 
 
-@pytest.mark.parametrize("measure", ["nDCG@3", "nDCG"])
-def test_ranks_that_are_taken_for_scores(spark, measure):
+def test_ranks_that_are_taken_for_scores(spark):
     """Ranks in every query are warned of, whatever the number of queries, but not where they fall."""
     schema = "query string, doc string, score double"
 
@@ -233,21 +255,30 @@ def test_ranks_that_are_taken_for_scores(spark, measure):
             for number in numbers
         ]
 
-    judgments = {"q0": {"d1": 1}}
+    def evaluate(rows, measure):
+        gf.evaluate({"q0": {"d1": 1}}, spark.createDataFrame(rows, schema).coalesce(1), measure)
+
     # 100 queries have more rows than the first that are looked at.
-    for numbers, queries in (([1, 2, 3], 1), ([1, 2, 3], 100), ([0, 1, 2], 1), ([2, 3, 1], 100)):
-        run = spark.createDataFrame(rows(numbers, queries), schema).coalesce(1)
-        with pytest.warns(gf.errors.GainfulWarning, match=r"look like ranks.* columns rank="):
-            gf.evaluate(judgments, run, measure)
-    for good in (
-        rows([3, 2, 1], 100),
-        rows([1, 2, 3.5], 1),
-        [*rows([1, 2, 3], 100), ("q0", "x", 9.0)],
-        [*rows([1, 2, 3], 100), ("q0", "x", 4.0), ("q99", "x", 3.0), ("q99", "y", 5.0)],
+    for ranks, measures in (
+        (rows([1, 2, 3], 1), ["nDCG", "nDCG@3"]),
+        (rows([1, 2, 3], 100), ["nDCG", "nDCG@3"]),
+        (rows([0, 1, 2], 1), ["nDCG"]),
+        (rows([2, 3, 1], 100), ["nDCG"]),
     ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", gf.errors.GainfulWarning)
-            gf.evaluate(judgments, spark.createDataFrame(good, schema).coalesce(1), measure)
+        for measure in measures:
+            with pytest.warns(gf.errors.GainfulWarning, match=r"look like ranks.* columns rank="):
+                evaluate(ranks, measure)
+    late = [*rows([1, 2, 3], 100), ("q0", "x", 4.0), ("q99", "x", 3.0), ("q99", "y", 5.0)]
+    for scores, measures in (
+        (rows([3, 2, 1], 100), ["nDCG", "nDCG@3"]),
+        (rows([1, 2, 3.5], 1), ["nDCG"]),
+        ([*rows([1, 2, 3], 100), ("q0", "x", 9.0)], ["nDCG"]),
+        (late, ["nDCG", "nDCG@3"]),
+    ):
+        for measure in measures:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", gf.errors.GainfulWarning)
+                evaluate(scores, measure)
 
 
 OTHER_PYTHON = """#!{python}
@@ -283,4 +314,4 @@ def test_workers_that_run_another_python(spark, tmp_path, monkeypatch, change, e
         program.chmod(0o755)
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
     with pytest.raises(gf.errors.InputError, match=f"^Spark: expected {expected}"):
-        gf.evaluate(JUDGMENTS, spark.createDataFrame(ROWS, RUN))
+        gf.evaluate(JUDGMENTS, spark.createDataFrame(ROWS, RUN), "nDCG")

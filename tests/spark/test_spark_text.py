@@ -118,7 +118,7 @@ def test_a_file_in_many_parts(spark, tmp_path, ending):
         with pytest.raises(
             gf.errors.InputError, match=r"run\.\w+, line \d+ after byte \d{3,}: expected"
         ):
-            gf.evaluate({"q0": {"é0": 1}}, str(path), engine=gf.Spark())
+            gf.evaluate({"q0": {"é0": 1}}, str(path), "nDCG", engine=gf.Spark())
     finally:
         spark.conf.set(setting, before)
 
@@ -162,7 +162,7 @@ def test_judgments_are_as_strict(spark, tmp_path):
     ):  # fmt: skip
         (tmp_path / name).write_text(content)
         with pytest.raises(gf.errors.InputError, match=expected):
-            gf.evaluate(str(tmp_path / name), run, engine=gf.Spark())
+            gf.evaluate(str(tmp_path / name), run, "nDCG", engine=gf.Spark())
 
 
 NAMED = [
@@ -192,7 +192,7 @@ def test_named_columns_and_ranks(spark, tmp_path, content, columns, expected):
     for form, (run, engine) in forms.items():
         if isinstance(expected, str):
             with pytest.raises(gf.errors.InputError, match=expected):
-                gf.evaluate(judgments, run, columns=columns, engine=engine)
+                gf.evaluate(judgments, run, "nDCG", columns=columns, engine=engine)
         else:
-            found = gf.evaluate(judgments, run, columns=columns, engine=engine)
-            assert found.means == gf.evaluate(judgments, expected).means, form
+            found = gf.evaluate(judgments, run, "nDCG", columns=columns, engine=engine)
+            assert found.means == gf.evaluate(judgments, expected, "nDCG").means, form

@@ -24,6 +24,7 @@ _UNORDERED = {"ties": "order", "duplicates": "first", "fold": "first"}
 # The kinds of rows, in the order in which a query has them.
 BARE, JUDGMENT, PRESENT, FAULTY, UNFOLDED, RETRIEVED = range(6)
 FEW = 200_000  # judged queries that every machine can hold
+_APART = "spark.sql.requireAllClusterKeysForDistribution"
 _SHARES = 2  # in how many parts, times the depth, the documents of a query are looked at
 Keep = Callable[["DataFrame"], "DataFrame"]
 """Has Spark keep rows that are used twice."""
@@ -89,7 +90,13 @@ def planned(judged: SparkJudgments, run: "DataFrame", plan: Plan, keep: Keep) ->
         itself = plan.policy.drop_self != "no"
         assert plan.depth is not None  # noqa: S101 - what is cut has a depth
         return _in_order(sql, _cut(judged, rows, run, plan.depth, keep, itself=itself), plan)
-    rows = rows.unionByName(_retrieved(sql, as_texts(run))).repartition("query")
+    listed = _retrieved(sql, as_texts(run))
+    if plan.chunks is not None:
+        # Before rows are sent: after a function of Python, Spark does not know any more that the rows of a
+        # query are together, and would send them apart.
+        listed = with_document(sql, listed, plan.chunks)
+        rows = rows.withColumn("document", sql.col("doc"))
+    rows = rows.unionByName(listed).repartition("query")
     if plan.once:
         rows = _grouped(sql, rows, plan)
     if plan.policy.drop_self != "no":  # after folding: a chunk of the query is the query too
@@ -120,18 +127,21 @@ def _marked(sql: Any, rows: "DataFrame", condition: "Column", kind: int) -> "Dat
 def _grouped(sql: Any, rows: "DataFrame", plan: Plan) -> "DataFrame":
     """Return the rows with each document once: the best of several rows or chunks.
 
-    The groups are formed where the rows of a query are together already.
+    The groups are formed where the rows of a query are together already, unless a setting of the
+    session has Spark send each group by itself; then the queries are put together again.
     """
     best = sql.max("score").alias("score"), sql.max("value").alias("value")
-    rows = rows.groupBy("query", "kind", "doc").agg(*best, sql.count(sql.lit(1)).alias("times"))
+    chunk = ["doc"] if plan.chunks is None else ["doc", "document"]
+    rows = rows.groupBy("query", "kind", *chunk).agg(*best, sql.count(sql.lit(1)).alias("times"))
     listed = sql.col("kind") == sql.lit(RETRIEVED)
     if plan.policy.duplicates == "error":
         rows = _marked(sql, rows, listed & (sql.col("times") > sql.lit(1)), FAULTY)
     if plan.chunks is not None:
-        rows = with_document(sql, rows, plan.chunks)
         document = sql.when(listed, sql.col("document")).otherwise(sql.col("doc"))
         rows = rows.withColumn("doc", document).groupBy("query", "kind", "doc").agg(*best)
         rows = _marked(sql, rows, listed & sql.col("doc").isNull(), UNFOLDED)
+    if rows.sparkSession.conf.get(_APART, "false") == "true":
+        rows = rows.repartition("query")
     return rows.select("query", "kind", "doc", "score", "value")
 
 
