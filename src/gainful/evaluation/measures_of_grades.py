@@ -45,7 +45,7 @@ def dcg(
     *,
     k: int | None = None,
     gain: object = "linear",
-    discount: str = "log",
+    discount: object = "log",
     base: float | str = 2,
 ) -> "Value":
     """Return the discounted cumulated gain, Σ g_i · d_i over the first k ranks.
@@ -54,7 +54,8 @@ def dcg(
         grades: in rank order: one list, or [batch, list] (lists may differ in length).
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
+            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: of the logarithm, for log and jarvelin.
 
     Returns:
@@ -74,7 +75,7 @@ def idcg(
     k: int | None = None,
     judged: "Grades | None" = None,
     gain: object = "linear",
-    discount: str = "log",
+    discount: object = "log",
     base: float | str = 2,
 ) -> "Value":
     """Return the ideal discounted cumulated gain, the DCG@k of all known grades in their best order.
@@ -85,7 +86,8 @@ def idcg(
         judged: all known grades, those of the list included (but for documents without a
             gain), in any order; None if the list holds them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
+            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: of the logarithm, for log and jarvelin.
 
     Returns:
@@ -107,7 +109,7 @@ def ndcg(
     k: int | None = None,
     judged: "Grades | None" = None,
     gain: object = "linear",
-    discount: str = "log",
+    discount: object = "log",
     base: float | str = 2,
     norm: str = "ideal",
 ) -> "Value":
@@ -119,7 +121,8 @@ def ndcg(
         judged: all known grades, those of the list included (but for documents without a
             gain), in any order, for the ideal; None if the list holds them all.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of the grade.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
+            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: of the logarithm, for log and jarvelin.
         norm: `ideal`, or `minmax` to scale between the worst and the best of negative grades.
 

@@ -5,13 +5,14 @@ is the discount of rank i, entry 0 is 0 and unused.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gainful.array_types import Bools, Floats
+from gainful.errors import InputError
 
 
 def exp2_gains(grades: Floats) -> Floats:
@@ -48,6 +49,28 @@ class NumpyArithmetic:
     def where(self, condition: Bools, yes: float, no: Floats | float) -> Floats:
         """Return `yes` where the condition holds, else `no`."""
         return np.where(condition, yes, no)
+
+    def entries(self, table: Sequence[float], deeper: float, rank: Floats) -> Floats:
+        """Return the entry of each whole rank in a table that begins at rank 1, or what is deeper."""
+        known = np.array([*table, deeper])
+        found: Floats = known[np.minimum(rank.astype(np.int64), known.size) - 1]
+        return found
+
+    def checked(self, worth: Any, where: str) -> Floats:
+        """Return what ranks are worth, or refuse what is negative, endless or rises with the rank."""
+        numbers = np.asarray(worth, np.float64)
+        wrong = ~(np.isfinite(numbers) & (numbers >= 0))
+        wrong[1:] |= numbers[1:] > numbers[:-1]
+        if wrong.any():
+            rank = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                where,
+                "finite numbers from 0 that never rise with the rank",
+                f"{numbers[rank]:g} at rank {rank + 1}"
+                + (f", after {numbers[rank - 1]:g}" if rank else ""),
+                "A deeper rank is worth no more than one above it: the ideal and the bounds rest on that.",
+            )
+        return numbers
 
 
 def discount_table(

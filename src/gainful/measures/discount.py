@@ -1,20 +1,26 @@
 """The discount: what a rank is worth.
 
-`FORMS` has one entry for each. The notation, the measures, the losses, the explanations and the help
-come from it.
+`FORMS` has one entry for each that has a name. The notation, the measures, the losses, the explanations
+and the help come from it. A table by rank and a function of the rank are discounts, too.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
 from typing import Any, Protocol
 
-from gainful.errors import MeasureError
+from gainful.errors import InputError, MeasureError
 from gainful.measures.written_numbers import read_number, write_number
-from gainful.message_texts import did_you_mean, shown
+from gainful.message_texts import did_you_mean, shortened, shown
 
 DEFAULT_BASE = 2.0
+_NO_RISE = (
+    "A deeper rank is worth no more than one above it: the ideal and the bounds rest on that."
+)
 
+_ON = "..."  # after the last entry of a table: it holds for all deeper ranks
 _CALL = re.compile(r"(?P<form>\w+)\s*(?:\((?P<exponent>[^()]*)\))?")
 
 
@@ -34,6 +40,12 @@ class Arithmetic(Protocol):
 
     def where(self, condition: Any, yes: Any, no: Any) -> Any:
         """Return `yes` where the condition holds, else `no`; each an array or a number."""
+
+    def entries(self, table: Sequence[float], deeper: float, rank: Any) -> Any:
+        """Return the entry of each whole rank in a table that begins at rank 1, or what is deeper."""
+
+    def checked(self, worth: Any, where: str) -> Any:
+        """Return what a table or a function says that ranks are worth, or refuse it, where it can be read."""
 
 
 Formula = Callable[[Any, Arithmetic], Any]
@@ -87,59 +99,138 @@ FORMS: dict[str, Form] = {
 class Discount:
     """A function of the rank, as a value; build one with `discount`.
 
-    `form` is one of `FORMS`; `exponent` is the p of `power(p)`, None for the others.
+    `form` is one of `FORMS`, or `table` or `function`; `exponent` is the p of `power(p)`, None for the
+    others. A table says what the ranks from 1 on are worth, and `deeper` what all ranks after its end are.
     """
 
     form: str
     exponent: float | None = None
+    table: tuple[float, ...] = ()
+    deeper: float = 0.0
+    function: Callable[[Any], Any] | None = None
 
     @property
     def formula(self) -> Formula:
         """What each rank is worth, for arrays."""
+        if self.function is not None:
+            return lambda rank, arithmetic: arithmetic.checked(
+                self._asked(rank), f"discount {self}"
+            )
+        if self.table:
+            return lambda rank, arithmetic: arithmetic.checked(
+                arithmetic.entries(self.table, self.deeper, rank), f"discount {self}"
+            )
         return FORMS[self.form].formula
+
+    def _asked(self, rank: Any) -> Any:
+        """Return what the function says that ranks are worth, an array of their shape."""
+        function: Any = self.function
+        try:
+            worth = function(rank + 0)  # its own copy, which it may change
+        except Exception as problem:
+            # The function is the caller's, and so is its error: it says what it was called with.
+            problem.add_note(f"raised by discount {self}, called with an array of ranks")
+            raise
+        if tuple(getattr(worth, "shape", (None,))) != tuple(rank.shape):
+            found = str(tuple(worth.shape)) if hasattr(worth, "shape") else shown(worth)
+            raise InputError(
+                f"discount {self}",
+                f"an array of the shape of the ranks, {tuple(rank.shape)}",
+                shortened(found),
+                "A function of the rank is called once, with all ranks in one array.",
+            )
+        return worth
 
     @property
     def meaning(self) -> str:
         """The definition at rank i."""
+        if self.function is not None:
+            return "a function of the rank i"
+        if self.table:
+            return f"entry i of the table, {write_number(self.deeper)} below its end"
         return FORMS[self.form].meaning
 
     @property
     def has_base(self) -> bool:
         """Whether the base of a logarithm matters."""
-        return FORMS[self.form].has_base
+        return self.form in FORMS and FORMS[self.form].has_base
 
     def __str__(self) -> str:
+        if self.function is not None:
+            name = str(getattr(self.function, "__name__", type(self.function).__name__))
+            return f"<{name.strip('<>')}>"
+        if self.table:
+            last = [self.deeper] if self.deeper not in (0.0, self.table[-1]) else []
+            listed = [*map(write_number, [*self.table, *last]), *[_ON] * bool(self.deeper)]
+            return f"[{', '.join(listed)}]"
         if self.exponent is None:
             return self.form
         return f"{self.form}({write_number(self.exponent)})"
 
 
 def discount(value: object) -> Discount:
-    """Make a discount from its text.
+    """Make a discount from its text, a table by rank, or a function of an array of ranks.
+
+    A table ends in 0 for all deeper ranks, or in `...` where its last entry holds for them.
 
     >>> str(discount("log")), str(discount("power(0.50)"))
     ('log', 'power(0.5)')
+    >>> str(discount([1, 0.5, 0.25])), str(discount("[1, .5, ...]"))
+    ('[1, 0.5, 0.25]', '[1, 0.5, ...]')
     """
     if isinstance(value, Discount):
         return value
-    if not isinstance(value, str):
-        raise MeasureError("discount", _expected(), shown(value))
-    found = _CALL.fullmatch(value.strip())
+    if isinstance(value, str):
+        return _of_text(value.strip())
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return _of_table(value)
+    if callable(getattr(value, "tolist", None)):  # an array
+        return _of_table(value.tolist())  # type: ignore[attr-defined]
+    if callable(value):
+        return Discount("function", function=value)
+    raise MeasureError("discount", _expected(), shown(value))
+
+
+def _of_text(text: str) -> Discount:
+    if text.startswith("[") and text.endswith("]"):
+        return _of_table([item.strip() for item in text[1:-1].split(",")])
+    found = _CALL.fullmatch(text)
     if found is None or found["form"] not in FORMS:
-        name = found["form"] if found else value
-        raise MeasureError("discount", _expected(), shown(value), did_you_mean(name, FORMS))
+        name = found["form"] if found else text
+        raise MeasureError("discount", _expected(), shown(text), did_you_mean(name, FORMS))
     form, exponent = found["form"], found["exponent"]
     if not FORMS[form].has_exponent:
         if exponent is not None:
-            raise MeasureError("discount", f"{form} without an argument", shown(value))
+            raise MeasureError("discount", f"{form} without an argument", shown(text))
         return Discount(form)
     where, expected = "discount", _written(form)
     if exponent is None:
-        raise MeasureError(where, expected, shown(value), f"Write the exponent, e.g. {form}(0.5).")
+        raise MeasureError(where, expected, shown(text), f"Write the exponent, e.g. {form}(0.5).")
     number = read_number(exponent, where=where, expected=expected)
     if number <= 0:
-        raise MeasureError(where, expected, shown(value))
+        raise MeasureError(where, expected, shown(text))
     return Discount(form, number)
+
+
+def _of_table(entries: object) -> Discount:
+    """Make a discount of what each rank from 1 on is worth."""
+    where, expected = "discount table", "a number from 0 for each rank, none above the one before"
+    if not isinstance(entries, Sequence):
+        raise MeasureError(where, expected, shown(entries))
+    goes_on = bool(entries) and entries[-1] in (_ON, ...)
+    given = entries[: len(entries) - goes_on]
+    table = tuple(read_number(entry, where=where, expected=expected) for entry in given)
+    if not table:
+        raise MeasureError(where, expected, "an empty table")
+    for rank, (before, entry) in enumerate(pairwise((inf, *table)), 1):
+        if not 0 <= entry <= before:
+            raise MeasureError(where, expected, f"{write_number(entry)} at rank {rank}", _NO_RISE)
+    if not table[0]:
+        raise MeasureError(where, "a number above 0 for rank 1", "0")
+    deeper = table[-1] if goes_on else 0.0
+    while len(table) > 1 and table[-1] == deeper:
+        table = table[:-1]  # as all that is deeper, so that equal discounts are equal
+    return Discount("table", table=table, deeper=deeper)
 
 
 def _written(form: str) -> str:
@@ -148,7 +239,8 @@ def _written(form: str) -> str:
 
 def _expected() -> str:
     *others, last = map(_written, FORMS)
-    return f"{', '.join(others)}, or {last}"
+    own = "a table by rank such as [1, 0.5, 0.25], or, in Python, a function of an array of ranks"
+    return f"{', '.join(others)}, or {last}; {own}"
 
 
 def forms_with_base() -> str:

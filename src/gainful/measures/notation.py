@@ -39,8 +39,8 @@ _NOTATION = re.compile(
     re.DOTALL,
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # all but tabs and line ends
-_OPENING, _CLOSING = "({", ")}"
-_NEXT = re.compile(r"(?<=[\w)}])(?:\s+|\s*,\s*)(?=\d*[^\W\d])")
+_OPENING, _CLOSING = "({[", ")}]"
+_NEXT = re.compile(r"(?<=[\w)}\]])(?:\s+|\s*,\s*)(?=\d*[^\W\d])")
 _WORDS = re.compile(r"[\w\s]+")  # one name of several words, where the first is none
 
 # ir_measures names the gain by the formula of the DCG.

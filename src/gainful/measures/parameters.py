@@ -66,7 +66,9 @@ GAIN = Parameter(
 DISCOUNT = Parameter(
     "discount",
     discount.discount("log"),
-    "; ".join(f"`{name}` {form.meaning}" for name, form in discount.FORMS.items()),
+    "; ".join(f"`{name}` {form.meaning}" for name, form in discount.FORMS.items())
+    + "; a table by rank `[1, 0.5, 0.25]`, 0 below its end, or `[1, 0.5, ...]`, whose last entry holds for all deeper "
+    "ranks; in Python a function of an array of ranks",
     discount.discount,
     str,
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from gainful.measures.discount import DEFAULT_BASE
+from gainful.measures.discount import DEFAULT_BASE, Discount
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
@@ -127,7 +127,7 @@ def _form(scores: Tensor, labels: Tensor, mask: Tensor | None, common: Common) -
         kinds=tuple([None if one is None else one.dtype for one in (scores, labels, mask, weight)]),
         gain=gain,
         cutoff=None if k is None else read_cutoff(k),
-        discount=_discount(common.get("discount", "log")),
+        discount=_discount(common),
         base=_base(common.get("base", DEFAULT_BASE)),
         normalized=bool(common.get("normalized", True)),
         reduction=common.get("reduction", "mean"),
@@ -139,8 +139,13 @@ def _gain(common: Common) -> str:
     return gain if isinstance(gain, str) else read_gain(gain).form
 
 
+def _discount(common: Common) -> Discount:
+    given = common.get("discount", "log")
+    return _named_discount(given) if isinstance(given, str) else read_discount(given)
+
+
 _prepared = functools.lru_cache(maxsize=256)
-_discount = _prepared(read_discount)
+_named_discount = _prepared(read_discount)
 _base = _prepared(read_base)
 
 

@@ -1,6 +1,8 @@
 """Gains of labels and discounts of ranks, whole or not, on tensors."""
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 
 from gainful.measures.discount import Discount
 from gainful.measures.gain import Gain, gains_by_function
@@ -35,6 +37,19 @@ class _TensorArithmetic:
 
     def where(self, condition: Array, yes: Array, no: Array) -> Array:
         return self.ops.where(condition, yes, no)
+
+    def entries(self, table: Sequence[float], deeper: float, rank: Array) -> Array:
+        """Return the entry of each rank, between two ranks on the line between theirs."""
+        found = rank * 0 + deeper
+        for place, (entry, after) in enumerate(pairwise((*table, deeper)), 1):
+            between = entry + (after - entry) * (rank - place)
+            found = self.ops.where((rank >= place) & (rank < place + 1), between, found)
+        return found
+
+    def checked(self, worth: Array, where: str) -> Array:
+        """Return what ranks are worth as it is: to read it would wait for the device."""
+        del where
+        return self.ops.floats(worth, worth)
 
 
 def discounts_of(ops: Operations, ranks: Array, discount: Discount, base: float) -> Array:

@@ -72,10 +72,16 @@ def lambda_loss(
 
 def refuse_idle_discount(scheme: str, given: Any) -> None:
     """Refuse a discount that is the same at all ranks: its differences weigh the pairs."""
-    if given == "log" or scheme in ("ranknet", "ndcg1") or read_discount(given).form != "none":
+    if scheme in ("ranknet", "ndcg1") or (isinstance(given, str) and given == "log"):
+        return
+    discount = read_discount(given)
+    level = discount.deeper == discount.table[0] if discount.table else discount.form == "none"
+    if not level:
         return
     expected = f"one that falls with the rank, since {scheme} weighs pairs by its differences"
-    raise InputError("discount", expected, "none", "Schemes without it are ranknet and ndcg1.")
+    raise InputError(
+        "discount", expected, str(discount), "Schemes without it are ranknet and ndcg1."
+    )
 
 
 class Items(NamedTuple):

@@ -54,7 +54,7 @@ def dcg(
     *,
     k: int | None = None,
     gain: object = "linear",
-    discount: str = "log",
+    discount: object = "log",
     base: float | str = 2,
     ties: str = "average",
 ) -> Any:
@@ -66,7 +66,8 @@ def dcg(
         mask: [..., list] True where there is a document; all are if None.
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
+            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: of the logarithm, for log and jarvelin.
         ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
 
@@ -88,7 +89,7 @@ def ndcg(
     *,
     k: int | None = None,
     gain: object = "linear",
-    discount: str = "log",
+    discount: object = "log",
     base: float | str = 2,
     ties: str = "average",
 ) -> Any:
@@ -100,7 +101,8 @@ def ndcg(
         mask: [..., list] True where there is a document; all are if None.
         k: cutoff; None for the whole list.
         gain: `linear`, `exp2`, `binary`, a table {grade: gain}, or a function of an array of grades.
-        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`.
+        discount: `log`, `jarvelin`, `reciprocal`, `power(p)` or `none`; a table by
+            rank, `[1, 0.5, 0.25]`; or a function of an array of ranks.
         base: of the logarithm, for log and jarvelin.
         ties: `average` for the mean over all orders of equal scores, `order` to take them as they come.
 
@@ -115,7 +117,7 @@ def ndcg(
     return _cumulated(scores, labels, mask, measure, ties)
 
 
-def _measure(name: str, k: int | None, gain: object, discount: str, base: float | str) -> Measure:
+def _measure(name: str, k: int | None, gain: object, discount: object, base: float | str) -> Measure:
     named = isinstance(gain, str) and isinstance(discount, str) and isinstance(k, int | None)
     named = named and isinstance(base, int | float | str)
     if named and not compiling():  # a compiler reads it once, and warns of caches
