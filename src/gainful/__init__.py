@@ -38,6 +38,8 @@ _NAMES = {
         "measures.family_catalogue": "catalogue",
         "measures.measure": "Measure",
         "measures.notation": "parse as measure",
+        "measures.own_measures": "define",
+        "measures.names_in_use": "use",
         "measures.policy": "Policy",
         "reporting.report": "report",
         "statistics.power": "power",
@@ -70,9 +72,11 @@ _NAMES = {
         "judging.pool": "next_to_judge",
     },
     "gainful.measures": {
+        "evaluation.judged_lists": "JudgedList, JudgedLists",
         "measures.dialect": "Dialect",
         "measures.measure_family": "Family",
         "measures.notation": "family",
+        "measures.own_measures": "OwnMeasure",
         "measures.policy": "Choice, choices",
     },
     "gainful.results": {

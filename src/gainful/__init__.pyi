@@ -39,7 +39,9 @@ from gainful.measures.dialect_catalogue import dialect
 from gainful.measures.dialect_catalogue import dialects
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
+from gainful.measures.names_in_use import use
 from gainful.measures.notation import parse as measure
+from gainful.measures.own_measures import define
 from gainful.measures.policy import Policy
 from gainful.reporting.report import report
 from gainful.statistics.power import power
@@ -65,6 +67,7 @@ __all__ = [
     "compat",
     "curve",
     "dcg",
+    "define",
     "dialect",
     "dialects",
     "errors",
@@ -93,6 +96,7 @@ __all__ = [
     "save_baseline",
     "statistics",
     "subtopics",
+    "use",
     "which",
     "why",
     "write_judgments",

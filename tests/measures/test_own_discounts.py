@@ -162,7 +162,7 @@ def test_losses_take_them(library):
         (lambda _: 1.0, r"of the shape of the ranks, \(3,\), found 1.0"),
         (lambda ranks: ranks[:2], r"found \(2,\)"),
     ],
-    ids=str,
+    ids=range(16),
 )
 def test_bad_discounts_are_told(given, words):
     with pytest.raises(gf.errors.GainfulError, match=words):

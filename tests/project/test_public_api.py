@@ -18,9 +18,9 @@ pytestmark = pytest.mark.public_api
 # What is typed daily stands at the top; the rest is one step down.
 TOP = [
     "Engine", "Measure", "Policy", "Spark", "ap", "assert_not_worse", "bounds", "catalogue", "cg",
-    "check", "compare", "curve", "dcg", "dialect", "dialects", "evaluate", "evaluate_arrays",
+    "check", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
     "evaluate_runs", "explain", "idcg", "loss", "measure", "ndcg", "pool", "power", "precision",
-    "read_baseline", "recall", "report", "rr", "save_baseline", "which", "why", "write_judgments",
+    "read_baseline", "recall", "report", "rr", "save_baseline", "use", "which", "why", "write_judgments",
     "write_run",
 ]  # fmt: skip
 MOST_AT_THE_TOP = 40
@@ -36,7 +36,9 @@ BELOW = {
         "bounds_of_runs", "inferred_ap", "inferred_ndcg", "next_to_judge", "pool_bias",
         "random_order",
     ],
-    "measures": ["Choice", "Dialect", "Family", "choices", "family"],
+    "measures": [
+        "Choice", "Dialect", "Family", "JudgedList", "JudgedLists", "OwnMeasure", "choices", "family",
+    ],
     "results": [
         "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
         "Difference", "Explanation", "Finding", "Findings", "Gate", "Inferred", "InferredAP", "Pool",
@@ -52,6 +54,8 @@ BELOW = {
 }  # fmt: skip
 # The data comes first, by place; everything else by keyword.
 BY_PLACE = {
+    "define": ["name"],
+    "use": ["measures"],
     "dialect": ["name"],
     "dialects": [],
     "which": ["judgments", "run", "measure"],

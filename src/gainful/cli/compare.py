@@ -14,6 +14,7 @@ from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
     check_gate_files,
+    define_option,
     ends_options,
     engine_options,
     format_of,
@@ -53,6 +54,7 @@ _OF_RUNS = (
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] BASE RUN [RUN]...")
 @judgments_option
+@define_option
 @click.option(
     "--measure",
     "-m",

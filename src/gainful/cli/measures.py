@@ -6,6 +6,7 @@ import click
 
 import gainful as gf
 from gainful.cli.options import (
+    define_option,
     format_of,
     format_option,
     layout_of,
@@ -17,6 +18,7 @@ from gainful.cli.standard_streams import write
 @click.command()
 @click.argument("name", required=False)
 @click.option("--subtopics", is_flag=True, help="List the measures for queries with subtopics.")
+@define_option
 @format_option
 @output_option
 def measures(name: str | None, subtopics: bool, **options: Any) -> None:

@@ -1,6 +1,8 @@
 """Options that several commands share; their choices and help come from the package."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -115,8 +117,8 @@ def set_choices() -> list[str]:
 
 
 def measure_option(meaning: str) -> Callable[[Command], Command]:
-    """Return the option that says what to measure."""
-    return click.option(
+    """Return the options that say what to measure: -m, and --define for measures of one's own."""
+    measure = click.option(
         "--measure",
         "-m",
         "measures",
@@ -125,11 +127,12 @@ def measure_option(meaning: str) -> Callable[[Command], Command]:
         show_default=True,
         help=meaning,
     )
+    return lambda command: measure(define_option(command))
 
 
 def one_measure_option(meaning: str, default: str | None = None) -> Callable[[Command], Command]:
-    """Return the option that says the one measure of a command; a second is refused, not dropped."""
-    return click.option(
+    """Return the options that say the one measure of a command; a second is refused, not dropped."""
+    measure = click.option(
         "--measure",
         "-m",
         multiple=True,
@@ -138,6 +141,43 @@ def one_measure_option(meaning: str, default: str | None = None) -> Callable[[Co
         callback=_only,
         help=meaning,
     )
+    return lambda command: measure(define_option(command))
+
+
+def define_option(command: Command) -> Command:
+    """Give a command --define."""
+    return click.option(
+        "--define",
+        multiple=True,
+        metavar="MODULE:NAME",
+        is_eager=True,  # before a measure is read
+        expose_value=False,
+        callback=_use,
+        help="A measure of your own that -m may name: where gainful.define made it, from this folder; repeat for more.",
+    )(command)
+
+
+def _use(context: click.Context, _: click.Parameter, places: tuple[str, ...]) -> None:
+    """Give measures their names; modules may lie here, or beside the project's file."""
+    if not places:
+        return
+    folders = [str(Path.cwd())]
+    project = getattr(context.obj, "file", None)  # None for commands that read no project's file
+    if project is not None:
+        folders.append(str(Path(project.resolved(".")).resolve()))
+    with modules_from(folders):
+        gf.use(*places)
+
+
+@contextmanager
+def modules_from(folders: Iterable[str]) -> Iterator[None]:
+    """Let modules be imported from some folders for a while."""
+    before = list(sys.path)
+    sys.path[:0] = folders
+    try:
+        yield
+    finally:
+        sys.path[:] = before
 
 
 def _only(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> str | None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TypeVar
 
@@ -14,6 +15,7 @@ from gainful.errors import InputError
 from gainful.evaluation.computing import (
     average_precision_and_reciprocal_rank,
     cumulated_gain,
+    own_measures,
     precision_and_counts,
     user_models,
 )
@@ -23,6 +25,7 @@ from gainful.matching.matched import Matched
 from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import OPTIONAL
+from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Policy
 
 COMPUTE: Mapping[str, Compute] = {
@@ -53,9 +56,16 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
         sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
         # A sum that is too large is refused below, with a name, instead of warned about here.
         with np.errstate(over="ignore", invalid="ignore"):
-            values[:, columns] = COMPUTE[first.name](sheet, first.parameters, cutoffs)
+            values[:, columns] = _how(first)(sheet, first.parameters, cutoffs)
     _refuse_overflow(values, sheet, measures)
     return values
+
+
+def _how(measure: Measure) -> Compute:
+    """Return how a measure is computed."""
+    if isinstance(measure, OwnMeasure):
+        return partial(own_measures.compute, measure.own)
+    return COMPUTE[measure.name]
 
 
 def _by_cutoffs(
@@ -74,8 +84,10 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
     found = np.empty((len(sheet.matched.queries), len(measures)), np.bool_)
     for first, columns, cutoffs in _by_cutoffs(measures):
         parameters = first.parameters
-        if "rel" in parameters:
-            nothing: Bools = (relevant_total(sheet, parameters["rel"]) == 0)[:, None]
+        if isinstance(first, OwnMeasure):  # its parameters have a meaning of their own
+            nothing: Bools = sheet.empty(_LINEAR)[:, None]
+        elif "rel" in parameters:
+            nothing = (relevant_total(sheet, parameters["rel"]) == 0)[:, None]
         elif first.name in cumulated_gain.EMPTY:
             nothing = cumulated_gain.EMPTY[first.name](sheet, parameters, cutoffs)
         else:

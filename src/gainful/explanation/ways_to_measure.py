@@ -76,8 +76,8 @@ class Way:
         if choice == CUTOFF:
             return self._measuring(self.measure.at(other.measure.cutoff))
         if choice in PARAMETERS:
-            given = {**self.measure.parameters, choice: other.measure.parameters[choice]}
-            return self._measuring(Measure(self.measure.name, cutoff=self.measure.cutoff, **given))
+            given = {choice: other.measure.parameters[choice]}
+            return self._measuring(self.measure.having(**given))
         changed = {choice: getattr(other.policy, choice)}
         return dataclasses.replace(self, policy=dataclasses.replace(self.policy, **changed))
 
@@ -96,8 +96,7 @@ def variations(way: Way) -> Iterator[tuple[str, Way]]:
         for answer in answers:
             if way.answer(parameter) in (None, answer):
                 continue
-            given = {**way.measure.parameters, parameter: answer}
-            measure = Measure(way.measure.name, cutoff=way.measure.cutoff, **given)
+            measure = way.measure.having(**{parameter: answer})
             yield f"{parameter}={answer}", dataclasses.replace(way, measure=measure)
     for cutoff in _CUTOFFS:
         if cutoff != way.measure.cutoff:

@@ -102,6 +102,18 @@ class Measure:
         object.__setattr__(found, "cutoff", None if cutoff is None else read_cutoff(cutoff))
         return found
 
+    def having(self, **parameters: object) -> "Measure":
+        """Return the same measure with other parameters.
+
+        >>> Measure("nDCG", cutoff=5).having(gain="exp2")
+        Measure('nDCG(gain=exp2)@5')
+        """
+        return Measure(self.name, cutoff=self.cutoff, **{**self.parameters, **parameters})
+
+    def __matmul__(self, cutoff: int) -> "Measure":
+        """Return the same measure at a cutoff, `measure @ 10`."""
+        return self.at(cutoff)
+
     def __str__(self) -> str:
         written = ", ".join(
             f"{parameter.name}={parameter.write(value)}"
@@ -112,7 +124,7 @@ class Measure:
         return text if self.cutoff is None else f"{text}@{self.cutoff}"
 
     def __repr__(self) -> str:
-        return f"Measure('{self}')"
+        return f"{type(self).__name__}('{self}')"
 
 
 def _refuse_notation(name: object) -> None:

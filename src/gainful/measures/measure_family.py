@@ -69,7 +69,7 @@ class Family:
     `needs_run` is False where a query that the run lacks has a value all the same, `normalised` is
     True where the value is undefined for a query without positive gain (policy `empty`),
     `cutoff` says whether a measure has one (optional, never, always), and `aggregate` how the
-    values of the queries become one (mean, geometric mean, sum). `marks` is True where a negative
+    values of the queries become one (mean, geometric mean, sum). A measure of one's own has no `example`. `marks` is True where a negative
     grade marks, by the definition, a document that was not judged.
     """
 
@@ -78,7 +78,7 @@ class Family:
     definition: str
     range: str
     citation: str
-    example: Example
+    example: Example | None
     parameters: tuple[Parameter, ...]
     spellings: tuple[Spelling, ...] = ()
     needs_run: bool = True

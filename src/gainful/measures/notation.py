@@ -22,6 +22,7 @@ from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, w
 from gainful.measures.measure import Measure, read_cutoff
 from gainful.measures.measure_family import NEVER, Family, Spelling
 from gainful.measures.name_suggestions import hint_of_subtopics, suggest
+from gainful.measures.own_measures import OwnFamily, OwnMeasure, family_in_use
 from gainful.message_texts import shortened, shown
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
@@ -163,8 +164,7 @@ def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
         # What is written takes the place of what the tool means without.
         own = {key: value for key, value in parameters.items() if key not in spelling.settings}
         return tuple(
-            Measure(family.name, **{**own, spelling.suffix: spelling.read(number)})
-            for number in numbers
+            _made(family, **{**own, spelling.suffix: spelling.read(number)}) for number in numbers
         )
     return _at(family, parameters, [read_cutoff(number) for number in numbers])
 
@@ -172,7 +172,18 @@ def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
 def _at(
     family: Family, parameters: dict[str, Any], cutoffs: Iterable[int | None]
 ) -> tuple[Measure, ...]:
-    return tuple(Measure(family.name, cutoff=cutoff, **parameters) for cutoff in cutoffs)
+    return tuple(_made(family, cutoff=cutoff, **parameters) for cutoff in cutoffs)
+
+
+def _made(family: Family, **given: Any) -> Measure:
+    if isinstance(family, OwnFamily):
+        return OwnMeasure(family, **given)
+    return Measure(family.name, **given)
+
+
+def forget() -> None:
+    """Read texts anew: a name may stand for another measure now."""
+    _all_parsed.cache_clear()
 
 
 def read_measures(measures: object) -> tuple[Measure, ...]:
@@ -219,6 +230,17 @@ def family(name: str) -> Family:
     return _look_up(found["name"] if found else name)[0]
 
 
+def place_of_name(name: str) -> str | None:
+    """Return what a name stands for already: a measure of the catalogue, or the place of another."""
+    try:
+        family, _ = _look_up(name)
+    except MeasureError:
+        return None
+    if isinstance(family, OwnFamily):
+        return family.place
+    return f"{family.name} of the catalogue"
+
+
 def _look_up(name: str) -> tuple[Family, Spelling]:
     spelled: dict[str, tuple[Family, Spelling]] = {}
     for family in catalogue():
@@ -229,6 +251,9 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
             spelled[spelling.name.casefold()] = family, spelling
     found = spelled.get(name.casefold())
     if found is None:
+        own = family_in_use(name)
+        if own is not None:
+            return own, Spelling(own.name)
         hint = suggest(name, catalogue())
         raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
     return found

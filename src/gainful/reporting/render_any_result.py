@@ -269,8 +269,8 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
     facts = [
         ("definition", family.definition),
         ("range", family.range),
-        ("example", str(family.example)),
-        ("citation", family.citation),
+        *([("example", str(family.example))] if family.example is not None else []),
+        *([("citation", family.citation)] if family.citation else []),
         *([("also read as", _spellings(family))] if family.spellings else []),
         *(
             (parameter.name, f"{parameter.values} (default {parameter.write(parameter.default)})")
@@ -381,7 +381,7 @@ def _catalogue(families: Sequence[Family], *, full: bool) -> Table:
                 family.definition,
                 family.range,
                 "; ".join(f"{p.name}={p.write(p.default)}" for p in family.parameters),
-                str(family.example),
+                "" if family.example is None else str(family.example),
                 family.citation,
             ]
             for family in families

@@ -117,7 +117,9 @@ def ndcg(
     return _cumulated(scores, labels, mask, measure, ties)
 
 
-def _measure(name: str, k: int | None, gain: object, discount: object, base: float | str) -> Measure:
+def _measure(
+    name: str, k: int | None, gain: object, discount: object, base: float | str
+) -> Measure:
     named = isinstance(gain, str) and isinstance(discount, str) and isinstance(k, int | None)
     named = named and isinstance(base, int | float | str)
     if named and not compiling():  # a compiler reads it once, and warns of caches

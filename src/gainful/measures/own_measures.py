@@ -1,0 +1,300 @@
+"""Measures of one's own: a function, declared once with `define`, that is then a measure like any other.
+
+A definition is a value: it is used where it stands. It has a name in the notation only where one asks for
+it: by `use`, by `--define` and the project's file on the command line, or by an entry point of an
+installed package. Importing a module never does.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import Any, Literal, get_args, get_origin
+
+from gainful.errors import MeasureError
+from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
+from gainful.measures.measure_family import MEAN, NEVER, OPTIONAL, Family, Parameter
+from gainful.measures.parameters import ReadWord, number
+from gainful.measures.written_numbers import read_number, write_number
+from gainful.message_texts import shown
+
+GROUP = "gainful.measures"
+"""The group of entry points: a name, and the place of a measure."""
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_LIKE_A_CUTOFF = re.compile(r"(?:_at)?_\d+$|_cut_")  # `Hit_5` is read as Hit@5
+_EXAMPLE = "@gf.define('HitAll')"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFamily(Family):
+    """The entry of a measure of one's own: what the catalogue has for others, and the function.
+
+    `per_query` is True where the function takes one list at a time, `ties` where it knows what to do with
+    documents whose order is open; `lowest` and `highest` are the ends of its range.
+    """
+
+    function: Callable[..., Any] = print
+    per_query: bool = False
+    ties: bool = False
+    lowest: float = float("-inf")
+    highest: float = float("inf")
+
+    @property
+    def place(self) -> str:
+        """Where the function stands: module:name."""
+        return f"{self.function.__module__}:{self.function.__qualname__}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be found again in another process by its place, or else be sent whole."""
+        module, _, name = self.place.partition(":")
+        known = getattr(sys.modules.get(module), name, None)
+        if module != "__main__" and isinstance(known, OwnMeasure) and known.own is self:
+            return _family_at, (module, name)
+        return _family_of, tuple(getattr(self, field.name) for field in fields(self))
+
+
+def _family_at(module: str, name: str) -> OwnFamily:
+    found: OwnFamily = getattr(import_module(module), name).own
+    return found
+
+
+def _family_of(*values: Any) -> OwnFamily:
+    return OwnFamily(*values)
+
+
+class OwnMeasure(Measure):
+    """A measure of one's own with its parameters and a cutoff; `define` makes the first.
+
+    Call it for other parameters, and write `measure @ 10` for a cutoff.
+    """
+
+    __slots__ = ("own",)
+    own: OwnFamily
+
+    def __init__(
+        self,
+        own: OwnFamily,
+        *,
+        k: int | None = None,
+        cutoff: int | None = None,
+        **parameters: object,
+    ) -> None:
+        cutoff = one_cutoff(k, cutoff)
+        given = {name: own.parameter(name).read(value) for name, value in parameters.items()}
+        settings = tuple((p.name, given.get(p.name, p.default)) for p in own.parameters)
+        refuse_wrong_cutoff(own, cutoff)
+        # The class is frozen for everyone but its own constructor.
+        object.__setattr__(self, "name", own.name)
+        object.__setattr__(self, "settings", settings)
+        object.__setattr__(self, "cutoff", None if cutoff is None else read_cutoff(cutoff))
+        object.__setattr__(self, "own", own)
+
+    @property
+    def family(self) -> Family:
+        """What is known of this measure."""
+        return self.own
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that was declared."""
+        return self.own.function
+
+    def __call__(self, **parameters: object) -> "OwnMeasure":
+        """Return the same measure with other parameters."""
+        return OwnMeasure(self.own, cutoff=self.cutoff, **{**self.parameters, **parameters})
+
+    def having(self, **parameters: object) -> "OwnMeasure":
+        """Return the same measure with other parameters."""
+        return self(**parameters)
+
+    def at(self, cutoff: int | None) -> "OwnMeasure":
+        """Return the same measure at another cutoff."""
+        return OwnMeasure(self.own, cutoff=cutoff, **self.parameters)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _measure_of, (self.own, self.cutoff, self.parameters)
+
+
+def _measure_of(own: OwnFamily, cutoff: int | None, parameters: dict[str, Any]) -> OwnMeasure:
+    return OwnMeasure(own, cutoff=cutoff, **parameters)
+
+
+def define(
+    name: str,
+    *,
+    cutoff: bool = False,
+    range: tuple[float, float] | None = None,  # noqa: A002 - what people call it
+    per_query: bool = False,
+    ties: bool = False,
+    needs_run: bool = True,
+) -> Callable[[Callable[..., Any]], OwnMeasure]:
+    """Declare a function as a measure: `@gf.define("HitAll", cutoff=True, range=(0, 1))`.
+
+    The function takes the `JudgedLists` of all queries and returns an array, one value for each query; with
+    `per_query`, it takes one `JudgedList` and returns a number. Its other arguments, each with a default, are the
+    parameters of the measure: numbers, or words of a `Literal`. The first paragraph of its docstring is the
+    definition that `gainful measures` prints.
+
+    Args:
+        name: in the notation: letters, digits and underscores.
+        cutoff: whether the measure has cutoffs; the lists then end there.
+        range: the lowest and the highest value; others are refused.
+        per_query: whether the function takes one query at a time.
+        ties: whether it knows what to do where the order of documents is open (policy ties=average).
+        needs_run: False where a query that the run lacks has a value all the same.
+
+    >>> @define("HitAll", cutoff=True, range=(0, 1), per_query=True)
+    ... def hit_all(found, *, rel=1):
+    ...     "1 where every relevant document is retrieved, else 0."
+    ...     return float((found.grade >= rel).sum() == (found.judged >= rel).sum())
+    >>> hit_all @ 10, hit_all(rel=2)
+    (OwnMeasure('HitAll@10'), OwnMeasure('HitAll(rel=2)'))
+    >>> import gainful as gf
+    >>> gf.evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 2, "x": 1, "b": 0}}, [hit_all @ 2, hit_all]).means
+    {'HitAll@2': 0.0, 'HitAll': 1.0}
+    """
+    _refuse_name(name)
+    lowest, highest = (float("-inf"), float("inf")) if range is None else _read_range(range)
+
+    def declare(function: Callable[..., Any]) -> OwnMeasure:
+        if not inspect.isfunction(function):
+            raise MeasureError("define", "a function below it", shown(function))
+        told = inspect.getdoc(function) or f"what {function.__qualname__} returns"
+        definition = " ".join(told.split("\n\n")[0].split()).removesuffix(".")
+        return OwnMeasure(
+            OwnFamily(
+                name=name,
+                title=f"a measure of one's own, {function.__module__}:{function.__qualname__}",
+                definition=definition,
+                range=_written_range(lowest, highest),
+                citation="",
+                example=None,
+                parameters=tuple(_parameters(name, function)),
+                needs_run=needs_run,
+                cutoff=OPTIONAL if cutoff else NEVER,
+                aggregate=MEAN,
+                function=function,
+                per_query=per_query,
+                ties=ties,
+                lowest=lowest,
+                highest=highest,
+            )
+        )
+
+    return declare
+
+
+def _refuse_name(name: object) -> None:
+    expected = "a name of letters, digits and underscores, such as 'HitAll'"
+    if callable(name) and not isinstance(name, str):
+        raise MeasureError("define", expected, "a function", f"Write {_EXAMPLE} above it.")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise MeasureError("define", expected, shown(name))
+    if _LIKE_A_CUTOFF.search(name):
+        hint = "The notation would take its end for a cutoff."
+        raise MeasureError("define", expected, shown(name), hint)
+
+
+def _read_range(given: object) -> tuple[float, float]:
+    expected = "the lowest and the highest value, such as (0, 1)"
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise MeasureError("define, range", expected, shown(given))
+    lowest, highest = (
+        float(end)
+        if isinstance(end, float) and abs(end) == float("inf")
+        else read_number(end, where="define, range", expected=expected)
+        for end in given
+    )
+    if lowest >= highest:
+        raise MeasureError("define, range", expected, shown(given))
+    return lowest, highest
+
+
+def _written_range(lowest: float, highest: float) -> str:
+    ends = [write_number(end) for end in (lowest, highest) if abs(end) != float("inf")]
+    if len(ends) == 2:
+        return f"{ends[0]} to {ends[1]}"
+    if not ends:
+        return "any real number"
+    return f"{ends[0]} or more" if lowest != float("-inf") else f"at most {ends[0]}"
+
+
+def _parameters(name: str, function: Callable[..., Any]) -> Iterable[Parameter]:
+    taken = [*inspect.signature(function).parameters.values()]
+    where = f"measure {name}"
+    if not taken:
+        raise MeasureError(where, "a function that takes the lists as its first argument", "none")
+    for each in taken[1:]:
+        if each.default is each.empty or each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            hint = "Parameters are numbers, or words of a Literal."
+            raise MeasureError(where, f"a default for its parameter {each.name}", "none", hint)
+        words = get_args(each.annotation) if get_origin(each.annotation) is Literal else ()
+        if words and all(isinstance(word, str) for word in words) and each.default in words:
+            values = ", ".join(words)
+            yield Parameter(each.name, each.default, values, ReadWord(each.name, words), str)
+        elif isinstance(each.default, int | float) and not isinstance(each.default, bool):
+            yield number(each.name, float(each.default), "a number")
+        else:
+            hint = "For words, write Literal['a', 'b'] beside it."
+            raise MeasureError(
+                where, f"a number as default of {each.name}", shown(each.default), hint
+            )
+
+
+_IN_USE: dict[str, OwnFamily] = {}
+
+
+def give_name(own: OwnFamily) -> None:
+    """Let a measure be found by its name."""
+    _IN_USE[own.name] = own
+
+
+def at_place(place: object, where: str) -> OwnFamily:
+    """Return the measure at a place, `package.module:name`."""
+    expected = "the place of a measure, such as 'package.module:name'"
+    module, colon, name = place.partition(":") if isinstance(place, str) else ("", "", "")
+    if not (colon and module and name):
+        raise MeasureError(where, expected, shown(place))
+    try:
+        found: Any = import_module(module)
+    except ImportError as problem:
+        raise MeasureError(where, "a module that can be imported", str(problem)) from problem
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise MeasureError(where, f"a name in {module}", shown(part))
+        found = getattr(found, part)
+    if not isinstance(found, OwnMeasure):
+        raise MeasureError(where, "a measure that gainful.define made", shown(found))
+    return found.own
+
+
+def family_in_use(name: str) -> OwnFamily | None:
+    """Return the measure that has a name, in any case: in use, or by an entry point."""
+    for known, own in _IN_USE.items():
+        if known.casefold() == name.casefold():
+            return own
+    return _by_entry_point(name)
+
+
+def measures_in_use() -> list[OwnFamily]:
+    """Return the measures of one's own that have a name in this process."""
+    return [*_IN_USE.values()]
+
+
+def _by_entry_point(name: str) -> OwnFamily | None:
+    from importlib.metadata import entry_points
+
+    found = [each for each in entry_points(group=GROUP) if each.name.casefold() == name.casefold()]
+    places = sorted({each.value for each in found})
+    if not places:
+        return None
+    where = f"measure {name}"
+    if len(places) > 1:
+        raise MeasureError(where, "one measure of this name", " and ".join(places))
+    own = at_place(places[0], f"{where}, entry point {places[0]}")
+    if own.name.casefold() != name.casefold():
+        raise MeasureError(where, f"the name {own.name} as entry point", found[0].name)
+    return own

@@ -1,0 +1,368 @@
+"""Measures of one's own: declared once, and then a measure like any other."""
+
+import math
+import pickle
+import sys
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import gainful as gf
+from gainful.measures import notation, own_measures
+from random_runs import random_cases
+
+pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
+
+JUDGMENTS, RUN = random_cases(range(60), grades=(0, 0, 1, 2, 3), scores=(0.1, 0.5, 0.7, 3.0))
+BY_HAND = (
+    {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"d": 1}},
+    {
+        "q1": {"a": 3.0, "x": 2.0, "b": 1.0},
+        "q2": {"x": 2.0, "y": 1.0},
+    },
+)
+
+
+@gf.define("HitAll", cutoff=True, range=(0, 1), per_query=True)
+def hit_all(found, *, rel=1):
+    """1 where every relevant document is retrieved, else 0.
+
+    A second paragraph, which is no part of the definition.
+    """
+    return float((found.grade >= rel).sum() == (found.judged >= rel).sum())
+
+
+@gf.define("OwnP", cutoff=True, range=(0, 1))
+def own_precision(lists, *, rel=1):
+    """The share of relevant documents among the first k."""
+    return lists.sums(lists.grade >= rel) / (lists.k or np.maximum(lists.retrieved, 1))
+
+
+@gf.define("OwnDCG", cutoff=True, per_query=True)
+def own_dcg(found, gain: Literal["linear", "exp2"] = "linear"):
+    grades = found.grades()
+    worth = 2**grades - 1 if gain == "exp2" else grades
+    return (worth / np.log2(np.arange(2, len(grades) + 2))).sum()
+
+
+@gf.define("OwnAP", range=(0, 1))
+def own_ap(lists, *, rel=1):
+    """Average precision."""
+    relevant = lists.grade >= rel
+    running = (
+        np.cumsum(relevant) - np.concatenate(([0], np.cumsum(lists.sums(relevant))))[lists.owner]
+    )
+    total = lists.judged_sums(lists.judged >= rel)
+    found = lists.sums(np.where(relevant, running / lists.rank, 0.0))
+    return np.divide(found, total, out=np.zeros(len(lists)), where=total > 0)
+
+
+@gf.define("Kept", ties=True)
+def kept(lists):
+    return lists.sums(lists.grade * (lists.last - lists.first + 1))
+
+
+TWINS = {
+    own_precision: "P",
+    own_precision @ 3: "P@3",
+    own_precision(rel=2) @ 3: "P(rel=2)@3",
+    own_dcg: "DCG",
+    own_dcg @ 4: "DCG@4",
+    own_dcg(gain="exp2") @ 2: "DCG(gain=exp2)@2",
+    own_ap: "AP",
+    own_ap(rel=2): "AP(rel=2)",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_names_stay():
+    before = dict(own_measures._IN_USE)
+    own_measures._IN_USE.clear()
+    notation.forget()
+    yield
+    own_measures._IN_USE.clear()
+    own_measures._IN_USE.update(before)
+    notation.forget()
+
+
+def as_arrow(documents, number):
+    rows = [(q, d, float(n)) for q, docs in documents.items() for d, n in docs.items()]
+    return pa.table(dict(zip(("query", "doc", number), zip(*rows, strict=True), strict=True)))
+
+
+def test_worked_by_hand():
+    found = gf.evaluate(*BY_HAND, [hit_all, hit_all @ 2, hit_all(rel=2), hit_all(rel=2) @ 2])
+    assert found.per_query.to_dict() == {
+        "q1": {"HitAll": 1.0, "HitAll@2": 0.0, "HitAll(rel=2)": 1.0, "HitAll(rel=2)@2": 0.0},
+        "q2": {"HitAll": 0.0, "HitAll@2": 0.0, "HitAll(rel=2)": 1.0, "HitAll(rel=2)@2": 1.0},
+    }
+    assert found[hit_all @ 2] == 0.0
+    assert found["HitAll(rel=2)@2"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"ties": "best"},
+        {"ties": "worst"},
+        {"unjudged": "condense"},
+        {"unjudged": 1.0},
+        {"missing": "skip"},
+        {"precision": "single"},
+        {"ties": "doc_ascending", "negative": "zero"},
+    ],
+    ids=str,
+)
+def test_the_numbers_of_the_catalogue(choices):
+    measures = [each for twin in TWINS.items() for each in twin]
+    found = gf.evaluate(JUDGMENTS, RUN, measures, policy=gf.Policy(**choices))
+    for own, name in TWINS.items():
+        assert found.per_query[own] == pytest.approx(found.per_query[name], abs=1e-12), own
+        assert found[own] == pytest.approx(found[name], abs=1e-12)
+    alone = [
+        gf.evaluate(JUDGMENTS, RUN, each, policy=gf.Policy(**choices)) for each in (own_ap, "AP")
+    ]
+    assert alone[0].coverage == alone[1].coverage
+
+
+def test_from_every_kind_of_input(files):
+    expected = gf.evaluate(JUDGMENTS, RUN, list(TWINS)).values
+    frames = as_arrow(JUDGMENTS, "grade"), as_arrow(RUN, "score")
+    assert (gf.evaluate(*frames, list(TWINS)).values == expected).all()
+    texts = [
+        "\t".join(frame.column_names)
+        + "".join("\n" + "\t".join(map(str, row.values())) for row in frame.to_pylist())
+        for frame in frames
+    ]
+    paths = [files(f"{number}.tsv", text) for number, text in enumerate(texts)]
+    assert (gf.evaluate(*paths, list(TWINS)).values == expected).all()
+    arrays = gf.evaluate_arrays(
+        labels=[[1, 0, 2]], scores=[[3.0, 2.0, 1.0]], measures=[own_precision @ 2, hit_all]
+    )
+    assert arrays.means == {"OwnP@2": 0.5, "HitAll": 1.0}
+
+
+def test_wherever_a_measure_is(tmp_path):
+    other = {query: {doc: -score for doc, score in docs.items()} for query, docs in RUN.items()}
+    runs = {"one": RUN, "two": other}
+    own, twin = own_precision @ 3, "P@3"
+    found = gf.compare(JUDGMENTS, runs, [own, twin], by="judged")
+    assert found["two", own].difference == found["two", twin].difference
+    assert found["two", own].p == found["two", twin].p
+    scores = gf.evaluate_runs(JUDGMENTS, runs, own)["one"]
+    assert scores.interval(own) == gf.evaluate(JUDGMENTS, RUN, twin).interval(twin)
+    assert "OwnP@3" in scores.signature(own)
+    with pytest.raises(gf.errors.InputError, match=r"needs its name first: gainful\.use"):
+        gf.save_baseline(scores, tmp_path / "base.json")
+    gf.use(own_precision)
+    gf.save_baseline(scores, tmp_path / "base.json")
+    assert gf.read_baseline(tmp_path / "base.json").measures == (own,)
+    report = gf.report(JUDGMENTS, runs, measures=[own, "nDCG@10"])
+    assert report.to_html().count("OwnP@3") > 2
+    assert gf.assert_not_worse(JUDGMENTS, RUN, RUN, [own])["run", own].difference == 0
+
+
+def test_an_open_order_is_refused_unless_it_is_provided_for():
+    judgments, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}
+    policy = gf.Policy(ties="average")
+    with pytest.raises(gf.errors.InputError, match="HitAll under ties=average: expected no tied"):
+        gf.evaluate(judgments, run, hit_all, policy=policy)
+    assert gf.evaluate(judgments, run, kept, policy=policy)["Kept"] == 2
+    assert gf.evaluate(judgments, run, kept)["Kept"] == 1
+
+
+def test_queries_that_the_run_lacks_are_not_asked_for():
+    seen = []
+
+    @gf.define("Seen", per_query=True)
+    def see(found):
+        seen.append(found.query)
+        return 1 / found.retrieved
+
+    judgments, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1.0}}
+    assert gf.evaluate(judgments, run, see)["Seen"] == 0.5
+    assert seen == ["q1"]
+    assert gf.evaluate(judgments, run, see, policy=gf.Policy(missing="skip"))["Seen"] == 1.0
+
+
+def test_names_are_given_on_purpose():
+    for text in ("HitAll", "HitAll@5", "hitall(rel=2)@5"):
+        with pytest.raises(gf.errors.MeasureError, match="a measure of the catalogue"):
+            gf.measure(text)
+    gf.use(hit_all, "test_own_measures:own_precision")
+    gf.use(hit_all)  # once more changes nothing
+    assert gf.measure("hitall(rel=2)@5") == hit_all(rel=2) @ 5
+    for measure in (hit_all, hit_all(rel=2.5) @ 7, own_precision @ 3):
+        assert gf.measure(str(measure)) == measure
+    found = gf.evaluate(*BY_HAND, "HitAll@2,3 OwnP(rel=1)@1, P@1")
+    assert [*map(str, found.measures)] == ["HitAll@2", "HitAll@3", "OwnP@1", "P@1"]
+    assert gf.measures.family("HitAll").definition.startswith("1 where every relevant document is")
+    assert "second" not in gf.measures.family("HitAll").definition
+    with pytest.raises(gf.errors.MeasureError, match="no cutoff, which this measure"):
+        own_ap @ 3
+    with pytest.raises(gf.errors.MeasureError, match=r"HitAll: expected a parameter .*rel"):
+        gf.measure("HitAll(level=2)")
+    with pytest.raises(gf.errors.MeasureError, match="rel: expected a number, found 'x'"):
+        hit_all(rel="x")
+    with pytest.raises(gf.errors.MeasureError, match="gain: expected linear or exp2"):
+        own_dcg(gain="log")
+
+
+def test_a_clash_of_names_names_both():
+    @gf.define("hitALL")
+    def other(lists):
+        return lists.retrieved
+
+    @gf.define("map")
+    def also(lists):
+        return lists.retrieved
+
+    gf.use(hit_all)
+    with pytest.raises(gf.errors.MeasureError, match=r"other'.*'hitALL', which is \S+:hit_all"):
+        gf.use(other)
+    with pytest.raises(gf.errors.MeasureError, match="'map', which is AP of the catalogue"):
+        gf.use(also)
+
+
+def test_by_an_entry_point(tmp_path, monkeypatch):
+    (tmp_path / "team_measures.py").write_text(
+        "import gainful as gf\n@gf.define('Depth')\ndef depth(lists):\n    return lists.retrieved\n"
+    )
+    for name, points in (
+        ("team", "Depth = team_measures:depth\nwrong = team_measures:gf\n"),
+        ("b", ""),
+    ):
+        folder = tmp_path / f"{name}-1.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        (folder / "entry_points.txt").write_text(f"[gainful.measures]\n{points}")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert "team_measures" not in sys.modules
+    assert gf.evaluate(*BY_HAND, "Depth")["Depth"] == 2.5
+    with pytest.raises(
+        gf.errors.MeasureError, match=r"entry point team_measures:gf: .*define made"
+    ):
+        gf.measure("wrong")
+    (tmp_path / "b-1.dist-info" / "entry_points.txt").write_text(
+        "[gainful.measures]\nDepth = b:d\n"
+    )
+    notation.forget()
+    with pytest.raises(
+        gf.errors.MeasureError, match="one measure of this name, found b:d and team"
+    ):
+        gf.measure("Depth@3")
+
+
+def _bad(function, **options):
+    return gf.define("Bad", **options)(function)
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        (_bad(lambda found: 1 / (found.retrieved - 2), per_query=True),
+         r"Bad, function \S+, query 'q2': expected a value, found ZeroDivisionError"),
+        (_bad(lambda found: math.nan, per_query=True), r"query 'q1': expected a finite value, found nan"),
+        (_bad(lambda found: "much", per_query=True), r"query 'q1': expected a number, found 'much'"),
+        (_bad(lambda found: [1, 2], per_query=True), r"query 'q1': expected a number, found \[1, 2\]"),
+        (_bad(lambda lists: lists.retrieved - 2.5, range=(0, 1)),
+         r"query 'q2': expected a value within its range, 0 to 1, found -0.5"),
+        (_bad(lambda lists: lists.retrieved * 0.5, range=(0, 1)), r"query 'q1': .* found 1.5"),
+        (_bad(lambda lists: np.log(lists.retrieved - 3.0)), "query 'q1': expected a finite value, found -inf"),
+        (_bad(lambda lists: 1.0), "one value for each of the 2 queries, found 1.0. With per_query=True"),
+        (_bad(lambda lists: lists.grade), r"each of the 2 queries, found the shape \(3,\)"),
+        (_bad(lambda lists: "x"), "each of the 2 queries, found 'x'"),
+        (_bad(lambda lists: {"q1": 1, "q2": 2}["q0" if "q2" in lists.queries else "q1"]),
+         "query 'q2': expected a value, found KeyError: 'q0'"),
+        (_bad(lambda lists: lists.grade.sort()), "query 'q1': expected a value, found ValueError: .*read-only"),
+    ],
+    ids=range(12),
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_bad_measure_is_told_with_its_query_and_function(measure, words):
+    run = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"x": 2.0, "y": 1.0}}
+    with pytest.raises(gf.errors.InputError, match=words):
+        gf.evaluate(BY_HAND[0], run, measure)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: gf.define("a b"), "a name of letters, digits and underscores"),
+        (lambda: gf.define("Hit_5"), "take its end for a cutoff"),
+        (lambda: gf.define(""), "found ''"),
+        (lambda: gf.define(len), r"found a function. Write @gf.define\('HitAll'\) above it"),
+        (lambda: gf.define("X", range=(1, 0)), "the lowest and the highest value"),
+        (lambda: gf.define("X", range=1), "the lowest and the highest value"),
+        (lambda: gf.define("X")(3), "a function below it, found 3"),
+        (lambda: gf.define("X")(lambda: 1), "the lists as its first argument, found none"),
+        (lambda: gf.define("X")(lambda lists, rel: 1), "a default for its parameter rel"),
+        (lambda: gf.define("X")(lambda lists, **rel: 1), "a default for its parameter rel"),
+        (lambda: gf.define("X")(lambda lists, rel="a": 1), r"found 'a'. For words, write Literal"),
+        (lambda: gf.use("x"), "the place of a measure, such as 'package.module:name'"),
+        (lambda: gf.use(3), "the place of a measure"),
+        (lambda: gf.use("no_such_module:x"), "found No module named"),
+        (lambda: gf.use("math:x"), "a name in math, found 'x'"),
+        (lambda: gf.use("math:pi"), "define made, found 3.14"),
+    ],
+    ids=range(16),
+)
+def test_a_bad_declaration_is_told(call, words):
+    with pytest.raises(gf.errors.MeasureError, match=words):
+        call()
+
+
+def test_it_goes_to_other_processes_by_its_place():
+    for measure in (hit_all, hit_all(rel=2) @ 5, own_dcg(gain="exp2")):
+        again = pickle.loads(pickle.dumps(measure))  # noqa: S301
+        assert again == measure
+        assert again.own is measure.own
+    scores = gf.evaluate(*BY_HAND, hit_all)
+    assert str(pickle.loads(pickle.dumps(scores))) == str(scores)  # noqa: S301
+
+
+def test_every_measure_takes_a_cutoff_by_at():
+    assert gf.Measure("nDCG") @ 10 == gf.measure("nDCG@10")
+
+
+TEAM = """
+import gainful as gf
+@gf.define("Returned", cutoff=True)
+def returned(lists, *, times=1):
+    "How many documents there are."
+    return lists.retrieved * times
+"""
+
+
+def test_on_the_command_line(cli, files, tmp_path, monkeypatch):
+    files("command_team.py", TEAM)
+    judgments, run = files("j", "q 0 a 1\nq 0 b 3\n"), files("r", "q 0 a 1 2 t\nq 0 b 2 1 t\n")
+    other = files("o", "q 0 a 1 2 t\n")
+    monkeypatch.chdir(tmp_path)
+    place = ("--define", "command_team:returned")
+    done = cli(
+        "evaluate", judgments, run, *place, "-m", "Returned(times=3)@1 Returned", "-f", "csv"
+    )
+    assert done.stdout.splitlines()[-1].endswith(",3.0,2.0")
+    done = cli(
+        "compare", judgments, run, other, *place, "-m", "Returned", "--fail-if", "Returned < 3"
+    )
+    assert done.returncode == 1
+    assert "Returned" in done.stdout
+    assert "How many documents there are" in cli("measures", "returned", *place).stdout
+    (tmp_path / "gainful.toml").write_text(
+        'define = "command_team:returned"\nmeasures = "Returned"\n'
+    )
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    monkeypatch.delitem(sys.modules, "command_team")
+    own_measures._IN_USE.clear()
+    notation.forget()
+    done = cli("evaluate", judgments, run, "-f", "csv")
+    assert done.stdout.splitlines()[-1].endswith(",2.0")
+    done = cli("evaluate", judgments, run, "--define", "command_team:none")
+    assert done.returncode == 2
+    assert "a name in command_team, found 'none'" in done.stderr
