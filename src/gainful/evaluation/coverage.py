@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
-from gainful.evaluation.measuring import Measured
+from gainful.evaluation.measured import Measured
 from gainful.matching.matched import Matched
 from gainful.measures.policy import Policy, brief_policy
 from gainful.rendering.table_formats import Note

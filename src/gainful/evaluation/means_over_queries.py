@@ -7,8 +7,9 @@ import numpy as np
 
 from gainful.array_types import Bools
 from gainful.errors import InputError
-from gainful.evaluation.measuring import Measured
+from gainful.evaluation.measured import Measured
 from gainful.inputs.identifiers import examples
+from gainful.measures.combination import Combination
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC, SUM
 from gainful.measures.policy import Policy
@@ -27,6 +28,8 @@ def apply_policy(measured: Measured, measures: Sequence[Measure], policy: Policy
         if measure.family.needs_run:
             values[missing, column] = 0.0
         empty = measured.empty[:, column]
+        if isinstance(measure, Combination) and policy.empty != "nan":
+            counted[:, column] = ~np.isnan(values[:, column])  # where all its measures count
         if not measure.family.normalised and policy.empty != "skip_all":
             continue
         if policy.empty in SKIPPED:

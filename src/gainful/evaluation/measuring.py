@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import TypeVar
@@ -19,9 +18,13 @@ from gainful.evaluation.computing import (
     precision_and_counts,
     user_models,
 )
+from gainful.evaluation.means_over_queries import apply_policy
+from gainful.evaluation.measured import Measured
 from gainful.evaluation.worksheet import Compute, Worksheet, expected_hits, relevant_total
 from gainful.inputs.cores import cores, in_parallel
+from gainful.kernels.formula_operations import OPERATIONS
 from gainful.matching.matched import Matched
+from gainful.measures.combination import Combination
 from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import OPTIONAL
@@ -53,12 +56,43 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
     """
     values = np.empty((len(sheet.matched.queries), len(measures)))
     for first, columns, cutoffs in _by_cutoffs(measures):
+        if isinstance(first, Combination):
+            values[:, columns[0]] = _combined(sheet, first)
+            continue
         sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
         # A sum that is too large is refused below, with a name, instead of warned about here.
         with np.errstate(over="ignore", invalid="ignore"):
             values[:, columns] = _how(first)(sheet, first.parameters, cutoffs)
     _refuse_overflow(values, sheet, measures)
     return values
+
+
+def _combined(sheet: Worksheet, measure: Combination) -> Floats:
+    """Return the values (q,) of a formula of measures, each as the policy has it; NaN where one does not count."""
+    parts = measure.formula.measures()
+    matched, none = sheet.matched, np.zeros(len(sheet.matched.queries), np.int64)
+    values = compute(sheet, parts)
+    measured = Measured(
+        matched.queries,
+        values,
+        empty_for(sheet, parts),
+        matched.missing,
+        none,
+        none,
+        none.astype(float),
+    )
+    apply_policy(measured, parts, sheet.policy)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = measure.formula.value(lambda part: values[:, parts.index(part)], OPERATIONS)
+    combined: Floats = np.broadcast_to(np.asarray(found, np.float64), none.shape)
+    wrong = ~np.isfinite(combined) & np.isfinite(values).all(axis=1)
+    if wrong.any():
+        raise InputError(
+            f"{measure} of query {matched.queries[int(np.flatnonzero(wrong)[0])]!r}",
+            "a finite value",
+            "a division by 0, or a number that is too large",
+        )
+    return combined
 
 
 def _how(measure: Measure) -> Compute:
@@ -84,7 +118,9 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
     found = np.empty((len(sheet.matched.queries), len(measures)), np.bool_)
     for first, columns, cutoffs in _by_cutoffs(measures):
         parameters = first.parameters
-        if isinstance(first, OwnMeasure):  # its parameters have a meaning of their own
+        if isinstance(
+            first, OwnMeasure | Combination
+        ):  # its parameters have a meaning of their own
             nothing: Bools = sheet.empty(_LINEAR)[:, None]
         elif "rel" in parameters:
             nothing = (relevant_total(sheet, parameters["rel"]) == 0)[:, None]
@@ -97,39 +133,17 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
 
 
 def _refuse_overflow(values: Floats, sheet: Worksheet, measures: Sequence[Measure]) -> None:
-    if np.isfinite(values).all():
+    formulas = [isinstance(measure, Combination) for measure in measures]  # looked at by themselves
+    odd = ~np.isfinite(values) & ~np.array(formulas)
+    if not odd.any():
         return
-    row, column = np.argwhere(~np.isfinite(values))[0]
+    row, column = np.argwhere(odd)[0]
     raise InputError(
         f"{measures[column]} of query {sheet.matched.queries[row]!r}",
         "a sum that a float64 can hold",
         "one that is too large",
         "Scale the grades down, or choose other parameters.",
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The bare numbers of a run, before the policy gives them a meaning.
-
-    Attributes:
-        queries: (q,) ids.
-        values: [query, measure] float64; 0 where a normalised measure is undefined.
-        empty: [query, measure] bool, True where the query has no positive gain.
-        missing: (q,) bool, True where the run has no such query.
-        tied: (q,) int64, how many judged documents share their score with another.
-        seen: (q,) int64, documents looked at: all, or those down to a depth.
-        unjudged: (q,) float64, those of them without a judgment; where ties are averaged over, as
-            many as there are on average.
-    """
-
-    queries: tuple[str, ...]
-    values: NDArray[np.float64]
-    empty: NDArray[np.bool_]
-    missing: NDArray[np.bool_]
-    tied: NDArray[np.int64]
-    seen: NDArray[np.int64]
-    unjudged: NDArray[np.float64]
 
 
 def measure_batches(

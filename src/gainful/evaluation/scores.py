@@ -26,7 +26,8 @@ from gainful.evaluation.means_over_queries import (
     refuse_missing,
     refuse_nothing_counted,
 )
-from gainful.evaluation.measuring import Measured, measure_batches
+from gainful.evaluation.measured import Measured
+from gainful.evaluation.measuring import measure_batches
 from gainful.evaluation.per_query import PerQuery, Rows
 from gainful.evaluation.request import find_measure
 from gainful.inputs.id_types import UNTYPED

@@ -5,6 +5,7 @@
 
 `str(measure)` writes it, defaults left out; `parse` reads it back to the same value.
 Several stand in one text with blanks or commas between: `nDCG@10 AP, RR`; `nDCG@5,10` has two cutoffs.
+A formula of measures is a measure (`combination`): `0.5*nDCG@10 + 0.5*R@100`.
 The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written; so are the forms
 of CatBoost, Spark and NTCIREVAL (`foreign_spellings`), and the measure objects of ir_measures.
 """
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 
 from gainful import arguments
 from gainful.errors import MeasureError
+from gainful.measures.combination import is_formula, read_combination
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, written_out
 from gainful.measures.measure import Measure, read_cutoff
@@ -144,6 +146,8 @@ def split_measures(text: str) -> list[str]:
 
 
 def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
+    if is_formula(stripped):
+        return (read_combination(stripped, lambda each: _parsed(each, each)),)
     found = _NOTATION.fullmatch(written_out(stripped))
     if found is None:
         raise MeasureError(

@@ -1,0 +1,262 @@
+"""Combinations: a formula of measures that is a measure, `0.5*nDCG@10 + 0.5*R@100`.
+
+    formula = term { ("+" | " - ") term }
+    term    = factor { ("*" | "/") factor }
+    factor  = number | measure | "-" factor | "(" formula ")" | function "(" formula { "," formula } ")"
+
+The formula is taken of the values of each query, after the policy; then the mean over queries. A minus between two
+measures has blanks around it, since names of measures may have one.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gainful.errors import MeasureError
+from gainful.measures.measure import Measure
+from gainful.measures.measure_family import MEAN, NEVER, Family
+from gainful.measures.written_numbers import read_number, write_number
+from gainful.message_texts import shown
+
+FUNCTIONS = {
+    "min": "the lowest of the values",
+    "max": "the highest of the values",
+    "hmean": "the harmonic mean of the values; 0 where one of them is 0",
+}
+"""What a formula may call, with its meaning."""
+
+_NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?")
+_SUM, _PRODUCT, _SIGN, _ATOM = range(4)  # how tightly a part holds together
+_BRACKETS = {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a formula: a number, a measure, or an operation on other parts.
+
+    `operation` is one of + - * /, `negative`, a function, or empty for a number or a measure.
+    """
+
+    operation: str = ""
+    parts: tuple["Part", ...] = ()
+    number: float | None = None
+    measure: Measure | None = None
+
+    def measures(self) -> list[Measure]:
+        """Return the measures in it, each once."""
+        found = [] if self.measure is None else [self.measure]
+        for part in self.parts:
+            found += part.measures()
+        return list(dict.fromkeys(found))
+
+    @property
+    def hold(self) -> int:
+        """How tightly it holds together when it is written."""
+        known = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "negative": _SIGN}
+        return known.get(self.operation, _ATOM)
+
+    def __str__(self) -> str:
+        if self.number is not None:
+            return write_number(self.number)
+        if self.measure is not None:
+            return str(self.measure)
+        if self.operation in FUNCTIONS:
+            return f"{self.operation}({', '.join(map(str, self.parts))})"
+        if self.operation == "negative":
+            return f"-{self._bracketed(self.parts[0], _ATOM)}"
+        left, right = self.parts
+        between = f" {self.operation} " if self.hold == _SUM else self.operation
+        # a - (b + c) and a / (b * c) need brackets on their right.
+        return f"{self._bracketed(left, self.hold)}{between}{self._bracketed(right, self.hold + 1)}"
+
+    @staticmethod
+    def _bracketed(part: "Part", least: int) -> str:
+        return str(part) if part.hold >= least else f"({part})"
+
+    def value(
+        self, of_measures: Callable[[Measure], Any], calls: dict[str, Callable[..., Any]]
+    ) -> Any:
+        """Return the value, from those of its measures; `calls` has the operations by name."""
+        if self.number is not None:
+            return self.number
+        if self.measure is not None:
+            return of_measures(self.measure)
+        return calls[self.operation](*(part.value(of_measures, calls) for part in self.parts))
+
+
+class Combination(Measure):
+    """A formula of measures, as a measure; `gf.measure` reads its text.
+
+    >>> from gainful.measures.notation import parse
+    >>> parse("0.5*nDCG@10+(.5)*R@100")
+    Combination('0.5*nDCG@10 + 0.5*R@100')
+    """
+
+    __slots__ = ("formula",)
+    formula: Part
+
+    def __init__(self, formula: Part) -> None:
+        # The class is frozen for everyone but its own constructor.
+        object.__setattr__(self, "name", str(formula))
+        object.__setattr__(self, "settings", ())
+        object.__setattr__(self, "cutoff", None)
+        object.__setattr__(self, "formula", formula)
+
+    @property
+    def family(self) -> Family:
+        """What is known of this measure."""
+        return Family(
+            name=self.name,
+            title="a combination of measures",
+            definition=f"{self.name}, of the values of each query",
+            range="that of the formula",
+            citation="",
+            example=None,
+            parameters=(),
+            needs_run=False,
+            cutoff=NEVER,
+            aggregate=MEAN,
+        )
+
+    @property
+    def reach(self) -> int | None:
+        """The deepest rank of a list that the value depends on; None where all of it matters."""
+        reaches = [measure.reach for measure in self.formula.measures()]
+        return None if None in reaches else max(reach for reach in reaches if reach is not None)
+
+    def having(self, **parameters: object) -> "Combination":
+        """Refuse parameters, which its measures have."""
+        raise MeasureError(f"{self}", "no parameters of its own", ", ".join(parameters))
+
+    def at(self, cutoff: int | None) -> "Combination":
+        """Refuse a cutoff, which its measures have."""
+        if cutoff is None:
+            return self
+        raise MeasureError(f"{self}", "no cutoff of its own", f"@{cutoff}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Combination, (self.formula,)
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a text is a formula of measures, and not the text of one.
+
+    >>> [is_formula(text) for text in ("2*AP", "nDCG@10 - AP", "min(AP, RR)", "D#-nDCG@10", "nDCG@10")]
+    [True, True, True, False, False]
+    """
+    if text.startswith(tuple(f"{name}(" for name in FUNCTIONS)) or text[:1] in ("-", "("):
+        return True
+    depth = 0
+    for at, character in enumerate(text):
+        depth += _BRACKETS.get(character, 0)
+        if depth == 0 and (character in "+*/" or text[at : at + 3] == " - "):
+            return True
+    return False
+
+
+class _Reader:
+    """Reads a formula from left to right."""
+
+    def __init__(self, text: str, read_measure: Callable[[str], Sequence[Measure]]) -> None:
+        self.text, self.at, self.read_measure = text, 0, read_measure
+
+    def refuse(self, expected: str) -> MeasureError:
+        rest = self.text[self.at :].strip()
+        return MeasureError(f"measure {self.text!r}", expected, shown(rest) if rest else "its end")
+
+    def skip(self) -> str:
+        """Pass blanks, and return the character that stands next."""
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+        return self.text[self.at : self.at + 1]
+
+    def whole(self) -> Part:
+        found = self.sum()
+        if self.skip():
+            raise self.refuse("+, -, * or / between measures")
+        return found
+
+    def sum(self) -> Part:
+        found = self.product()
+        while (sign := self.skip()) and sign in "+-":
+            self.at += 1
+            found = Part(sign, (found, self.product()))
+        return found
+
+    def product(self) -> Part:
+        found = self.factor()
+        while (sign := self.skip()) and sign in "*/":
+            self.at += 1
+            found = Part(sign, (found, self.factor()))
+        return found
+
+    def factor(self) -> Part:
+        character = self.skip()
+        if character == "-":
+            self.at += 1
+            return Part("negative", (self.factor(),))
+        if character == "(":
+            return self.inside()[0]
+        number = _NUMBER.match(self.text, self.at)
+        if number and not self.text[number.end() : number.end() + 1].isalpha():
+            self.at = number.end()
+            return Part(number=read_number(number[0], where=f"measure {self.text!r}"))
+        for name in FUNCTIONS:
+            if self.text.startswith(f"{name}(", self.at):
+                self.at += len(name)
+                parts = self.inside(several=True)
+                if len(parts) < 2:
+                    raise MeasureError(
+                        f"measure {self.text!r}", f"two values or more in {name}", "one"
+                    )
+                return Part(name, tuple(parts))
+        return self.measure()
+
+    def inside(self, *, several: bool = False) -> list[Part]:
+        """Read what stands in brackets, with commas between where there may be several."""
+        self.at += 1
+        found = [self.sum()]
+        while several and self.skip() == ",":
+            self.at += 1
+            found.append(self.sum())
+        if self.skip() != ")":
+            raise self.refuse("a closing bracket")
+        self.at += 1
+        return found
+
+    def measure(self) -> Part:
+        """Read a measure: up to an operator, a comma or a bracket outside of its own brackets."""
+        start, depth = self.at, 0
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            if depth == 0 and (character in "+*/,)" or self.text[self.at : self.at + 3] == " - "):
+                break
+            depth += _BRACKETS.get(character, 0)
+            self.at += 1
+        written = self.text[start : self.at].strip()
+        if not written:
+            raise self.refuse("a measure or a number")
+        measures = self.read_measure(written)
+        if len(measures) != 1:
+            raise MeasureError(
+                f"measure {self.text!r}", "one measure with one cutoff", shown(written)
+            )
+        return Part(measure=measures[0])
+
+
+def read_combination(text: str, read_measure: Callable[[str], Sequence[Measure]]) -> Measure:
+    """Read a formula; `read_measure` reads the texts of the measures in it."""
+    formula = _Reader(text, read_measure).whole()
+    if not formula.measures():
+        raise MeasureError(f"measure {text!r}", "at least one measure in a formula", "none")
+    if formula.measure is not None:  # (AP) is AP
+        return formula.measure
+    for measure in formula.measures():
+        if measure.family.aggregate != MEAN:
+            raise MeasureError(
+                f"measure {text!r}",
+                "measures that are averaged over queries",
+                f"{measure}, the {measure.family.aggregate} over queries",
+            )
+    return Combination(formula)
