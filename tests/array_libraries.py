@@ -16,6 +16,11 @@ _HASTE = {
     "xla_cpu_parallel_codegen_split_count": 1,
     "xla_backend_optimization_level": 0,
 }
+_USUAL = {
+    FLAG_FOR_HASTE: True,
+    "xla_cpu_parallel_codegen_split_count": 32,
+    "xla_backend_optimization_level": 3,
+}
 
 
 def quickly_compiled(function):
@@ -29,7 +34,7 @@ def quickly_compiled(function):
 
 def usually_compiled(function):
     """Return a function compiled by JAX as it does it for users, whatever the tests have set."""
-    options = {FLAG_FOR_HASTE: True} if FLAG_FOR_HASTE in _known_haste() else {}
+    options = {name: _USUAL[name] for name in _known_haste()}
     return jax.jit(function, compiler_options=options)
 
 

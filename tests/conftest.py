@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from slow_tests import SLOW, THINNED, shared_resource, thinned
+from slow_tests import REPRESENTED, SLOW, THINNED, shared_resource, thinned
 
 settings.register_profile("gainful", deadline=None, print_blob=True)
 settings.load_profile("gainful")
@@ -46,17 +46,27 @@ def _place(item):
 def _thin(config, items):
     """Leave out what `make deep` alone tries; a test that is asked for by its case is tried."""
     asked = [each for each in config.args if "[" in each]
-    matrices = {}
+    matrices, represented = {}, {}
     for item in items:
         name = item.nodeid.partition("[")[0]
-        if name in THINNED and not any(map(item.nodeid.endswith, asked)):
+        if any(map(item.nodeid.endswith, asked)):
+            continue
+        if name in THINNED:
             values = enumerate(item.callspec.id.split("-"))
             matrices.setdefault(name, {})[item.nodeid] = {*values}
+        if name in REPRESENTED:
+            represented.setdefault(name, {})[item.callspec.id] = item.nodeid
     left = {
         case
         for name, cases in matrices.items()
         for case in cases.keys() - thinned(cases, THINNED[name])
     }
+    for name, cases in represented.items():
+        table = REPRESENTED[name]
+        named = {one for one in (*table, *table.values()) if "::" not in one}
+        if not asked and (gone := named - cases.keys()):
+            raise pytest.UsageError(f"{name} has no case {sorted(gone)}: see tests/slow_tests.py")
+        left |= {node for case, node in cases.items() if case in table}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
     items[:] = [item for item in items if item.nodeid not in left]
 

@@ -136,11 +136,53 @@ THINNED = {
     "tests/spark/test_same_on_spark.py::test_every_measure_under_every_policy": 2,
     "tests/spark/test_spark_input.py::test_rows_without_a_value": 2,
     "tests/tensors/test_losses.py::test_pytorch_and_jax_compute_the_formula": 2,
-    "tests/tensors/test_losses.py::test_odd_input_is_finite": 3,
+    "tests/tensors/test_losses.py::test_odd_input_is_finite": 6,
     "tests/tensors/test_losses.py::test_half_precision_is_accumulated_in_single": 2,
     "tests/tensors/test_losses.py::test_flat_lists_are_the_padded_ones": 2,
     "tests/tensors/test_metrics.py::test_values_are_those_of_evaluate_arrays": 3,
-    "tests/tensors/test_metrics.py::test_a_selection_gives_what_a_sort_gives": 2,
+}
+
+# Cases that take the same way through the code as another: {test: {case: the case, or the test,
+# that stands for it}}. `make test` tries the others, and `make deep` tries all. What is left out of
+# one test is still compared with its formula in another.
+_SCHEMES = "lambda_loss ndcg2pp either"
+_PAIRS = {
+    f"lambda_loss {scheme}": _SCHEMES
+    for scheme in ("ranknet none", "lambdarank either", "lambdarank both", "ndcg1 either")
+} | {"lambda_loss ndcg2 none": _SCHEMES}
+_PAIRS_IN_JAX = {f"jax-{left}": f"jax-{kept}" for left, kept in _PAIRS.items()}
+_SAME_RANKS = dict.fromkeys(
+    ("average_precision", "cg", "dcg", "precision", "recall", "reciprocal_rank"), "ndcg"
+)
+REPRESENTED = {
+    # Those that stand for them compile value and gradient too, as near to those not compiled.
+    "tests/tensors/test_losses_transformed.py::test_compiled_losses_have_the_same_gradient": {
+        "approx_ndcg": "tests/tensors/test_losses_transformed.py::test_losses_compiled_to_machine_code",
+    }
+    | dict.fromkeys(
+        ("xe_ndcg", "softmax", "listnet", "list_mle", "p_list_mle", "pl_rank"),
+        "tests/tensors/test_listwise_at_once.py::test_compiled_in_one_graph_and_once",
+    ),
+    # Nothing asks whether JAX compiles: what is compiled, test_transformations_of_jax has of all.
+    "tests/tensors/test_losses_transformed.py::test_jax_operation_by_operation": {
+        "gumbel_approx_ndcg": "approx_ndcg",
+        "neural_ndcg": "pirank_ndcg",
+        "xe_ndcg": "softmax",
+        "listnet": "softmax",
+        "p_list_mle": "list_mle",
+    },
+    # The weights of pairs differ, and those of all are compared with the formula.
+    "tests/tensors/test_losses_odd.py::test_what_is_not_known_makes_its_list_nan": _PAIRS_IN_JAX,
+    "tests/tensors/test_losses_odd.py::test_an_infinite_score_makes_its_list_nan": _PAIRS_IN_JAX,
+    "tests/tensors/test_losses_odd.py::test_small_labels_keep_their_digits": _PAIRS_IN_JAX,
+    # One selection for all measures; in PyTorch it is tried with each.
+    "tests/tensors/test_metrics.py::test_a_selection_gives_what_a_sort_gives": {
+        f"jax-{left}": f"jax-{kept}" for left, kept in _SAME_RANKS.items()
+    },
+    # One function computes the three, and an nDCG is a DCG over another.
+    "tests/tensors/test_metrics.py::test_read_in_one_piece_by_torch_compile": {
+        f"{name}-{fused}": f"ndcg-{fused}" for name in ("cg", "dcg") for fused in (False, True)
+    },
 }
 
 

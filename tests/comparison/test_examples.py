@@ -1,19 +1,19 @@
-"""The examples that compare and train, run as a user runs them."""
+"""The examples that compare and train."""
 
 import os
 import runpy
 import subprocess
 import sys
-from pathlib import Path
 
 import gainful as gf
+from example_programs import EXAMPLES, run_here
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 MEASURE = "nDCG(gain=exp2)@10"
 LEAST = {"lightgbm": 0.96, "lambda": 0.98, "approx": 0.98}  # 0.983, 0.998 and 0.994 when written
 
 
 def run(example, *arguments):
+    """Run a program as a user does."""
     return subprocess.run(
         [sys.executable, EXAMPLES / example, *arguments],
         capture_output=True,
@@ -47,6 +47,6 @@ def test_rankers_trained_with_losses_beside_lightgbm(tmp_path):
 def test_what_every_loss_is_stated_to_reach_is_not_reached_without_training():
     stated = runpy.run_path(str(EXAMPLES / "stated.py"))["STATED"]
     assert stated.keys() == gf.losses.METHODS.keys()
-    done = run("train_torch.py", "--steps", "0")
-    assert done.returncode == 1, done.stderr
-    assert done.stdout.count("falls short") == len(stated)
+    code, out = run_here("train_torch.py", "--steps", "0")
+    assert code == 1
+    assert out.count("falls short") == len(stated)

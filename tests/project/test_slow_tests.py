@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slow_tests import RESOURCES, SLOW, THINNED, shared_resource, thinned
+from slow_tests import REPRESENTED, RESOURCES, SLOW, THINNED, shared_resource, thinned
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,11 +17,22 @@ def test_entries_name_what_is_there(start):
     assert test.partition("[")[0] in (ROOT / path).read_text() if test else True
 
 
-@pytest.mark.parametrize("name", THINNED)
+@pytest.mark.parametrize("name", [*THINNED, *REPRESENTED])
 def test_what_is_thinned_is_slow_and_there(name):
     path, _, test = name.partition("::")
     assert name.startswith(SLOW)
     assert f"def {test}(" in (ROOT / path).read_text()
+
+
+@pytest.mark.parametrize("name", REPRESENTED)
+def test_what_stands_for_another_is_tried(name):
+    """That the cases exist, the collection itself holds: it stops at a name that is none."""
+    assert name not in THINNED
+    table = REPRESENTED[name]
+    assert not table.keys() & {*table.values()}
+    for path, mark, test in (stands.partition("::") for stands in table.values()):
+        assert not mark or f"def {test}(" in (ROOT / path).read_text()
+        assert f"{path}{mark}{test}" not in {*THINNED, *REPRESENTED}
 
 
 def test_every_value_is_kept_and_so_many_cases():

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import gainful as gf
+from array_libraries import quickly_compiled
 from gainful.tensors.losses import rank_distributions, relaxed_sorting
 from gainful.tensors.losses.jax_operations import JaxOperations
 from gainful.tensors.losses.torch_operations import TorchOperations
@@ -37,7 +38,7 @@ def in_jax(function, options):
     def loss(s):
         return function(s, *others, reduction="sum", **options)
 
-    value, slope = jax.jit(jax.value_and_grad(loss))(scores)
+    value, slope = quickly_compiled(jax.value_and_grad(loss))(scores)
     return float(value), np.asarray(slope)
 
 

@@ -5,12 +5,12 @@ import os
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from array_libraries import flags_for_haste
+from example_programs import EXAMPLES, run_here
 from literal_losses import ndcg
 
 torch = pytest.importorskip("torch")
@@ -20,7 +20,6 @@ jnp = jax.numpy
 import gainful as gf  # noqa: E402
 
 L = gf.losses
-ROOT = Path(__file__).parents[2]
 
 
 def tensor(*values):
@@ -145,20 +144,20 @@ def test_a_long_list_fits_in_little_memory(framework):
     code = f"""
 import resource, numpy as np, gainful as gf
 random = np.random.default_rng(1)
-scores = random.normal(size=10_000).astype(np.float32)
-labels = random.integers(0, 5, 10_000)
+scores = random.normal(size=7_000).astype(np.float32)
+labels = random.integers(0, 5, 7_000)
 {LONG[framework]}
 def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 take(gf.losses.approx_ndcg, 300)
 before = peak()
-take(gf.losses.approx_ndcg, 10_000)
-take(gf.losses.lambda_loss, 10_000)
+take(gf.losses.approx_ndcg, 7_000)
+take(gf.losses.lambda_loss, 7_000)
 print(peak() - before)
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=400
     )
-    assert float(done.stdout) < 256  # MiB; one number for each pair would take 381
+    assert float(done.stdout) < 120  # MiB; one number for each pair would take 187
 
 
 def test_what_is_refused():
@@ -201,7 +200,8 @@ def test_no_second_derivative_is_made_up(name):
         slope.sum().backward()
     in_jax = jax.grad(lambda s: loss(s, jnp.asarray(labels)))
     with pytest.raises(NotImplementedError, match="second derivative"):
-        jax.grad(lambda s: in_jax(s).sum())(jnp.arange(4.0))
+        # It is refused when it is traced: nothing need be compiled.
+        jax.eval_shape(jax.grad(lambda s: in_jax(s).sum()), jnp.arange(4.0))
 
 
 def test_the_module():
@@ -221,10 +221,15 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
     assert isinstance(gf.loss("nDCG@5"), L.Surrogate)
 
 
-@pytest.mark.parametrize("example", ["train_torch.py", "train_jax.py"])
-def test_losses_train(example):
+def test_losses_train_in_pytorch():
+    code, out = run_here("train_torch.py", "--steps", "40")
+    assert code == 0, out
+    assert out.count("nDCG") == len(L.METHODS)
+
+
+def test_losses_train_in_jax():
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / example), "--steps", "40"],
+        [sys.executable, str(EXAMPLES / "train_jax.py"), "--steps", "40"],
         capture_output=True,
         text=True,
         check=False,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from array_libraries import usually_compiled
+from array_libraries import quickly_compiled, usually_compiled
 from loss_rows import FUNCTIONS, LABELS, ROWS, SCORES
 
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
@@ -111,9 +111,24 @@ def test_transformations_of_jax(row):
     def mapped(scores, labels):
         return jax.vmap(loss)(scores, labels), jax.vmap(jax.grad(loss))(scores, labels)
 
-    values, slopes = mapped(s, y)
-    expected = np.array([loss(a, b) for a, b in zip(s, y, strict=True)])
-    assert np.asarray(values) == pytest.approx(expected, rel=1e-5)
-    assert np.asarray(slopes[0]) == pytest.approx(
-        np.asarray(jax.grad(loss)(s[0], y[0])), rel=1e-4, abs=1e-6
-    )
+    each = quickly_compiled(jax.value_and_grad(loss))
+    for found in zip(*mapped(s, y), s, y, strict=True):
+        same_in_jax(found[:2], each(*found[2:]))
+
+
+@functions
+def test_jax_operation_by_operation(row):
+    items = row.draw((5,))
+    s, y = jnp.asarray(SCORES), jnp.asarray(LABELS)
+
+    def loss(one, labels):
+        return row.function(one, labels, **row.options, **items)
+
+    each = quickly_compiled(jax.value_and_grad(loss))
+    assert float(loss(s[1], y[1])) == pytest.approx(float(each(s[1], y[1])[0]), rel=1e-5)
+    same_in_jax(jax.value_and_grad(loss)(s[0], y[0]), each(s[0], y[0]))
+
+
+def same_in_jax(found, expected):
+    assert float(found[0]) == pytest.approx(float(expected[0]), rel=1e-5)
+    assert np.asarray(found[1]) == pytest.approx(np.asarray(expected[1]), rel=1e-4, abs=1e-6)
