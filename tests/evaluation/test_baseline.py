@@ -203,7 +203,8 @@ def test_what_cannot_be_saved(tmp_path):
 
     scores = gf.evaluate(judgments, run, gf.Measure("nDCG", gain=double))
     with pytest.raises(
-        gf.errors.InputError, match=r"found 'nDCG\(gain=<double>\)'. A gain or a discount that is a fun"
+        gf.errors.InputError,
+        match=r"found 'nDCG\(gain=<double>\)'. A gain or a discount that is a fun",
     ):
         save_baseline(scores, path)
     topics = gf.subtopics.evaluate_subtopics({"q": {"1": {"a": 1}}}, run, "alpha_nDCG@5")
