@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 
-from slow_tests import REPRESENTED, SLOW, THINNED, shared_resource, thinned
+from slow_tests import REPRESENTED, SLOW, THINNED, shared_resource, thinned, values_of
 
 settings.register_profile("gainful", deadline=None, print_blob=True)
 settings.load_profile("gainful")
@@ -52,14 +52,13 @@ def _thin(config, items):
         if any(map(item.nodeid.endswith, asked)):
             continue
         if name in THINNED:
-            values = enumerate(item.callspec.id.split("-"))
-            matrices.setdefault(name, {})[item.nodeid] = {*values}
+            matrices.setdefault(name, {})[item.nodeid] = item.callspec.id
         if name in REPRESENTED:
             represented.setdefault(name, {})[item.callspec.id] = item.nodeid
     left = {
         case
         for name, cases in matrices.items()
-        for case in cases.keys() - thinned(cases, THINNED[name])
+        for case in cases.keys() - thinned(values_of(cases), THINNED[name])
     }
     for name, cases in represented.items():
         table = REPRESENTED[name]
@@ -107,6 +106,12 @@ def pytest_xdist_make_scheduler(config, log):
 
     config.option.loadscopereorder = False  # the order is that of the table, not of counts
     return Scheduling(config, log)
+
+
+@pytest.fixture(scope="session")
+def deep(pytestconfig):
+    """Return whether as many random cases are tried as ever are: with `make deep`."""
+    return pytestconfig.option.deep
 
 
 class Done(NamedTuple):

@@ -2,7 +2,7 @@
 
 Run it where pytrec_eval is installed, after a change of a test that asks it:
 
-    PYTHONPATH=tests python -m pytest -p record_pytrec_eval tests/evaluation tests/compat \
+    PYTHONPATH=tests python -m pytest --deep -p record_pytrec_eval tests/evaluation tests/compat \
         tests/dialects/test_dialects_against_tools.py tests/measures
 """
 

@@ -4,7 +4,9 @@ An entry is how the ids of tests begin: a folder, a file, or a test of a file. T
 first. `python -m pytest --durations=10` shows which tests are slow.
 """
 
+import re
 import zlib
+from collections import Counter
 
 SLOW = (
     # Spark: a Java machine.
@@ -46,6 +48,7 @@ SLOW = (
     "tests/evaluation/test_against_literal.py",
     "tests/evaluation/test_expectations_over_ties.py",
     "tests/evaluation/test_facts.py",
+    "tests/evaluation/test_many_cutoffs.py::test_many_cutoffs_beside_a_few",
     "tests/evaluation/test_measures_against_literal.py",
     "tests/evaluation/test_measure_properties.py",
     "tests/judging/test_bounds.py",
@@ -82,6 +85,10 @@ SLOW = (
     "tests/explanation/test_explain.py::test_the_value_is_that_of_the_evaluation",
     "tests/cli/test_compare_command.py::test_files_for_machines_and_people",
     "tests/inputs/test_named_columns.py::test_every_function_honours_or_refuses",
+    "tests/inputs/test_named_columns.py::test_names_are_honoured_or_refused_in_every_form",
+    "tests/inputs/test_named_columns.py::test_numbers_mean_that_there_is_no_header",
+    "tests/inputs/test_text_details.py::test_marks_and_blank_lines",
+    "tests/judging/test_pool.py::test_every_kind_of_input_gives_the_same",
     "tests/comparison/test_slices.py::test_p_is_corrected_over_all_slices",
     "tests/writing/test_round_trips.py",
     "tests/inputs/test_same_from_every_form.py",
@@ -96,6 +103,8 @@ SLOW = (
     "tests/inputs/test_bad_files.py::test_runs",
     "tests/inputs/test_ids.py",
     "tests/inputs/test_clean_text_files.py::test_same_as_dicts",
+    "tests/inputs/test_clean_text_files.py::test_same_of_tables",
+    "tests/inputs/test_json.py::test_the_engine_reads_values_as_the_rows_are_read",
     "tests/writing/test_ids_come_back.py",
     "tests/measures/test_gain_tables.py::test_tensors_have_the_same_gains",
     "tests/matching/test_keyword_options.py::test_a_dict_of_choices_is_a_policy",
@@ -103,7 +112,28 @@ SLOW = (
     "tests/cli/test_project_file.py::test_judgments_by_option_are_those_of_the_first_file",
     "tests/cli/test_project_file.py::test_a_short_call_is_the_long_one",
     "tests/project/test_public_api.py::test_a_place_can_be_imported_and_shows_its_names_alone",
+    "tests/matching/test_keyword_options.py::test_a_dialect_is_its_measures_under_its_policy[report]",
+    "tests/linting/test_check_json.py",
+    "tests/linting/test_check.py::test_numbers_that_are_not_finite",
+    "tests/linting/test_check.py::test_ranks_that_contradict_the_scores",
+    "tests/comparison/test_query_differences.py::test_it_is_what_the_difference_is_made_of",
+    "tests/evaluation/test_scores.py::test_the_same_call_gives_the_same_bits",
+    "tests/measures/test_notation.py::test_any_text_is_a_measure_or_refused",
+    "tests/measures/test_notation.py::test_what_is_written_reads_back_as_the_same_measure",
+    "tests/statistics/test_agreement.py::test_tau_and_tau_ap_of_orders",
+    "tests/statistics/test_agreement.py::test_what_is_seen_further_down_only_narrows_the_bounds",
+    "tests/statistics/test_corrections.py::test_they_are_those_of_statsmodels",
     # Processes of their own, and every format of what takes a second to compute.
+    "tests/project/test_import_law.py::test_an_evaluation_loads_only_what_it_uses",
+    "tests/project/test_import_law.py::test_the_help_of_commands_loads_only_what_it_names",
+    "tests/project/test_import_law.py::test_what_is_heavy_can_be_seen",
+    "tests/project/test_public_api.py::test_places_need_no_import_of_their_own",
+    "tests/cli/test_check_command.py::test_other_formats_and_a_file",
+    "tests/cli/test_chunk_map_option.py::test_packed_or_from_standard_input",
+    "tests/cli/test_cli.py::test_a_closed_pipe_and_a_closed_input_are_no_accidents",
+    "tests/cli/test_convert.py::test_standard_input_and_output",
+    "tests/cli/test_project_file.py::test_without_a_file_nothing_is_loaded_to_read_one",
+    "tests/writing/test_replacing.py::test_a_limit_on_the_size_of_files",
     "tests/inputs/test_streams.py",
     "tests/inputs/test_any_system.py",
     "tests/cli/test_standard_input.py",
@@ -130,6 +160,8 @@ def shared_resource(nodeid):
     return next((name for name, starts in RESOURCES.items() if nodeid.startswith(starts)), None)
 
 
+_PACKED = re.compile(r"(.*?)(\.gz|\.zst|)", re.DOTALL)
+
 # Tests with a matrix of cases that takes long: `make test` tries one in so many of them, among which
 # is every value of every parameter, and `make deep` tries all.
 THINNED = {
@@ -140,6 +172,57 @@ THINNED = {
     "tests/tensors/test_losses.py::test_half_precision_is_accumulated_in_single": 2,
     "tests/tensors/test_losses.py::test_flat_lists_are_the_padded_ones": 2,
     "tests/tensors/test_metrics.py::test_values_are_those_of_evaluate_arrays": 3,
+    "tests/comparison/test_gate_error_rates.py::"
+    "test_a_run_that_is_as_good_fails_in_one_of_forty_cases": 2,
+    "tests/dialects/test_dialects_against_tools.py::test_lists": 2,
+    "tests/dialects/test_dialects_against_tools.py::test_lists_of_a_run": 2,
+    "tests/dialects/test_matching_once.py::"
+    "test_what_serves_for_several_policies_is_what_each_of_them_gives": 3,
+    "tests/dialects/test_why.py::test_parts_sum_to_the_gap": 3,
+    "tests/evaluation/test_against_literal.py::test_random_cases_with_random_settings": 2,
+    "tests/evaluation/test_against_literal.py::test_every_measure_under_the_default_policy": 2,
+    "tests/evaluation/test_many_cutoffs.py::test_many_cutoffs_beside_a_few": 3,
+    "tests/evaluation/test_unjudged.py::"
+    "test_documents_that_are_marked_alone_are_warned_of_from_every_form": 2,
+    "tests/evaluation/test_unjudged.py::"
+    "test_minus_one_as_the_only_negative_grade_is_warned_of_from_every_form": 2,
+    "tests/inputs/test_bad_files.py::test_runs": 2,
+    "tests/inputs/test_choices.py::test_a_rule_for_duplicates_where_there_are_none": 2,
+    "tests/inputs/test_choices.py::test_chunks": 4,
+    "tests/inputs/test_choices.py::test_duplicates": 2,
+    "tests/inputs/test_choices.py::test_policies_that_refuse": 2,
+    "tests/inputs/test_choices.py::test_queries_that_retrieve_themselves": 2,
+    "tests/inputs/test_choices.py::test_unjudged": 2,
+    "tests/inputs/test_engine.py::test_little_memory_gives_the_same": 2,
+    "tests/inputs/test_ids.py::test_a_frame_with_ids_of_two_types": 2,
+    "tests/inputs/test_ids.py::test_half_a_character_is_refused_in_every_form": 2,
+    "tests/inputs/test_long_rows.py::test_rows_longer_than_the_engine_reads": 2,
+    "tests/inputs/test_long_rows.py::test_the_zeros_that_a_crash_leaves_are_no_end": 2,
+    "tests/inputs/test_named_columns.py::test_names_are_honoured_or_refused_in_every_form": 2,
+    "tests/inputs/test_named_columns.py::test_numbers_mean_that_there_is_no_header": 2,
+    "tests/inputs/test_odd_files.py::test_a_field_too_many": 2,
+    "tests/inputs/test_odd_files.py::test_blank_lines_before_the_header": 2,
+    "tests/inputs/test_same_from_every_form.py::test_as_a_run": 3,
+    "tests/inputs/test_same_from_every_form.py::test_as_judgments": 2,
+    "tests/inputs/test_text_details.py::test_marks_and_blank_lines": 2,
+    "tests/inputs/test_white_space.py::test_only_the_white_space_of_c_separates_fields": 2,
+    "tests/judging/test_bounds.py::test_bounds_are_the_ends_of_all_assignments": 2,
+    "tests/judging/test_bounds.py::test_bounds_of_a_difference": 2,
+    "tests/judging/test_next_to_judge.py::test_every_kind_of_input_gives_the_same": 2,
+    "tests/judging/test_pool.py::test_every_kind_of_input_gives_the_same": 2,
+    "tests/matching/test_precision.py::test_as_float64_they_are_scores_as_any_other": 2,
+    "tests/matching/test_precision.py::test_beside_other_choices": 4,
+    "tests/matching/test_precision.py::test_clean_files_without_the_engine": 2,
+    "tests/matching/test_precision.py::test_every_form_of_a_run": 3,
+    "tests/matching/test_precision.py::test_scores_that_a_float32_cannot_hold": 3,
+    "tests/matching/test_precision.py::test_worked_by_hand": 2,
+    "tests/matching/test_same_matched.py::test_flat_arrays_with_query_ids": 2,
+    "tests/plotting/test_chart_names.py::test_any_name_can_be_drawn": 3,
+    "tests/plotting/test_chart_names.py::test_no_name_gets_into_code": 2,
+    "tests/plotting/test_charts.py::test_the_theme_is_the_config": 2,
+    "tests/statistics/test_error_rates.py::test_t_and_randomisation_keep_their_level": 2,
+    "tests/writing/test_ids_come_back.py::test_a_join_with_pandas": 2,
+    "tests/writing/test_round_trips.py::test_every_name": 2,
 }
 
 # Cases that take the same way through the code as another: {test: {case: the case, or the test,
@@ -185,6 +268,24 @@ REPRESENTED = {
         f"{name}-{fused}": f"ndcg-{fused}" for name in ("cg", "dcg") for fused in (False, True)
     },
 }
+
+
+def values_of(cases):
+    """Return the values of each case, by its id: a form and how it is packed are two of them.
+
+    A number that no two cases share is a seed, and none of them.
+    """
+    found = {}
+    for case, name in cases.items():
+        found[case] = set()
+        for place, value in enumerate(name.split("-")):
+            form, packing = _PACKED.fullmatch(value).groups()
+            found[case] |= {(place, form), (place, packing)}
+    shared = Counter(value for values in found.values() for value in values)
+    return {
+        case: {value for value in values if shared[value] > 1 or not value[1].isdecimal()}
+        for case, values in found.items()
+    }
 
 
 def thinned(cases, one_in):

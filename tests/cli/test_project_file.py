@@ -110,11 +110,27 @@ CALLS = {
 NOTHING_USED = ("power of a number", "grades", "measures", "dialects")
 
 
+@pytest.fixture(scope="module")
+def known():
+    return {}
+
+
+@pytest.fixture
+def long_call(project, cli, known):
+    """Make a long call, once for all tests that ask for it: the project is the same in each."""
+
+    def call(name):
+        if name not in known:
+            known[name] = cli("--no-config", *CALLS[name][1])
+        return known[name]
+
+    return call
+
+
 @pytest.mark.parametrize("name", CALLS)
-def test_a_short_call_is_the_long_one(project, cli, name):
-    short, long = CALLS[name]
-    plain = cli("--no-config", *long)
-    done = cli(*short)
+def test_a_short_call_is_the_long_one(project, cli, long_call, name):
+    plain = long_call(name)
+    done = cli(*CALLS[name][0])
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
     assert done.returncode in (0, 1), done.stderr
     said = done.stderr.replace(plain.stderr, "").splitlines()
@@ -276,11 +292,9 @@ def test_chunks_that_are_typed_replace_the_map_of_the_file(project, cli):
 
 # --judgments without a file: the same as the first file.
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if FILE in call[1]])
-def test_judgments_by_option_are_those_of_the_first_file(project, cli, name):
-    long = CALLS[name][1]
-    plain = cli("--no-config", *long)
-    named = [word for word in long if word not in ("--judgments", FILE)]
-    assert cli("--no-config", *named, "--judgments", FILE) == plain
+def test_judgments_by_option_are_those_of_the_first_file(project, cli, long_call, name):
+    named = [word for word in CALLS[name][1] if word not in ("--judgments", FILE)]
+    assert cli("--no-config", *named, "--judgments", FILE) == long_call(name)
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,10 @@ def share_failed(values, fail_if=(), fail_unless=()):
     names = tuple(f"s{at}" for at in range(systems))
     ids = tuple(f"q{at}" for at in range(queries))
     columns = tuple(f"M{at}" for at in range(measures))
-    failed = 0
+    failed, usual = 0, Settings()
     for each in values:
         paired = Paired(names, columns, ids, each)
-        comparison = Comparison("s0", paired, Settings(), ())
+        comparison = Comparison("s0", paired, usual, ())
         failed += check_gate(comparison, fail_if, fail_unless).failed
     return failed / len(values)
 

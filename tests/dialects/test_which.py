@@ -26,7 +26,7 @@ def means(judgments, run, measure):
 @pytest.mark.parametrize(
     ("seed", "grades", "measure"), [(5, (1, 2, 3), "nDCG"), (8, (-1, 0, 0.5, 1, 2), "nDCG@3")]
 )
-def test_every_dialect_is_found_by_its_number(seed, grades, measure):
+def test_every_dialect_is_found_by_its_number(seed, grades, measure, deep):
     judgments, run = random_case(seed, grades=grades, queries=9, documents=8)
     if seed == 5:  # no query is missing or empty, so that no tool refuses
         judgments = {query: judgments[query] for query in judgments if query in run}
@@ -36,6 +36,8 @@ def test_every_dialect_is_found_by_its_number(seed, grades, measure):
     if seed == 5:
         assert set.union(*by_number.values()) == set(NAMES)
     assert len(by_number) > 3
+    if seed == 8 and not deep:  # every tool is among the others
+        by_number = dict(list(by_number.items())[::3])
     for got, names in by_number.items():
         found = gf.which(judgments, run, measure, got=got)
         assert names == {each.way.name for each in found.found if not each.change} - {"gainful"}

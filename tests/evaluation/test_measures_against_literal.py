@@ -64,7 +64,7 @@ class Turn(NamedTuple):
 
 @functools.cache
 def turns():
-    return [turn(number) for number in range(70)]
+    return [turn(number) for number in range(36)]
 
 
 def turn(number):

@@ -63,23 +63,30 @@ print(len(gf.check("qrels", {"run": "run"})))
     assert not [*files.glob(".gainful-*")]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["evaluate", "qrels", "run", "run.csv", "-f", "csv", "-o", "table.csv"],
-        ["convert", "--as", "run", "run", "converted.jsonl"],
-        ["trec_eval", "qrels", "run"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_commands_run(words, files):
+COMMANDS = [
+    ["evaluate", "qrels", "run", "run.csv", "-f", "csv", "-o", "table.csv"],
+    ["convert", "--as", "run", "run", "converted.jsonl"],
+    ["trec_eval", "qrels", "run"],
+]
+
+
+def test_commands_run(files):
     code = f"""
 import runpy
-sys.argv = ["gainful", *{words!r}]
-runpy.run_module("gainful", run_name="__main__")
+for words in {COMMANDS!r}:
+    sys.argv = ["gainful", *words]
+    try:
+        runpy.run_module("gainful", run_name="__main__")
+    except SystemExit as done:
+        assert not done.code, (words, done.code)
+    else:
+        raise AssertionError(words)
 """
     done = run_without(code, files)
     assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
+    assert (files / "table.csv").read_text().count("\n") == 3
+    assert (files / "converted.jsonl").read_text().count("\n") == 3
+    assert "ndcg" in done.stdout or "map" in done.stdout
 
 
 def test_the_test_takes_calls_away(files):

@@ -5,7 +5,6 @@ import random
 import pytest
 
 import gainful as gf
-from every_case import assert_every_case
 from gainful.matching import dict_matching
 from gainful.matching.chunks_to_documents import read_chunks
 from gainful.matching.reader import reading
@@ -47,28 +46,21 @@ def folder_in(tmp_path, *names):
     return folder
 
 
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
 @pytest.mark.parametrize("ties", ["order", "worst"])
 @pytest.mark.parametrize("rule", ["first", "best"])
-def test_duplicates(rule, ties, tmp_path):
+def test_duplicates(rule, ties, form, tmp_path):
     judgments = repeated_rows(1, [0.0, 1.0, 2.0, -1.0])
     run = repeated_rows(2, [0.5, 0.25, 1.0, -0.0, 0.0])
     policy = Policy(ties=ties, duplicates=rule)
     once = without_repeats(judgments, rule), without_repeats(run, rule)
     expected = {depth: dict_matching.match(*once, policy, depth) for depth in (None, 2)}
 
-    def check_with(reader, form, folder):
-        for depth, right in expected.items():
-            given = form.make(run, "run", folder_in(folder, depth))
-            assert_same(reader.match(given, depth)[0], right)
-
-    def check(form):
-        folder = folder_in(tmp_path, form)
-        with reading(form.make(judgments, "judgments", folder), policy) as reader:
-            check_with(reader, form, folder_in(folder, "both"))
-        check_with(mixed, form, folder_in(folder, "mixed"))
-
-    with reading(once[0], policy) as mixed:
-        assert_every_case(check, ONE_OF_EACH)
+    for place, given in enumerate((form.make(judgments, "judgments", tmp_path), once[0])):
+        with reading(given, policy) as reader:
+            for depth, right in expected.items():
+                rows = form.make(run, "run", folder_in(tmp_path, place, depth))
+                assert_same(reader.match(rows, depth)[0], right)
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
@@ -113,21 +105,20 @@ FOLDS = ["#", "##", "é", TABLE, TABLE.get, lambda chunk: len(chunk)]
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
 @pytest.mark.parametrize("fold", ["max", "first"])
-def test_chunks(form, fold, tmp_path):
+@pytest.mark.parametrize(("ties", "depth"), [("order", None), ("average", 1)])
+@pytest.mark.parametrize("chunks", FOLDS)
+def test_chunks(form, fold, ties, depth, chunks, tmp_path):
     judgments = [("q", "a", 2.0), ("q", "A", 1.0), ("q", "b", 1.0), ("p", "c#", 1.0)]
     run = [
         ("q", "a#2", 0.5), ("p", "a#1#3", 1.0), ("q", "b", 0.75), ("q", "a#1", 1.0),
         ("q", "c##1é2", 0.75), ("p", "#", 1.0), ("q", "a#1#3", 0.1), ("p", "c##1é2", 1.0),
     ]  # fmt: skip
-    for place, chunks in enumerate(FOLDS):
-        for ties, depth in (("order", None), ("average", 1)):
-            policy = Policy(ties=ties, fold=fold)
-            expected = dict_matching.match(
-                as_dicts(judgments), as_dicts(run), policy, depth, read_chunks(chunks, policy)
-            )
-            folder = folder_in(tmp_path, place, ties, depth)
-            both = form.make(judgments, "judgments", folder), form.make(run, "run", folder)
-            assert_same(matched(*both, policy, depth, chunks), expected)
+    policy = Policy(ties=ties, fold=fold)
+    expected = dict_matching.match(
+        as_dicts(judgments), as_dicts(run), policy, depth, read_chunks(chunks, policy)
+    )
+    both = form.make(judgments, "judgments", tmp_path), form.make(run, "run", tmp_path)
+    assert_same(matched(*both, policy, depth, chunks), expected)
 
 
 @pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)

@@ -88,10 +88,10 @@ TIES = ("doc", "doc_ascending", "average", "order")
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_same_as_dicts(tmp_path, monkeypatch, seed):
+def test_same_as_dicts(tmp_path, monkeypatch, seed, deep):
     chunk = (97, 256, 1000, 5000, 1 << 20)[seed % 5]
     monkeypatch.setattr(clean_text_files, "_chunk_size", lambda size: chunk)
-    judgments, run = made(seed)
+    judgments, run = made(seed, queries=12 if deep else 6)
     mark = " \t"[seed % 2]
     qrels, system = written(tmp_path, judgments, run, mark=mark)
     judged = read_judgments(qrels, mark)
@@ -113,8 +113,9 @@ def test_same_as_dicts(tmp_path, monkeypatch, seed):
         for case, columns in enumerate(itertools.permutations(("query", "doc", "number")))
     ],
 )
-def test_same_of_tables(tmp_path, monkeypatch, mark, end, columns):
-    judgments, run = made(len(end) + ord(mark), alphabet="abc0123-_#'.é語🙂")
+def test_same_of_tables(tmp_path, monkeypatch, mark, end, columns, deep):
+    queries = 12 if deep else 6
+    judgments, run = made(len(end) + ord(mark), queries=queries, alphabet="abc0123-_#'.é語🙂")
     qrels, system = tmp_path / "judgments.csv", tmp_path / "run.csv"
     judged_layout = table(qrels, judgments, "grade", mark=mark, end=end, columns=columns)
     layout = table(system, run, "score", mark=mark, end=end, columns=columns)

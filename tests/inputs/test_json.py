@@ -45,10 +45,10 @@ def test_large_numbers_that_a_float64_holds_are_taken(files, number):
     run = {"q1": {"a": float(number), "b": 0.5, "c": -0.25}}
     lines = files("x.jsonl", "".join(line(doc, text) for doc, text in
                                      [("a", number), ("b", 0.5), ("c", -0.25)]))  # fmt: skip
-    for measure in ("nDCG", "nDCG@1", "RR"):
+    for measures in (["nDCG", "RR"], "nDCG@1"):
         for policy in (None, LAX, gf.Policy(ties="order")):
-            found = gf.evaluate(JUDGMENTS, lines, measure, policy=policy)
-            assert found.means == gf.evaluate(JUDGMENTS, run, measure, policy=policy).means
+            found = gf.evaluate(JUDGMENTS, lines, measures, policy=policy)
+            assert found.means == gf.evaluate(JUDGMENTS, run, measures, policy=policy).means
     graded = files("j.jsonl", line("a", number, "grade") + line("b", 1, "grade"))
     expected = gf.evaluate({"q1": {"a": float(number), "b": 1}}, run, "DCG").means
     assert gf.evaluate(graded, run, "DCG").means == expected

@@ -41,7 +41,7 @@ def spread(data, rows, kind):
     return (text if data.draw(st.booleans()) else text.rstrip()).encode()
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_any_white_space(data):
     judgments, run = data.draw(cases(WORDS))

@@ -262,14 +262,21 @@ def test_subtopics_are_not_folded():
         gf.subtopics.evaluate_subtopics(SUBTOPICS, ONE, chunks="#")
 
 
+@pytest.fixture(scope="module")
+def as_files(tmp_path_factory):
+    """The runs and the judgments as files, by their names here."""
+    folder = tmp_path_factory.mktemp("files")
+    gf.write_run(ONE, folder / "one.csv")
+    gf.write_run(TWO, folder / "two.csv")
+    gf.write_judgments(JUDGMENTS, folder / "judgments.csv")
+    one, two, judgments = (str(folder / f"{name}.csv") for name in ("one", "two", "judgments"))
+    return {"ONE": one, "TWO": two, "JUDGMENTS": judgments, "RUNS": {"one": one, "two": two}}
+
+
 @pytest.mark.parametrize("name", [*MEASURING, *WITHOUT_DIALECT, *READING])
-def test_progress_is_told_from_files(name, monkeypatch, tmp_path):
-    for kind, given in (("ONE", ONE), ("TWO", TWO)):
-        gf.write_run(given, tmp_path / f"{kind}.csv")
-        monkeypatch.setitem(globals(), kind, str(tmp_path / f"{kind}.csv"))
-    gf.write_judgments(JUDGMENTS, tmp_path / "judgments.csv")
-    monkeypatch.setitem(globals(), "JUDGMENTS", str(tmp_path / "judgments.csv"))
-    monkeypatch.setitem(globals(), "RUNS", {"one": ONE, "two": TWO})
+def test_progress_is_told_from_files(name, as_files, monkeypatch, tmp_path):
+    for kind, given in as_files.items():
+        monkeypatch.setitem(globals(), kind, given)
     work = (MEASURING | WITHOUT_DIALECT | READING)[name]
     given = {"path": tmp_path} if name.startswith("write") else {}
     told = []

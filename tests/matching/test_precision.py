@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import gainful as gf
-from every_case import assert_every_case
 from gainful.inputs import clean_text_files
 from gainful.inputs.arrays import read_lists
 from gainful.matching import clean_text_matching, dict_matching, label_and_score_matching
@@ -66,12 +65,6 @@ def matched(judgments, run, policy, depth=None):
         return reader.match(run, depth)[0]
 
 
-def folder_in(tmp_path, name):
-    folder = tmp_path / str(name)
-    folder.mkdir()
-    return folder
-
-
 def differs(one, other):
     """Whether the ranks are not the same."""
     return any(
@@ -80,21 +73,18 @@ def differs(one, other):
     )
 
 
+@pytest.mark.parametrize("form", FORMS, ids=str)
 @pytest.mark.parametrize(("ties", "depth"), [("doc", 1), ("average", None), ("order", 3)])
-def test_every_form_of_a_run(ties, depth, tmp_path):
+def test_every_form_of_a_run(form, ties, depth, tmp_path):
     judgments, run = close_rows(1)
     exact = dict_matching.match(as_dicts(judgments), as_dicts(run), Policy(ties=ties), depth)
     expected = dict_matching.match(
         as_dicts(judgments), rounded(as_dicts(run)), Policy(ties=ties), depth
     )
     assert differs(exact, expected)
-    with reading(as_dicts(judgments), Policy(ties=ties, precision="single")) as reader:
-
-        def check(form):
-            given = form.make(run, "run", folder_in(tmp_path, form))
-            assert_same(reader.match(given, depth)[0], expected)
-
-        assert_every_case(check, FORMS)
+    given = form.make(run, "run", tmp_path)
+    policy = Policy(ties=ties, precision="single")
+    assert_same(matched(as_dicts(judgments), given, policy, depth), expected)
 
 
 @pytest.mark.parametrize("depth", [None, 1, 3, 10, 100])
@@ -143,7 +133,8 @@ CHOICES = (
     ],
     ids=str,
 )
-def test_beside_other_choices(depth, choices, tmp_path):
+@pytest.mark.parametrize("form", ONE_OF_EACH, ids=str)
+def test_beside_other_choices(depth, choices, form, tmp_path):
     judgments = [
         ("q", "a", 2.0),
         ("q", "b", 1.0),
@@ -165,13 +156,9 @@ def test_beside_other_choices(depth, choices, tmp_path):
         for given in (rounded(as_dicts(run)), as_dicts(run))
     )
     assert differs(exact, expected)
+    given = form.make(run, "run", tmp_path)
     with reading(as_dicts(judgments), policy, {"chunks": chunks}) as reader:
-
-        def check(form):
-            given = form.make(run, "run", folder_in(tmp_path, form))
-            assert_same(reader.match(given, depth)[0], expected)
-
-        assert_every_case(check, ONE_OF_EACH)
+        assert_same(reader.match(given, depth)[0], expected)
 
 
 @pytest.mark.parametrize("ties", ["average", "order", "best", "worst"])

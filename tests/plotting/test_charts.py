@@ -1,6 +1,7 @@
 """Charts: their rows, their words, and that they can be drawn, with and without rows."""
 
 import copy
+import functools
 import json
 import math
 import re
@@ -23,8 +24,13 @@ def drawn(name, rows=None, **options):
     return getattr(charts, name)(EVERY[name] if rows is None else rows, **options)
 
 
+@functools.cache
+def _picture(spec):
+    return vl_convert.vegalite_to_svg(spec)
+
+
 def svg(chart):
-    return vl_convert.vegalite_to_svg(chart.to_dict())
+    return _picture(json.dumps(chart.to_dict()))
 
 
 def texts(chart):
@@ -33,8 +39,9 @@ def texts(chart):
 
 def marks(chart, kind):
     """Return what a screen reader hears of the marks of a kind."""
-    return re.findall(rf'aria-roledescription="{kind}"[^>]*aria-label="([^"]*)"', svg(chart)) or (
-        re.findall(rf'aria-label="([^"]*)"[^>]*aria-roledescription="{kind}"', svg(chart))
+    image = svg(chart)
+    return re.findall(rf'aria-roledescription="{kind}"[^>]*aria-label="([^"]*)"', image) or (
+        re.findall(rf'aria-label="([^"]*)"[^>]*aria-roledescription="{kind}"', image)
     )
 
 
@@ -229,14 +236,12 @@ def test_queries_on_one_place_are_larger_and_counted():
         *({**same, "query": f"q{n}"} for n in range(8)),
         {**same, "base": 0.3, "query": "z"},
     ]
-    points = [label for label in marks(charts.scatter(rows, **NAMED), "point") if "query" in label]
+    chart = charts.scatter(rows, **NAMED)
+    points = [label for label in marks(chart, "point") if "query" in label]
     counts = [re.search(r"queries here: (\d+)", label)[1] for label in points]
     assert counts == ["9"] * 9 + ["1"]  # the largest first, so that they cover no other
     widths = {
-        float(width)
-        for width in re.findall(
-            r'queries here[^"]*"[^>]*d="M([\d.]+),0A', svg(charts.scatter(rows, **NAMED))
-        )
+        float(width) for width in re.findall(r'queries here[^"]*"[^>]*d="M([\d.]+),0A', svg(chart))
     }
     assert list(widths) == [pytest.approx(math.sqrt(60 * 3) / 2, abs=1e-3)]  # 60 · √9 square pixels
 

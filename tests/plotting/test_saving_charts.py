@@ -28,7 +28,7 @@ def test_every_chart_as_every_kind_of_file(name, tmp_path):
     assert_every_case(check, MAGIC)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def chart():
     return charts.curve(CURVE)
 

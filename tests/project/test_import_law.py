@@ -121,14 +121,18 @@ OUTSIDE = {
 }
 
 
+KINDS = (ast.Import, ast.ImportFrom, ast.If, ast.With, ast.Call, ast.ClassDef)
+
+
 @functools.cache
-def tree_of(source):
-    return ast.parse(source)
+def nodes_of(source):
+    """Return the nodes of a source that are looked at here, found in one walk through it."""
+    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, KINDS)]
 
 
 def imports(path):
     """Yield the modules that a file imports, at any depth of it."""
-    for node in ast.walk(tree_of(path.read_text())):
+    for node in nodes_of(path.read_text()):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -189,13 +193,16 @@ def test_the_law_can_be_broken():
 
 def imported(source, modules):
     """Return those of some modules that a source imports, at any depth, but for type checkers."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-            node.body = [ast.Pass()]
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
+    nodes, found = nodes_of(source), set()
+    typed = {
+        inner
+        for node in nodes
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node not in typed:
             names = {f"{node.module}.{name.name}" for name in node.names}
             found |= names & modules or {node.module} & modules
     return found
@@ -367,11 +374,11 @@ OPENERS = {"FileIO", "fdopen", "memmap", "open"}
 
 def writes(source):
     """Return the lines of a source that write a file, but to one that `writing/` has opened."""
-    tree = tree_of(source)
+    nodes = nodes_of(source)
     ours = {"gf.writing.write_text", "write_text"} if "gainful" in source else set()
     ours |= {
         f"{item.optional_vars.id}.{name}"
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.With)
         for item in node.items
         if isinstance(item.context_expr, ast.Call)
@@ -381,7 +388,7 @@ def writes(source):
     }
     return [
         node.lineno
-        for node in ast.walk(tree)
+        for node in nodes
         if (isinstance(node, ast.Call) and is_writing(node) and ast.unparse(node.func) not in ours)
         or (isinstance(node, ast.ClassDef) and "io.FileIO" in map(ast.unparse, node.bases))
     ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slow_tests import REPRESENTED, RESOURCES, SLOW, THINNED, shared_resource, thinned
+from slow_tests import REPRESENTED, RESOURCES, SLOW, THINNED, shared_resource, thinned, values_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,6 +44,15 @@ def test_every_value_is_kept_and_so_many_cases():
         assert set().union(*map(cases.get, kept)) == set().union(*cases.values())
         assert least <= len(kept) <= max(least, 9)
     assert thinned({}, 2) == []
+
+
+def test_a_packing_is_a_value_and_a_seed_is_none():
+    cases = {f"test[{name}]": name for name in ("0-CSV.gz-x", "1-CSV-x", "2-TREC.gz-7", "3-a.b-7")}
+    packed, plain, lines, other = values_of(cases).values()
+    assert packed == {(0, ""), (1, "CSV"), (1, ".gz"), (2, "x"), (2, "")}
+    assert plain == packed - {(1, ".gz")} | {(1, "")}
+    assert lines == packed - {(1, "CSV"), (2, "x")} | {(1, "TREC"), (2, "7")}
+    assert other >= {(1, "a.b"), (2, "7")}
 
 
 def test_what_shares_a_resource_runs_in_one_process():

@@ -63,7 +63,7 @@ def refusal(write, *arguments, **options):
 @pytest.mark.parametrize("kind", WRITERS)
 @pytest.mark.parametrize("form", PLAIN)
 @given(found=documents)
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_ids_and_numbers(form, kind, found, tmp_path):
     file = tmp_path / "file"
     file.unlink(missing_ok=True)
