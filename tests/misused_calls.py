@@ -29,6 +29,7 @@ SUBTOPICS = {"q1": {"t1": {"a": 1}, "t2": {"c": 1}}, "q2": {"t1": {"d": 1}}}
 SAMPLES = {"q1": {"a": (2, 1.0), "b": (0, 0.5)}, "q2": {"d": (1, 1.0)}}
 
 
+RETURNED = gf.define("Returned")(lambda lists: lists.retrieved)
 LONGEST_MESSAGE = 4000
 
 
@@ -198,6 +199,12 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.judging.bounds_of_runs, {"judgments": JUDGMENTS, "runs": RUNS, "grades": [0, 1, 2]}
         ),
         "catalogue": Call(gf.catalogue, {}),
+        "check_measure": Call(gf.measures.check_measure, {"measure": "AP", "lists": 3, "seed": 1}),
+        "define": Call(
+            gf.define,
+            {"name": "Hit", "cutoff": True, "range": (0, 1), "per_query": True, "ties": False, "needs_run": True},
+        ),
+        "use": Call(lambda measures: gf.use(measures), {"measures": RETURNED}),
         "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
         "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3)}),
         "choices": Call(gf.measures.choices, {}),
@@ -291,8 +298,8 @@ def functions() -> Iterator[tuple[str, Call]]:
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
     "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
-    "Difference", "Explanation", "Family", "Finding", "Findings", "Gate", "Inferred", "InferredAP", "Pool",
-    "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice", "SubtopicScores", "TieRange",
+    "Difference", "Explanation", "Family", "Finding", "Findings", "Gate", "Inferred", "InferredAP",
+    "MeasureCheck", "Pool", "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice", "SubtopicScores", "TieRange",
     "Verdict", "Which", "Why",
 }  # fmt: skip
 
@@ -387,6 +394,7 @@ def results() -> dict[str, Any]:
         "Inferred": gf.judging.inferred_ndcg(SAMPLES, RUN),
         "InferredAP": gf.judging.inferred_ap(SAMPLES, RUN),
         "Measure": gf.measure("nDCG@10"),
+        "MeasureCheck": gf.measures.check_measure("AP", lists=5),
         "Policy": gf.Policy(ties="average"),
         "Pool": gf.pool(RUNS, depth=2),
         "PoolBias": gf.judging.pool_bias(JUDGMENTS, RUNS, depth=2),
@@ -423,7 +431,7 @@ PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
 # Of subtopics, some things are refused whatever is given.
 ELSEWHERE = {
-    "Spark.read", "Spark.session", "SubtopicScores.remeasured", "SubtopicScores.warn_of_ties",
+    "Measure.having", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured", "SubtopicScores.warn_of_ties",
 }  # fmt: skip
 
 

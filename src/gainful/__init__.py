@@ -72,11 +72,10 @@ _NAMES = {
         "judging.pool": "next_to_judge",
     },
     "gainful.measures": {
-        "evaluation.judged_lists": "JudgedList, JudgedLists",
         "measures.dialect": "Dialect",
         "measures.measure_family": "Family",
         "measures.notation": "family",
-        "measures.own_measures": "OwnMeasure",
+        "evaluation.check_measure": "check_measure",
         "measures.policy": "Choice, choices",
     },
     "gainful.results": {
@@ -85,6 +84,7 @@ _NAMES = {
         "comparison.gate": "Gate",
         "comparison.slices": "Slice",
         "comparison.verdict": "Verdict",
+        "evaluation.check_measure": "MeasureCheck",
         "evaluation.coverage": "Coverage",
         "evaluation.run_scores": "RunScores",
         "evaluation.saved_baseline": "Baseline",

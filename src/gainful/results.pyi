@@ -5,6 +5,7 @@ from gainful.comparison.differences import Difference
 from gainful.comparison.gate import Gate
 from gainful.comparison.slices import Slice
 from gainful.comparison.verdict import Verdict
+from gainful.evaluation.check_measure import MeasureCheck
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.run_scores import RunScores
 from gainful.evaluation.saved_baseline import Baseline
@@ -45,6 +46,7 @@ __all__ = [
     "Gate",
     "Inferred",
     "InferredAP",
+    "MeasureCheck",
     "Pool",
     "PoolBias",
     "Power",

@@ -36,13 +36,11 @@ BELOW = {
         "bounds_of_runs", "inferred_ap", "inferred_ndcg", "next_to_judge", "pool_bias",
         "random_order",
     ],
-    "measures": [
-        "Choice", "Dialect", "Family", "JudgedList", "JudgedLists", "OwnMeasure", "choices", "family",
-    ],
+    "measures": ["Choice", "Dialect", "Family", "check_measure", "choices", "family"],
     "results": [
         "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
-        "Difference", "Explanation", "Finding", "Findings", "Gate", "Inferred", "InferredAP", "Pool",
-        "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice",
+        "Difference", "Explanation", "Finding", "Findings", "Gate", "Inferred", "InferredAP",
+        "MeasureCheck", "Pool", "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice",
         "SubtopicScores", "TieRange", "Verdict", "Which", "Why",
     ],
     "statistics": ["kendall_tau", "rbo", "tau_ap"],
@@ -54,6 +52,7 @@ BELOW = {
 }  # fmt: skip
 # The data comes first, by place; everything else by keyword.
 BY_PLACE = {
+    "check_measure": ["measure"],
     "define": ["name"],
     "use": ["measures"],
     "dialect": ["name"],

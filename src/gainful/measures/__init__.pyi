@@ -1,11 +1,9 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
-from gainful.evaluation.judged_lists import JudgedList
-from gainful.evaluation.judged_lists import JudgedLists
+from gainful.evaluation.check_measure import check_measure
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure_family import Family
 from gainful.measures.notation import family
-from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Choice
 from gainful.measures.policy import choices
 
@@ -13,9 +11,7 @@ __all__ = [
     "Choice",
     "Dialect",
     "Family",
-    "JudgedList",
-    "JudgedLists",
-    "OwnMeasure",
+    "check_measure",
     "choices",
     "family",
 ]

@@ -108,7 +108,7 @@ class Measure:
         >>> Measure("nDCG", cutoff=5).having(gain="exp2")
         Measure('nDCG(gain=exp2)@5')
         """
-        return Measure(self.name, cutoff=self.cutoff, **{**self.parameters, **parameters})
+        return type(self)(self.name, cutoff=self.cutoff, **{**self.parameters, **parameters})
 
     def __matmul__(self, cutoff: int) -> "Measure":
         """Return the same measure at a cutoff, `measure @ 10`."""

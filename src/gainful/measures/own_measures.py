@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, Literal, get_args, get_origin
 
+from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
 from gainful.measures.measure_family import MEAN, NEVER, OPTIONAL, Family, Parameter
@@ -157,6 +158,10 @@ def define(
     {'HitAll@2': 0.0, 'HitAll': 1.0}
     """
     _refuse_name(name)
+    for option, given in (
+        ("cutoff", cutoff), ("per_query", per_query), ("ties", ties), ("needs_run", needs_run),
+    ):  # fmt: skip
+        arguments.truth(given, f"define, {option}")
     lowest, highest = (float("-inf"), float("inf")) if range is None else _read_range(range)
 
     def declare(function: Callable[..., Any]) -> OwnMeasure:
