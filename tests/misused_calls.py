@@ -256,6 +256,16 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.judging.next_to_judge,
             {"judgments": JUDGMENTS, "runs": RUNS, "budget": 3, "compare": ("one", "two")},
         ),
+        "fuse": Call(gf.fuse, {"runs": [one, two], "k": 5, "depth": 3}),
+        "methods": Call(gf.fusion.methods, {}),
+        "normalisations": Call(gf.fusion.normalisations, {}),
+        "tune": Call(
+            gf.fusion.tune,
+            {"judgments": JUDGMENTS, "runs": RUNS, "k": [5, 60], "folds": 2, "seed": 1, "level": 0.9},
+        ),
+        "write_fused": Call(
+            gf.fusion.write_fused, {"runs": [one, two], "path": "fused.run", "weights": [1, 2]}
+        ),
         "pool": Call(gf.pool, {"runs": [one, two], "depth": 3}),
         "pool_bias": Call(gf.judging.pool_bias, {"judgments": JUDGMENTS, "runs": RUNS, "depth": 2}),
         "power": Call(gf.power, {"sd": 0.2, "difference": 0.1, "power": 0.8}),
@@ -298,9 +308,9 @@ def functions() -> Iterator[tuple[str, Call]]:
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
     "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
-    "Difference", "Explanation", "Family", "Finding", "Findings", "Gate", "Inferred", "InferredAP",
+    "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
     "MeasureCheck", "Pool", "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice", "SubtopicScores", "TieRange",
-    "Verdict", "Which", "Why",
+    "Tuned", "Verdict", "Which", "Why",
 }  # fmt: skip
 
 # What tells type checkers which keywords there are.
@@ -390,6 +400,7 @@ def results() -> dict[str, Any]:
         "Family": gf.measures.family("nDCG"),
         "Finding": found[0],
         "Findings": found,
+        "Fused": gf.fuse(RUNS),
         "Gate": compared.gate("Δ nDCG@2 < -0.5"),
         "Inferred": gf.judging.inferred_ndcg(SAMPLES, RUN),
         "InferredAP": gf.judging.inferred_ap(SAMPLES, RUN),
@@ -408,6 +419,7 @@ def results() -> dict[str, Any]:
         "SubtopicMeasure": gf.subtopics.SubtopicMeasure("alpha_nDCG", cutoff=5),
         "SubtopicScores": gf.subtopics.evaluate_subtopics(SUBTOPICS, RUN),
         "TieRange": scores.ties["nDCG@10"],
+        "Tuned": gf.fusion.tune(JUDGMENTS, RUNS),
         "Verdict": difference.verdict,
         "Which": gf.which(JUDGMENTS, RUN, got="0.9"),
         "Why": gf.why(JUDGMENTS, RUN, dialects=["trec_eval", "sklearn"]),
@@ -431,7 +443,8 @@ PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
 # Of subtopics, some things are refused whatever is given.
 ELSEWHERE = {
-    "Measure.having", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured", "SubtopicScores.warn_of_ties",
+    "Fused.get", "Measure.having", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured",
+    "SubtopicScores.warn_of_ties",
 }  # fmt: skip
 
 
@@ -465,7 +478,7 @@ def methods() -> Iterator[tuple[str, Call]]:
         for method, _ in inspect.getmembers(type(result), callable):
             if method in PROTOCOL or f"{name}.{method}" in ELSEWHERE:
                 continue
-            if isinstance(result, dict) and method in OF_DICTS:
+            if isinstance(result, dict | gf.results.Fused) and method in OF_DICTS:
                 continue
             if isinstance(getattr(type(result), method), type) or (
                 method.startswith("_")

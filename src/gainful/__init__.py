@@ -18,7 +18,7 @@ from gainful.version import VERSION
 # to docs/names.md.
 _NAMES = {
     "gainful": {
-        "": "compat, comparison, errors, explanation, inputs, judging, measures, results, "
+        "": "compat, comparison, errors, explanation, fusion, inputs, judging, measures, results, "
         "statistics, subtopics, writing",
         "comparison.assert_not_worse": "assert_not_worse",
         "comparison.compare": "compare",
@@ -28,6 +28,7 @@ _NAMES = {
         "explanation.explain": "explain",
         "explanation.which_tool": "which",
         "explanation.why_tools_differ": "why",
+        "fusion.fuse": "fuse",
         "inputs.engine": "Engine",
         "inputs.spark_engine": "Spark",
         "judging.bounds": "bounds",
@@ -58,6 +59,11 @@ _NAMES = {
     "gainful.explanation": {
         "explanation.attribution": "attribute",
         "explanation.explain": "explain_grades",
+    },
+    "gainful.fusion": {
+        "fusion.fuse": "write_fused",
+        "fusion.method_table": "methods, normalisations",
+        "fusion.tuning": "tune",
     },
     "gainful.inputs": {
         "inputs.read_table": "read_chunk_map",
@@ -93,6 +99,8 @@ _NAMES = {
         "explanation.which_tool": "Which",
         "explanation.why_tools_differ": "Why",
         "explanation.worked_tables": "Explanation",
+        "fusion.fused_run": "Fused",
+        "fusion.tuning": "Tuned",
         "judging.bias_of_pools": "PoolBias",
         "judging.bounds": "Bound, Bounds, RunBounds",
         "judging.chance": "Chance",

@@ -4,6 +4,7 @@ from gainful import comparison
 from gainful import compat
 from gainful import errors
 from gainful import explanation
+from gainful import fusion
 from gainful import inputs
 from gainful import judging
 from gainful import measures
@@ -29,6 +30,7 @@ from gainful.evaluation.saved_baseline import save_baseline
 from gainful.explanation.explain import explain
 from gainful.explanation.which_tool import which
 from gainful.explanation.why_tools_differ import why
+from gainful.fusion.fuse import fuse
 from gainful.inputs.engine import Engine
 from gainful.inputs.spark_engine import Spark
 from gainful.judging.bounds import bounds
@@ -76,6 +78,8 @@ __all__ = [
     "evaluate_runs",
     "explain",
     "explanation",
+    "fuse",
+    "fusion",
     "idcg",
     "inputs",
     "judging",

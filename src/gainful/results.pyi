@@ -15,6 +15,8 @@ from gainful.explanation.attribution import Attribution
 from gainful.explanation.which_tool import Which
 from gainful.explanation.why_tools_differ import Why
 from gainful.explanation.worked_tables import Explanation
+from gainful.fusion.fused_run import Fused
+from gainful.fusion.tuning import Tuned
 from gainful.judging.bias_of_pools import PoolBias
 from gainful.judging.bounds import Bound
 from gainful.judging.bounds import Bounds
@@ -43,6 +45,7 @@ __all__ = [
     "Explanation",
     "Finding",
     "Findings",
+    "Fused",
     "Gate",
     "Inferred",
     "InferredAP",
@@ -57,6 +60,7 @@ __all__ = [
     "Slice",
     "SubtopicScores",
     "TieRange",
+    "Tuned",
     "Verdict",
     "Which",
     "Why",

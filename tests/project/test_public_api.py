@@ -19,7 +19,7 @@ pytestmark = pytest.mark.public_api
 TOP = [
     "Engine", "Measure", "Policy", "Spark", "ap", "assert_not_worse", "bounds", "catalogue", "cg",
     "check", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
-    "evaluate_runs", "explain", "idcg", "loss", "measure", "ndcg", "pool", "power", "precision",
+    "evaluate_runs", "explain", "fuse", "idcg", "loss", "measure", "ndcg", "pool", "power", "precision",
     "read_baseline", "recall", "report", "rr", "save_baseline", "use", "which", "why", "write_judgments",
     "write_run",
 ]  # fmt: skip
@@ -31,6 +31,7 @@ BELOW = {
         "MissingDependencyError", "PolicyError",
     ],
     "explanation": ["attribute", "explain_grades"],
+    "fusion": ["methods", "normalisations", "tune", "write_fused"],
     "inputs": ["MeasuringOptions", "ReadingOptions", "find_runs", "read_chunk_map"],
     "judging": [
         "bounds_of_runs", "inferred_ap", "inferred_ndcg", "next_to_judge", "pool_bias",
@@ -39,9 +40,9 @@ BELOW = {
     "measures": ["Choice", "Dialect", "Family", "check_measure", "choices", "family"],
     "results": [
         "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
-        "Difference", "Explanation", "Finding", "Findings", "Gate", "Inferred", "InferredAP",
+        "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
         "MeasureCheck", "Pool", "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice",
-        "SubtopicScores", "TieRange", "Verdict", "Which", "Why",
+        "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",
     ],
     "statistics": ["kendall_tau", "rbo", "tau_ap"],
     "subtopics": [
@@ -81,6 +82,11 @@ BY_PLACE = {
     "rr": ["grades"],
     "cg": ["grades"],
     "check": ["judgments", "runs"],
+    "fuse": ["runs", "method"],
+    "methods": [],
+    "normalisations": [],
+    "tune": ["judgments", "runs", "measure"],
+    "write_fused": ["runs", "path", "method"],
     "choices": [],
     "dcg": ["grades"],
     "endings": [],

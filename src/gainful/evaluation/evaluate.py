@@ -194,7 +194,7 @@ def evaluate_request(
         results = measure_runs(reader, runs, request, progress=told, keep=keep)
         if tie_warning is not None:
             for name, scores in results.items():
-                with _naming(name, among=runs):
+                with naming_run(name, among=runs):
                     scores.warn_of_ties(tie_warning)
                 detach(scores, reader, runs[name])
     return results
@@ -255,7 +255,7 @@ def measure_runs(
     results = {}
     depth = _depth(request.measures, reader.policy)
     for name, run in runs.items():
-        with _naming(name, among=runs), _telling(reader, run, progress):
+        with naming_run(name, among=runs), _telling(reader, run, progress):
             results[name] = _measure_run(reader, run, request, depth)
         if not keep:
             detach(results[name], reader, run)
@@ -280,7 +280,7 @@ def _telling(
 
 
 @contextmanager
-def _naming(name: str, among: Mapping[str, object]) -> Iterator[None]:
+def naming_run(name: str, among: Mapping[str, object]) -> Iterator[None]:
     """Say which of several runs an error or a warning is about."""
     if len(among) == 1:
         yield

@@ -175,7 +175,10 @@ def _read_queries(given: object) -> list[object] | None:
         return _ids_in_file(path_of(given))
     if isinstance(given, bytes | Mapping) or not isinstance(given, Iterable):
         raise InputError("queries", "a list of ids, or a file of them", shown(given))
-    ids = list(given)
+    try:
+        ids = list(given)
+    except TypeError:  # an array of no dimension says that it can be iterated over
+        raise InputError("queries", "a list of ids, or a file of them", shown(given)) from None
     for place, each in enumerate(ids, 1):
         id_text(each, where=f"queries, item {place}")
     return ids

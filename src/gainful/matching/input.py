@@ -63,6 +63,7 @@ class Input(ABC):
         session: of the engine.
         holds: what it has, in a message.
         has_ids: whether its documents have ids.
+        on_engine: whether its rows are a table that the engine reads, and not in Python.
         labels: labels with `qid:`, where it is a file of these.
         spark: the Spark session in which its rows are, where they are on Spark.
         again: what can be opened again when the session is over; None where nothing can.
@@ -70,6 +71,7 @@ class Input(ABC):
 
     holds: ClassVar[str] = "documents with ids"
     has_ids: ClassVar[bool] = True
+    on_engine: ClassVar[bool] = False
     labels: "Labels | None" = None
     spark: "SparkSession | None" = None
     again: object = None

@@ -100,7 +100,7 @@ def render(
             return _one(result, format, write)
         case list() | tuple():
             return write(_listed(result, format))
-        case Mapping():
+        case Mapping() if isinstance(result, dict) or not hasattr(result, "table"):
             return _scores(result, format, write, per_query=per_query, digits=digits)
     return _result(result, format, write, per_query=per_query, digits=digits)
 

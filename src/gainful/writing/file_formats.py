@@ -40,6 +40,12 @@ TABLES: Mapping[str, str] = {
 POOLS: Mapping[str, str] = {**TABLES, ".qrels": "trec", ".trec": "trec"}
 """The formats of pools, by the ending of the name: tables, and TREC files to fill in."""
 
+FUSED: Mapping[str, str] = {
+    **TABLES,
+    **{ending: name for ending, name in DOCUMENTS.items() if ending != ".qrels"},
+}
+"""The formats of fused runs, by the ending of the name: those of a run, and tables."""
+
 _PICTURE, _OFFICE, _DATA = "a picture", "a file of an office program", "a binary file"
 _PROGRAM, _ARCHIVE = "a program", "an archive"
 OTHERS: Mapping[str, str] = {
@@ -55,7 +61,13 @@ OTHERS: Mapping[str, str] = {
 }
 """Endings that promise what no result is written as, each with what it promises."""
 
-_ENDINGS = {"tables": TABLES, "documents": DOCUMENTS, "pools": POOLS, "others": OTHERS}
+_ENDINGS = {
+    "tables": TABLES,
+    "documents": DOCUMENTS,
+    "pools": POOLS,
+    "fused": FUSED,
+    "others": OTHERS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +84,8 @@ def endings(*, of: str = "tables") -> dict[str, str]:
     Capital and small letters count alike. With .gz or .zst after the ending, a file is packed.
 
     Args:
-        of: tables (scores and all other results), documents (runs and judgments) or pools; others
-            are those that promise what no result is written as, each with what that is.
+        of: tables (scores and all other results), documents (runs and judgments), pools or fused
+            (runs); others are those that promise what no result is written as, each with what that is.
 
     >>> endings()[".htm"], endings(of="documents")[".qrels"]
     ('html', 'trec')

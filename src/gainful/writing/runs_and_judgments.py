@@ -68,10 +68,7 @@ def write_run(
     q1 Q0 b 2 0.5 mine
     q1 Q0 a 3 0.5 mine
     """
-    expected = "a word without white space"
-    if arguments.text(tag, "tag", expected).split() != [tag]:
-        raise InputError("tag", expected, shown(tag))
-    _write(run, RUN, path, format=format, tag=tag, options=options)
+    _write(run, RUN, path, format=format, tag=read_tag(tag), options=options)
 
 
 @takes(ReadingOptions)
@@ -154,11 +151,27 @@ def _write(
     with opened_session(options) as session:
         rows = read_rows(given, kind, names, session)
         names.refuse_unused()
-        refuse_ids(rows, naming.format)
-        select = select_of(rows, naming.format, tag)
-        refuse_misread(rows, select, naming, name_of(path))
-        with replacing(path) as file:
-            copy(session, select, file, naming)
+        write_rows(rows, path, naming, tag)
+
+
+def write_rows(
+    rows: "OrderedRows", path: str | os.PathLike[str], naming: FileFormat, tag: str
+) -> None:
+    """Write rows that are in order to a file, which is replaced when the new one is complete."""
+    refuse_ids(rows, naming.format)
+    select = select_of(rows, naming.format, tag)
+    refuse_misread(rows, select, naming, name_of(path))
+    with replacing(path) as file:
+        copy(rows.session, select, file, naming)
+
+
+def read_tag(tag: object) -> str:
+    """Return the last field of the lines of a TREC file."""
+    expected = "a word without white space"
+    found = arguments.text(tag, "tag", expected)
+    if found.split() != [found]:
+        raise InputError("tag", expected, shown(tag))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 class TableInput(Input):
     """A table of query, doc and number."""
 
+    on_engine = True
+
     def __init__(self, source: Source, session: Session) -> None:
         super().__init__(source.kind, source.name, session)
         self._source = source

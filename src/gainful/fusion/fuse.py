@@ -1,0 +1,282 @@
+"""`fuse` and `write_fused`: several runs as one."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from gainful import arguments
+from gainful.array_types import Floats, Ints
+from gainful.errors import warn
+from gainful.fusion.candidates import Candidates
+from gainful.fusion.fused_run import Fused, summary_of
+from gainful.fusion.fused_scores import fused_scores
+from gainful.fusion.reading_runs import Gathered, gather
+from gainful.fusion.settings import Settings, read_settings
+from gainful.inputs.identifiers import examples
+from gainful.inputs.judgments_or_run import RUN
+from gainful.inputs.several_runs import Runs, read_runs
+from gainful.matching.keyword_options import ReadingOptions, takes
+from gainful.matching.reader import Reader, reading
+from gainful.measures.policy import Policy
+from gainful.message_texts import counted, shown
+from gainful.writing.file_formats import DOCUMENTS, read_naming
+from gainful.writing.runs_and_judgments import OrderedRows, read_tag, write_rows
+
+
+@takes(ReadingOptions)
+def fuse(
+    runs: Runs | Sequence[object],
+    method: str = "rrf",
+    *,
+    k: float | None = None,
+    p: float | None = None,
+    weights: Sequence[float] | None = None,
+    normalise: str | None = None,
+    depth: int | None = None,
+    top: int | None = None,
+    ties: str = "doc",
+    **options: Unpack[ReadingOptions],
+) -> Fused:
+    """Fuse runs: return one run, in which each document has a score made of those in the runs.
+
+    A run says nothing of documents that it does not have: they add nothing to a sum, and minimum,
+    median and mean are over the runs that have the document. With Borda they share the points that are left
+    over. A query that only some of the runs have is fused from these. Fused scores that tie stand by id,
+    descending.
+
+    Args:
+        runs: name → run, or a list of runs, or the paths of files, of a folder or a pattern, as
+            `gainful.inputs.find_runs` names them; each `{query: {doc: score}}`, the path of a file, a
+            data frame, an Arrow object.
+        method: rrf, sum, mnz, anz, min, max, med, borda, isr, log_isr or rbc; `gainful.fusion.methods()`
+            defines them.
+        k: of rrf, 60 if None.
+        p: of rbc, above 0 and below 1, 0.8 if None.
+        weights: one for each run, in their order, of at least 0; all the same if None.
+        normalise: how scores are made comparable, for methods that use them: minmax if None, zscore,
+            sum, rank or none; `gainful.fusion.normalisations()` defines them.
+        depth: look at the runs down to this rank only; what stands below counts as absent.
+        top: keep only so many documents of each query, the best.
+        ties: the ranks of documents with equal scores in a run: doc, by id, descending;
+            doc_ascending; average, the mean of the ranks that they share.
+        **options: see `ReadingOptions`.
+
+    >>> one, two = {"q": {"a": 9, "b": 8, "c": 7}}, {"q": {"c": 0.5, "a": 0.4}}
+    >>> fused = fuse([one, two])
+    >>> {doc: round(score, 5) for doc, score in fused["q"].items()}
+    {'a': 0.03252, 'c': 0.03227, 'b': 0.01613}
+    >>> list(fuse([one, two], "sum", weights=[1, 3])["q"])
+    ['c', 'a', 'b']
+    """
+    asked = _read(runs, method, k, p, weights, normalise, depth, top, ties)
+    with _fusing(asked, options) as (reader, found):
+        docs = found.gathered.docs()[found.rows]
+        given = asked.runs.values()
+        types = reader.query_type(*given), reader.doc_type(*given)
+    offsets = offsets_of_rows(found.owner)
+    queries = found.candidates.queries
+    return Fused(
+        asked.settings, (*asked.runs,), queries, offsets, docs, found.scores, found.notes, *types
+    )
+
+
+@takes(ReadingOptions)
+def write_fused(
+    runs: Runs | Sequence[object],
+    path: str | os.PathLike[str],
+    method: str = "rrf",
+    *,
+    k: float | None = None,
+    p: float | None = None,
+    weights: Sequence[float] | None = None,
+    normalise: str | None = None,
+    depth: int | None = None,
+    top: int | None = None,
+    ties: str = "doc",
+    format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    tag: str = "fused",
+    **options: Unpack[ReadingOptions],
+) -> tuple[str, ...]:
+    """Fuse runs into a file, which is replaced only when it is complete.
+
+    It holds what `fuse` returns. That is never in Python as a whole, so that large files take less time
+    and memory.
+
+    Args:
+        runs: as in `fuse`.
+        path: of the file to write; `-` is standard output.
+        method: as in `fuse`, with all that follows.
+        k: of rrf.
+        p: of rbc.
+        weights: one for each run.
+        normalise: how scores are made comparable.
+        depth: look at the runs down to this rank only.
+        top: keep only so many documents of each query.
+        ties: the ranks of documents with equal scores in a run.
+        format: trec, csv, tsv, jsonl or parquet; told by the name if None, as in `write_run`.
+        tag: the last field of the lines of a TREC file.
+        **options: see `ReadingOptions`.
+
+    Returns:
+        What was done, in a line, and what is to be known about it.
+
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "fused.run")
+    >>> write_fused([{"q": {"a": 2, "b": 1}}, {"q": {"b": 5}}], file, k=1)
+    ('rrf, k=1: 2 documents of 1 query, from 2 runs',)
+    >>> print(file.read_text(), end="")
+    q Q0 b 1 0.8333333333333333 fused
+    q Q0 a 2 0.5 fused
+    """
+    naming = read_naming(path, format, DOCUMENTS)
+    word = read_tag(tag)
+    asked = _read(runs, method, k, p, weights, normalise, depth, top, ties)
+    with _fusing(asked, options) as (_, found):
+        write_rows(_ordered(found), path, naming, word)
+    count = len(found.candidates.queries)
+    return summary_of(asked.settings, found.rows.size, count, len(asked.runs)), *found.notes
+
+
+def _ordered(found: "_Found") -> OrderedRows:
+    """Return the fused run as a table on the engine."""
+    gathered, session = found.gathered, found.gathered.session
+    rank = np.arange(1, found.rows.size + 1) - offsets_of_rows(found.owner)[found.owner]
+    table, queries = session.name("fused"), found.candidates.queries
+    if gathered.known is None:
+        # By place: each row of the table has what became of it.
+        size = gathered.candidates.owner.size
+        place = np.full(size, -1, np.int64)
+        place[found.rows] = np.arange(found.rows.size)
+        by_row = {"place": place, "number": np.zeros(size), "rank": np.zeros(size, np.int64)}
+        by_row["number"][found.rows], by_row["rank"][found.rows] = found.scores, rank
+        placed = session.register("placed", by_row)
+        session.execute(
+            f"CREATE TEMP TABLE {table} AS SELECT query, doc, number, rank FROM "
+            f"(FROM {gathered.table} POSITIONAL JOIN {placed}) JOIN {gathered.codes} USING (code) "
+            "WHERE place >= 0 ORDER BY place"
+        )
+    else:
+        names = np.empty(len(queries), object)
+        names[:] = queries
+        table = session.register(
+            "fused",
+            {
+                "query": names[found.owner],
+                "doc": gathered.docs()[found.rows],
+                "number": found.scores,
+                "rank": rank,
+            },
+        )
+    return OrderedRows(session, RUN, "runs", table, queries)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a caller asks for: runs by their names, how to fuse them, how many documents to keep."""
+
+    runs: dict[str, object]
+    settings: Settings
+    top: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What came of it.
+
+    Attributes:
+        gathered: the runs, as they were read.
+        candidates: the documents that were looked at.
+        rows: (n,) of what was gathered: those of the fused run, in its order.
+        owner: (n,) the places of their queries.
+        scores: (n,) fused.
+        notes: what is to be known about it.
+    """
+
+    gathered: Gathered
+    candidates: Candidates
+    rows: Ints
+    owner: Ints
+    scores: Floats
+    notes: tuple[str, ...]
+
+
+def _read(
+    runs: object,
+    method: object,
+    k: object,
+    p: object,
+    weights: object,
+    normalise: object,
+    depth: object,
+    top: object,
+    ties: object,
+) -> _Asked:
+    named = read_runs(runs, numbered=True)
+    settings = read_settings(
+        len(named), method, k=k, p=p, weights=weights, normalise=normalise, depth=depth, ties=ties
+    )
+    most = None
+    if top is not None:
+        most = arguments.whole(top, "top", least=1, most=arguments.MOST_DOCUMENTS)
+    return _Asked(named, settings, most)
+
+
+@contextmanager
+def _fusing(asked: _Asked, options: Mapping[str, Any]) -> Iterator[tuple[Reader, _Found]]:
+    """Read the runs and fuse them; the reader is open meanwhile."""
+    if len(asked.runs) == 1:
+        warn(f"runs: {shown(next(iter(asked.runs)))} alone: there is nothing to fuse it with.")
+    with reading(None, Policy(), options) as reader:
+        gathered = gather(reader, asked.runs, asked.settings.ties)
+        candidates, kept = looked_at(gathered.candidates, asked.settings)
+        scores = fused_scores(candidates, asked.settings)
+        order = candidates.order(scores)
+        if asked.top is not None:
+            place = np.arange(order.size) - candidates.offsets[candidates.owner[order]]
+            order = order[place < asked.top]
+        rows = order if kept is None else kept[order]
+        notes = notes_of(candidates, [*asked.runs])
+        yield (
+            reader,
+            _Found(gathered, candidates, rows, candidates.owner[order], scores[order], notes),
+        )
+
+
+def offsets_of_rows(owner: Ints) -> Ints:
+    """Return (q+1,) where the rows of each query begin; every query has some.
+
+    >>> offsets_of_rows(np.array([0, 0, 1])).tolist()
+    [0, 2, 3]
+    """
+    return np.concatenate(([0], np.cumsum(np.bincount(owner)))).astype(np.int64)
+
+
+def looked_at(candidates: Candidates, settings: Settings) -> tuple[Candidates, Ints | None]:
+    """Return the candidates down to the depth, and their rows where some are left out."""
+    return (candidates, None) if settings.depth is None else candidates.cut(settings.depth)
+
+
+def notes_of(candidates: Candidates, names: Sequence[str]) -> tuple[str, ...]:
+    """Say how many queries not all runs have, and which runs lack them.
+
+    >>> found = Candidates(("q1", "q2"), np.array([0, 1]), np.array([[1.0, 2.0], [1.0, np.nan]]))
+    >>> notes_of(found, ["one", "two"])
+    ("1 of 2 queries is not in all runs, and fused from those that have it: 'two' lacks 'q2'",)
+    """
+    lacking = candidates.sizes == 0  # (m, q)
+    partial = int(lacking.any(axis=0).sum())
+    if not partial:
+        return ()
+    told = [
+        f"{shown(name)} lacks {examples(candidates.queries[place] for place in np.flatnonzero(row))}"
+        for name, row in zip(names, lacking, strict=True)
+        if row.any()
+    ]
+    some = counted(len(candidates.queries), "query", "queries")
+    verb, them = ("is", "it") if partial == 1 else ("are", "them")
+    fused = f"not in all runs, and fused from those that have {them}"
+    return (f"{partial:,} of {some} {verb} {fused}: {'; '.join(told)}",)

@@ -1,0 +1,148 @@
+"""`gather`: runs of any kind, read, checked, and put together as `Candidates`.
+
+Dicts are put together in Python. Where a run is a file or a data frame, the engine reads all of them,
+and finds the same document in several; ids stay there until they are asked for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.errors import InputError
+from gainful.evaluation.evaluate import naming_run
+from gainful.fusion.candidates import Candidates
+from gainful.inputs.engine import Session
+from gainful.inputs.identifiers import in_order
+from gainful.inputs.judgments_or_run import RUN
+from gainful.inputs.spark_frames import refuse_spark
+from gainful.matching.dict_matching import documents_of, queries_of, sorted_numbers
+from gainful.matching.dict_table_conversion import stored
+from gainful.matching.input import Input
+from gainful.matching.judgment_table import refuse_first_duplicate
+from gainful.matching.reader import Reader
+
+Ids = NDArray[np.object_]
+_NAN = "CAST('nan' AS DOUBLE)"
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Runs that were read.
+
+    Attributes:
+        candidates: their documents, without the ids.
+        session: of the engine.
+        table: of the ids on the engine, with the columns code and doc, in the order of the rows;
+            empty where they are at hand.
+        codes: of the queries on the engine, with the columns query and code, its place.
+        known: (n,) the ids, where they are at hand.
+    """
+
+    candidates: Candidates
+    session: Session
+    table: str = ""
+    codes: str = ""
+    known: Ids | None = None
+
+    def docs(self) -> Ids:
+        """Return the ids (n,) of the documents."""
+        if self.known is not None:
+            return self.known
+        return self.session.columns(f"SELECT doc FROM {self.table}")["doc"]
+
+
+def gather(reader: Reader, runs: Mapping[str, object], ties: str) -> Gathered:
+    """Read runs by their names; what is wrong with one is said with its name."""
+    opened: dict[str, Input] = {}
+    for name, run in runs.items():
+        with naming_run(name, runs):
+            refuse_spark(run, RUN.name)
+            opened[name] = reader.run(run)
+            if not opened[name].has_ids:
+                opened[name].refuse("Runs are fused by the ids of their documents.")
+    if any(each.on_engine for each in opened.values()):
+        return _from_tables(reader, opened, ties)
+    return _from_dicts(reader, opened, ties)
+
+
+def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathered:
+    found: dict[str, dict[str, list[float]]] = {}  # query → document → score in each run
+    absent = [np.nan] * len(opened)
+    for place, (name, run) in enumerate(opened.items()):
+        with naming_run(name, opened):
+            returned = queries_of(run.documents(reader.policy), RUN.name)
+            if not any(returned.values()):
+                raise InputError(RUN.name, RUN.least, "none")
+            for query, given in returned.items():
+                known = documents_of(given, RUN.name, query, None)
+                sorted_numbers(known, RUN.number, RUN.name, query)  # says what is no number
+                if not known:
+                    continue
+                rows = found.setdefault(query, {})
+                for doc, score in known.items():
+                    row = rows.get(doc)
+                    if row is None:
+                        row = rows[doc] = absent.copy()
+                    row[place] = score
+            run.warn_of_ranks()  # when nothing is wrong with it
+    queries = in_order(found)
+    docs: list[str] = []
+    scores: list[list[float]] = []
+    for query in queries:
+        listed = sorted(found[query], reverse=True)
+        docs += listed
+        scores += [found[query][doc] for doc in listed]
+    owner = np.repeat(np.arange(len(queries)), [len(found[query]) for query in queries])
+    table = np.array(scores, np.float64).T.copy() + 0.0  # there is no −0
+    known_docs = np.empty(len(docs), object)
+    known_docs[:] = docs
+    return Gathered(
+        Candidates(tuple(queries), owner, table, ties), reader.session, known=known_docs
+    )
+
+
+def _from_tables(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathered:
+    session = reader.session
+    tables = []
+    for name, run in opened.items():
+        with naming_run(name, opened):
+            tables.append(stored(session, run.table(None)))
+            run.warn_of_ranks()
+    codes, table = session.name("codes"), session.name("candidates")
+    every = " UNION ".join(f"SELECT query FROM {each}" for each in tables)
+    session.execute(
+        f"CREATE TEMP TABLE {codes} AS SELECT query, "
+        f"CAST(row_number() OVER (ORDER BY length(query), query) - 1 AS INTEGER) AS code FROM ({every})"
+    )
+    rows = " UNION ALL ".join(
+        f"SELECT code, doc, number + 0.0 AS number, {place} AS run FROM {each} JOIN {codes} USING (query)"
+        for place, each in enumerate(tables)
+    )
+    columns = ", ".join(
+        f"max(number) FILTER (run = {place}) AS score_{place}" for place in range(len(tables))
+    )
+    # Its rows are handed out in the order in which they are put in.
+    session.execute(
+        f"CREATE TEMP TABLE {table} AS SELECT code, doc, {columns} FROM ({rows}) "
+        "GROUP BY code, doc ORDER BY code, doc DESC"
+    )
+    counts = session.rows(
+        "SELECT " + ", ".join(f"count(score_{place})" for place in range(len(tables)))
+        + f" FROM {table}"
+    )[0]  # fmt: skip
+    for (name, run), source, count in zip(opened.items(), tables, counts, strict=True):
+        if session.rows(f"SELECT count(*) FROM {source}")[0][0] > count:
+            with naming_run(name, opened):
+                refuse_first_duplicate(session, run.table(None), source, by_policy=False)
+        session.drop(source)
+    scores = ", ".join(
+        f"coalesce(score_{place}, {_NAN}) AS score_{place}" for place in range(len(tables))
+    )
+    found = session.columns(f"SELECT code, {scores} FROM {table}")
+    queries = session.columns(f"SELECT query FROM {codes} ORDER BY code")["query"].tolist()
+    owner = found.pop("code").astype(np.int64)
+    return Gathered(
+        Candidates(tuple(queries), owner, np.stack([*found.values()]), ties), session, table, codes
+    )
