@@ -10,7 +10,8 @@ from gainful.tensors.gpu_support import fusible
 from gainful.tensors.losses.array_operations import Array
 from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.options import Common, without_gain
-from gainful.tensors.losses.training_lists import TrainingLists, reduced, rows_of_pairs
+from gainful.tensors.losses.training_lists import TrainingLists, rows_of_pairs
+from gainful.tensors.losses.ways_to_compute import pairwise
 
 DEFAULT_SCHEME = "lambdarank"
 
@@ -67,7 +68,11 @@ def lambda_loss(
     fused = _fused(scores, labels, mask, common, **options)
     if fused is not None:
         return fused
-    return reduced(scores, labels, mask, common, lambda lists: _pairs(lists, options))
+
+    def formula(lists: TrainingLists, _: Array | None) -> Array:
+        return _pairs(lists, options)
+
+    return pairwise("lambda_loss", formula, scores, labels, mask, common, options=options)
 
 
 def refuse_idle_discount(scheme: str, given: Any) -> None:

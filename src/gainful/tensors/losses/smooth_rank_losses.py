@@ -10,11 +10,13 @@ from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.rank_distributions import expected_worth
 from gainful.tensors.losses.sampled_rankings import gumbel_noise
 from gainful.tensors.losses.training_lists import (
+    Arranged,
     TrainingLists,
     around_middle,
     reduced,
     rows_of_pairs,
 )
+from gainful.tensors.losses.ways_to_compute import pairwise
 
 
 @loss_function
@@ -46,8 +48,12 @@ def approx_ndcg(
     fused = _fused(scores, labels, mask, common, temperature)
     if fused is not None:
         return fused
-    return reduced(
-        scores, labels, mask, common, lambda lists: _approx(lists, lists.scores, temperature)
+
+    def formula(lists: TrainingLists, _: Array | None) -> Array:
+        return _approx(lists, lists.scores, temperature)
+
+    return pairwise(
+        "approx_ndcg", formula, scores, labels, mask, common, temperature=float(temperature)
     )
 
 
@@ -83,14 +89,27 @@ def gumbel_approx_ndcg(
     tensor(True)
     """
 
-    def formula(lists: TrainingLists) -> Array:
+    def draw(lists: Arranged) -> Array:
+        return gumbel_noise(lists, tuple(scores.shape), samples, generator, noise)
+
+    def formula(lists: TrainingLists, drawn: Array) -> Array:
         ops, valid = lists.ops, lists.mask
-        drawn = gumbel_noise(lists.arranged, tuple(scores.shape), samples, generator, noise)
         # Only differences count, and next to 0 the noise is not lost in the digits of a score.
         near = around_middle(ops, lists.scores, valid) + ops.where(valid, beta * drawn, 0.0)
         return _approx(lists, ops.where(valid, near, 0.0), temperature).sum(0) / drawn.shape[0]
 
-    return reduced(scores, labels, mask, common, formula)
+    return pairwise(
+        "gumbel_approx_ndcg",
+        formula,
+        scores,
+        labels,
+        mask,
+        common,
+        draw=draw,
+        drawn_before=noise,
+        temperature=float(temperature),
+        beta=float(beta),
+    )
 
 
 @loss_function

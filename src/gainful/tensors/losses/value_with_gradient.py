@@ -39,7 +39,7 @@ _FAR = {torch.float32: 70.0, torch.float64: 600.0}
 _WITHOUT_GAPS = ("linear", "exp2", "binary")  # gains that every label has
 _PLACE_BITS, _LABEL_BITS, _SCORE_BITS = 20, 10, 32
 
-DIFFERENTIABLE_ONCE = ("pl_rank",)
+DIFFERENTIABLE_ONCE = ("pl_rank", "approx_ndcg", "gumbel_approx_ndcg", "lambda_loss")
 """Losses without a second derivative; that of the others is traced."""
 
 Found = tuple[Tensor, Tensor | None]
@@ -80,8 +80,9 @@ Traced = Callable[[Tensor], Tensor]
 Formula = Callable[[Tensor, Tensor, Tensor | None, Common, Tensor | None], Tensor]
 
 
-def listwise_loss(
+def loss_by_rule(
     name: str,
+    rule: Rule,
     formula: Formula,
     scores: Tensor,
     labels: Any,
@@ -92,7 +93,8 @@ def listwise_loss(
     """Return a loss by a rule, reduced as asked; None where there is nothing to compute.
 
     Args:
-        name: of the loss and its rule.
+        name: of the loss.
+        rule: gives its values and gradients.
         formula: the same loss, traced, of lists in one batch and of what was drawn for them.
         scores: [..., item].
         labels: [..., item].
@@ -105,6 +107,8 @@ def listwise_loss(
     marks = None if mask is None else truths(TORCH, "mask", mask, given)
     if not given.numel():
         return None
+    if marks is not None and marks.is_cpu and bool(marks.all()):
+        marks = None  # to know costs little on a CPU, and every step is shorter without padding
     shape, width = given.shape[:-1], given.shape[-1]
 
     def arrange(values: Tensor) -> Tensor:
@@ -130,21 +134,26 @@ def listwise_loss(
         flat: Common = {**common, "weight": weight}
         return formula(held, grades, marks, flat, drawn)
 
-    value = _by_rule(name, listed, lists, weight, common, traced)
+    twice = traced if name not in DIFFERENTIABLE_ONCE else None
+    value = _by_rule(rule, listed, lists, weight, common, traced, twice)
     return value.reshape(shape) if value.ndim and len(shape) != 1 else value
 
 
 def _by_rule(
-    name: str,
+    rule: Rule,
     scores: Tensor,
     lists: Lists,
     weight: Tensor | None,
     common: Common,
     traced: Traced,
+    twice: Traced | None,
 ) -> Tensor:
-    """Return a loss by its rule, or traced where the rule does not take the scores."""
+    """Return a loss by its rule, or traced where the rule does not take the scores.
+
+    `twice` is `traced` if that has a second derivative.
+    """
     with torch.no_grad(), TORCH.exactly(scores):
-        found = RULES[name](scores.detach(), lists)
+        found = rule(scores.detach(), lists)
         if found is not None and lists.gain.form not in _WITHOUT_GAPS:
             # A label that a gain does not know makes its list unknown, whether it is used or not.
             unknown = lists.gains().isnan().any(-1)
@@ -153,7 +162,7 @@ def _by_rule(
     if computed is None:
         return traced(scores)
     if lists.sloped:
-        return with_its_gradient(scores, computed, None if name in DIFFERENTIABLE_ONCE else traced)
+        return with_its_gradient(scores, computed, twice)
     return computed.value
 
 
