@@ -89,10 +89,10 @@ def test_every_form_of_a_run(form, ties, depth, tmp_path):
 
 @pytest.mark.parametrize("depth", [None, 1, 3, 10, 100])
 @pytest.mark.parametrize("ties", ["doc", "average", "order"])
-@pytest.mark.parametrize("chunk", [97, 1 << 20])
-def test_clean_files_without_the_engine(ties, depth, chunk, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "chunk"), [("TREC", 97), ("TREC", 1 << 20), ("JSON lines", 300)])
+def test_clean_files_without_the_engine(ties, depth, name, chunk, tmp_path, monkeypatch):
     monkeypatch.setattr(clean_text_files, "_chunk_size", lambda size: chunk)
-    form = next(form for form in FORMS if form.name == "TREC")
+    form = next(form for form in FORMS if form.name == name)
     policy = Policy(ties=ties, precision="single")
     asked = []
     match = clean_text_matching.match

@@ -356,6 +356,9 @@ def test_an_evaluation_loads_only_what_it_uses(tmp_path):
     scores.write_text("query,doc,score\n1,a,0.5\n")
     table = loaded_by_commands([["evaluate", str(grades), str(scores)]])
     assert table & {*ELSEWHERE, *OF_THE_ENGINE} == set()
+    lines = tmp_path / "scores.jsonl"
+    lines.write_text('{"query": "1", "doc": "a", "score": 0.5}\n')
+    assert loaded_by_commands([["evaluate", str(grades), str(lines)]]) & OF_THE_ENGINE == set()
     scores.write_text('query,doc,score\n1,"a",0.5\n')  # with quotes
     table = loaded_by_commands([["evaluate", str(grades), str(scores)]])
     assert table & ELSEWHERE == set()

@@ -1,7 +1,8 @@
-"""Clean TREC files, CSV and TSV, read as whole arrays of bytes.
+"""Clean TREC files, CSV, TSV and JSON lines, read as whole arrays of bytes.
 
 A file is clean where every line has all its fields, with one delimiter between them and no
-other white space, no control and no quotes. Its fields are then found by one look for delimiters,
+other white space, no control and no quotes; in JSON, where lines differ in their values alone, and
+strings have no escapes. Its fields are then found by one look for delimiters, or for quotes,
 and what is needed of them is gathered for all lines of a chunk at a time. Chunks are read on several
 cores; what is done with a query is done while its chunk is at hand, so that a few chunks are in
 memory and never the file. Anything else is for the engine, which gives the same result, and
@@ -12,18 +13,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
+from gainful.inputs.clean_fields import LINE_FEED, Fields, table_fields, trec_fields
 from gainful.inputs.cores import cores, in_parallel
-from gainful.inputs.decimal_parsing import WORD, Bytes, Words, read_decimals
+from gainful.inputs.decimal_parsing import WORD, Bytes, Words
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.float_precision import in_single
 from gainful.inputs.format_detection import Layout
 
+if TYPE_CHECKING:
+    from gainful.inputs.clean_json_lines import JsonFields
+
 Result = TypeVar("Result")
+Find = Callable[[Bytes, Words, int, int], "Fields | JsonFields | None"]
+"""What finds the fields of whole lines, from a place of a text to another; None if they are not clean."""
 
 LARGEST = 2**31 - 1  # bytes of a file that is read here
 # Bytes of a chunk: with few, arrays stay in a core's cache; with many, threads seldom wait for
@@ -35,7 +42,6 @@ _HINT = 31 << 20  # bytes; 32 MB and more would be no hint
 _LONGEST_LINE = 1 << 12
 _MOST_KEPT = 1 << 28  # bytes of a file whose rows are kept
 _MARGIN = 16  # zeros around a text, so that words may reach over its ends
-_LINE_FEED, _RETURN, _SPACE, _QUOTE, _LAST_ASCII = 10, 13, 32, 34, 127
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 # Which bytes of a word the first n of eight characters are.
@@ -238,15 +244,15 @@ class _CleanFile:
     ) -> list[Result] | None:
         """Read each chunk, and finish its rows; None where a chunk is not clean, or not finished."""
         _keep_memory()
-        with self.path.open("rb", buffering=0) as file:
-            if file.read(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
-                return None
+        find = self._find()
+        if find is None:
+            return None
         chunk = _chunk_size(self.size)
         stopped: list[bool] = []
 
         def work(start: int) -> tuple[Result | None] | None:
             last = min(start + chunk, self.size)
-            rows = None if stopped else self._rows(start, last)
+            rows = None if stopped else self._rows(start, last, find)
             if rows is None:
                 stopped.append(True)
                 return None
@@ -262,7 +268,22 @@ class _CleanFile:
             return None
         return [part[0] for part in parts if part is not None and part[0] is not None]
 
-    def _rows(self, start: int, last: int) -> CleanRows | None:
+    def _find(self) -> Find | None:
+        """Return what finds the fields of its lines; None where the first line tells that it is not clean."""
+        with self.path.open("rb", buffering=0) as file:
+            head = file.read(_LONGEST_LINE)
+        if head.startswith(BYTE_ORDER_MARK):
+            return None
+        if self.layout.format == "jsonl":
+            # Imported here because the command line starts faster without.
+            from gainful.inputs.clean_json_lines import skeleton_of
+
+            skeleton = skeleton_of(head, self.layout)
+            return None if skeleton is None else skeleton.fields
+        fields = trec_fields if self.layout.format == "trec" else table_fields
+        return lambda text, _words, begin, end: fields(text, begin, end, self.layout)
+
+    def _rows(self, start: int, last: int, find: Find) -> CleanRows | None:
         """Read the lines that begin in a chunk; None if they are not clean."""
         # One byte before tells whether a line begins with the chunk.
         first = max(start - 1, 0)
@@ -271,8 +292,8 @@ class _CleanFile:
         got = read_at(self.path, first, room)
         text = text[: got + 2 * _MARGIN]
         text[:_MARGIN] = text[_MARGIN + got :] = 0
-        if first + got == self.size and text[_MARGIN + got - 1] != _LINE_FEED:
-            text[_MARGIN + got] = _LINE_FEED  # the last line may lack its end
+        if first + got == self.size and text[_MARGIN + got - 1] != LINE_FEED:
+            text[_MARGIN + got] = LINE_FEED  # the last line may lack its end
             got += 1
         begin, end = _MARGIN, _MARGIN + got
         if start or self.layout.header:
@@ -284,17 +305,16 @@ class _CleanFile:
         if begin >= end:
             none = np.empty(0, np.int64)
             return CleanRows([], none, none, np.empty(0), np.empty(0, np.uint64), none, none, text)
-        return self._fields(text, begin, end)
+        return self._fields(text, begin, end, find)
 
-    def _fields(self, text: Bytes, begin: int, end: int) -> CleanRows | None:
+    def _fields(self, text: Bytes, begin: int, end: int, find: Find) -> CleanRows | None:
         """Read whole lines; None if they are not clean."""
-        trec = self.layout.format == "trec"
-        fields = (_trec_fields if trec else _table_fields)(text, begin, end, self.layout)
+        words = _words(text)
+        fields = find(text, words, begin, end)
         if fields is None:
             return None
-        words = _words(text)
         query, doc, number = self.layout.places
-        numbers = read_decimals(text, words, fields.start(number), fields.end(number))
+        numbers = fields.numbers(text, words, number)
         if numbers is not None and self.single:  # before rows are left out by their numbers
             numbers = in_single(numbers)
         if numbers is None or (self.single and np.isinf(numbers).any()):
@@ -320,94 +340,8 @@ class _CleanFile:
 
 def _after_line(text: Bytes, place: int, end: int) -> int:
     """Return where the line after the one at a place begins; −1 if its end is not in the text."""
-    found = text[place : min(place + _LONGEST_LINE, end)].tobytes().find(_LINE_FEED)
+    found = text[place : min(place + _LONGEST_LINE, end)].tobytes().find(LINE_FEED)
     return place + found + 1 if found >= 0 else -1
-
-
-class _Fields(NamedTuple):
-    """Where the fields of some lines stand.
-
-    Attributes:
-        begin: of the first line.
-        ends: [line, field], the places of the delimiters and of the line feeds.
-        returns: how many bytes, 0 or 1, a line has before its line feed that are no field's.
-    """
-
-    begin: int
-    ends: Ints
-    returns: int = 0
-
-    def start(self, field: int) -> Ints:
-        """Return where a field begins in each line."""
-        if field:
-            following: Ints = self.ends[:, field - 1] + 1
-            return following
-        return np.concatenate(([self.begin], self.ends[:-1, -1] + 1))
-
-    def end(self, field: int) -> Ints:
-        """Return where it ends."""
-        ends: Ints = self.ends[:, field]
-        return ends - self.returns if field == self.ends.shape[1] - 1 else ends.copy()
-
-
-def _trec_fields(text: Bytes, begin: int, end: int, layout: Layout) -> _Fields | None:
-    """Find the fields of lines; None if one has not all, or blanks other than its delimiters."""
-    inside = text[begin:end]
-    edges = np.zeros(end, np.bool_)  # of what stands before, nothing is looked for
-    np.less_equal(inside, _SPACE, out=edges[begin:])
-    delimiters = int(np.count_nonzero(inside == ord(layout.delimiter)))
-    return _found(text, begin, edges, delimiters, layout)
-
-
-def _table_fields(text: Bytes, begin: int, end: int, layout: Layout) -> _Fields | None:
-    """Find the fields of lines; None if one has not all, or has blanks in them, or quotes."""
-    inside, delimiter = text[begin:end], ord(layout.delimiter)
-    edges = np.zeros(end, np.bool_)
-    np.equal(inside, delimiter, out=edges[begin:])
-    delimiters = int(np.count_nonzero(edges))
-    feeds = inside == _LINE_FEED
-    lines = np.count_nonzero(feeds)
-    returns = np.count_nonzero(inside == _RETURN)
-    blanks = lines + returns + (delimiters if delimiter <= _SPACE else 0)
-    if np.count_nonzero(inside <= _SPACE) != blanks or (inside == _QUOTE).any():
-        return None
-    edges[begin:] |= feeds
-    fields = _found(text, begin, edges, delimiters, layout)
-    if fields is None or not returns:
-        return fields
-    # Every line has a return at its end, and a field before it, or the file is not clean.
-    before = fields.ends[:, -1] - 1
-    if returns != lines or (text[before] != _RETURN).any():
-        return None
-    return None if (before == fields.ends[:, -2] + 1).any() else fields._replace(returns=1)
-
-
-def _found(
-    text: Bytes, begin: int, edges: Bools, delimiters: int, layout: Layout
-) -> _Fields | None:
-    """Find the fields between edges, delimiters and line feeds; None if a line has not all, or no UTF-8."""
-    if edges[begin] or (edges[1:] & edges[:-1]).any():
-        return None  # a field is empty
-    places, count = np.flatnonzero(edges), len(layout.names)
-    lines, rest = divmod(places.size, count)
-    # Each line has so many edges; the last is its end, and the others are delimiters.
-    if rest or delimiters != lines * (count - 1):
-        return None
-    ends = places.reshape(-1, count)
-    if (text[ends[:, -1]] != _LINE_FEED).any():
-        return None
-    inside = text[begin : edges.size]
-    if inside.max() > _LAST_ASCII and not _is_utf8(inside):
-        return None
-    return _Fields(begin, ends)
-
-
-def _is_utf8(text: Bytes) -> bool:
-    try:
-        text.tobytes().decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _words(text: Bytes) -> Words:

@@ -7,6 +7,7 @@ single numbers gives it.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,20 @@ _POWERS = 10.0 ** np.arange(_LONGEST)
 _LAST = np.array([(_FULL << np.uint64(8 * (8 - n))) if n else 0 for n in range(9)], np.uint64)
 
 
-def read_decimals(text: Bytes, words: Words, starts: Ints, ends: Ints) -> Floats | None:
+def read_decimal(written: bytes) -> float:
+    """Read one number; a ValueError says that it is none."""
+    if b"_" in written:  # which Python reads between digits
+        raise ValueError(written)
+    return float(written)
+
+
+def read_decimals(
+    text: Bytes,
+    words: Words,
+    starts: Ints,
+    ends: Ints,
+    read_one: Callable[[bytes], float] = read_decimal,
+) -> Floats | None:
     """Return the numbers (n,) that stand at some places of a text.
 
     Args:
@@ -46,6 +60,8 @@ def read_decimals(text: Bytes, words: Words, starts: Ints, ends: Ints) -> Floats
         words: the eight bytes from each place on.
         starts: (n,) where the numbers begin, at least 16.
         ends: (n,) where they end.
+        read_one: reads those, few, that are longer or have an exponent; a ValueError says that one
+            is no number.
 
     Returns None where one is no finite number, or many are longer than is read fast.
     """
@@ -73,16 +89,24 @@ def read_decimals(text: Bytes, words: Words, starts: Ints, ends: Ints) -> Floats
         return None
     for place in others.tolist():
         start = int(starts[place]) - int(signs[place] in (_PLUS, _MINUS))
-        written = text[start : ends[place]].tobytes()
-        if b"_" in written:  # which Python reads between digits
-            return None
         try:
-            numbers[place] = float(written)
+            numbers[place] = read_one(text[start : ends[place]].tobytes())
         except ValueError:
             return None
         if not math.isfinite(numbers[place]):
             return None
     return numbers
+
+
+def are_digits(words: Words, starts: Ints, ends: Ints) -> bool:
+    """Return whether nothing but digits stands at some places of a text, each from 16 on."""
+    lengths = ends - starts
+    for place in range(0, int(lengths.max(initial=0)), WORD):
+        # For short ones, it may lie before the text.
+        word = words[np.maximum(ends - place - WORD, 0)]
+        if not _valid(_digits(word, lengths - place)).all():
+            return False
+    return True
 
 
 def _digits(word: Words, count: Ints) -> Words:

@@ -103,9 +103,9 @@ class TableInput(Input):
 
     @property
     def _may_be_clean(self) -> bool:
-        """Whether it is a text of fields, with a column for each of query, doc and number."""
+        """Whether it is a text of lines, with a column for each of query, doc and number."""
         layout, kind = self._source.layout, self.kind
-        if self._source.file is None or layout.format not in ("trec", "table"):
+        if self._source.file is None or layout.format not in ("trec", "table", "jsonl"):
             return False
         plain = not kind.ascending and kind.implied is None and not layout.assessor
         return plain and layout.skip == 0 and min(layout.places) >= 0
