@@ -51,6 +51,7 @@ MEASURING = {
     ],
     "random_order": lambda **o: gf.judging.random_order(JUDGMENTS, ONE, **o).expected.tolist(),
     "report": lambda **o: gf.report(JUDGMENTS, RUNS, resamples=99, **o).scores["two"]["nDCG@10"],
+    "tune": lambda **o: gf.fusion.tune(JUDGMENTS, RUNS, k=[1, 60], folds=2, **o).held_out,
 }
 WITHOUT_DIALECT = {
     "evaluate_subtopics": lambda **o: gf.subtopics.evaluate_subtopics(SUBTOPICS, ONE, **o)[
@@ -61,6 +62,8 @@ WITHOUT_DIALECT = {
 }
 READING = {
     "check": lambda **o: gf.check(JUDGMENTS, RUNS, **o).summary,
+    "fuse": lambda **o: dict(gf.fuse(RUNS, **o)),
+    "write_fused": lambda path, **o: gf.fusion.write_fused(RUNS, path / "f.run", **o),
     "read_subtopics": lambda **o: gf.subtopics.read_subtopics(SUBTOPICS, **o),
     "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
@@ -207,7 +210,8 @@ def test_a_dialect_is_refused_where_it_has_no_place(name):
         WITHOUT_DIALECT[name](dialect="trec_eval-9")
 
 
-@pytest.mark.parametrize("name", MEASURING)
+# `tune` fuses the chunks themselves, as `fuse` does, and folds what comes of it.
+@pytest.mark.parametrize("name", [each for each in MEASURING if each != "tune"])
 def test_chunks_are_folded_by_every_function_that_measures(name, monkeypatch):
     """Each document comes as two chunks; the better of them is the document."""
     expected = MEASURING[name]()
