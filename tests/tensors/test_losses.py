@@ -19,6 +19,7 @@ import gainful as gf  # noqa: E402
 from gainful.tensors.losses import flat_lists  # noqa: E402
 from gainful.tensors.losses import training_lists as loss_lists  # noqa: E402
 from gainful.tensors.losses.array_operations import BLOCK  # noqa: E402
+from gainful.tensors.losses.jax_operations import JaxOperations  # noqa: E402
 
 L = gf.losses
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
@@ -75,6 +76,8 @@ FORMULAS |= {
 @cutoffs
 def test_pytorch_and_jax_compute_the_formula(row, k, block, monkeypatch):
     monkeypatch.setattr(loss_lists, "BLOCK", block)
+    if block != BLOCK:
+        monkeypatch.setattr(JaxOperations, "kept_blocks", 1)
     drawn = row.draw(SCORES.shape)
     values, slopes = [], []
     for at, (s, y) in enumerate(zip(SCORES.tolist(), LABELS.tolist(), strict=True)):

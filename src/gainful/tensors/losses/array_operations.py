@@ -15,7 +15,13 @@ BLOCK = 2**20
 
 
 class Operations(Protocol):
-    """What a framework does for the losses; last axes unless said otherwise."""
+    """What a framework does for the losses; last axes unless said otherwise.
+
+    `kept_blocks` says up to how many blocks of pairs are kept for a gradient, all at once, rather than
+    computed a second time.
+    """
+
+    kept_blocks: int
 
     def computes_at_once(self, scores: Array) -> bool:
         """Return whether operations are carried out as they are called, on plain tensors."""
@@ -53,8 +59,8 @@ class Operations(Protocol):
     def exp(self, values: Array) -> Array:
         """e^x."""
 
-    def expm1(self, values: Array) -> Array:
-        """e^x − 1, exact near 0."""
+    def exp2m1(self, values: Array) -> Array:
+        """2^x − 1, exact for whole numbers, and to all digits near 0; without gradient in JAX."""
 
     def log(self, values: Array) -> Array:
         """Return the natural logarithm."""
@@ -68,6 +74,9 @@ class Operations(Protocol):
     def softplus(self, values: Array) -> Array:
         """ln(1 + e^x), exact at both ends."""
 
+    def at_least(self, values: Array, least: float) -> Array:
+        """Put a number in the place of lower ones; a NaN stays."""
+
     def highest(self, values: Array, axis: int) -> Array:
         """Return the maximum, with its axis kept, without gradient."""
 
@@ -79,6 +88,9 @@ class Operations(Protocol):
 
     def descending(self, values: Array, then: Array | None = None) -> Array:
         """Return the indices from high to low; equal values by `then`, or in the order given."""
+
+    def from_high_to_low(self, values: Array) -> Array:
+        """Sort; a NaN stands anywhere."""
 
     def take(self, values: Array, indices: Array) -> Array:
         """Take along the last axis, one row of indices for each row."""
@@ -157,6 +169,13 @@ class Operations(Protocol):
         self, scores: Array, gains: Array, counts: Array, **options: Any
     ) -> Array | None:
         """Return relaxed sorted gains by fused kernels; None where there are none for these."""
+
+    def falls_by_rank(self, s: Array, deep: int) -> Array | None:
+        """Return how far items j are from the first ranks i, [list, rank, item].
+
+        That is Σ |s_t − s_j| + |s_u − s_j| over neighbours t and u from i to j, of scores [list, item]
+        from high to low. None where sums over the items of a row take less time.
+        """
 
     def with_gradient(
         self, value: Callable[..., Array], pullback: Callable[..., Array], *arrays: Array

@@ -14,8 +14,7 @@ def gains_of(ops: Operations, labels: Array, gain: Gain) -> Array:
     if gain.function is not None:
         return ops.floats(gains_by_function(gain, labels), labels)
     if gain.form == "exp2":
-        # 2^y is exact for whole labels, and 2^y − 1 loses digits for small ones.
-        return ops.where(labels % 1 == 0, 2.0**labels - 1, ops.expm1(labels * math.log(2)))
+        return ops.exp2m1(labels)
     if gain.form == "binary":
         return ops.floats(labels > 0, labels)
     if gain.form == "linear":

@@ -105,9 +105,9 @@ def listnet(scores: Array, labels: Any, mask: Any = None, **common: Unpack[Commo
     def formula(lists: TrainingLists, _: Array | None) -> Array:
         ops = lists.ops
         labels = below_highest(ops, lists.labels, lists.mask)
-        logs = labels - lists.logsumexp(labels, lists.mask)
-        shares = ops.where(lists.mask, ops.exp(ops.where(lists.mask, logs, 0.0)), 0.0)
-        return _cross_entropy(lists, shares)
+        powers = ops.where(lists.mask, ops.exp(ops.where(lists.mask, labels, 0.0)), 0.0)
+        total = powers.sum(-1)[:, None]
+        return _cross_entropy(lists, powers / ops.where(total > 0, total, 1.0))
 
     return listwise("listnet", formula, scores, labels, mask, without_gain(common))
 
@@ -192,8 +192,8 @@ def _drawn(lists: Arranged, shape: tuple[int, ...], gamma: Any, generator: Any) 
 def _cross_entropy(lists: TrainingLists, shares: Array) -> Array:
     ops = lists.ops
     scores = below_highest(ops, lists.scores, lists.mask)
-    surprise = lists.logsumexp(scores, lists.mask) - scores
-    found = (shares * ops.where(lists.mask, surprise, 0.0)).sum(-1)
+    # Σ φ_i·(L − s_i), in two sums of one sign: that takes fewer passes, forward and backward.
+    found = shares.sum(-1) * lists.log_of_sum(scores)[:, 0] - (shares * scores).sum(-1)
     # Beyond the type, it is not known.
     return found * ops.where(found - found == 0, 1.0, math.nan)
 

@@ -194,7 +194,7 @@ def _ranked(lists: TrainingLists, options: Mapping[str, Any]) -> tuple[Items, Ar
     scores, labels, shares = (
         ops.take(each, order) for each in (lists.scores, lists.labels, lists.shares)
     )
-    ranks, valid = places + 0 * labels, places <= lists.counts[:, None]
+    ranks, valid = places[None, :], places <= lists.counts[:, None]
     fused = ops.fused_pairs(
         (scores, labels, shares, valid),
         lists.worth(ops.counting(lists.width + 1, lists.scores)),

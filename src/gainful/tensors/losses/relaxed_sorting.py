@@ -87,8 +87,8 @@ def sorted_gains(lists: TrainingLists, tau: float, iterations: int, deep: int) -
     fused = ops.fused_sorting(s, gains, counts, tau=tau, iterations=iterations, deep=deep)
     if fused is not None:
         return fused
-    size = max(1, BLOCK // (deep * lists.width))
-    small = len(s) * deep * lists.width <= min(BLOCK, _HELD)
+    small = _is_small(ops, len(s) * deep * lists.width)
+    size = max(1, len(s) if small else BLOCK // (deep * lists.width))
 
     def value(*given: Array) -> tuple[Array, ...]:
         def some(s: Array, gains: Array, counts: Array) -> tuple[Array, ...]:
@@ -108,6 +108,11 @@ def sorted_gains(lists: TrainingLists, tau: float, iterations: int, deep: int) -
         return ops.by_lists(some, size, *given)[0]
 
     return ops.with_kept_gradient(value, pullback, s, gains, counts)
+
+
+def _is_small(ops: Operations, pairs: int) -> bool:
+    """Return whether so many pairs are computed at once and kept for the gradient."""
+    return pairs <= min(ops.kept_blocks * BLOCK, _HELD)
 
 
 class _Relaxation:
@@ -136,20 +141,30 @@ class _Relaxation:
     ) -> None:
         self.ops, self.tau, self._s, self._counts = ops, tau, s, counts
         self.items = ops.counting(int(s.shape[1]), s)
-        self.ranks = ops.counting(deep, s) + 0 * s[:, :1]
+        self.ranks = ops.counting(deep, s) + 0 * counts
         self.there = self.items <= counts
-        width = int(s.shape[1])
-        self._size = max(1, BLOCK // max(1, int(s.shape[0]) * width))
+        lists, width = (int(size) for size in s.shape)
+        small = _is_small(ops, lists * deep * width)
+        self._size = max(1, deep if small else BLOCK // max(1, lists * width))
         self.whole = whole
         if whole is None and deep * width <= _HELD:
-            self.whole = ops.by_rows(self._rows, self._size, self.ranks)
+            falls = ops.falls_by_rank(s, deep) if small else None
+            self.whole = (
+                ops.by_rows(self._rows, self._size, self.ranks)
+                if falls is None
+                else self._powers(self.ranks, falls)
+            )
 
     def _rows(self, ranks: Array) -> Array:
         """Return K, [list, rank, item]."""
+        return self._powers(ranks, self._fall(ranks[:, :, None]))
+
+    def _powers(self, ranks: Array, falls: Array) -> Array:
+        """Return K from −τ·L, both [list, rank, item]."""
         ops = self.ops
         valid = self.there[:, None, :] & (ranks <= self._counts)[:, :, None]
-        fall = ops.where(valid, self._fall(ranks[:, :, None]), 0.0)
-        return ops.where(valid, ops.exp(-fall / self.tau), 0.0)
+        falls = ops.where(valid, falls, 0.0)
+        return ops.where(valid, ops.exp(-falls / self.tau), 0.0)
 
     def _fall(self, ranks: Array) -> Array:
         """Return −τ·L, [list, rank i, item j].

@@ -1,6 +1,7 @@
 """Losses that put a smooth or an expected rank in the place of the rank."""
 
 import math
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 from gainful.tensors.gpu_support import fusible
@@ -13,6 +14,7 @@ from gainful.tensors.losses.training_lists import (
     Arranged,
     TrainingLists,
     around_middle,
+    pairs_are_kept,
     reduced,
     rows_of_pairs,
 )
@@ -162,36 +164,68 @@ def _approx(lists: TrainingLists, scores: Array, temperature: float) -> Array:
 
 def approximate_ranks(ops: Operations, scores: Array, mask: Array, temperature: float) -> Array:
     """Return 1 + Σ_{j≠i} σ((s_j − s_i)/T), [list, item], differentiable, some rows at a time."""
-    size = rows_of_pairs(scores)
     fused = ops.fused_ranks(scores, mask, temperature)
     if fused is not None:
         return fused
+    pairs = _Pairs(ops, temperature, rows_of_pairs(scores))
+    if pairs_are_kept(ops, scores):
+        return ops.with_kept_gradient(pairs.ranks_and_chances, pairs.pullback_kept, scores, mask)
+    return ops.with_gradient(pairs.ranks, pairs.pullback, scores, mask)
 
-    def levels(s: Array, valid: Array) -> Array:
-        # Divided here and not pair by pair. Only differences count, and next to 0 they keep their
-        # digits; what is no item is so low that it stands above none.
-        return ops.where(valid, around_middle(ops, s, valid) / temperature, ops.lowest(s))
 
-    def value(s: Array, valid: Array) -> Array:
-        every = levels(s, valid)
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Chances that items stand above others, all at once or `size` rows at a time."""
+
+    ops: Operations
+    temperature: float
+    size: int
+
+    def ranks(self, s: Array, valid: Array) -> Array:
+        """Return approximate ranks [list, item]."""
+        every = self._levels(s, valid)
 
         def rows(own: Array) -> Array:
-            return ops.sigmoid(every[:, None, :] - own[:, :, None]).sum(-1)
+            return self._chances(every, own).sum(-1)
 
-        # An item counts itself as half above itself: ½ more makes the 1.
-        return ops.where(valid, ops.by_rows(rows, size, every) + 0.5, 1.0)
+        return self._from_sums(self.ops.by_rows(rows, self.size, every), valid)
 
-    def pullback(slopes: Array, s: Array, valid: Array) -> Array:
-        # grad_i = (1/T) Σ_j σ'((s_j − s_i)/T)·(c_j − c_i), c the derivative by the rank.
-        every = levels(s, valid)
+    def pullback(self, slopes: Array, s: Array, valid: Array) -> Array:
+        """Return the gradient by the scores from that by the ranks."""
+        every = self._levels(s, valid)
 
         def rows(own: Array, slope: Array) -> Array:
-            above = ops.sigmoid(every[:, None, :] - own[:, :, None])
-            return (above * (1 - above) * (slopes[:, None, :] - slope[:, :, None])).sum(-1)
+            return self._slopes(self._chances(every, own), slopes, slope)
 
-        return ops.where(valid, ops.by_rows(rows, size, every, slopes) / temperature, 0.0)
+        return self.ops.where(valid, self.ops.by_rows(rows, self.size, every, slopes), 0.0)
 
-    return ops.with_gradient(value, pullback, scores, mask)
+    def ranks_and_chances(self, s: Array, valid: Array) -> tuple[Array, Array]:
+        """Return the ranks, and all chances [list, item, item] for the gradient."""
+        every = self._levels(s, valid)
+        above = self._chances(every, every)
+        return self._from_sums(above.sum(-1), valid), above
+
+    def pullback_kept(self, slopes: Array, above: Array, _: Array, valid: Array) -> Array:
+        """Return the gradient by the scores from that by the ranks and the chances."""
+        return self.ops.where(valid, self._slopes(above, slopes, slopes), 0.0)
+
+    def _levels(self, s: Array, valid: Array) -> Array:
+        # Divided here and not pair by pair. Only differences count, and next to 0 they keep their
+        # digits; what is no item is so low that it stands above none.
+        ops = self.ops
+        return ops.where(valid, around_middle(ops, s, valid) / self.temperature, ops.lowest(s))
+
+    def _chances(self, every: Array, own: Array) -> Array:
+        return self.ops.sigmoid(every[:, None, :] - own[:, :, None])
+
+    def _from_sums(self, sums: Array, valid: Array) -> Array:
+        # An item counts itself as half above itself: ½ more makes the 1.
+        return self.ops.where(valid, sums + 0.5, 1.0)
+
+    def _slopes(self, above: Array, slopes: Array, slope: Array) -> Array:
+        # grad_i = (1/T) Σ_j σ'((s_j − s_i)/T)·(c_j − c_i), c the derivative by the rank.
+        spread = slopes[:, None, :] - slope[:, :, None]
+        return (above * (1 - above) * spread).sum(-1) / self.temperature
 
 
 def _fused(scores: Any, labels: Any, mask: Any, common: Common, temperature: float) -> Any | None:

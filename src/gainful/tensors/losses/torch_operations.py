@@ -1,5 +1,6 @@
 """The operations of the losses in PyTorch."""
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -61,6 +62,8 @@ class _WithKeptGradient(torch.autograd.Function):
 class TorchOperations:
     """PyTorch, on whatever device the scores are."""
 
+    kept_blocks = 1
+
     def computes_at_once(self, scores: Tensor) -> bool:
         """Return whether operations are carried out as they are called, on plain tensors."""
         return (
@@ -119,9 +122,9 @@ class TorchOperations:
         """e^x."""
         return torch.exp(values)
 
-    def expm1(self, values: Tensor) -> Tensor:
-        """e^x − 1, exact near 0."""
-        return torch.expm1(values)
+    def exp2m1(self, values: Tensor) -> Tensor:
+        """2^x − 1: a power is exact for whole numbers, and loses digits near 0."""
+        return torch.where(values % 1 == 0, 2.0**values - 1, torch.expm1(values * math.log(2)))
 
     def log(self, values: Tensor) -> Tensor:
         """Return the natural logarithm."""
@@ -138,6 +141,10 @@ class TorchOperations:
     def softplus(self, values: Tensor) -> Tensor:
         """ln(1 + e^x); PyTorch's own softplus gives up above 20."""
         return -torch.nn.functional.logsigmoid(-values)
+
+    def at_least(self, values: Tensor, least: float) -> Tensor:
+        """Put a number in the place of lower ones."""
+        return values.clamp_min(least)
 
     def highest(self, values: Tensor, axis: int) -> Tensor:
         """Return the maximum, with its axis kept, without gradient."""
@@ -157,6 +164,10 @@ class TorchOperations:
             order = self.descending(then)
             return self.take(order, self.descending(self.take(values, order)))
         return torch.argsort(values.detach(), dim=-1, descending=True, stable=True)
+
+    def from_high_to_low(self, values: Tensor) -> Tensor:
+        """Sort by way of the order, so that a gradient goes back by it."""
+        return self.take(values, self.descending(values))
 
     def take(self, values: Tensor, indices: Tensor) -> Tensor:
         """Take along the last axis."""
@@ -329,6 +340,9 @@ class TorchOperations:
 
         found: Tensor = sorted_gains(scores, gains, counts, **options)
         return found
+
+    def falls_by_rank(self, *_: Any) -> None:
+        """Return None: sums over a row are one operation."""
 
     # Compiled, every block would be written out, hundreds of them for a long list.
     @torch.compiler.disable  # type: ignore[untyped-decorator]

@@ -149,15 +149,13 @@ class TrainingLists:
             return -dcg
         return self.ops.where(self.gainful, 1 - dcg / self.ideal, 0.0)
 
-    def logsumexp(self, values: Array, valid: Array, axis: int = -1) -> Array:
-        """Return ln Σ e^x over what is valid, its axis kept; 0 where nothing is."""
+    def log_of_sum(self, below: Array) -> Array:
+        """Return ln Σ e^x [list, 1] of numbers `below_highest`; 0 where there are no items."""
         ops = self.ops
-        top = ops.highest(ops.where(valid, values, ops.lowest(values)), axis)
         # The mask comes before the exponential, so that what it hides cannot overflow.
-        terms = ops.where(valid, ops.exp(ops.where(valid, values - top, 0.0)), 0.0)
-        total = terms.sum(axis)[..., None] if axis == -1 else terms.sum(axis)[:, None, :]
-        some = total > 0
-        return ops.where(some, ops.log(ops.where(some, total, 1.0)) + top, 0.0)
+        terms = ops.where(self.mask, ops.exp(ops.where(self.mask, below, 0.0)), 0.0)
+        total = terms.sum(-1)[:, None]
+        return ops.log(ops.where(total > 0, total, 1.0))
 
 
 def reduced(
@@ -214,8 +212,15 @@ def weights_of(
 
 def rows_of_pairs(scores: Array) -> int:
     """Return how many rows of the pairs of scores [list, item] are held at a time."""
-    pairs = int(max(1, math.prod(scores.shape)))
-    return max(1, min(int(scores.shape[1]), BLOCK // pairs))
+    pairs, width = int(max(1, math.prod(scores.shape))), max(1, int(scores.shape[1]))
+    blocks = -(-width // max(1, BLOCK // pairs))
+    return -(-width // blocks)  # all blocks of about the same size, so that none is mostly empty
+
+
+def pairs_are_kept(ops: Operations, scores: Array) -> bool:
+    """Return whether all pairs of scores [list, item] are kept for the gradient."""
+    lists, width = (int(size) for size in scores.shape)
+    return lists * width * width <= ops.kept_blocks * BLOCK
 
 
 def below_highest(ops: Operations, values: Array, mask: Array) -> Array:
@@ -224,8 +229,7 @@ def below_highest(ops: Operations, values: Array, mask: Array) -> Array:
     Only differences count in a softmax, and next to 0 they are not lost in the digits of a shift.
     """
     below = values - ops.highest(ops.where(mask, values, ops.lowest(values)), -1)
-    lowest = ops.lowest(values)
-    return ops.where(below < lowest, lowest, below)
+    return ops.at_least(below, ops.lowest(values))
 
 
 def around_middle(ops: Operations, values: Array, mask: Array) -> Array:
@@ -252,13 +256,17 @@ def read_lists(
     # What is masked may be NaN: it goes before anything is computed from it.
     clean = ops.where(mask, arrange(given), 0.0)
     grades = ops.where(mask, arrange(grades), 0.0)
-    gains = ops.where(mask, gains_of(ops, grades, read_gain(common.get("gain", "exp2"))), 0.0)
-    odd = (clean - clean != 0) | (grades != grades) | (gains != gains)  # ∞ − ∞ is NaN
+    gain = read_gain(common.get("gain", "exp2"))
+    gains = ops.where(mask, gains_of(ops, grades, gain), 0.0)
     k = common.get("k")
     k = None if k is None else read_cutoff(k)
     discount = read_discount(common.get("discount", "log"))
     base = read_base(common.get("base", DEFAULT_BASE))
-    unknown = ops.floats(odd, clean).sum(-1) > 0
+    unknown = (clean - clean).sum(-1) != 0  # ∞ − ∞ is NaN
+    # A gain by formula is NaN where its label is; others may give a number for it.
+    for values in (gains,) if gain.form in ("exp2", "linear") else (grades, gains):
+        top = ops.highest(values, -1)[:, 0]  # NaN where one is
+        unknown = unknown | (top != top)
     best, positive = ops.floats(unknown, clean) * 0 + 1, unknown | ~unknown
     if ideal:
         best, positive = ideal_of(ops, gains, mask, (discount, base, k))
@@ -287,7 +295,7 @@ def ideal_of(
 ) -> tuple[Array, Array]:
     """Return the DCG of the best order [list], 1 where it is not positive, and where it is."""
     discount, base, k = rule
-    best = ops.take(gains, ops.descending(ops.where(mask, gains, -math.inf)))
+    best = ops.from_high_to_low(ops.where(mask, gains, -math.inf))
     places = ops.counting(int(gains.shape[1]), gains)
     worth = discounts_of(ops, places, discount, base)
     worth = worth if k is None else ops.where(places <= k, worth, 0.0)
