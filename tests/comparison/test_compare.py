@@ -9,6 +9,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import gainful as gf
+from gainful.comparison.paired_scores import Paired
 
 MEASURES = ["nDCG@5", "P@3", "RR"]
 STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
@@ -414,3 +415,35 @@ def test_what_nobody_asks_for_is_not_computed(monkeypatch):
     assert {*difference.tests} >= {"t", "randomisation", "wilcoxon", "sign"}
     with pytest.raises(KeyError):
         difference.tests["none"]
+
+
+@pytest.mark.parametrize("digits", [1, 2, 12])
+def test_the_queries_that_moved_most_are_the_first_of_all_in_order(digits):
+    rng = np.random.default_rng(digits)
+    values = rng.random((60, 5)).round(digits)  # with one digit many tie
+    values[:57, 4] = values[:57, 3]  # three queries moved
+    tables = {
+        f"s{at}": {f"q{query:02}": one for query, one in enumerate(column)}
+        for at, column in enumerate(values.T.tolist())
+    }
+    found = gf.comparison.compare_scores(tables, pairs="all", resamples=20)
+    for each in found.differences:
+        base, run = (values[:, int(name[1:])] for name in (each.base, each.run))
+        apart = np.where(np.abs(run - base) < 1e-14, 0, run - base)
+        order = [at for at in np.argsort(-np.abs(apart), kind="stable")[:5] if apart[at]]
+        assert [one.query for one in each.moved] == [f"q{at:02}" for at in order]
+        assert [one.base for one in each.moved] == base[order].tolist()
+        assert (each.wins, each.losses) == ((apart > 0).sum(), (apart < 0).sum())
+
+
+def test_differences_of_pairs_are_those_of_each_pair():
+    values = np.random.default_rng(5).random((40, 4, 2)).round(1)
+    values[:, 1] = values[:, 0] * (1 + 3e-16)  # but for rounding the same
+    values[:, 2, 0] *= 1e12
+    paired = Paired(("a", "b", "c", "d"), ("x", "y"), tuple(map(str, range(40))), values)
+    rows, pairs = np.arange(3, 39), [(0, 1), (2, 1), (3, 0), (2, 3)]
+    for measure in (0, 1):
+        found = paired.apart_in_pairs(rows, pairs, measure)
+        expected = [paired.apart(rows, base, run, measure) for base, run in pairs]
+        assert np.array_equal(found, expected)
+        assert not found[0].any()

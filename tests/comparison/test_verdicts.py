@@ -1,5 +1,9 @@
 """What is decided, and in which words."""
 
+import copy
+import dataclasses
+import pickle
+
 import numpy as np
 import pytest
 from generated_runs import moved, normal, quick, scores, without_nan
@@ -10,7 +14,8 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
 import gainful as gf
-from gainful.comparison.verdict import equivalence
+import gainful.comparison.verdict
+from gainful.comparison.verdict import Verdict, equivalence
 from gainful.plotting.specifications import VERDICTS
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.joint_tests import anova_tukey, max_t
@@ -424,3 +429,79 @@ def test_where_tukey_is_undefined_for_one_measure_both_ways_are_named():
     assert any(noted in note for note in found.notes())
     told = "(Tukey HSD, and randomisation test with Holm correction over 4 comparisons, p < 0.05)"
     assert told in found.systems_table().caption
+
+
+# --- when it is asked for
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """How many queries would decide: a list of what was searched for."""
+    asked = []
+    search = gainful.comparison.verdict.queries_needed
+
+    def counted(*given):
+        asked.append(given)
+        return search(*given)
+
+    monkeypatch.setattr(gainful.comparison.verdict, "queries_needed", counted)
+    return asked
+
+
+def many():
+    """Fifty-five comparisons of systems that hardly differ."""
+    return {
+        f"r{at}": moved(normal(0.002 * at, sd=0.1 + at / 100, seed=at))["new"] for at in range(11)
+    }
+
+
+def test_sentences_are_made_when_they_are_asked_for(searches):
+    found = quick(many(), pairs="all")
+    assert len(found.differences) == 55
+    assert [each.verdict.word for each in found.differences] == ["no decision"] * 55
+    found.gate("Δ value < -5")
+    found.systems_table()
+    assert not searches
+    assert "… and 35 more verdicts" in str(found)
+    assert len(searches) == 20  # as many as are shown
+    first = found.verdicts
+    assert len(searches) == 55
+    assert found.verdicts == first
+    assert found.to_dict()["differences"][30]["sentence"] == first[30]
+    assert len(searches) == 55  # each once
+
+
+@pytest.mark.parametrize("word", CASES)
+def test_a_verdict_is_the_same_before_and_after_it_is_asked(word):
+    differences, options = CASES[word]
+
+    def fresh():
+        return quick(moved(differences), **options).differences[0].verdict
+
+    asked = fresh()
+    plain = Verdict(word, asked.sentence, asked.queries_needed)
+    assert fresh() == plain == asked
+    assert repr(fresh()) == repr(plain)
+    assert str(fresh()) == str(plain)
+    assert hash(fresh()) == hash(plain)
+    assert fresh().to_dict() == plain.to_dict()
+    assert dataclasses.asdict(fresh()) == dataclasses.asdict(plain)
+    assert dataclasses.replace(fresh(), word="x") == dataclasses.replace(plain, word="x")
+    assert fresh()._repr_html_() == plain._repr_html_()
+    assert pickle.dumps(fresh()) == pickle.dumps(plain)
+    back = pickle.loads(pickle.dumps(fresh()))  # noqa: S301
+    for made in (back, copy.copy(fresh()), copy.deepcopy(fresh())):
+        assert made == plain
+        assert (made.sentence, made.queries_needed) == (plain.sentence, plain.queries_needed)
+    with pytest.raises(AttributeError, match="because"):
+        _ = fresh().because
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        fresh().sentence = "none"
+
+
+def test_a_verdict_does_not_keep_what_was_told_of_progress():
+    told = []
+    found = quick(many(), pairs="all", progress=lambda share, name: told.append((share, name)))
+    before = len(told)
+    assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301
+    assert len(told) == before

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import math
 import sys
 
 import numpy as np
@@ -157,6 +158,18 @@ def test_columns_of_many_types():
     assert table.texts("whole") == ["1", None]
     numeric = {name for name in table.columns if table.is_numeric(name)}
     assert numeric == {"whole", "half", "price"}
+
+
+def test_plain_numbers_read_as_any_other():
+    nan, infinite = math.nan, math.inf
+    rows = [{"qid": "a", "x": 0.5, "y": 0.5, "z": 1.5, "n": nan}, {"qid": "b", "y": infinite}]
+    rows += [{"qid": "c", "x": nan, "y": 1.0, "z": "2", "n": nan}]
+    table = read_queries(rows, "t")
+    np.testing.assert_array_equal(table.numbers("x"), [0.5, nan, nan])
+    np.testing.assert_array_equal(table.numbers("z"), [1.5, nan, 2])
+    assert [name for name in "xyzn" if table.is_numeric(name)] == ["x", "z", "n"]
+    with pytest.raises(InputError, match=r"'b'.* a finite number as 'y', found inf"):
+        table.numbers("y")
 
 
 def test_columns_that_some_records_lack_and_values_of_numpy():

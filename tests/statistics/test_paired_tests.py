@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import gainful as gf
-from gainful.statistics.moments import exact_mean, moments
+from gainful.statistics.moments import exact_mean, moments, moments_of_columns
 from gainful.statistics.paired_tests import (
     TESTS,
     bootstrap_test,
     paired_t,
+    sides,
     sign_flips,
     sign_test,
     signs,
@@ -237,6 +238,34 @@ def test_a_margin_makes_ties_of_signs(tenths, margin):
 def test_a_margin_that_is_none(tie):
     with pytest.raises(gf.errors.InputError, match="tie: expected a number from 0"):
         sign_test([0.1, 0.2], tie=tie)
+
+
+@pytest.mark.parametrize("tie", [0.0, 0.05, 0.3, 1e301])
+def test_sides_are_the_signs_of_each_column(tie):
+    rng = np.random.default_rng(3)
+    table = rng.normal(0, 0.2, (30, 150)) * 10.0 ** rng.integers(-9, 9, 150)  # more than a block
+    table[:, :50] = (rng.integers(0, 9, (30, 50)) + 7) / 10 - 0.7
+    table[:, 70] = 0
+    table[1:, 71] = 0
+    found = sides(table, tie=tie)
+    for place, column in enumerate(table.T):
+        known = signs(column, tie=tie)
+        assert found.above[place] == (known > 0).sum()
+        assert found.below[place] == (known < 0).sum()
+        assert found.changed[place] == (signs(column) != 0).sum()
+        assert np.sign(found.lean[place]) == np.sign(TESTS["t"].leans(column, tie))
+
+
+@pytest.mark.parametrize("queries", [1, 2, 30])
+def test_columns_are_tested_as_each_alone(queries):
+    rng = np.random.default_rng(queries)
+    table = rng.normal(0.1, 0.2, (queries, 6))
+    table[:, 1], table[:, 2] = 0, 0.25
+    table[:, 3] = 0
+    table[0, 3] = 5e-324  # its spread is below the smallest number
+    assert moments_of_columns(table) == tuple(moments(column) for column in table.T)
+    assert TESTS["t"](table) == tuple(paired_t(column) for column in table.T)
+    assert [each.p for each in TESTS["t"](table)][1] == 1
 
 
 @pytest.mark.parametrize("largest", [5e-324, 1e-310, 1e-20, 1.0, 1e300])

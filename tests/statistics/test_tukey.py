@@ -12,9 +12,9 @@ from statsmodels.stats.anova import anova_lm
 
 import gainful as gf
 from gainful.statistics.distributions import range_upper
-from gainful.statistics.joint_tests import _orders, _places, _ranges, anova_tukey, tukey
+from gainful.statistics.joint_tests import _Orders, _ranges, anova_tukey, tukey
 from gainful.statistics.paired_tests import sign_flips
-from gainful.statistics.resampling import Draws
+from gainful.statistics.resampling import Draws, Purpose
 
 
 def all_assignments(whole):
@@ -43,12 +43,61 @@ def test_the_share_over_all_assignments(shape, seed):
 
 
 def test_every_order_is_as_likely():
-    orders = _orders(np.random.default_rng(3), _places(2, 300_000, 3))
-    for query, places in enumerate(orders):
-        assert np.array_equal(np.sort(places, axis=1)[0], np.arange(3) + 3 * query)
-        found = np.unique((places - 3 * query) @ [9, 3, 1], return_counts=True)[1]
+    orders = _Orders(2, 300_000, 3, 1).draw(np.random.default_rng(3), 2)
+    for places in orders:
+        assert (np.sort(places, axis=1) == np.arange(3)).all()
+        found = np.unique(places @ [9, 3, 1], return_counts=True)[1]
         assert found.size == 6
         assert stats.chisquare(found).pvalue > 0.001
+
+
+@pytest.mark.parametrize(
+    ("queries", "systems", "measures", "resamples"),
+    [(1, 2, 1, 40), (23, 2, 3, 1_001), (7, 3, 5, 600), (61, 20, 3, 501), (9, 33, 2, 30),
+     (3, 512, 1, 140), (3, 513, 2, 140), (2, 1_500, 1, 50)],
+)  # fmt: skip
+def test_the_order_is_that_of_one_number_of_64_bits_for_each_system(
+    queries, systems, measures, resamples
+):
+    # Literally, block by block: so a seed gives the same p as ever.
+    units = np.random.default_rng(7).integers(0, 1 << 40, (queries, systems, measures)) * 1.0
+    size = min(max((1 << 16) // systems, 1), 500)
+    expected = []
+    for block, start in enumerate(range(0, resamples, size)):
+        count = min(size, resamples - start)
+        entropy = np.random.SeedSequence(11, spawn_key=(Purpose.TUKEY, block))
+        generator = np.random.Generator(np.random.PCG64(entropy))
+        sums = np.zeros((count, systems, measures))
+        for scores in units:
+            drawn = generator.integers(0, 1 << 64, (count, systems), np.uint64)
+            sums += scores[np.argsort(drawn, axis=1)]
+        expected.append(np.ptp(sums, axis=1))
+    assert np.array_equal(_ranges(units, Draws(resamples, 11)), np.concatenate(expected))
+
+
+class Given:
+    """A generator that draws given numbers."""
+
+    def __init__(self, drawn):
+        self._drawn = drawn
+
+    def integers(self, _low, _high, shape, _kind):
+        assert shape == self._drawn.shape
+        return self._drawn
+
+
+@pytest.mark.parametrize("systems", [2, 5, 20, 40, 600])
+@pytest.mark.parametrize("bits", [1, 8, 31, 33, 45, 63])
+def test_numbers_whose_upper_bits_tie_are_ordered_by_all(systems, bits):
+    rng = np.random.default_rng(bits)
+    drawn = rng.integers(0, 1 << bits, (3, 50, systems), np.uint64) << np.uint64(64 - bits)
+    # Below what may tie, numbers that never do, in an order of their own.
+    free = min(64 - bits, 12)
+    drawn |= rng.permuted(np.tile(np.arange(systems, dtype=np.uint64), (3, 50, 1)), axis=2) & (
+        np.uint64((1 << free) - 1)
+    )
+    found = _Orders(3, 50, systems, 1).draw(Given(drawn), 3)
+    assert np.array_equal(found, np.argsort(drawn, axis=2, kind="stable"))
 
 
 def test_two_systems_are_flipped():

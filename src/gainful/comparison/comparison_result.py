@@ -153,9 +153,9 @@ class ComparisonResult(Result):
         if made > 1 and any(CORRECTIONS[name].changes for name in corrections):
             how += f", corrected over {made} comparisons ({' and '.join(corrections)})"
         interval = INTERVALS[self.settings.interval].title
-        sentences = list(self.verdicts[:_SENTENCES])
-        if len(self.verdicts) > _SENTENCES:
-            left = counted(len(self.verdicts) - _SENTENCES, "more verdict")
+        sentences = [each.verdict.sentence for each in self.differences[:_SENTENCES]]
+        if len(self.differences) > _SENTENCES:
+            left = counted(len(self.differences) - _SENTENCES, "more verdict")
             sentences.append(f"… and {left}")
         notes = [*sentences, "", f"{how}; interval by {interval}, of each difference alone"]
         return [*notes, f"settings: {self.settings}", *self.cautions(), *self.basis]

@@ -16,8 +16,8 @@ from gainful.comparison.settings import Settings
 from gainful.comparison.verdict import Grounds, Verdict, equivalence, verdict
 from gainful.statistics.corrections import CORRECTIONS, adjusted
 from gainful.statistics.intervals import INTERVALS, Interval, side_of_misses
-from gainful.statistics.moments import Moments, moments
-from gainful.statistics.paired_tests import TESTS, Outcome, lean_of_mean, signs
+from gainful.statistics.moments import Moments, moments_of_columns
+from gainful.statistics.paired_tests import TESTS, Outcome, Sides, lean_of_mean, sides
 from gainful.writing.result import Record
 
 Value = TypeVar("Value")
@@ -224,6 +224,7 @@ class _Columns:
         self.values, self.settings = values, settings
         self._outcomes: dict[str, Sequence[Outcome]] = {}
         self._intervals: dict[str, Sequence[Interval]] = {}
+        self._sides: Sides | None = None
 
     def outcome(self, test: str, column: int) -> Outcome:
         """Return what a test finds of a comparison; all columns are tested with the same draws."""
@@ -239,6 +240,13 @@ class _Columns:
             build = INTERVALS[method].build
             self._intervals[method] = build(self.values, settings.draws, settings.level)
         return self._intervals[method][column]
+
+    @property
+    def sides(self) -> Sides:
+        """On which side of 0 the differences of each comparison lie."""
+        if self._sides is None:
+            self._sides = sides(self.values, tie=self.settings.tie)
+        return self._sides
 
 
 @dataclass(slots=True)
@@ -343,12 +351,13 @@ def differences(
     if settings.margin is not None:
         margin = settings.margin
         claims = adjusted([equivalence(one.moments, margin) for one in flat], settings.adjustment)
+    quiet = replace(settings, progress=None)  # what is computed later tells nobody how far it is
     finished = iter(
         [
             _finish(
                 paired,
                 one,
-                settings,
+                quiet,
                 _Corrected(
                     WhenAsked(names, partial(tested, at)),
                     chosen[at],
@@ -362,8 +371,8 @@ def differences(
     )
     if settings.progress is not None:
         settings.progress(1.0)
-    for one in flat:  # what is computed from now on tells nobody how far it is
-        one.columns.settings = replace(settings, progress=None)
+    for one in flat:
+        one.columns.settings = quiet
     return [[next(finished) for _ in each] for each in found]
 
 
@@ -407,10 +416,10 @@ def _of_group(
     cube = paired.values[rows][:, :, measures]
     means = [[_mean(column) for column in one.T] for one in cube.swapaxes(0, 1)]
     keys = [(place, pair) for place in range(len(measures)) for pair in pairs]
-    columns = np.stack(
-        [paired.apart(rows, one, two, measures[m]) for m, (one, two) in keys], axis=1
-    )
-    held = _Columns(columns, settings)
+    # By comparison, so that the differences of each lie side by side.
+    apart = np.concatenate([paired.apart_in_pairs(rows, pairs, measure) for measure in measures])
+    held = _Columns(np.ascontiguousarray(apart.T), settings)
+    known = moments_of_columns(apart.T)
     joint = effect = np.full((cube.shape[1], *cube.shape[1:]), math.nan)
     test_scores = CORRECTIONS[settings.correction].test_scores
     if test_scores is not None:
@@ -427,8 +436,8 @@ def _of_group(
             base=cube[:, one, m],
             run=cube[:, two, m],
             means=(means[one][m], means[two][m]),
-            apart=columns[:, at],
-            moments=moments(columns[:, at]),
+            apart=apart[at],
+            moments=known[at],
             columns=held,
             column=at,
             joint=_known(joint[one, two, m]),
@@ -444,14 +453,15 @@ def _known(number: float) -> float | None:
 def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corrected) -> Difference:
     names = [paired.systems[place] for place in found.pair]
     p, test, correction = corrected.p, corrected.test, settings.adjustment
+    known, at = found.columns.sides, found.column
     leans = TESTS[test].leans
     if found.joint is not None:
         p, test, correction = found.joint, settings.correction, settings.correction
         leans = lean_of_mean
+    lean = float(known.lean[at]) if leans is lean_of_mean else leans(found.apart, settings.tie)
+    wins, losses = int(known.above[at]), int(known.below[at])
     measure = paired.measures[found.measure]
     interval = found.interval(settings.interval)
-    sides = signs(found.apart, tie=settings.tie)
-    changed = signs(found.apart) if settings.tie else sides
     grounds = Grounds(
         measure,
         names[0],
@@ -462,7 +472,7 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         correction,
         corrected.claim,
         corrected.comparisons,
-        contrary=leans(found.apart, settings.tie) * found.moments.mean <= 0,
+        contrary=lean * found.moments.mean <= 0,
     )
     return Difference(
         measure=measure,
@@ -482,10 +492,10 @@ def _finish(paired: Paired, found: _Found, settings: Settings, corrected: _Corre
         test=test,
         p=p,
         p_equivalent=corrected.claim,
-        wins=int((sides > 0).sum()),
-        ties=int((sides == 0).sum()),
-        losses=int((sides < 0).sum()),
-        changed=int((changed != 0).sum()),
+        wins=wins,
+        ties=found.moments.count - wins - losses,
+        losses=losses,
+        changed=int(known.changed[at]),
         moved=_moved(paired, found),
         verdict=verdict(grounds, settings),
     )
@@ -497,9 +507,11 @@ def _mean(values: Floats) -> float:
 
 def _moved(paired: Paired, found: _Found) -> tuple[MovedQuery, ...]:
     apart = np.abs(found.apart)
-    order = np.argsort(-apart, kind="stable")[:_MOVED]
+    # Only those that can be among the first are sorted.
+    least = np.partition(apart, -_MOVED)[-_MOVED] if apart.size > _MOVED else 0.0
+    some = np.flatnonzero((apart >= least) & (apart > 0))
+    order = some[np.argsort(-apart[some], kind="stable")[:_MOVED]]
     return tuple(
         MovedQuery(paired.queries[found.rows[at]], float(found.base[at]), float(found.run[at]))
         for at in order
-        if apart[at] > 0
     )

@@ -65,6 +65,18 @@ class Paired:
         largest = max(float(np.abs(one).max()), float(np.abs(two).max()))
         return np.where(np.abs(found) <= _ROUNDED * largest, 0.0, found)
 
+    def apart_in_pairs(
+        self, rows: NDArray[Any], pairs: Sequence[tuple[int, int]], measure: int
+    ) -> Floats:
+        """Return (pair, query), what `apart` gives for each pair of base and run."""
+        scores = np.ascontiguousarray(self.values[rows, :, measure].T)
+        bases, runs = np.array(pairs).T
+        found: Floats = scores[runs] - scores[bases]
+        largest = np.abs(scores).max(axis=1)
+        rounded = _ROUNDED * np.maximum(largest[bases], largest[runs])
+        found[np.abs(found) <= rounded[:, None]] = 0.0
+        return found
+
     def compared(self) -> "Paired":
         """Return only the queries that are compared under at least one measure."""
         some = np.flatnonzero(np.logical_or.reduce(self.kept, axis=1))

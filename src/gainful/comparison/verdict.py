@@ -1,6 +1,9 @@
 """What is decided about a difference, in one sentence, and what it would take to decide more."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from gainful.comparison.settings import Settings
 from gainful.rendering.table_formats import signed
@@ -15,8 +18,14 @@ _SMALLEST = 1e-6  # of the standard deviation: smaller would take more queries t
 _TINY_P = 0.0001
 
 
+class _WithLaterWords(Record):
+    """Has the place of the function that says the rest of a verdict; no field, and not pickled."""
+
+    __slots__ = ("_say",)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Verdict(Record):
+class Verdict(_WithLaterWords):
     """A decision about one comparison.
 
     Attributes:
@@ -28,6 +37,18 @@ class Verdict(Record):
     word: str
     sentence: str
     queries_needed: int | None = None
+
+    if not TYPE_CHECKING:  # to a type checker the fields are always there
+
+        def __getattr__(self, name):
+            # Python asks here for what `_said_later` left out.
+            if name not in ("sentence", "queries_needed"):
+                said = f"{type(self).__name__!r} object has no attribute {name!r}"
+                raise AttributeError(said, name=name, obj=self)
+            sentence, needed = self._say()
+            object.__setattr__(self, "queries_needed", needed)
+            object.__setattr__(self, "sentence", sentence)
+            return getattr(self, name)
 
     def __str__(self) -> str:
         return self.sentence
@@ -80,29 +101,40 @@ def equivalence(found: Moments, margin: float) -> float | None:
 
 
 def verdict(grounds: Grounds, settings: Settings) -> Verdict:
-    """Decide, and say why."""
-    mean = grounds.moments.mean
-    pair = f"{grounds.run} and {grounds.base}"
+    """Decide; the verdict says why when it is asked."""
+    word = "no decision"
     if settings.margin is not None and _below(grounds.p_equivalent, settings.alpha):
-        return Verdict(
-            "equivalent",
-            f"{grounds.measure}: {pair} are equivalent within {settings.margin:g} "
-            f"({_evidence(grounds, settings.adjustment, grounds.p_equivalent, 'p of equivalence')}).",
-        )
-    if _below(grounds.p, settings.alpha) and not grounds.contrary:
-        word = "better" if mean > 0 else "worse"
-        return Verdict(
-            word,
-            f"{grounds.measure}: {grounds.run} is {word} than {grounds.base} "
-            f"({_evidence(grounds, grounds.correction, grounds.p)}).",
-        )
+        word = "equivalent"
+    elif _below(grounds.p, settings.alpha) and not grounds.contrary:
+        word = "better" if grounds.moments.mean > 0 else "worse"
+    return _said_later(word, partial(_said, word, grounds, settings))
+
+
+def _said_later(word: str, say: Callable[[], tuple[str, int | None]]) -> Verdict:
+    """Return a verdict whose sentence and queries are computed when they are first asked for.
+
+    How many queries would decide takes a search, and of many comparisons few sentences are read.
+    """
+    made = object.__new__(Verdict)
+    object.__setattr__(made, "word", word)
+    object.__setattr__(made, "_say", say)
+    return made
+
+
+def _said(word: str, grounds: Grounds, settings: Settings) -> tuple[str, int | None]:
+    """Return the sentence, and how many queries would decide."""
+    pair = f"{grounds.run} and {grounds.base}"
+    if word == "equivalent":
+        evidence = _evidence(grounds, settings.adjustment, grounds.p_equivalent, "p of equivalence")
+        within = f"equivalent within {settings.margin:g}"
+        return f"{grounds.measure}: {pair} are {within} ({evidence}).", None
+    evidence = _evidence(grounds, grounds.correction, grounds.p)
+    if word != "no decision":
+        decided = f"{grounds.run} is {word} than {grounds.base}"
+        return f"{grounds.measure}: {decided} ({evidence}).", None
     needed = _needed(grounds, settings)
-    return Verdict(
-        "no decision",
-        f"{grounds.measure}: no decision between {pair} "
-        f"({_evidence(grounds, grounds.correction, grounds.p)}){_more(grounds, settings, needed)}.",
-        needed,
-    )
+    more = _more(grounds, settings, needed)
+    return f"{grounds.measure}: no decision between {pair} ({evidence}){more}.", needed
 
 
 def _below(p: float | None, alpha: float) -> bool:

@@ -49,6 +49,7 @@ Cell = str | float | int | bool | None
 
 _CELLS = frozenset([str, float, int, bool, type(None)])
 _TEXT = {str, type(None)}
+_PLAIN = {float, type(None)}  # numbers as they are; NumPy makes NaN of None
 _TRUTH = ("True", "False")
 
 # The types of the engine: read as they are, as float64, and as text.
@@ -105,7 +106,9 @@ class InputTable:
     def numbers(self, column: str) -> Floats:
         """Return a column (n,) as float64, NaN where a cell is missing; truth is 1 or 0."""
         cells = self._cells(column)
-        numbers = np.array([_cell_number(cell) for cell in cells], np.float64)
+        if not {*map(type, cells)} <= _PLAIN:
+            cells = tuple(_cell_number(cell) for cell in cells)
+        numbers = np.array(cells, np.float64)
         # What is no number came back as infinite too: its place is looked for here alone.
         wrong = np.flatnonzero(np.isinf(numbers))
         if wrong.size:
@@ -127,7 +130,10 @@ class InputTable:
         >>> table.is_numeric("n"), table.is_numeric("long")
         (True, False)
         """
-        known = [cell for cell in self._cells(column) if cell is not None]
+        cells = self._cells(column)
+        if {*map(type, cells)} == {float}:
+            return not bool(np.isinf(np.array(cells, np.float64)).any())
+        known = [cell for cell in cells if cell is not None]
         return bool(known) and not any(
             isinstance(cell, bool) or math.isinf(_cell_number(cell)) for cell in known
         )

@@ -34,6 +34,7 @@ def t_two_sided(t: float, freedom: float) -> float:
     return float(2 * _special().stdtr(freedom, -abs(t)))
 
 
+@lru_cache(maxsize=256)  # comparisons of the same queries all have the same
 def t_quantile(share: float, freedom: float) -> float:
     """Return the t below which Student's t lies with a probability.
 

@@ -14,7 +14,7 @@ from gainful.array_types import Floats
 from gainful.statistics.argument_checks import read_share, read_values
 from gainful.statistics.distributions import normal_quantile, normal_share, t_quantile
 from gainful.statistics.exact_sums import Grid, on_grid
-from gainful.statistics.moments import Moments, moments
+from gainful.statistics.moments import Moments, moments, moments_of_columns
 from gainful.statistics.resampling import Draws, resampled_sums
 from gainful.writing.result import Record
 
@@ -124,8 +124,10 @@ def hall_interval(values: ArrayLike, *, level: float = 0.95) -> Interval:
     >>> round(plain.low, 3), round(plain.high, 3)
     (-0.193, 0.713)
     """
-    found = moments(values)
-    share = read_share(level, "level")
+    return _by_hall(moments(values), read_share(level, "level"))
+
+
+def _by_hall(found: Moments, share: float) -> Interval:
     plain = _by_t(found, share)
     if not found.sd or found.skewness is None:
         return replace(plain, method="hall")
@@ -233,10 +235,10 @@ class Method:
     build: Builder
 
 
-def _by_column(interval: Callable[..., Interval]) -> Builder:
+def _by_moments(interval: Callable[[Moments, float], Interval]) -> Builder:
     def build(values: ArrayLike, _draws: Draws | None, level: float) -> tuple[Interval, ...]:
-        table = read_values(values, "values", ("queries", "columns"))
-        return tuple(interval(column, level=level) for column in table.T)
+        share = read_share(level, "level")
+        return tuple(interval(found, share) for found in moments_of_columns(values))
 
     return build
 
@@ -245,9 +247,9 @@ INTERVALS: Mapping[str, Method] = {
     "hall": Method(
         "Student's t and Hall's correction for skewness",
         "Student's t, with an end moved out where the values of queries are skewed (Hall)",
-        _by_column(hall_interval),
+        _by_moments(_by_hall),
     ),
-    "t": Method("Student's t", "Student's t", _by_column(t_interval)),
+    "t": Method("Student's t", "Student's t", _by_moments(_by_t)),
     "bca": Method(
         "BCa bootstrap",
         "the BCa bootstrap, which is too short for fewer than 100 queries",

@@ -26,11 +26,17 @@ from gainful.statistics.resampling import Draws, Purpose, all_signs, in_random_f
 
 _BLOCK = 500  # resamples of scores
 _ROUNDED = 1e-12  # of the largest score
-_CELLS = 1 << 16  # scores that are permuted at once, in the cache
+_CELLS = 1 << 16  # scores of a query in all resamples of a block
+_AT_ONCE = 1 << 18  # scores that are permuted at once
+_CHOICES = 1 << 10  # of systems for the queries of a group, whose sums stay in the cache
+_SHORT = 512  # systems; of more, the upper bits would often tie
+_TOGETHER = 64  # keys that are sorted together: as many as NumPy sorts at once
 _FEWEST = 2  # systems
 _PACKED = 4  # columns: 32 bytes are the most that `take` moves without a call for each row
 _ALL_FLIPS = 16  # queries with a difference: 65,536 flips
 _SAME = 1 - 1e-12  # of a statistic: what rounding may take from it
+
+_Keys = NDArray[np.uint32] | NDArray[np.uint64]
 
 
 def tukey(scores: ArrayLike, draws: Draws | None = None) -> Floats:
@@ -131,49 +137,133 @@ def anova_tukey(scores: ArrayLike) -> Anova:
 def _ranges(units: Floats, draws: Draws) -> Floats:
     """Return (r, c), the largest less the smallest sum of a system in each resample."""
     queries, systems, measures = units.shape
+    group = _group(queries, systems)
     packs = _packed(units.reshape(queries * systems, measures))
+    packs = packs.reshape(len(packs), queries, systems, -1)
     width = packs.shape[-1]
     size = min(max(_CELLS // systems, 1), _BLOCK)
-    step = max(_CELLS // (size * systems), 1)
+    step = min(group * max(_AT_ONCE // (size * systems * group), 1), queries)
 
     def work(generator: np.random.Generator, count: int) -> Floats:
         sums = np.zeros((len(packs), count, systems, width))
-        places = _places(step, count, systems)
+        orders = _Orders(step, count, systems, group)
         # One array for what is taken: asking the system for a new one takes longer than filling it.
-        spare, added = np.empty((step, count, systems, width)), np.empty((count, systems, width))
+        taken = np.empty((count, systems, width))
         for start in range(0, queries, step):
-            some = min(step, queries - start)
-            order = _orders(generator, places[:some])
-            rows = slice(start * systems, (start + some) * systems)
+            some = slice(start, min(start + step, queries))
+            drawn = orders.draw(generator, some.stop - start)
             for pack, total in zip(packs, sums, strict=True):
-                # A mode other than "raise" writes to `out` without a copy between.
-                taken = np.take(pack[rows], order, axis=0, out=spare[:some], mode="clip")
-                total += np.add.reduce(taken, axis=0, out=added)
+                for known, chosen in zip(_sums_of_choices(pack[some], group), drawn, strict=True):
+                    # A mode other than "raise" writes to `out` without a copy between.
+                    known.take(chosen, axis=0, out=taken, mode="clip")
+                    total += taken
         ranges: Floats = np.ptp(sums, axis=2)  # (packs, count, width)
         return ranges.swapaxes(0, 1).reshape(count, -1)[:, :measures]
 
     return np.concatenate(draws.in_blocks(Purpose.TUKEY, size, work))
 
 
-def _places(queries: int, resamples: int, systems: int) -> NDArray[np.uint64]:
-    """Return (q, r, m): the places q·m to q·m + m − 1 of the scores of each query, in order."""
-    places = np.arange(queries * systems, dtype=np.uint64).reshape(queries, 1, systems)
-    return places.repeat(resamples, axis=1)
+def _group(queries: int, systems: int) -> int:
+    """Return how many queries are looked up together.
 
-
-def _orders(generator: np.random.Generator, places: NDArray[np.uint64]) -> Ints:
-    """Return (q, r, m): the places of the scores of each query, in random order.
-
-    Random numbers that have a place in their low bits are sorted; those above them, some fifty,
-    are all but never tied.
+    >>> _group(1000, 2), _group(1000, 20), _group(1000, 200), _group(3, 2)
+    (10, 2, 1, 3)
     """
-    low = np.uint64((1 << (places.shape[0] * places.shape[2] - 1).bit_length()) - 1)
-    keys = generator.integers(0, 1 << 64, places.shape, np.uint64)
-    keys &= ~low
-    keys |= places
-    keys.sort(axis=2)
-    keys &= low
-    return keys.view(np.int64)
+    group = 1
+    while group < queries and systems ** (group + 1) <= _CHOICES:
+        group += 1
+    return group
+
+
+def _sums_of_choices(units: Floats, group: int) -> Floats:
+    """Return (g, m^group, w): the sums of every choice of a system for each query of a group.
+
+    The choice s₀, s₁, … has the place s₀ + s₁·m + …
+
+    Args:
+        units: (q, m, w), by query, system and measure.
+        group: how many queries; the last group may have fewer.
+
+    >>> units = np.array([[[1.0], [2.0]], [[10.0], [20.0]], [[5.0], [7.0]]])
+    >>> _sums_of_choices(units, 2)[:, :, 0].tolist()
+    [[11.0, 12.0, 21.0, 22.0], [5.0, 7.0, 5.0, 7.0]]
+    """
+    systems, width = units.shape[1:]
+    sums = units[::group]
+    groups = len(sums)
+    for place in range(1, group):
+        others = units[place::group]
+        if len(others) < groups:  # a query that is not there adds nothing
+            others = np.concatenate((others, np.zeros((1, systems, width))))
+        choices = sums.shape[1]
+        # Rows that are repeated add up in long loops, faster than by broadcasting.
+        wide = others.repeat(choices, axis=1).reshape(groups, systems, choices * width)
+        wide += sums.reshape(groups, 1, choices * width)
+        sums = wide.reshape(groups, systems * choices, width)
+    return sums
+
+
+class _Orders:
+    """Random orders of the systems of each query, as places of `_sums_of_choices`.
+
+    The order is that of random numbers of 64 bits, one for each system. To sort keys of 32 bits takes
+    a fourth of the time, and less where short lists are sorted together. So a key has the number of
+    its list, the upper bits of the random number, and the system, from its upper bits to its
+    lower. Where the bits of random numbers tie, which is seldom, all 64 are looked at.
+
+    Its arrays are used again for each draw.
+    """
+
+    def __init__(self, queries: int, resamples: int, systems: int, group: int) -> None:
+        self._group = group
+        self._together = systems * max(_TOGETHER // systems, 1)
+        bits = 32 if systems <= _SHORT else 64
+        kind = np.dtype(f"u{bits // 8}")
+        lists = (np.arange(queries * resamples) % (self._together // systems)).astype(kind)
+        upper = int(lists.max()).bit_length()
+        self._shift = np.uint64(64 - bits + upper)
+        self._low = kind.type((1 << (systems**group - 1).bit_length()) - 1)
+        # What a system adds to the place of a choice.
+        self._worth = systems ** (np.arange(queries) % group)
+        places = (self._worth[:, None, None] * np.arange(systems)).astype(kind)
+        numbers = (lists << kind.type(bits - upper)) if upper else lists
+        self._ends: _Keys = places | numbers.reshape(queries, resamples, 1)
+        self._keys = np.empty_like(self._ends)
+        self._apart = np.empty(self._keys.size, kind)
+        self._chosen = np.empty((-(-queries // group), resamples, systems), np.intp)
+
+    def draw(self, generator: np.random.Generator, queries: int) -> Ints:
+        """Return (g, r, m) for the groups of so many queries; valid until the next draw."""
+        keys = self._keys[:queries]
+        drawn = generator.integers(0, 1 << 64, keys.shape, np.uint64)
+        np.right_shift(drawn, self._shift, out=keys, casting="unsafe")
+        keys &= ~self._low
+        keys |= self._ends[:queries]
+        flat = keys.reshape(-1)
+        most = flat.size - flat.size % self._together
+        flat[:most].reshape(-1, self._together).sort(axis=1)
+        flat[most:].reshape(-1, keys.shape[2]).sort(axis=1)
+        self._settle_ties(keys, drawn)
+        # The places of a group add up to no more than the lower bits hold.
+        first = keys[:: self._group]
+        for place in range(1, self._group):
+            others = keys[place :: self._group]
+            first[: len(others)] += others
+        first &= self._low
+        chosen = self._chosen[: len(first)]
+        chosen[:] = first
+        return chosen
+
+    def _settle_ties(self, keys: _Keys, drawn: NDArray[np.uint64]) -> None:
+        flat, apart = keys.reshape(-1), self._apart[: keys.size]
+        np.bitwise_xor(flat[1:], flat[:-1], out=apart[:-1])
+        apart[-1] = ~self._low  # there is no next to tie with
+        by_query = apart.reshape(len(keys), -1)
+        for query in np.flatnonzero(by_query.min(axis=1) <= self._low):
+            # A list may be named twice, or for a tie with the next list: no harm is done.
+            lists = np.flatnonzero(by_query[query] <= self._low) // keys.shape[2]
+            order = np.argsort(drawn[query, lists], axis=1, kind="stable")
+            keys[query, lists] = order * self._worth[query]
 
 
 def _packed(units: Floats) -> Floats:

@@ -44,9 +44,22 @@ def moments(values: ArrayLike) -> Moments:
     >>> moments([0.25, 0.25])
     Moments(count=2, mean=0.25, sd=0.0, effect=None, skewness=None)
     """
-    column = read_values(values, "values", ("queries",))
+    return _known(np.ascontiguousarray(read_values(values, "values", ("queries",))))
+
+
+def moments_of_columns(values: ArrayLike) -> tuple[Moments, ...]:
+    """Return the moments of each column of (n, c) numbers.
+
+    >>> [found.mean for found in moments_of_columns([[1.0, 0.0], [3.0, 0.5]])]
+    [2.0, 0.25]
+    """
+    table = read_values(values, "values", ("queries", "columns"))
+    return tuple(_known(column) for column in np.ascontiguousarray(table.T))
+
+
+def _known(column: Floats) -> Moments:
     # The test, the interval and the effect size of a comparison ask for the same column.
-    key = blake2b(np.ascontiguousarray(column), digest_size=16).digest()
+    key = blake2b(column, digest_size=16).digest()
     if key not in _KNOWN:
         if len(_KNOWN) >= _MOST_KNOWN:
             _KNOWN.clear()

@@ -19,11 +19,12 @@ from gainful.array_types import Floats, Ints
 from gainful.statistics.argument_checks import read_margin, read_values
 from gainful.statistics.distributions import coin_two_sided, normal_two_sided, t_two_sided
 from gainful.statistics.exact_sums import Grid, on_grid
-from gainful.statistics.moments import moments
+from gainful.statistics.moments import Moments, moments, moments_of_columns
 from gainful.statistics.resampling import Draws, count_all, count_random, resampled_sums
 
 _ALL_FLIPS = 1 << 16  # all of them take less time than a random sample
 _MOST_FLIPS = 1 << 24  # the sums of all take 64 MB
+_COLUMNS = 64  # that are counted at once, in the cache
 _EXACT_RANKS, _EXACT_TIED_RANKS = 50, 13  # queries; scipy's limits
 
 
@@ -65,10 +66,12 @@ def paired_t(differences: ArrayLike) -> Outcome:
     >>> paired_t([0.5, 0.5]).why
     'all differences are the same, which leaves no spread to measure their mean by'
     """
-    column = read_values(differences, "differences", ("queries",))
-    if not column.any():
-        return Outcome("t", 1.0, 0.0, column.size)
-    found = moments(column)
+    return _by_t(moments(read_values(differences, "differences", ("queries",))))
+
+
+def _by_t(found: Moments) -> Outcome:
+    if found.effect is None and not found.mean:  # all are 0
+        return Outcome("t", 1.0, 0.0, found.count)
     if found.effect is None:
         why = (
             "one query leaves no spread to measure its difference by"
@@ -216,10 +219,52 @@ def signs(differences: ArrayLike, *, tie: float = 0.0) -> Floats:
     """
     column = read_values(differences, "differences", ("queries",))
     grid = on_grid(column[:, None])
-    with np.errstate(over="ignore"):  # with an infinite tie all differences are ties
-        margin = np.rint(np.ldexp(read_margin(tie, "tie"), -grid.exponent[0]))
+    margin = _tie_in_units(grid, tie)
     units = grid.units[:, 0]
     return np.where(np.abs(units) <= margin, 0.0, np.sign(units))
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """On which side of 0 the differences of each column lie.
+
+    Attributes:
+        above: (c,) how many are above 0, and no ties.
+        below: (c,) how many are below.
+        changed: (c,) how many are not 0, whatever counts as a tie.
+        lean: (c,) numbers with the sign of the mean, 0 where only rounding tells it from 0.
+    """
+
+    above: Ints
+    below: Ints
+    changed: Ints
+    lean: Floats
+
+
+def sides(differences: ArrayLike, *, tie: float = 0.0) -> Sides:
+    """Count the `signs` of each column of (n, c) differences.
+
+    >>> found = sides([[0.3, -0.1], [-0.05, 0.0]], tie=0.1)
+    >>> found.above.tolist(), found.below.tolist(), found.changed.tolist()
+    ([1, 0], [0, 0], [2, 1])
+    """
+    table = read_values(differences, "differences", ("queries", "columns"))
+    parts = [_sides(table[:, at : at + _COLUMNS], tie) for at in range(0, table.shape[1], _COLUMNS)]
+    return Sides(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _sides(table: Floats, tie: float) -> tuple[Ints, Ints, Ints, Floats]:
+    grid = on_grid(table)
+    units, margin = grid.units, _tie_in_units(grid, tie)
+    above, below = (np.count_nonzero(each, axis=0) for each in (units > margin, units < -margin))
+    return above, below, np.count_nonzero(units, axis=0), units.sum(axis=0)
+
+
+def _tie_in_units(grid: Grid, tie: float) -> Floats:
+    """Return (c,) how many units of each column still count as none."""
+    with np.errstate(over="ignore"):  # with an infinite tie all differences are ties
+        margins: Floats = np.rint(np.ldexp(read_margin(tie, "tie"), -grid.exponent))
+    return margins
 
 
 def sign_test(differences: ArrayLike, *, tie: float = 0.0) -> Outcome:
@@ -323,11 +368,16 @@ def by_column(test: Callable[[ArrayLike, float], Outcome]) -> Tester:
     return run
 
 
+def _t_of_columns(differences: ArrayLike, _draws: Draws | None, _tie: float) -> tuple[Outcome, ...]:
+    table = read_values(differences, "differences", ("queries", "columns"))
+    return tuple(map(_by_t, moments_of_columns(table)))
+
+
 TESTS: Mapping[str, PairedTest] = {
     "t": PairedTest(
         "paired t test",
         "paired t; where it is not defined, randomisation",
-        by_column(lambda column, _: paired_t(column)),
+        _t_of_columns,
     ),
     "randomisation": PairedTest(
         "randomisation test",
