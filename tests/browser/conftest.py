@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from playwright.sync_api import sync_playwright
 from reports import (
     bare,
     cooking,
+    family,
     hostile,
     left_out,
     long_names,
@@ -40,6 +42,9 @@ MAKERS = {
     "long_names": long_names,
     "odd_names": odd_names,
     "saved": saved,
+    "nERR@5": partial(family, "nERR@5"),
+    "F@5": partial(family, "F@5"),
+    "2*AP": partial(family, "2*AP"),
 }
 
 

@@ -100,6 +100,13 @@ def single():
     return Case(judgments, runs, report(judgments, runs, MEASURES).payload())
 
 
+def family(measure):
+    """A report whose first measure is no cumulated gain."""
+    judgments = EXAMPLES / "judgments.qrels"
+    runs = {name: EXAMPLES / f"{name}.run" for name in ("keyword", "hybrid")}
+    return Case(judgments, runs, report(judgments, runs, measure, depth=5).payload())
+
+
 def bare():
     """Scores from elsewhere, without documents."""
     scores = {"old": {"q1": 0.2, "q2": 0.5, "q3": 0.4}, "new": {"q1": 0.3, "q2": 0.5, "q3": 0.1}}

@@ -280,3 +280,29 @@ def test_a_query_asked_for_while_another_closes_is_shown(opened):
     )
     page.wait_for_selector("dialog[open]")
     assert page.locator("#detail-title bdi").text_content() == links.nth(1).text_content()
+
+
+@pytest.mark.parametrize("measure", ["nERR@5", "F@5"])
+def test_every_family_has_its_table(opened, reports, measure):
+    case, query = reports(measure), "beef-stew"
+    page = opened(measure, at=f"#query={query}")
+    for place, name in enumerate(case.names):
+        told = gf.explain(case.judgments, case.runs[name], measure, query=query)
+        head = page.locator("dialog .steps").nth(place).locator("thead th").all_inner_texts()
+        assert head == [name for name in told.parts[0].columns if name]
+        shown, wanted = worked(page, place), printed(told)[0]
+        assert shown[: len(wanted)] == wanted
+        assert page.locator(".conclusion").nth(place).inner_text() == re.sub(
+            " +", " ", told.conclusion
+        )
+    ideal = page.locator("dialog .steps caption").all_inner_texts()[len(case.names) :]
+    assert ideal == (["the ideal: all judged documents, best first"] if measure == "nERR@5" else [])
+    note = page.locator("dialog p.quiet").all_inner_texts()
+    assert any("is not a sum over documents" in each for each in note) == (measure == "F@5")
+
+
+def test_a_formula_has_no_table_of_steps(opened):
+    page = opened("2*AP", at="#query=beef-stew")
+    assert page.locator("dialog .steps").count() == 0
+    assert "2*AP has no table of its steps." in page.locator("dialog").inner_text()
+    assert page.locator("dialog .conclusions li").count() == 2

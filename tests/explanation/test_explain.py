@@ -129,20 +129,6 @@ def test_queries_that_cannot_be_explained(query, said):
         gf.explain({**JUDGMENTS, "s": {"a": 1}}, RUN, "nDCG", query=query)
 
 
-def test_every_family_is_explained_or_says_where_to_look():
-    worked = {"CG": 4, "DCG": 3.5, "IDCG": 3.63092975, "nDCG": 3.5 / 3.63092975}
-    for family in gf.catalogue():
-        measure = gf.Measure(family.name, cutoff=3 if family.cutoff == "always" else None)
-        if family.name in worked:
-            value = gf.explanation.explain_grades([3, 0, 1], measure).value
-            assert value == pytest.approx(worked[family.name])
-        else:
-            with pytest.raises(
-                gf.errors.MeasureError, match=f"`gainful measures {family.name}` has"
-            ):
-                gf.explanation.explain_grades([3, 0, 1], measure)
-
-
 def test_the_lowest_grade_is_that_of_the_documents_that_count():
     judgments, run = {"q": {"q": -5, "a": 1}}, {"q": {"a": 1}}
     policy = gf.Policy(absent="lowest", drop_self=True)

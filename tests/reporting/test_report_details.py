@@ -17,6 +17,10 @@ WORKED = [
     "nDCG(ideal=retrieved)@3", "nDCG(depth=retrieved)@4", "nDCG(depth=all)@2",
     "nDCG(discount=jarvelin, base=3)@6", "nDCG(gain={-2:0, -1:0, 0:0, 0.5:1, 1:3, 2:1, 3:9})@4",
 ]  # fmt: skip
+FAMILIES = [
+    "AP", "AP@3", "P@2", "P", "R@5", "F@3", "RR", "bpref", "ERR@3", "nERR", "RBP@4", "Q@3", "Success@2", "RnDCG",
+    "Compat", "INST", "Unjudged@3", "11pt",
+]  # fmt: skip
 ANSWERS = {
     "ties": ["auto", "doc_ascending", "average", "best", "worst", "order"],
     "unjudged": ["zero", "condense", 1.0],
@@ -48,11 +52,13 @@ def check_list(detail, place, explained, measure, depth):
     shown = detail["lists"][place]
     assert shown["value"] == none_for_nan(explained.value)
     assert detail["conclusions"][place] == explained.conclusion
+    if str(measure) in FAMILIES:
+        return check_family(shown, detail, explained, depth)
     totals = {part.name.split("(")[0].split("@")[0]: part for part in explained.parts}
     ideal = totals.pop("IDCG", None)
     assert shown["ideal"] == (ideal.total if measure.name == "nDCG" else None)
     if not totals:
-        return
+        return None
     (part,) = totals.values()
     assert shown["total"] == part.total
     steps = [
@@ -66,11 +72,30 @@ def check_list(detail, place, explained, measure, depth):
         assert term == 0
         assert (gain == 0 and discount > 0) or (discount == 0 and rank > measure.cutoff)
         assert not rows[: len(steps)] or total == rows[len(steps) - 1][-1]
+    return None
+
+
+def check_family(shown, detail, explained, depth):
+    """Compare the list of a run with its explanation, under a measure that is no cumulated gain."""
+    part = explained.parts[0]
+    assert shown["total"] == part.total
+    assert detail["conventions"] == explained.conventions
+    assert detail["columns"][0] == part.worth
+    assert bool(detail["columns"][2]) == part.adds
+    steps = [
+        (s.doc, s.rank, s.rank_last, s.gain, s.discount, s.contribution, s.sum)
+        for s in part.steps
+        if s.rank <= depth
+    ]
+    rows = named(shown["rows"], detail)
+    assert rows[: len(steps)] == steps
+    assert all(not row[-2] for row in rows[len(steps) :])
 
 
 def check_ideal(detail, explained, depth):
     """Compare the ideal of a query with that of its explanation."""
-    part = next((part for part in explained.parts if part.name.startswith("IDCG")), None)
+    names = ("IDCG", "ideal")
+    part = next((part for part in explained.parts if part.name.startswith(names)), None)
     if part is None:
         assert detail["ideal"] is None
         return
@@ -154,7 +179,7 @@ def reported(judgments, runs, measure, policy, depth):
         return None
 
 
-@pytest.mark.parametrize("measure", WORKED)
+@pytest.mark.parametrize("measure", [*WORKED, *FAMILIES])
 def test_random_details(measure, deep):
     shown = 0
     for seed in range(15 if deep else 10):
@@ -227,20 +252,38 @@ def test_below_the_cutoff_a_discount_is_0():
 def test_a_measure_without_a_worked_table():
     judgments = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
     runs = {"one": {"q": {"b": 2, "a": 1}}, "two": {"q": {"a": 2, "c": 1}, "r": {"a": 1}}}
-    payload = gf.report(judgments, runs, "AP", depth=1).payload()
+    payload = gf.report(judgments, runs, "2*AP", depth=1).payload()
     detail = payload["details"]["0"]
     assert detail["docs"] == [["b", 0, None, None], ["a", 1, None, None]]
     assert detail["lists"][0] == {
         "rows": [[0, 1, 1, None, None, None, None]],
-        "value": 0.5, "total": None, "ideal": None, "retrieved": 2, "more": 1, "missing": False,
+        "value": 1, "total": None, "ideal": None, "retrieved": 2, "more": 1, "missing": False,
         "below": [1, 2],
     }  # fmt: skip
     assert (detail["ideal"], detail["parts"], detail["conventions"]) == (None, [None, None], "")
-    assert detail["conclusions"] == ["AP = 0.500", "AP = 1.000"]
+    assert detail["conclusions"] == ["2*AP = 1.000", "2*AP = 2.000"]
     lacking = payload["details"]["1"]
     assert lacking["lists"][0]["missing"]
     assert lacking["lists"][0]["rows"] == []
     assert "policy missing=zero" in lacking["conclusions"][0]
+
+
+def test_a_family_shows_what_its_documents_add():
+    judgments = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
+    runs = {"one": {"q": {"b": 2, "a": 1}}, "two": {"q": {"a": 2, "c": 1}, "r": {"a": 1}}}
+    payload = gf.report(judgments, runs, "AP", depth=1).payload()
+    detail = payload["details"]["0"]
+    assert detail["lists"][0] == {
+        "rows": [[0, 1, 1, 0, 0, 0, 0]],
+        "value": 0.5, "total": 0.5, "ideal": 1, "retrieved": 2, "more": 1, "missing": False,
+        "below": [1, 2],
+    }  # fmt: skip
+    assert detail["columns"] == ["relevant", "precision", "sum"]
+    assert named(detail["parts"][1], detail) == [("a", 2, 1, 0.5)]
+    assert detail["conclusions"] == [
+        "AP = sum / R = 0.500 / 1 = 0.500",
+        "AP = sum / R = 1 / 1 = 1.000",
+    ]
 
 
 def test_ties_share_a_block_of_ranks():

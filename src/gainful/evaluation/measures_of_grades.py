@@ -13,6 +13,7 @@ from gainful.inputs.arrays import as_array, as_numbers
 from gainful.matching.keyword_options import naming_keywords
 from gainful.matching.label_and_score_matching import match_ranked
 from gainful.matching.matched import Matched, offsets_of
+from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.measures.written_numbers import write_number
@@ -283,10 +284,11 @@ def _refuse_unknown_grades(matched: Matched, measure: Measure) -> None:
     """
     known_grades = np.unique(np.concatenate((matched.grade, matched.pool_grades)))
     settings = measure.parameters
-    if "gain" in settings:
+    if isinstance(settings.get("gain"), Gain):  # of one's own, it may be something else
         counting = gains_of(settings["gain"], known_grades, known_grades) > 0
     else:
-        counting = known_grades >= settings["rel"]
+        rel = settings.get("rel")
+        counting = known_grades >= rel if isinstance(rel, float) else known_grades > 0
     counts_for = dict(zip(known_grades.tolist(), counting.tolist(), strict=True))
     for place in range(len(matched.queries)):
         rows = slice(matched.offsets[place], matched.offsets[place + 1])

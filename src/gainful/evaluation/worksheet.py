@@ -388,16 +388,27 @@ def worth_of(sheet: Worksheet, parameters: Parameters) -> tuple[Floats, Ints, In
     """Return what the judged documents retrieved are worth (n,), from 0 to 1, and their ranks."""
     grades, first, last = sheet.graded()
     scale = parameters["max"]
-    if scale == "none":
-        return (grades >= parameters["rel"]).astype(np.float64), first, last
     if scale == "query":
         pool, starts = sheet.matched.pool_grades, sheet.matched.pool_offsets[:-1]
         highest = np.ones(starts.size)
         some = starts < sheet.matched.pool_offsets[1:]
         highest[some] = np.maximum(pool[starts[some]], 1.0)
-        return np.maximum(grades, 0.0) / highest[sheet.owner], first, last
-    refuse_above(sheet, scale)
-    return np.maximum(grades, 0.0) / scale, first, last
+        return worth_on_scale(grades, parameters, highest[sheet.owner]), first, last
+    if scale != "none":
+        refuse_above(sheet, scale)
+    return worth_on_scale(grades, parameters), first, last
+
+
+def worth_on_scale(grades: Floats, parameters: Parameters, highest: Floats | float = 1.0) -> Floats:
+    """Return what grades (n,) are worth, from 0 to 1; `highest` is that of the query, where the scale is its own."""
+    scale, worth = parameters["max"], np.maximum(grades, 0.0)
+    if scale == "none":
+        worth = (grades >= parameters["rel"]).astype(np.float64)
+    elif scale == "query":
+        worth /= highest
+    else:
+        worth /= scale
+    return worth
 
 
 def refuse_above(sheet: Worksheet, highest: float) -> None:

@@ -18,9 +18,13 @@ from gainful.explanation.judged_ranking import (
     read_judged_ranking,
     sums_of,
 )
+from gainful.explanation.worked_families import SUM, adds_up
 from gainful.explanation.worked_steps import (
+    IDEAL,
     Sums,
     discounts_to,
+    family_steps,
+    has_table,
     is_empty,
     steps_of,
     summed,
@@ -32,16 +36,17 @@ from gainful.inputs.identifiers import id_text
 from gainful.kernels.cumulated_gain import absent
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.ranked_documents import Ranking
+from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, read_measure
+from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Policy
 from gainful.message_texts import printable
 from gainful.rendering.table_formats import Cell, Table
 
 _DIGITS = 4
 _MOST_IDLE = 3  # documents without a part that are shown, so that one sees what they are
-SUMS: Mapping[str, str] = {"CG": "CG", "DCG": "DCG", "nDCG": "DCG"}
-"""The measures that are sums over documents, and the sum that they are of."""
+_CUMULATED = ("CG", "DCG", "nDCG")  # of cumulated gain, what is a sum over the documents of a list
 
 NO_VALUE = (*SKIPPED, "error")
 """Answers of the policy `empty` that give an empty query no value."""
@@ -58,7 +63,7 @@ class MovedDocument:
 
     Ranks are None where a run does not return it, and may be below the cutoff, where its term is
     0; `base_rank_last` and `run_rank_last` are above the first where it shares a block of ranks
-    (ties averaged). A term is the gain times the discount. `grade` is None for an unjudged document.
+    (ties averaged). A term is what the document adds to the sum: of DCG, the gain times the discount. `grade` is None for an unjudged document.
     """
 
     doc: str
@@ -74,7 +79,7 @@ class MovedDocument:
 
     @property
     def change(self) -> float:
-        """Its part of the difference of the sums (CG or DCG): the second term less the first."""
+        """Its part of the difference of the sums: the second term less the first."""
         return self.run_term - self.base_term
 
 
@@ -83,7 +88,8 @@ class Other:
     """What no document accounts for, and its part of the difference.
 
     `absent`: what the policy `absent` puts at ranks that a list leaves open. `ideal`: that
-    the two runs have different ideals, as under the policy `unjudged` with a grade.
+    the two runs have different ideals, as under the policy `unjudged` with a grade. `divisor`: that their sums are
+    divided by different numbers, as by the lengths of their lists.
     """
 
     name: str
@@ -111,11 +117,12 @@ class Attribution(Account):
         run_value: the value of the run.
         documents: those with the largest part, up or down, first; those without one last.
         others: what no document accounts for; mostly nothing.
-        sums: the measure that the terms sum to: CG or DCG.
+        sums: what the terms sum to: CG, DCG or another measure, or `sum` where that is none.
         base_total: that sum of the base.
         run_total: that sum of the run.
-        base_ideal: what the sum of the base is divided by; None if the measure does not divide.
+        base_ideal: what the sum of the base is divided by, an ideal or a count; None if the measure does not divide.
         run_ideal: what the sum of the run is divided by.
+        divisor: what they are divided by, as it is written.
         policy: the policy, ties decided.
         remarks: what else there is to say of the values.
         doc_type: what the ids of documents were, before they were text.
@@ -127,13 +134,14 @@ class Attribution(Account):
     run_value: float
     documents: tuple[MovedDocument, ...]
     others: tuple[Other, ...]
-    sums: Measure
+    sums: str
     base_total: float
     run_total: float
     base_ideal: float | None
     run_ideal: float | None
     policy: Policy
     remarks: tuple[str, ...] = ()
+    divisor: str = ""
     doc_type: IdType = field(default=UNTYPED, compare=False)
 
     @property
@@ -178,7 +186,7 @@ class Attribution(Account):
             [
                 document.doc,
                 grade_cell(document.grade),
-                plain_cell(document.gain),
+                *([plain_cell(document.gain)] if self._has_gain else []),
                 rank_cell(document.base_rank, document.base_rank_last),
                 rank_cell(document.run_rank, document.run_rank_last),
                 *self._numbers(document.base_term, document.run_term, document.part),
@@ -189,16 +197,22 @@ class Attribution(Account):
             self._row(f"({other.name})", other.base_term, other.run_term, other.part)
             for other in self.others
         ]
-        return Table(["doc", "grade", "gain", *sides, *parts], rows, digits=_DIGITS)
+        gain = ["gain"] if self._has_gain else []
+        return Table(["doc", "grade", *gain, *sides, *parts], rows, digits=_DIGITS)
+
+    @property
+    def _has_gain(self) -> bool:
+        return isinstance(self.measure.parameters.get("gain"), Gain)
 
     def _row(self, name: str, base_term: float, run_term: float, part: float) -> list[Cell]:
         """Return a row that is not of a document: it has no grade and no rank."""
-        return [name, None, None, None, None, *self._numbers(base_term, run_term, part)]
+        blank: list[Cell] = [None] * (4 if self._has_gain else 3)
+        return [name, *blank, *self._numbers(base_term, run_term, part)]
 
     def _numbers(self, base_term: float, run_term: float, part: float) -> list[Cell]:
         change = run_term - base_term
         # Of a bare sum, the part is the change.
-        return [base_term, run_term, change, *([] if self.sums == self.measure else [part])]
+        return [base_term, run_term, change, *([] if self.sums == str(self.measure) else [part])]
 
     def _notes(self, left_out: Sequence[MovedDocument]) -> list[str]:
         notes = []
@@ -210,10 +224,17 @@ class Attribution(Account):
                 same = math.fsum(document.base_term for document in left_out)
                 notes[-1] += f"; {same:.{_DIGITS}f} of either sum"
         if self.base_ideal is not None and self.run_ideal is not None:
-            name, ideal = summed(self.measure, "IDCG"), f"{self.base_ideal:.{_DIGITS}f}"
-            other = f" for the base, {self.run_ideal:.{_DIGITS}f} for the run"
-            notes.append(f"{name} = {ideal}{'' if self.base_ideal == self.run_ideal else other}")
+            ideal, other = (self._divided(each) for each in (self.base_ideal, self.run_ideal))
+            both = (
+                "" if self.base_ideal == self.run_ideal else f" for the base, {other} for the run"
+            )
+            notes.append(f"{self.divisor} = {ideal}{both}")
         return [*notes, *self.remarks, policy_note(self.policy)]
+
+    def _divided(self, by: float) -> str:
+        """Write what a sum is divided by: a count without decimals."""
+        is_count = self.measure.name not in _CUMULATED and by.is_integer()
+        return str(int(by)) if is_count else f"{by:.{_DIGITS}f}"
 
     def _id_types(self) -> Mapping[str, IdType]:
         return {"doc": self.doc_type}
@@ -228,7 +249,7 @@ class Attribution(Account):
             "difference": self.difference,
             "conclusion": self.conclusion,
             "policy": self.policy.answers(),
-            "sums": str(self.sums),
+            "sums": self.sums,
             "base_total": self.base_total,
             "run_total": self.run_total,
             "base_ideal": self.base_ideal,
@@ -244,7 +265,8 @@ class Side:
     """One of the two runs: where its documents stand, their terms, and the sums.
 
     `sums` has the query at `place`. `weight` is what a term counts in the value, `constant` what
-    the value is besides the terms; `empty` is whether the policy, and no sum, says the value.
+    the value is besides the terms; `empty` is whether the policy, and no sum, says the value. `divisor`
+    is how the ideal, or the count that the sum is divided by, is written.
     """
 
     listed: JudgedRanking
@@ -259,6 +281,7 @@ class Side:
     weight: float
     constant: float
     empty: bool
+    divisor: str = ""
 
     def ranks(self, doc: str) -> tuple[int, int] | tuple[None, None]:
         """Return the first and the last rank that a document may stand at, if it stands at any."""
@@ -281,8 +304,10 @@ def side_of(
         ranking: of its documents, if it is there already.
         steps: the lines of its sum down to the cutoff, if they are there already.
     """
-    part = sums.part
     ranking = listed.ranking(sums.worth) if ranking is None else ranking
+    if not has_table(sums.measure):
+        return _family_side(listed, sums, place, ranking)
+    part = sums.part
     if steps is None:
         steps = steps_of(listed.entries(ranking, part.cutoff), sums.sheet, part, sums.worth)
     value, empty = sums.values[place], sums.is_empty(place)
@@ -304,6 +329,30 @@ def side_of(
         weight=0.0 if empty or ideal == 0 else 1.0 if ideal is None else 1.0 / ideal,
         constant=value if empty else 0.0,
         empty=empty,
+        divisor="" if ideal is None else str(summed(sums.measure, IDEAL)),
+    )
+
+
+def _family_side(listed: JudgedRanking, sums: Sums, place: int, ranking: Ranking) -> Side:
+    """Return one of two runs under a measure that is no cumulated gain."""
+    worked, steps = family_steps(sums, place, listed.entries(ranking, sums.measure.cutoff))
+    value, empty = sums.values[place], sums.is_empty(place)
+    closing = worked.closing
+    ideal = closing.divisor if closing.formula else None
+    return Side(
+        listed=listed,
+        sums=sums,
+        place=place,
+        ranking=ranking,
+        terms={step.doc: step.contribution for step in steps if step.doc is not None},
+        absent=0.0,
+        total=worked.total,
+        value=value,
+        ideal=ideal,
+        weight=0.0 if empty or ideal == 0 else 1.0 if ideal is None else 1.0 / ideal,
+        constant=value if empty else 0.0,
+        empty=empty,
+        divisor=closing.formula.removeprefix("sum / "),
     )
 
 
@@ -325,10 +374,10 @@ def attribution_of(
 ) -> Attribution:
     """Return the part of each document in the difference; without `idle`, of those that have one."""
     measure, policy = base.sums.measure, base.listed.policy
-    if base.sums.own_ideal and base.listed.missing:
+    if base.sums.own_divisor and base.listed.missing:
         # A run that lacks the query is 0 over any ideal, and may have none of its own.
         base = _over_ideal_of(run, base)
-    elif base.sums.own_ideal and run.listed.missing:
+    elif base.sums.own_divisor and run.listed.missing:
         run = _over_ideal_of(base, run)
     elif _same_ideal(base, run):
         # The sums of equal gains may be rounded differently beside lists of other lengths.
@@ -339,7 +388,7 @@ def attribution_of(
         remarks += (why_empty(policy, measure, whose),)
     others = [
         Other("absent", base.absent, run.absent, (run.absent - base.absent) * weight + 0.0),
-        Other("ideal", 0.0, 0.0, _ideal_part(base, run)),
+        Other(_dividing(measure), 0.0, 0.0, _ideal_part(base, run)),
     ]
     return Attribution(
         measure=measure,
@@ -348,14 +397,27 @@ def attribution_of(
         run_value=run.value,
         documents=_documents(base, run, weight, idle=idle),
         others=tuple(each for each in others if each.base_term or each.run_term or each.part),
-        sums=base.sums.part,
+        sums=_summing(base),
         base_total=base.total,
         run_total=run.total,
         base_ideal=base.ideal,
         run_ideal=run.ideal,
         policy=policy,
         remarks=remarks,
+        divisor=run.divisor if base.listed.missing else base.divisor,
     )
+
+
+def _dividing(measure: Measure) -> str:
+    """Name what the sums of a measure are divided by."""
+    return "ideal" if has_table(measure) else "divisor"
+
+
+def _summing(side: Side) -> str:
+    """Name what the terms of a side sum to."""
+    if has_table(side.sums.measure):
+        return str(side.sums.part)
+    return str(side.sums.measure) if side.ideal is None else SUM
 
 
 def _over_ideal_of(side: Side, other: Side) -> Side:
@@ -373,6 +435,8 @@ def _same_ideal(base: Side, run: Side) -> bool:
     """Return whether the ideals hold the same gains down to their depth."""
     if base.ideal is None:
         return True
+    if not has_table(base.sums.measure):
+        return base.ideal == run.ideal
     return base.sums.best_gains(base.place) == run.sums.best_gains(run.place)
 
 
@@ -433,7 +497,8 @@ def attribute(
     A document at rank i of the base and rank j of the run changes DCG by g·(d_j − d_i), where a
     discount below the cutoff, or of a run that does not return it, is 0. Its part of nDCG is that
     change divided by the ideal, which is of the judgments and so the same for both. The parts
-    sum to the difference.
+    sum to the difference. So it is with every measure that is a sum over documents: of AP, a document
+    adds the precision at its rank, divided by the number of relevant documents.
 
     Under the policy `unjudged` with a grade, the ideal also has the documents without a judgment that
     a run returns, and so may differ. Then a change is weighted by the mean of the two 1/IDCG, and
@@ -445,7 +510,7 @@ def attribute(
         judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object.
         base: the run to start from, `{query: {doc: score}}`, or any of the others.
         run: the run that is compared with it. One of the two may lack the query (policy `missing`).
-        measure: CG, DCG or nDCG, in the notation or as a value.
+        measure: one that is a sum over documents, in the notation or as a value.
         query: the id of the query.
         **options: see `MeasuringOptions`.
 
@@ -475,18 +540,21 @@ def attribute(
 
 
 def has_parts(measure: Measure) -> bool:
-    """Return whether a measure is a sum over documents, divided by nothing that they change."""
-    return measure.name in SUMS and not measure.changes("norm")
+    """Return whether a measure is a sum over the documents of a list, divided by one number."""
+    if measure.name in _CUMULATED:
+        return has_table(measure)
+    return adds_up(measure) and not isinstance(measure, OwnMeasure)
 
 
 def read_attributed(measure: GivenMeasure) -> Measure:
-    """Read a measure that is a sum over documents, divided by nothing that they change."""
+    """Read a measure that is a sum over the documents of a list, divided by one number."""
     asked = read_measure(measure)
     if not has_parts(asked):
         raise MeasureError(
             "attribute",
-            f"one of {', '.join(SUMS)}, which are sums over documents (nDCG with norm=ideal)",
-            f"'{asked}'",
+            "a measure that is a sum over the documents of a list, such as nDCG, AP, RBP or ERR",
+            f"'{asked}', which is none",
+            "`explain` shows how its value comes about.",
         )
     return asked
 

@@ -1,37 +1,49 @@
 """`explain`: the worked table of a query of a run, or of a list of grades."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Unpack
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+import numpy as np
 
 from gainful.errors import InputError
+from gainful.evaluation.computing.own_measures import steps_of_own
 from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.measures_of_grades import Grades, match_grades
 from gainful.evaluation.request import read_one
 from gainful.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
+from gainful.explanation.worked_families import IDEAL_SUM, SUM, Terms, said
 from gainful.explanation.worked_steps import (
     IDEAL,
     PARTS,
     Entry,
     JudgedDocs,
     Sums,
+    family_steps,
     ideal_steps,
+    ideal_steps_of,
     is_empty,
     list_steps,
-    read_explained,
+    steps_with,
     summed,
     why_empty,
+    worst_steps,
 )
 from gainful.explanation.worked_tables import Explanation, Part, Step
 from gainful.inputs.identifiers import id_text
 from gainful.matching.keyword_options import MeasuringOptions, takes
+from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Placed
 from gainful.matching.reader import Reader
+from gainful.measures.combination import Combination
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
-from gainful.measures.notation import GivenMeasure
+from gainful.measures.notation import GivenMeasure, read_measure
+from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 
+UNDEFINED = (*SKIPPED, "error")
 _TITLES = {
     "judged": "the ideal: all judged documents, best first",
     "retrieved": "the ideal: the documents of the list, best first",
@@ -61,7 +73,7 @@ def explain(
     """
     request = read_one(measure, options)
     name = id_text(query, where="query")
-    asked = read_explained(request.measure)
+    asked = request.measure
     with request.reader_of(judgments, options) as reader:
         worked = explain_with(reader, run, asked, name, request.policy, request.tool)
         return dataclasses.replace(worked, doc_type=reader.doc_type(run))
@@ -76,14 +88,17 @@ def explain_with(
     tool: Dialect | None = None,
 ) -> Explanation:
     """Work out the value of one query of a run that is read already, under another policy."""
-    asked, chosen = read_explained(measure), policy.resolved(ids=True)
+    asked, chosen = measure, policy.resolved(ids=True)
     listed = read_judged_ranking(reader.under(chosen), run, query, chosen)
     look_at_grades(listed, asked, policy, tool)
     if listed.missing:
         raise InputError("query", "a query of the run", f"{query!r} missing from it")
-    sums = sums_of([listed], asked, listed.policy)
-    entries = listed.entries(listed.ranking(sums.worth))
-    return _worked(sums, query, entries, listed.pool(asked))
+
+    def work(each: Measure) -> Explanation:
+        sums = sums_of([listed], each, listed.policy)
+        return _worked(sums, query, listed.entries(listed.ranking(sums.worth)), listed.pool(each))
+
+    return _explained(asked, work, sums_of([listed], asked, listed.policy))
 
 
 def explain_grades(
@@ -105,28 +120,78 @@ def explain_grades(
     >>> print(explain_grades([3, 2, 3, 0, 1, 2], judged=[3, 2, 3, 0, 1, 2, 3, 2]).conclusion)
     nDCG = DCG / IDCG = 6.861 / 9.074 = 0.756
     """
-    asked = read_explained(measure)
-    matched, single = match_grades(grades, judged, asked)
+    asked = read_measure(measure)
+    chosen = dataclasses.replace(read_policy(policy), ties="order")  # the list says the order
+
+    def work(each: Measure) -> Explanation:
+        matched = _one_list(grades, judged, each)
+        entries = [
+            Entry(Placed("", rank, rank), None, grade)
+            for rank, grade in enumerate(matched.grade.tolist(), 1)
+        ]
+        known = matched.pool_grades
+        if each.parameters.get("ideal") == "retrieved":
+            known = matched.grade
+        pool = [(None, grade) for grade in known.tolist()]
+        return _worked(Sums(matched, each, chosen), None, entries, pool)
+
+    return _explained(asked, work, Sums(_one_list(grades, judged, asked), asked, chosen))
+
+
+def _one_list(grades: Grades, judged: Grades | None, measure: Measure) -> Matched:
+    matched, single = match_grades(grades, judged, measure)
     if not single:
         raise InputError("grades", "one list of grades", "several", "Explain them one by one.")
-    entries = [
-        Entry(Placed("", rank, rank), None, grade)
-        for rank, grade in enumerate(matched.grade.tolist(), 1)
+    return matched
+
+
+def _explained(measure: Measure, work: Callable[[Measure], Explanation], sums: Sums) -> Explanation:
+    """Work out a measure, or each of those that a formula has and then the formula."""
+    if not isinstance(measure, Combination):
+        return work(measure)
+    value = sums.values[0]  # says what is wrong with the formula
+    found = {each: work(each) for each in measure.formula.measures()}
+    parts = [
+        dataclasses.replace(part, title=f"{each}: {part.title}", name=_named(each, part.name))
+        for each, worked in found.items()
+        for part in worked.parts
     ]
-    known = matched.pool_grades
-    if asked.parameters.get("ideal") == "retrieved":
-        known = matched.grade
-    pool = [(None, grade) for grade in known.tolist()]
-    chosen = dataclasses.replace(read_policy(policy), ties="order")  # the list says the order
-    return _worked(Sums(matched, asked, chosen), None, entries, pool)
+    working = measure.formula.written(lambda each: _bracketed(found[each].value))
+    some = next(iter(found.values()))
+    remark = "; ".join(one.conclusion for one in found.values())
+    return Explanation(measure, some.query, value, tuple(parts), some.policy, remark, working)
+
+
+def _bracketed(value: float) -> str:
+    return said(value) if value >= 0 else f"({said(value)})"
+
+
+def _named(measure: Measure, part: str) -> str:
+    """Name a part of one of several measures."""
+    return f"{part} of {measure}" if part in (SUM, IDEAL_SUM) else part
 
 
 def _worked(
     sums: Sums, query: str | None, entries: Sequence[Entry], pool: JudgedDocs
 ) -> Explanation:
     measure, policy = sums.measure, sums.sheet.policy
-    empty = is_empty(sums, 0, query, undefined=(*SKIPPED, "error"))
-    parts = []
+    value = sums.values[0]  # first: it says what cannot be measured
+    remark = why_empty(policy, measure) if is_empty(sums, 0, query, UNDEFINED) else ""
+    if measure.name in PARTS:
+        parts, working = _cumulated_parts(sums, entries, pool)
+    elif isinstance(measure, OwnMeasure):
+        parts, working, note = _own_parts(measure, sums, entries, value)
+        remark = remark or note
+    else:
+        parts, working, note = _family_parts(sums, entries, pool)
+        working, remark = ("", remark) if remark else (working, note)  # the policy says it, no sum
+    return Explanation(measure, query, value, tuple(parts), policy, remark, working)
+
+
+def _cumulated_parts(
+    sums: Sums, entries: Sequence[Entry], pool: JudgedDocs
+) -> tuple[list[Part], str]:
+    measure, parts = sums.measure, []
     for family in PARTS[measure.name]:
         part = summed(measure, family)
         total = sums.value(part, 0)
@@ -134,13 +199,76 @@ def _worked(
             title, steps = _TITLES[part.parameters["ideal"]], ideal_steps(sums, 0, part, pool)
         else:
             title, steps = "the list", list_steps(sums, part, entries, len(entries))
-        shown = _last_that_matters(steps)
-        parts.append(Part(title, str(part), tuple(steps[:shown]), total, len(steps) - shown))
-    remark = why_empty(policy, measure) if empty else ""
-    return Explanation(measure, query, sums.value(measure, 0), tuple(parts), policy, remark)
+        parts.append(_part(title, str(part), steps, total))
+    if not measure.changes("norm"):
+        return parts, ""
+    steps = worst_steps(sums, summed(measure, "DCG"), pool)
+    worst = steps[-1].sum if steps else 0.0
+    listed, best = parts
+    parts.append(_part("the worst: documents of negative gain, worst first", "worst", steps, worst))
+    lowest = f"({said(worst)})" if worst < 0 else said(worst)
+    numbers = f"({said(listed.total or 0.0)} − {lowest}) / ({said(best.total or 0.0)} − {lowest})"
+    return parts, f"({listed.name} − worst) / ({best.name} − worst) = {numbers}"
 
 
-def _last_that_matters(steps: Sequence[Step]) -> int:
-    """Return how many steps to show: down to the last judged document."""
-    judged = [place for place, step in enumerate(steps, 1) if step.grade is not None]
-    return max(judged, default=min(len(steps), 1))
+def _family_parts(
+    sums: Sums, entries: Sequence[Entry], pool: JudgedDocs
+) -> tuple[list[Part], str, str]:
+    worked, steps = family_steps(sums, 0, entries)
+    way, closing = worked.way, worked.closing
+    weight = way.weight
+    if not weight and any(step.discount != 1 for step in steps):
+        weight = "chance"  # to stand above the cutoff: ties averaged
+    parts = [
+        _part(
+            "the list",
+            SUM,
+            steps,
+            worked.total if way.adds else None,
+            worth=way.worth,
+            weight=weight,
+            adds=way.adds,
+        )
+    ]
+    if worked.ideal is not None:
+        ideal = ideal_steps_of(worked, entries, pool)
+        total = ideal[-1].sum if ideal else 0.0
+        parts.append(
+            _part(_TITLES["judged"], IDEAL_SUM, ideal, total, worth=way.worth, weight=way.weight)
+        )
+    return parts, closing.working, closing.remark
+
+
+def _own_parts(
+    measure: OwnMeasure, sums: Sums, entries: Sequence[Entry], value: float
+) -> tuple[list[Part], str, str]:
+    """Show the list of a measure of one's own, with the steps that it gives, if it gives them."""
+    own_steps = steps_of_own(measure.own, sums.sheet, measure, 0)
+    inside = [
+        entry
+        for entry in entries
+        if measure.cutoff is None or entry.placed.rank_first <= measure.cutoff
+    ]
+    terms = np.zeros(len(inside))
+    if own_steps is None:
+        steps = steps_with(inside, Terms(terms, np.ones(len(inside))))
+        note = "the function gives no steps of its own"
+        return [_part("the list", SUM, steps, None, worth="", weight="", adds=False)], "", note
+    terms[[place for place, entry in enumerate(inside) if entry.grade is not None]] = own_steps
+    steps = steps_with(inside, Terms(terms, np.ones(len(inside))))
+    total = float(terms.sum())
+    note = (
+        ""
+        if math.isclose(total, value, rel_tol=1e-9, abs_tol=1e-12)
+        else f"its steps add up to {said(total)}"
+    )
+    return [_part("the list", SUM, steps, total, worth="part", weight="")], "", note
+
+
+def _part(title: str, name: str, steps: Sequence[Step], total: float | None, **shown: Any) -> Part:
+    """Return a part with the steps down to the last document that is judged or adds something."""
+    matters = [
+        place for place, step in enumerate(steps, 1) if step.grade is not None or step.contribution
+    ]
+    count = max(matters, default=min(len(steps), 1))
+    return Part(title, name, tuple(steps[:count]), total, len(steps) - count, **shown)

@@ -1,5 +1,6 @@
 """`JudgedRanking`: a query of a run beside its judgments, document by document."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -50,9 +51,11 @@ class JudgedRanking:
     def ranking(self, worth: Worth) -> Ranking:
         """Return the documents by score; `worth` is the gain of a grade."""
         grades = self.grades
+        # Of documents without a gain, those that are judged stand first, as the kernels have it.
+        nothing = math.ulp(0.0) if self.policy.ties == "worst" else -math.ulp(0.0)
 
         def gain(doc: str) -> float:
-            return worth(grades[doc]) if doc in grades else 0.0
+            return worth(grades[doc]) if doc in grades else nothing
 
         return Ranking(self.scores, self.policy, gain)
 

@@ -10,18 +10,20 @@ from functools import cache, cached_property
 import numpy as np
 
 from gainful.array_types import Floats
-from gainful.errors import InputError, MeasureError
+from gainful.errors import InputError
 from gainful.evaluation.computing.cumulated_gain import floor_of, ideal_for
 from gainful.evaluation.measuring import empty_for
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Ideal, Worksheet
+from gainful.explanation.worked_families import WAYS, Terms, WorkedList, work_out
 from gainful.explanation.worked_tables import Step
 from gainful.kernels.cumulated_gain import mean_discount
-from gainful.matching.matched import Matched
+from gainful.matching.matched import Matched, cut
 from gainful.matching.ranked_documents import Placed
 from gainful.measures.discount import Discount
+from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
-from gainful.measures.notation import GivenMeasure, read_measure
+from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Policy
 
 _NORMALISED = "nDCG"
@@ -33,7 +35,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "IDCG": ("IDCG",),
     "nDCG": ("DCG", "IDCG"),
 }
-"""The measures that have a worked table, and the sums that it shows."""
+"""The measures whose worked table has gains and discounts, and the sums that it shows."""
 
 IDEAL = "IDCG"
 ABSENT = "(absent)"
@@ -50,7 +52,7 @@ class Sums:
         measure: what is worked out.
 
     >>> from gainful.matching.dict_matching import match_queries
-    >>> from gainful.measures.notation import parse, GivenMeasure, read_measure
+    >>> from gainful.measures.notation import parse
     >>> matched = match_queries([("q", {"a": 2, "b": 1}, {"a": 1.0})], Policy(ties="doc"))
     >>> sums = Sums(matched, parse("nDCG"), Policy(ties="doc"))
     >>> sums.value(parse("DCG"), 0), sums.worth(2.0)
@@ -58,17 +60,27 @@ class Sums:
     """
 
     def __init__(self, matched: Matched, measure: Measure, policy: Policy) -> None:
-        self.sheet = Worksheet(matched, policy)
+        # Where documents tie below the cutoff, no order need be known there.
+        near = cut(matched, measure.reach) if policy.ties == "average" else matched
+        self.sheet = Worksheet(near, policy)
         self.measure = measure
         self._values: dict[Measure, list[float]] = {}
         self._best: dict[int, list[float]] = {}
         self._worth: dict[float, float] = {}
 
     def worth(self, grade: float) -> float:
-        """Return the gain of a grade."""
+        """Return the gain of a grade; the grade itself where the measure has no gain."""
+        if self.gain is None:
+            return grade
         if grade not in self._worth:
-            self._worth[grade] = self.sheet.gain_of(self.measure.parameters["gain"], grade)
+            self._worth[grade] = self.sheet.gain_of(self.gain, grade)
         return self._worth[grade]
+
+    @cached_property
+    def gain(self) -> Gain | None:
+        """The gain of the measure, if it has one."""
+        known = self.measure.parameters.get("gain")
+        return known if isinstance(known, Gain) else None  # one's own may mean something else by it
 
     def value(self, measure: Measure, place: int) -> float:
         """Return the value of any measure for the query at a place."""
@@ -108,6 +120,11 @@ class Sums:
         """Whether the ideal of a list is its own, and not that of the judgments."""
         return self.measure.changes("ideal", "depth")
 
+    @cached_property
+    def own_divisor(self) -> bool:
+        """Whether what a list is divided by may be its own: an ideal, or a count."""
+        return self.own_ideal or not has_table(self.measure)
+
     def is_empty(self, place: int) -> bool:
         """Return whether the policy decides the value of the query at a place, as no sum can."""
         return self._empty[place]
@@ -142,7 +159,7 @@ class Sums:
 def summed(measure: Measure, family: str) -> Measure:
     """Return another family at the cutoff of a measure, with the parameters that they share.
 
-    >>> from gainful.measures.notation import parse, GivenMeasure, read_measure
+    >>> from gainful.measures.notation import parse
     >>> summed(parse("nDCG(gain=exp2)@5"), "DCG")
     Measure('DCG(gain=exp2)@5')
     """
@@ -173,7 +190,9 @@ def is_empty(sums: Sums, place: int, query: str | None, undefined: Collection[st
             str(measure) if query is None else f"{measure} of query {query!r}",
             *(
                 ("an ideal above 0", "one that is not")
-                if policy.negative == "both"
+                if policy.negative == "both" and has_table(measure)
+                else (f"a relevant document among the {_pool(measure)}", "none")
+                if "rel" in measure.parameters
                 else (f"a positive gain among the {_pool(measure)}", "none")
             ),
             f"It has no value under the policy empty={policy.empty}.",
@@ -184,9 +203,11 @@ def is_empty(sums: Sums, place: int, query: str | None, undefined: Collection[st
 def why_empty(policy: Policy, measure: Measure, whose: str = "") -> str:
     """Say why the policy decides the value of a normalised measure, as no sum can."""
     said = "no judged document has a positive gain"
+    if "rel" in measure.parameters and not isinstance(measure, OwnMeasure):
+        return f"no judged document is relevant{whose}: policy empty={policy.empty}"
     if measure.changes("ideal", "depth"):
         said = "no document of the ideal has a positive gain"
-    if policy.negative == "both":
+    if policy.negative == "both" and has_table(measure):
         said = "the ideal is not above 0"
     return f"{said}{whose}: policy empty={policy.empty}"
 
@@ -216,16 +237,11 @@ def steps_of(entries: Sequence[Entry], sheet: Worksheet, part: Measure, worth: W
         shared = mean_discount(table, first, last, part.cutoff)
         discounts = np.where(certain, discounts, shared)
     gains = np.array([0.0 if entry.grade is None else worth(entry.grade) for entry in inside])
-    contributions = gains * discounts
-    columns = gains, discounts, contributions, np.cumsum(contributions)
-    return [
-        Step(entry.placed.rank_first, entry.placed.rank_last, entry.doc, entry.grade, *numbers)
-        for entry, *numbers in zip(inside, *(column.tolist() for column in columns), strict=True)
-    ]
+    return steps_with(inside, Terms(gains, discounts))
 
 
 def has_table(measure: Measure) -> bool:
-    """Return whether a measure has a worked table.
+    """Return whether the worked table of a measure has gains and discounts.
 
     >>> has_table(Measure("nDCG")), has_table(Measure("AP"))
     (True, False)
@@ -233,18 +249,52 @@ def has_table(measure: Measure) -> bool:
     return measure.name in PARTS and not measure.changes("norm")
 
 
-def read_explained(measure: GivenMeasure) -> Measure:
-    """Read a measure that has a worked table."""
-    asked = read_measure(measure)
-    if not has_table(asked):
-        raise MeasureError(
-            "explain",
-            f"one of {', '.join(PARTS)}, which have a worked table (nDCG with norm=ideal)",
-            f"'{asked}'",
-            f"Give one of them, such as nDCG@{asked.cutoff or 10}. `gainful measures {asked.name}` has the definition and "
-            "an example.",
-        )
-    return asked
+def is_worked(measure: Measure) -> bool:
+    """Return whether lists have a table of their steps: under every family, but no formula and no measure of one's own.
+
+    >>> is_worked(Measure("AP")), is_worked(Measure("nDCG", norm="minmax"))
+    (True, False)
+    """
+    return has_table(measure) or (measure.name in WAYS and not isinstance(measure, OwnMeasure))
+
+
+def family_steps(sums: Sums, place: int, entries: Sequence[Entry]) -> tuple[WorkedList, list[Step]]:
+    """Work out a list under a family that is no cumulated gain, down to its cutoff."""
+    measure = sums.measure
+    inside = [
+        entry
+        for entry in entries
+        if measure.cutoff is None or entry.placed.rank_first <= measure.cutoff
+    ]
+    ranks = [(entry.placed.rank_first, entry.placed.rank_last) for entry in inside]
+    worked = work_out(measure, sums.sheet, place, ranks, [entry.grade for entry in inside])
+    return worked, steps_with(inside, worked.terms)
+
+
+def steps_with(entries: Sequence[Entry], terms: Terms) -> list[Step]:
+    """Return a step for each entry, of what it is worth and counts."""
+    contributions = terms.worth * terms.weight
+    columns = terms.worth, terms.weight, contributions, np.cumsum(contributions)
+    return [
+        Step(entry.placed.rank_first, entry.placed.rank_last, entry.doc, entry.grade, *numbers)
+        for entry, *numbers in zip(entries, *(column.tolist() for column in columns), strict=True)
+    ]
+
+
+def _best_entries(entries: Sequence[Entry], pool: JudgedDocs) -> list[Entry]:
+    """Return all judged documents by grade descending; of one grade, those of the list as they stand there."""
+    stands = {entry.doc: entry.placed.rank_first for entry in entries if entry.doc is not None}
+    known = [(doc, grade) for doc, grade in pool if grade is not None]
+    nowhere = len(entries) + 1
+    order = sorted(known, key=lambda item: (-item[1], stands.get(item[0] or "", nowhere)))
+    return [Entry(Placed("", rank, rank), doc, grade) for rank, (doc, grade) in enumerate(order, 1)]
+
+
+def ideal_steps_of(worked: WorkedList, entries: Sequence[Entry], pool: JudgedDocs) -> list[Step]:
+    """Return the steps of the ideal of a family that has one."""
+    if worked.ideal is None:
+        return []
+    return steps_with(_best_entries(entries, pool)[: worked.ideal.worth.size], worked.ideal)
 
 
 def list_steps(sums: Sums, part: Measure, entries: Sequence[Entry], length: int) -> list[Step]:
@@ -259,6 +309,23 @@ def ideal_steps(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list
     entries += _absent_entries(sums.sheet, part, len(entries))
     whole = part.at(None) if part.parameters["depth"] == "all" else part
     return steps_of(entries, sums.sheet, whole, sums.worth)
+
+
+def worst_steps(sums: Sums, part: Measure, pool: JudgedDocs) -> list[Step]:
+    """Work out the worst list: the documents of negative gain, and the absent ones where they are worse."""
+    sheet = sums.sheet
+    absent = 0.0 if part.cutoff is None else min(0.0, sheet.absent_gain(part.parameters["gain"]))
+    worse = [item for item in pool if item[1] is not None and sums.worth(item[1]) < absent]
+    order = sorted(worse, key=lambda item: sums.worth(item[1] or 0.0))
+    entries = [
+        Entry(Placed("", rank, rank), doc, grade) for rank, (doc, grade) in enumerate(order, 1)
+    ]
+    if absent < 0 and part.cutoff is not None:
+        entries += [
+            Entry(Placed("", rank, rank), ABSENT, sheet.absent_grade)
+            for rank in range(len(entries) + 1, part.cutoff + 1)
+        ]
+    return steps_of(entries, sheet, part, sums.worth)
 
 
 def _ideal_entries(sums: Sums, place: int, part: Measure, pool: JudgedDocs) -> list[Entry]:

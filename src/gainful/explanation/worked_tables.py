@@ -30,6 +30,9 @@ _IDEALS = {
     ("depth", "retrieved"): "depth retrieved: the ideal is no longer than the list",
 }
 COLUMNS = ("i", "doc", "grade", "gain", "discount", "contribution", "sum")
+SUMS = frozenset(["CG", "DCG", "IDCG", "nDCG"])
+"""The measures whose sums are measures, too."""
+
 _DIGITS = 3
 
 
@@ -111,11 +114,15 @@ def text_of(account: Account, write: Callable[[Table], str]) -> str:
 
 
 def conventions_of(measure: Measure) -> str:
-    """Say the gain and the discount of a measure in words, and its ideal where it is another.
+    """Say the gain and the discount of a measure in words, and its ideal where it is another; else its definition.
 
     >>> conventions_of(Measure("CG"))
     'gain linear: g, the grade itself'
+    >>> conventions_of(Measure("SetAP"))
+    'SetAP = P · R of the whole list'
     """
+    if measure.name not in SUMS:
+        return measure.family.definition
     parameters = measure.parameters
     gain = parameters["gain"]
     said = [f"gain {gain}" + (f": {GAINS[gain.form]}" if gain.form in GAINS else "")]
@@ -153,14 +160,31 @@ class Step:
 class Part:
     """A worked sum, of the list or of the ideal: its steps, its name and its total.
 
-    `beyond` is how many more ranks there are, none of which adds anything.
+    `beyond` is how many more ranks there are, none of which adds anything. `worth` and `weight` are
+    what the gain and the discount of a step are in this measure, as headings; "" for what is not
+    shown. `adds` is whether the steps add up to the total, and `total` is None where they do not.
     """
 
     title: str
     name: str
     steps: tuple[Step, ...]
-    total: float
+    total: float | None
     beyond: int = 0
+    worth: str = "gain"
+    weight: str = "discount"
+    adds: bool = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The headings of what is shown of its steps."""
+        named = {"gain": self.worth, "discount": self.weight}
+        if not self.adds:
+            named |= {"contribution": "", "sum": ""}
+        elif not self.weight:
+            named["contribution"] = ""  # it is what the document is worth
+        if all(step.doc is None for step in self.steps):
+            named["doc"] = ""
+        return tuple(named.get(column, column) for column in COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -168,6 +192,7 @@ class Explanation(Account):
     """A value, and the worked sums and the division that lead to it.
 
     Prints as text, shows as HTML in a notebook; `to_markdown()`, `to_html()` and `to_dict()` export it.
+    `working` is how the value follows from the sums, where it is no plain division of the first by the second.
     `doc_type` is what the ids of documents were, before they were text.
     """
 
@@ -177,6 +202,7 @@ class Explanation(Account):
     parts: tuple[Part, ...]
     policy: Policy
     remark: str = ""
+    working: str = ""
     doc_type: IdType = field(default=UNTYPED, compare=False)
 
     @property
@@ -189,7 +215,9 @@ class Explanation(Account):
     @property
     def conclusion(self) -> str:
         """The last line: how the value follows from the sums."""
-        totals = {part.name: part.total for part in self.parts}
+        if self.working or self.measure.name not in SUMS:
+            return worked_conclusion(str(self.measure), self.working, self.value, self.remark)
+        totals = {part.name: part.total for part in self.parts if part.total is not None}
         return conclusion_of(str(self.measure), totals, self.value, self.remark)
 
     def tables(self) -> list[Table]:
@@ -201,7 +229,11 @@ class Explanation(Account):
         rows = [[part.name, *_cells(step)] for part in self.parts for step in part.steps]
         blank: list[Cell] = [None] * (len(COLUMNS) - 1)
         rows.append([str(self.measure), *blank, self.value])
-        return Table(("part", *COLUMNS), rows, digits=_DIGITS)
+        named = {(part.worth or "gain", part.weight or "discount") for part in self.parts}
+        worth, weight = next(iter(named)) if len(named) == 1 else ("gain", "discount")
+        given = {"gain": worth, "discount": weight}
+        columns = ["part", *(given.get(column, column) for column in COLUMNS)]
+        return Table(columns, rows, digits=_DIGITS)
 
     def _id_types(self) -> Mapping[str, IdType]:
         return {"doc": self.doc_type}
@@ -215,7 +247,12 @@ class Explanation(Account):
             "conclusion": self.conclusion,
             "policy": self.policy.answers(),
             "parts": {
-                part.name: {"total": part.total, "steps": [asdict(step) for step in part.steps]}
+                part.name: {
+                    "gain": part.worth,
+                    "discount": part.weight,
+                    "total": part.total,
+                    "steps": [asdict(step) for step in part.steps],
+                }
                 for part in self.parts
             },
         }
@@ -234,24 +271,29 @@ def conclusion_of(measure: str, totals: Mapping[str, float], value: float, remar
     return f"{measure} = {' / '.join(totals)} = {numbers} = {value:.{_DIGITS}f}{said}"
 
 
+def worked_conclusion(measure: str, working: str, value: float, remark: str = "") -> str:
+    """Say how a value follows from a formula, and what there is to add.
+
+    >>> worked_conclusion("AP", "sum / R = 1.667 / 2", 0.8333)
+    'AP = sum / R = 1.667 / 2 = 0.833'
+    """
+    said = f"  ({remark})" if remark else ""
+    steps = (
+        [measure, working, f"{value:.{_DIGITS}f}"] if working else [measure, f"{value:.{_DIGITS}f}"]
+    )
+    return " = ".join(steps) + said
+
+
 def _table(part: Part) -> Table:
-    rows = [_cells(step) for step in part.steps]
-    notes = [f"{part.name} = {part.total:.{_DIGITS}f}"]
+    notes = [] if part.total is None else [f"{part.name} = {part.total:.{_DIGITS}f}"]
     if part.beyond:
         more = "1 more rank adds" if part.beyond == 1 else f"{part.beyond} more ranks add"
         notes.insert(0, f"{more} nothing")
-    table = Table(COLUMNS, rows, digits=_DIGITS, title=part.title, notes=notes)
-    return _without_docs(table) if all(step.doc is None for step in part.steps) else table
-
-
-def _without_docs(table: Table) -> Table:
-    place = table.columns.index("doc")
+    columns = part.columns
+    shown = [place for place, name in enumerate(columns) if name]
+    rows = [[cells[place] for place in shown] for cells in map(_cells, part.steps)]
     return Table(
-        [*table.columns[:place], *table.columns[place + 1 :]],
-        [[*row[:place], *row[place + 1 :]] for row in table.rows],
-        digits=table.digits,
-        title=table.title,
-        notes=table.notes,
+        [columns[place] for place in shown], rows, digits=_DIGITS, title=part.title, notes=notes
     )
 
 

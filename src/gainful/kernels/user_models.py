@@ -99,15 +99,21 @@ def player(worth: Floats, rank: Ints, offsets: Ints, target: float, patience: in
     return sums(np.where(within, worth, 0.0), owner, queries) / stop
 
 
+def overlap_weights(p: float) -> Floats:
+    """Return what a document counts (1001,) that two lists share from rank 1, 2, … on; 0 at the end."""
+    ranks = np.arange(1, _DEEP + 1)
+    weights = np.concatenate((p ** (ranks - 1.0) / ranks, [0.0]))
+    # A document in both lists from rank m on counts at every rank from there.
+    tails: Floats = np.cumsum(weights[::-1])[::-1]
+    return tails
+
+
 def compatible(
     gains: Floats, rank: Ints, offsets: Ints, pool: Floats, pool_offsets: Ints, p: float
 ) -> Floats:
     """Return Compat (q,): rows and pool hold gains, and only positive ones count."""
     queries = offsets.size - 1
-    ranks = np.arange(1, _DEEP + 1)
-    weights = np.concatenate((p ** (ranks - 1.0) / ranks, [0.0]))
-    # A document in both lists from rank m on counts at every rank from there.
-    tails = np.cumsum(weights[::-1])[::-1]
+    tails = overlap_weights(p)
     pool_owner = owners(pool_offsets)
     ideal_place = np.arange(pool.size) - pool_offsets[pool_owner] + 1
     best = tails[np.minimum(ideal_place, _DEEP + 1) - 1]

@@ -57,22 +57,27 @@ class Part:
         return known.get(self.operation, _ATOM)
 
     def __str__(self) -> str:
+        return self.written(str)
+
+    def written(self, measures: Callable[[Measure], str]) -> str:
+        """Write it; `measures` says what stands for a measure: its name, or a value."""
         if self.number is not None:
             return write_number(self.number)
         if self.measure is not None:
-            return str(self.measure)
+            return measures(self.measure)
         if self.operation in FUNCTIONS:
-            return f"{self.operation}({', '.join(map(str, self.parts))})"
+            return f"{self.operation}({', '.join(part.written(measures) for part in self.parts)})"
+
+        def bracketed(part: Part, least: int) -> str:
+            text = part.written(measures)
+            return text if part.hold >= least else f"({text})"
+
         if self.operation == "negative":
-            return f"-{self._bracketed(self.parts[0], _ATOM)}"
+            return f"-{bracketed(self.parts[0], _ATOM)}"
         left, right = self.parts
         between = f" {self.operation} " if self.hold == _SUM else self.operation
         # a - (b + c) and a / (b * c) need brackets on their right.
-        return f"{self._bracketed(left, self.hold)}{between}{self._bracketed(right, self.hold + 1)}"
-
-    @staticmethod
-    def _bracketed(part: "Part", least: int) -> str:
-        return str(part) if part.hold >= least else f"({part})"
+        return f"{bracketed(left, self.hold)}{between}{bracketed(right, self.hold + 1)}"
 
     def value(
         self, of_measures: Callable[[Measure], Any], calls: dict[str, Callable[..., Any]]

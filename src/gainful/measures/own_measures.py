@@ -34,7 +34,8 @@ class OwnFamily(Family):
     """The entry of a measure of one's own: what the catalogue has for others, and the function.
 
     `per_query` is True where the function takes one list at a time, `ties` where it knows what to do with
-    documents whose order is open; `lowest` and `highest` are the ends of its range.
+    documents whose order is open; `lowest` and `highest` are the ends of its range. `steps` says what each document
+    adds, if it is given.
     """
 
     function: Callable[..., Any] = print
@@ -42,6 +43,7 @@ class OwnFamily(Family):
     ties: bool = False
     lowest: float = float("-inf")
     highest: float = float("inf")
+    steps: Callable[..., Any] | None = None
 
     @property
     def place(self) -> str:
@@ -131,6 +133,7 @@ def define(
     per_query: bool = False,
     ties: bool = False,
     needs_run: bool = True,
+    steps: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], OwnMeasure]:
     """Declare a function as a measure: `@gf.define("HitAll", cutoff=True, range=(0, 1))`.
 
@@ -146,6 +149,8 @@ def define(
         per_query: whether the function takes one query at a time.
         ties: whether it knows what to do where the order of documents is open (policy ties=average).
         needs_run: False where a query that the run lacks has a value all the same.
+        steps: a function of the same arguments that returns what each document adds, an array like `grade`;
+            `explain` shows it.
 
     >>> @define("HitAll", cutoff=True, range=(0, 1), per_query=True)
     ... def hit_all(found, *, rel=1):
@@ -162,6 +167,8 @@ def define(
         ("cutoff", cutoff), ("per_query", per_query), ("ties", ties), ("needs_run", needs_run),
     ):  # fmt: skip
         arguments.truth(given, f"define, {option}")
+    if steps is not None and not inspect.isfunction(steps):
+        raise MeasureError("define, steps", "a function of the same arguments", shown(steps))
     lowest, highest = (float("-inf"), float("inf")) if range is None else _read_range(range)
 
     def declare(function: Callable[..., Any]) -> OwnMeasure:
@@ -186,6 +193,7 @@ def define(
                 ties=ties,
                 lowest=lowest,
                 highest=highest,
+                steps=steps,
             )
         )
 

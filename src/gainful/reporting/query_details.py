@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from gainful.explanation.worked_steps import ABSENT, Entry, has_table
+from gainful.explanation.worked_families import WAYS
+from gainful.explanation.worked_steps import ABSENT, Entry, has_table, is_worked
 from gainful.explanation.worked_tables import Step, conventions_of
 from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
@@ -37,7 +38,15 @@ class DetailOptions:
     @cached_property
     def worked(self) -> bool:
         """Whether the measure has a worked table."""
-        return has_table(self.measure)
+        return is_worked(self.measure)
+
+    @cached_property
+    def columns(self) -> list[str] | None:
+        """What a document is worth and what that counts, as headings, and whether the steps add up; None for gain and discount."""
+        if not self.worked or has_table(self.measure):
+            return None
+        way = WAYS[self.measure.name]
+        return [way.worth, way.weight, "sum" if way.adds else ""]
 
     @cached_property
     def conventions(self) -> str:
@@ -95,6 +104,7 @@ def detail_of(
         "ideal": _ideal(found, docs, asked),
         "parts": [_parts(found, docs, asked, name) for name in asked.runs],
         "conventions": asked.conventions,
+        **({} if asked.columns is None else {"columns": asked.columns}),
         "conclusions": [
             _conclusion(each, asked, values[name])
             for name, each in zip(asked.runs, ranked, strict=True)
@@ -200,7 +210,7 @@ def _row(step: Step, docs: _Docs) -> list[Any]:
 def _below(entry: Entry, docs: _Docs, each: Ranked) -> list[Any]:
     """Return a document that has no line in a sum: below the cutoff its discount is 0."""
     head = [docs.place(entry.doc), entry.placed.rank_first, entry.placed.rank_last]
-    if not each.steps or each.side is None:
+    if not each.steps or each.side is None or not has_table(each.side.sums.measure):
         return [*head, None, None, None, None]
     gain = 0.0 if entry.grade is None else each.side.sums.worth(entry.grade)
     return [*head, plain(gain), 0, 0, plain(each.steps[-1].sum)]
@@ -222,7 +232,7 @@ def _ideal(found: QueryLists, docs: _Docs, asked: DetailOptions) -> dict[str, An
         for step in found.ideal
     ]
     whose = None if found.ideal_of is None else asked.runs.index(found.ideal_of)
-    pool = _POOLS[asked.measure.parameters["ideal"]]
+    pool = _POOLS[asked.measure.parameters.get("ideal", "judged")]
     return {"rows": rows, "total": plain(found.ideal_total), "run": whose, "pool": pool}
 
 

@@ -15,19 +15,23 @@ from gainful.explanation.attribution import (
     side_of,
 )
 from gainful.explanation.judged_ranking import JudgedRanking, judged_ranking_of, with_lowest
+from gainful.explanation.worked_families import WAYS, WorkedList
 from gainful.explanation.worked_steps import (
     IDEAL,
     PARTS,
     Entry,
     Sums,
+    family_steps,
     has_table,
     ideal_steps,
+    ideal_steps_of,
+    is_worked,
     list_steps,
     steps_of,
     summed,
     why_empty,
 )
-from gainful.explanation.worked_tables import Step, conclusion_of
+from gainful.explanation.worked_tables import Step, conclusion_of, worked_conclusion
 from gainful.matching.input import Fetch
 from gainful.matching.matched import Matched
 from gainful.matching.ranked_documents import Ranking
@@ -49,7 +53,7 @@ class Ranked:
         steps: the lines of their sum; none where there is no worked table.
         value: of the measure; None where the policy says none, or the measure has no worked table.
         total: of the list; None without a worked table.
-        ideal: of the ideal; None where the measure has none.
+        ideal: of the ideal, or what else the total is divided by; None where the measure does not divide.
         conclusion: how the value follows.
         side: for the parts of a difference; None where there is none.
     """
@@ -142,7 +146,7 @@ class RankedLists:
 
     def _sums(self, matched: Matched, policy: Policy) -> Sums | None:
         """Return the sums of all queries, each with a row, whatever the policy leaves out."""
-        if not has_table(self.measure):
+        if not is_worked(self.measure):
             return None
         empty = "nan" if policy.empty in UNDEFINED else policy.empty
         whole = dataclasses.replace(policy, missing="zero", empty=empty)
@@ -163,6 +167,8 @@ class RankedLists:
             return Ranked(listed, ranking, (), conclusion=self._without_value(listed))
         undefined = sums.is_empty(place) and listed.policy.empty in UNDEFINED
         has_side = self._has_parts and not undefined
+        if not has_table(self.measure):
+            return self._of_family(listed, sums, place, ranking, entries, has_side=has_side)
         steps = () if listed.missing else self._steps(sums, entries, len(ranking))
         return Ranked(
             listed,
@@ -174,6 +180,43 @@ class RankedLists:
             ideal=None if sums.ideals is None else sums.ideals[place],
             conclusion=self._conclusion(listed, sums, place),
             side=self._side(listed, sums, place, ranking, steps) if has_side else None,
+        )
+
+    def _of_family(
+        self,
+        listed: JudgedRanking,
+        sums: Sums,
+        place: int,
+        ranking: Ranking,
+        entries: Sequence[Entry],
+        *,
+        has_side: bool,
+    ) -> Ranked:
+        """Return a query under a measure that is no cumulated gain, whose terms may depend on the whole list."""
+        whole = () if listed.missing else listed.entries(ranking, self.measure.cutoff)
+        worked, steps = family_steps(sums, place, whole)
+        undefined = sums.is_empty(place) and listed.policy.empty in UNDEFINED
+        return Ranked(
+            listed,
+            ranking,
+            entries,
+            steps=[step for step in steps if step.rank <= self._deepest],
+            value=None if undefined else sums.values[place],
+            total=worked.total if worked.way.adds else None,
+            ideal=worked.closing.divisor if worked.closing.formula else None,
+            conclusion=self._family_conclusion(listed, sums, place, worked),
+            side=side_of(listed, sums, place, ranking) if has_side else None,
+        )
+
+    def _family_conclusion(
+        self, listed: JudgedRanking, sums: Sums, place: int, worked: WorkedList
+    ) -> str:
+        if sums.is_empty(place) and listed.policy.empty in NO_VALUE:
+            return self._without_value(listed)
+        remark = self._remark(listed, sums, place)
+        working = "" if remark else worked.closing.working
+        return worked_conclusion(
+            str(self.measure), working, sums.values[place], remark or worked.closing.remark
         )
 
     def _steps(self, sums: Sums, entries: Sequence[Entry], length: int) -> Sequence[Step]:
@@ -215,15 +258,17 @@ class RankedLists:
     def _conclusion(self, listed: JudgedRanking, sums: Sums, place: int) -> str:
         if sums.is_empty(place) and listed.policy.empty in NO_VALUE:
             return self._without_value(listed)
-        remark = ""
-        if listed.missing:
-            remark = f"the run lacks the query: policy missing={listed.policy.missing}"
-        elif sums.is_empty(place):
-            remark = why_empty(listed.policy, self.measure)
+        remark = self._remark(listed, sums, place)
         name, parts = self._names
         ideal = [] if sums.ideals is None else [sums.ideals[place]]
         totals = dict(zip(parts, [sums.totals[place], *ideal], strict=True))
         return conclusion_of(name, totals, sums.values[place], remark)
+
+    def _remark(self, listed: JudgedRanking, sums: Sums, place: int) -> str:
+        """Say why the policy decides the value, where it does."""
+        if listed.missing:
+            return f"the run lacks the query: policy missing={listed.policy.missing}"
+        return why_empty(listed.policy, self.measure) if sums.is_empty(place) else ""
 
     def _without_value(self, listed: JudgedRanking) -> str:
         if listed.missing:
@@ -246,11 +291,24 @@ class RankedLists:
         found = None if name is None or not self._has_ideal else sums[name]
         if name is None or found is None:
             return QueryLists(query, ranked)
+        pool = ranked[name].listed.pool(self.measure)
+        if not has_table(self.measure):
+            return self._with_family_ideal(query, ranked, found, place, name)
         part = summed(self.measure, IDEAL)
-        steps = ideal_steps(found, place, part, ranked[name].listed.pool(self.measure))
+        steps = ideal_steps(found, place, part, pool)
         shown = [step for step in steps if step.rank <= self.depth]
         whose = name if self._own_ideals and len(self.runs) > 1 else None
         return QueryLists(query, ranked, shown, found.value(part, place), whose)
+
+    def _with_family_ideal(
+        self, query: str, ranked: Mapping[str, Ranked], sums: Sums, place: int, name: str
+    ) -> QueryLists:
+        listed = ranked[name].listed
+        entries = listed.entries(ranked[name].ranking, self.measure.cutoff)
+        worked, _ = family_steps(sums, place, entries)
+        steps = ideal_steps_of(worked, entries, listed.pool(self.measure))
+        shown = [step for step in steps if step.rank <= self.depth]
+        return QueryLists(query, ranked, shown, steps[-1].sum if steps else 0.0)
 
     @cached_property
     def _own_ideals(self) -> bool:
@@ -260,4 +318,6 @@ class RankedLists:
 
     @cached_property
     def _has_ideal(self) -> bool:
-        return has_table(self.measure) and IDEAL in PARTS[self.measure.name]
+        if has_table(self.measure):
+            return IDEAL in PARTS[self.measure.name]
+        return is_worked(self.measure) and WAYS[self.measure.name].ideal is not None

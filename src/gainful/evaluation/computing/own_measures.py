@@ -9,6 +9,7 @@ from gainful.array_types import Floats
 from gainful.errors import GainfulError, InputError
 from gainful.evaluation.judged_lists import JudgedLists, judged_lists
 from gainful.evaluation.worksheet import Cutoffs, Worksheet
+from gainful.measures.measure import Measure
 from gainful.measures.own_measures import OwnFamily
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import shortened, shown
@@ -20,17 +21,10 @@ def compute(
     """Return the values [query, cutoff] of a measure of one's own; 0 where the run lacks the query."""
     if not own.ties:
         sheet.certain_grades()  # refuses an order that is open
-    grade, first, last = sheet.graded()
     matched = sheet.matched
     values = np.empty((len(matched.queries), len(cutoffs)))
     for column, cutoff in enumerate(cutoffs):
-        lists = judged_lists(
-            matched.queries,
-            (grade, first, last, sheet.owner),
-            matched.retrieved,
-            (matched.pool_grades, matched.pool_offsets),
-            cutoff,
-        )
+        lists = _lists(sheet, cutoff)
         # Of a query that the run lacks there is nothing to ask; the policy says what it counts.
         asked = np.flatnonzero(~matched.missing) if own.needs_run else np.arange(len(lists))
         values[:, column] = 0.0
@@ -39,6 +33,44 @@ def compute(
         _refuse_odd(found, own, lists, asked, name)
         values[asked, column] = found
     return values
+
+
+def steps_of_own(own: OwnFamily, sheet: Worksheet, measure: Measure, place: int) -> Floats | None:
+    """Return what each judged document of a list adds (n,), as the measure says; None where it does not say."""
+    if own.steps is None:
+        return None
+    lists = _lists(sheet, measure.cutoff).alone(place)
+    name = _name(own, measure.cutoff)
+    where = (
+        f"{name}, steps {own.steps.__module__}:{own.steps.__qualname__}, query {lists.queries[0]!r}"
+    )
+    try:
+        given = own.steps(lists.one(0) if own.per_query else lists, **measure.parameters)
+    except Exception as problem:
+        raise InputError(where, "a value", _told(problem)) from problem
+    expected = (
+        f"an array of one number for each of the {lists.grade.size} judged documents of the list"
+    )
+    try:
+        found = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(where, expected, shortened(shown(given))) from None
+    if found.shape != lists.grade.shape or not np.isfinite(found).all():
+        told = f"the shape {found.shape}" if found.shape != lists.grade.shape else "others"
+        raise InputError(where, expected, told)
+    return found
+
+
+def _lists(sheet: Worksheet, cutoff: int | None) -> JudgedLists:
+    grade, first, last = sheet.graded()
+    matched = sheet.matched
+    return judged_lists(
+        matched.queries,
+        (grade, first, last, sheet.owner),
+        matched.retrieved,
+        (matched.pool_grades, matched.pool_offsets),
+        cutoff,
+    )
 
 
 def _name(own: OwnFamily, cutoff: int | None) -> str:
@@ -100,8 +132,12 @@ def _culprit(own: OwnFamily, lists: JudgedLists, parameters: Mapping[str, Any]) 
 
 
 def _raised(own: OwnFamily, name: str, problem: Exception, query: str | None) -> GainfulError:
+    return InputError(_where(own, name, query), "a value", _told(problem))
+
+
+def _told(problem: Exception) -> str:
     found = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
-    return InputError(_where(own, name, query), "a value", shortened(found))
+    return shortened(found)
 
 
 def _where(own: OwnFamily, name: str, query: str | None = None) -> str:

@@ -22,7 +22,8 @@ from gainful.kernels.cumulated_gain import cumulated, divide_by_ideal, owners
 from gainful.kernels.row_sums import counts
 
 
-def _chances(grades: Floats, highest: float) -> Floats:
+def chances_of(grades: Floats, highest: float) -> Floats:
+    """Return the chances (n,) that documents of these grades satisfy."""
     chances: Floats = (np.exp2(np.maximum(grades, 0.0)) - 1.0) / 2.0**highest
     return chances
 
@@ -30,7 +31,7 @@ def _chances(grades: Floats, highest: float) -> Floats:
 def _cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     refuse_above(sheet, parameters["max"])
     grades, rank = sheet.certain_grades()
-    chances = _chances(grades, parameters["max"])
+    chances = chances_of(grades, parameters["max"])
     return err_and_graded_precision.cascade(
         chances, rank, sheet.matched.offsets, deepest(cutoffs, sheet)
     )
@@ -38,7 +39,7 @@ def _cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floa
 
 def _normalised_cascade(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     matched = sheet.matched
-    chances = _chances(matched.pool_grades, parameters["max"])
+    chances = chances_of(matched.pool_grades, parameters["max"])
     found = _cascade(sheet, parameters, cutoffs)
     ideal = err_and_graded_precision.cascade(
         chances, sheet.pool_rank, matched.pool_offsets, deepest(cutoffs, sheet)
