@@ -169,8 +169,6 @@ def test_it_has_no_cutoff_nor_parameters_of_its_own():
         measure.having(rel=2)
     with pytest.raises(gf.errors.GainfulError):
         gf.curve(JUDGMENTS, RUN, measure)
-    with pytest.raises(gf.errors.MeasureError, match="explain"):
-        gf.explain(JUDGMENTS, RUN, measure, query=next(iter(RUN)))
     with pytest.raises(gf.errors.GainfulError):
         gf.bounds(JUDGMENTS, RUN, measure, grades=(0, 1, 2, 3))
 
