@@ -175,8 +175,8 @@ def _worked(
     sums: Sums, query: str | None, entries: Sequence[Entry], pool: JudgedDocs
 ) -> Explanation:
     measure, policy = sums.measure, sums.sheet.policy
-    value = sums.values[0]  # first: it says what cannot be measured
     remark = why_empty(policy, measure) if is_empty(sums, 0, query, UNDEFINED) else ""
+    value = sums.values[0]  # before the steps: it says what cannot be measured
     if measure.name in PARTS:
         parts, working = _cumulated_parts(sums, entries, pool)
     elif isinstance(measure, OwnMeasure):
