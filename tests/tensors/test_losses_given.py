@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import gainful as gf
+from gainful.tensors.array_checks import refuse_sparse
 from loss_rows import LABELS, SCORES
 
 L = gf.losses
@@ -70,6 +71,17 @@ def test_only_dense_tensors_are_taken(make, found):
             gf.errors.InputError, match=f"labels: expected a dense tensor, found {found}"
         ):
             call(dense, make())
+
+
+def test_a_layout_that_is_not_of_pytorch_is_no_matter():
+    """Since version 0.11, what JAX traces has a layout: how it lies in memory."""
+
+    class Laid:
+        layout = "AutoLayout"
+
+    refuse_sparse("scores", Laid())
+    with pytest.raises(gf.errors.InputError, match="one of layout sparse_csr"):
+        refuse_sparse("scores", torch.zeros(2, 3).to_sparse_csr())
 
 
 @pytest.mark.parametrize(

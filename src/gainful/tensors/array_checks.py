@@ -31,9 +31,10 @@ def refuse_masked(name: str, array: Any) -> None:
 
 def refuse_sparse(name: str, array: Any) -> None:
     """Refuse tensors of PyTorch that are nested or sparse: they do not have a number everywhere."""
-    layout = str(getattr(array, "layout", "torch.strided")).removeprefix("torch.")
-    nested = getattr(array, "is_nested", False)
-    if nested or layout != "strided":
+    # Arrays of JAX have a layout, too, which is about memory.
+    library, _, layout = str(getattr(array, "layout", "")).rpartition(".")
+    nested = getattr(array, "is_nested", False) is True
+    if nested or (library == "torch" and layout != "strided"):
         found = "a nested one" if nested else f"one of layout {layout}"
         remedy = "Lists of several lengths are padded, with a mask; losses take offsets, too."
         raise InputError(name, "a dense tensor", found, remedy)
