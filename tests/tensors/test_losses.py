@@ -17,9 +17,8 @@ jnp = jax.numpy
 
 import gainful as gf  # noqa: E402
 from gainful.tensors.losses import flat_lists  # noqa: E402
-from gainful.tensors.losses import training_lists as loss_lists  # noqa: E402
-from gainful.tensors.losses.array_operations import BLOCK  # noqa: E402
 from gainful.tensors.losses.jax_operations import JaxOperations  # noqa: E402
+from gainful.tensors.losses.torch_operations import BLOCK, TorchOperations  # noqa: E402
 
 L = gf.losses
 rows = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
@@ -42,7 +41,7 @@ def in_jax(row, scores, labels=LABELS, mask=None, dtype=jnp.float64, **options):
     constants = row.options | {
         name: tuple(given) if isinstance(given, list) else given for name, given in options.items()
     }
-    ways = loss_lists.BLOCK, flat_lists._FEW, flat_lists._NEAR  # which tests change
+    ways = JaxOperations.kept_pairs, flat_lists._FEW, flat_lists._NEAR  # which tests change
     compiled = _compiled(row.function, tuple(constants.items()), ways)
     items = row.draw(np.shape(scores))
     value, slope = compiled(jnp.asarray(scores, dtype=dtype), labels, mask, items)
@@ -75,9 +74,10 @@ FORMULAS |= {
 @pytest.mark.parametrize(("row", "block"), FORMULAS.values(), ids=FORMULAS)
 @cutoffs
 def test_pytorch_and_jax_compute_the_formula(row, k, block, monkeypatch):
-    monkeypatch.setattr(loss_lists, "BLOCK", block)
     if block != BLOCK:
-        monkeypatch.setattr(JaxOperations, "kept_blocks", 1)
+        for operations in (JaxOperations, TorchOperations):
+            monkeypatch.setattr(operations, "block", block)
+            monkeypatch.setattr(operations, "kept_pairs", block)
     drawn = row.draw(SCORES.shape)
     values, slopes = [], []
     for at, (s, y) in enumerate(zip(SCORES.tolist(), LABELS.tolist(), strict=True)):

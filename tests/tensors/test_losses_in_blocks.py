@@ -60,9 +60,10 @@ def same(found, expected):
 )
 def test_relaxed_orders(function, options, block, held, monkeypatch):
     expected = in_torch(function, options)
-    monkeypatch.setattr(relaxed_sorting, "BLOCK", block)
+    for operations in (JaxOperations, TorchOperations):
+        monkeypatch.setattr(operations, "block", block)
+        monkeypatch.setattr(operations, "kept_pairs", block)
     monkeypatch.setattr(relaxed_sorting, "_HELD", held)
-    monkeypatch.setattr(JaxOperations, "kept_blocks", 1)
     for found in (in_torch(function, options), in_jax(function, options)):
         same(found, expected)
 

@@ -10,18 +10,19 @@ from gainful.errors import InputError
 Array = Any
 """A tensor of PyTorch or an array of JAX."""
 
-BLOCK = 2**20
-"""How many pairs are held at a time: 4 MiB of float32 for each temporary, which caches hold."""
-
 
 class Operations(Protocol):
     """What a framework does for the losses; last axes unless said otherwise.
 
-    `kept_blocks` says up to how many blocks of pairs are kept for a gradient, all at once, rather than
-    computed a second time.
+    `kept_pairs` says up to how many pairs are kept for a gradient, all at once, rather than computed a second
+    time.
     """
 
-    kept_blocks: int
+    kept_pairs: int
+
+    @property
+    def block(self) -> int:
+        """How many pairs are held at a time, where they are not kept."""
 
     def computes_at_once(self, scores: Array) -> bool:
         """Return whether operations are carried out as they are called, on plain tensors."""

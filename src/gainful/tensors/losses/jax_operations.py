@@ -12,6 +12,7 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.message_texts import shown
 
+_BLOCK = 2**20  # pairs: 4 MiB of float32, which caches hold
 _INTEGERS: dict[int, Any] = {4: np.int32, 8: np.int64}
 """Integers of as many bytes as a floating number."""
 
@@ -19,7 +20,12 @@ _INTEGERS: dict[int, Any] = {4: np.int32, 8: np.int64}
 class JaxOperations:
     """JAX, wherever its arrays are, traced or not."""
 
-    kept_blocks = 16  # 64 MiB of float32
+    kept_pairs = 2**24  # 64 MiB of float32
+
+    @property
+    def block(self) -> int:
+        """How many pairs are held at a time: on a GPU, a loop over blocks takes longer than all at once."""
+        return _BLOCK if jax.default_backend() == "cpu" else self.kept_pairs
 
     def computes_at_once(self, scores: Any) -> bool:  # noqa: ARG002
         """Return False: what is not compiled is slow in JAX, and what is compiled is traced."""
@@ -252,8 +258,9 @@ class JaxOperations:
 
     def falls_by_rank(self, s: Any, deep: int) -> Any | None:
         """Add them up from rank to rank, if compiled: XLA takes long for sums over a row."""
-        if not isinstance(s, jax.core.Tracer):
-            return None  # a loop would be compiled anew in every call
+        # A loop would be compiled anew in every call; on a GPU each of its turns starts kernels.
+        if not isinstance(s, jax.core.Tracer) or jax.default_backend() != "cpu":
+            return None
         items = self.counting(s.shape[-1], s)
         steps = (2 * (items - deep) + 1)[:-1] * (s[:, :-1] - s[:, 1:])
         last = jnp.where(items[:-1] >= deep, steps, 0.0).cumsum(-1)

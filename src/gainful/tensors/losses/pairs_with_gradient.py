@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from gainful.tensors.losses.array_operations import BLOCK
 from gainful.tensors.losses.gains_and_discounts import discounts_of
-from gainful.tensors.losses.torch_operations import TORCH
+from gainful.tensors.losses.torch_operations import BLOCK, TORCH
 from gainful.tensors.losses.training_lists import around_middle
 from gainful.tensors.losses.value_with_gradient import Found, Lists
 

@@ -144,7 +144,7 @@ class _Weights:
 
 def _pairs(lists: TrainingLists, options: Mapping[str, Any]) -> Array:
     """Return the loss [list], differentiable, some rows of pairs at a time."""
-    ops, size, sigma = lists.ops, rows_of_pairs(lists.scores), options["sigma"]
+    ops, size, sigma = lists.ops, rows_of_pairs(lists.ops, lists.scores), options["sigma"]
     scheme, truncation = options["scheme"], options["truncation"]
     unit = 1.0 if scheme == "ranknet" else math.log(2)
     items, fused = _ranked(lists, options)

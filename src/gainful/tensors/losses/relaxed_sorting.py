@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from gainful.tensors.losses.array_operations import BLOCK, Array, Operations
+from gainful.tensors.losses.array_operations import Array, Operations
 from gainful.tensors.losses.loss_function import loss_function
 from gainful.tensors.losses.options import Common
 from gainful.tensors.losses.training_lists import TrainingLists, reduced
@@ -88,7 +88,7 @@ def sorted_gains(lists: TrainingLists, tau: float, iterations: int, deep: int) -
     if fused is not None:
         return fused
     small = _is_small(ops, len(s) * deep * lists.width)
-    size = max(1, len(s) if small else BLOCK // (deep * lists.width))
+    size = max(1, len(s) if small else ops.block // (deep * lists.width))
 
     def value(*given: Array) -> tuple[Array, ...]:
         def some(s: Array, gains: Array, counts: Array) -> tuple[Array, ...]:
@@ -112,7 +112,7 @@ def sorted_gains(lists: TrainingLists, tau: float, iterations: int, deep: int) -
 
 def _is_small(ops: Operations, pairs: int) -> bool:
     """Return whether so many pairs are computed at once and kept for the gradient."""
-    return pairs <= min(ops.kept_blocks * BLOCK, _HELD)
+    return pairs <= min(ops.kept_pairs, _HELD)
 
 
 class _Relaxation:
@@ -145,7 +145,7 @@ class _Relaxation:
         self.there = self.items <= counts
         lists, width = (int(size) for size in s.shape)
         small = _is_small(ops, lists * deep * width)
-        self._size = max(1, deep if small else BLOCK // max(1, lists * width))
+        self._size = max(1, deep if small else ops.block // max(1, lists * width))
         self.whole = whole
         if whole is None and deep * width <= _HELD:
             falls = ops.falls_by_rank(s, deep) if small else None

@@ -167,7 +167,7 @@ def approximate_ranks(ops: Operations, scores: Array, mask: Array, temperature: 
     fused = ops.fused_ranks(scores, mask, temperature)
     if fused is not None:
         return fused
-    pairs = _Pairs(ops, temperature, rows_of_pairs(scores))
+    pairs = _Pairs(ops, temperature, rows_of_pairs(ops, scores))
     if pairs_are_kept(ops, scores):
         return ops.with_kept_gradient(pairs.ranks_and_chances, pairs.pullback_kept, scores, mask)
     return ops.with_gradient(pairs.ranks, pairs.pullback, scores, mask)

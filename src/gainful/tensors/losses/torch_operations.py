@@ -59,10 +59,15 @@ class _WithKeptGradient(torch.autograd.Function):
         return (None, None, found, *[None] * (ctx.given - 1))
 
 
+BLOCK = 2**20
+"""How many pairs are held at a time: 4 MiB of float32 for each temporary, which caches hold."""
+
+
 class TorchOperations:
     """PyTorch, on whatever device the scores are."""
 
-    kept_blocks = 1
+    kept_pairs = BLOCK
+    block = BLOCK
 
     def computes_at_once(self, scores: Tensor) -> bool:
         """Return whether operations are carried out as they are called, on plain tensors."""

@@ -20,7 +20,7 @@ from gainful.tensors.array_checks import (
     refuse_sparse,
     type_of,
 )
-from gainful.tensors.losses.array_operations import BLOCK, Array, Operations, operations_for
+from gainful.tensors.losses.array_operations import Array, Operations, operations_for
 from gainful.tensors.losses.gains_and_discounts import discounts_of, gains_of
 from gainful.tensors.losses.options import Common
 
@@ -210,17 +210,17 @@ def weights_of(
     return ops.where(occupied, given.reshape(-1), 0.0)
 
 
-def rows_of_pairs(scores: Array) -> int:
+def rows_of_pairs(ops: Operations, scores: Array) -> int:
     """Return how many rows of the pairs of scores [list, item] are held at a time."""
     pairs, width = int(max(1, math.prod(scores.shape))), max(1, int(scores.shape[1]))
-    blocks = -(-width // max(1, BLOCK // pairs))
+    blocks = -(-width // max(1, ops.block // pairs))
     return -(-width // blocks)  # all blocks of about the same size, so that none is mostly empty
 
 
 def pairs_are_kept(ops: Operations, scores: Array) -> bool:
     """Return whether all pairs of scores [list, item] are kept for the gradient."""
     lists, width = (int(size) for size in scores.shape)
-    return lists * width * width <= ops.kept_blocks * BLOCK
+    return lists * width * width <= ops.kept_pairs
 
 
 def below_highest(ops: Operations, values: Array, mask: Array) -> Array:
