@@ -35,6 +35,23 @@ def pytest_ignore_collect(collection_path, config):
     return None
 
 
+@pytest.fixture
+def _no_own_names():
+    """Leave no names of measures, discounts and gains behind, nor find any of another test."""
+    from gainful.measures.names_in_use import KINDS
+    from gainful.measures.notation import forget
+
+    before = [dict(names.in_use) for names in KINDS]
+    for names in KINDS:
+        names.in_use.clear()
+    forget()
+    yield
+    for names, known in zip(KINDS, before, strict=True):
+        names.in_use.clear()
+        names.in_use.update(known)
+    forget()
+
+
 def _place(item):
     """Return the place of a test's first entry in the table, or None if the test is quick."""
     name = item.nodeid

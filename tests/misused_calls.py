@@ -204,7 +204,7 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.define,
             {"name": "Hit", "cutoff": True, "range": (0, 1), "per_query": True, "ties": False, "needs_run": True},
         ),
-        "use": Call(lambda measures: gf.use(measures), {"measures": RETURNED}),
+        "use": Call(lambda definitions: gf.use(definitions), {"definitions": RETURNED}),
         "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
         "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3)}),
         "choices": Call(gf.measures.choices, {}),

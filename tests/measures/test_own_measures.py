@@ -13,7 +13,10 @@ import gainful as gf
 from gainful.measures import notation, own_measures
 from random_runs import random_cases
 
-pytestmark = pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::gainful.errors.GainfulWarning"),
+    pytest.mark.usefixtures("_no_own_names"),
+]
 
 JUDGMENTS, RUN = random_cases(range(60), grades=(0, 0, 1, 2, 3), scores=(0.1, 0.5, 0.7, 3.0))
 BY_HAND = (
@@ -74,17 +77,6 @@ TWINS = {
     own_ap: "AP",
     own_ap(rel=2): "AP(rel=2)",
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_names_stay():
-    before = dict(own_measures._IN_USE)
-    own_measures._IN_USE.clear()
-    notation.forget()
-    yield
-    own_measures._IN_USE.clear()
-    own_measures._IN_USE.update(before)
-    notation.forget()
 
 
 def as_arrow(documents, number):
@@ -302,7 +294,10 @@ def test_a_bad_measure_is_told_with_its_query_and_function(measure, words):
         (lambda: gf.define("X")(lambda lists, rel: 1), "a default for its parameter rel"),
         (lambda: gf.define("X")(lambda lists, **rel: 1), "a default for its parameter rel"),
         (lambda: gf.define("X")(lambda lists, rel="a": 1), r"found 'a'. For words, write Literal"),
-        (lambda: gf.use("x"), "the place of a measure, such as 'package.module:name'"),
+        (
+            lambda: gf.use("x"),
+            "the place of a measure, a discount or a gain, such as 'package.module:name'",
+        ),
         (lambda: gf.use(3), "the place of a measure"),
         (lambda: gf.use("no_such_module:x"), "found No module named"),
         (lambda: gf.use("math:x"), "a name in math, found 'x'"),
@@ -359,7 +354,7 @@ def test_on_the_command_line(cli, files, tmp_path, monkeypatch):
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
     monkeypatch.delitem(sys.modules, "command_team")
-    own_measures._IN_USE.clear()
+    own_measures.MEASURES.in_use.clear()
     notation.forget()
     done = cli("evaluate", judgments, run, "-f", "csv")
     assert done.stdout.splitlines()[-1].endswith(",2.0")

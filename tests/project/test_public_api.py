@@ -55,7 +55,7 @@ BELOW = {
 BY_PLACE = {
     "check_measure": ["measure"],
     "define": ["name"],
-    "use": ["measures"],
+    "use": ["definitions"],
     "dialect": ["name"],
     "dialects": [],
     "which": ["judgments", "run", "measure"],

@@ -153,12 +153,13 @@ def define_option(command: Command) -> Command:
         is_eager=True,  # before a measure is read
         expose_value=False,
         callback=_use,
-        help="A measure of your own that -m may name: where gainful.define made it, from this folder; repeat for more.",
+        help="A measure, discount or gain of your own that -m may name: where gainful.define made it, from this folder; "
+        "repeat for more.",
     )(command)
 
 
 def _use(context: click.Context, _: click.Parameter, places: tuple[str, ...]) -> None:
-    """Give measures their names; modules may lie here, or beside the project's file."""
+    """Give what is one's own its names; modules may lie here, or beside the project's file."""
     if not places:
         return
     folders = [str(Path.cwd())]

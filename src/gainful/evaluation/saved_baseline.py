@@ -394,8 +394,8 @@ def _refuse_without_notation(measure: Measure) -> None:
         "baseline",
         "measures that their notation names in full",
         f"'{measure}'",
-        "A gain or a discount that is a function cannot be saved, a table can; nor can measures of "
-        "subtopics. A measure of your own needs its name first: gainful.use.",
+        "A gain or a discount that is a function gets a name by gainful.define. What is your own needs its name first: "
+        "gainful.use. Measures of subtopics cannot be saved.",
     )
 
 

@@ -12,6 +12,7 @@ from math import inf
 from typing import Any, Protocol
 
 from gainful.errors import InputError, MeasureError
+from gainful.measures.own_names import OwnName, OwnNames
 from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import did_you_mean, shortened, shown
 
@@ -101,6 +102,7 @@ class Discount:
 
     `form` is one of `FORMS`, or `table` or `function`; `exponent` is the p of `power(p)`, None for the
     others. A table says what the ranks from 1 on are worth, and `deeper` what all ranks after its end are.
+    `own_name` is the name that `gainful.define` gave it.
     """
 
     form: str
@@ -108,6 +110,7 @@ class Discount:
     table: tuple[float, ...] = ()
     deeper: float = 0.0
     function: Callable[[Any], Any] | None = None
+    own_name: OwnName | None = None
 
     @property
     def formula(self) -> Formula:
@@ -147,7 +150,8 @@ class Discount:
         if self.function is not None:
             return "a function of the rank i"
         if self.table:
-            return f"entry i of the table, {write_number(self.deeper)} below its end"
+            table = "the table" if self.own_name is None else f"the table {self._written()}"
+            return f"entry i of {table}, {write_number(self.deeper)} below its end"
         return FORMS[self.form].meaning
 
     @property
@@ -156,6 +160,9 @@ class Discount:
         return self.form in FORMS and FORMS[self.form].has_base
 
     def __str__(self) -> str:
+        return self._written() if self.own_name is None else self.own_name.name
+
+    def _written(self) -> str:
         if self.function is not None:
             name = str(getattr(self.function, "__name__", type(self.function).__name__))
             return f"<{name.strip('<>')}>"
@@ -168,8 +175,12 @@ class Discount:
         return f"{self.form}({write_number(self.exponent)})"
 
 
+DISCOUNTS = OwnNames("discount", Discount, {name: form.meaning for name, form in FORMS.items()})
+"""The discounts that have a name: those of the library, and one's own."""
+
+
 def discount(value: object) -> Discount:
-    """Make a discount from its text, a table by rank, or a function of an array of ranks.
+    """Make a discount from its text or name, a table by rank, or a function of an array of ranks.
 
     A table ends in 0 for all deeper ranks, or in `...` where its last entry holds for them.
 
@@ -196,8 +207,12 @@ def _of_text(text: str) -> Discount:
         return _of_table([item.strip() for item in text[1:-1].split(",")])
     found = _CALL.fullmatch(text)
     if found is None or found["form"] not in FORMS:
+        own = DISCOUNTS.find(text)
+        if own is not None:
+            return own
         name = found["form"] if found else text
-        raise MeasureError("discount", _expected(), shown(text), did_you_mean(name, FORMS))
+        hint = did_you_mean(name, DISCOUNTS.known())
+        raise MeasureError("discount", _expected(), shown(text), hint)
     form, exponent = found["form"], found["exponent"]
     if not FORMS[form].has_exponent:
         if exponent is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful.errors import InputError, MeasureError
+from gainful.measures.own_names import OwnName, OwnNames
 from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import did_you_mean, shortened, shown
 
@@ -26,15 +27,18 @@ class Gain:
     `form` is one of `FORMS`, or `table` or `function`. A table gives the gain of each
     grade that it lists; grade 0 has gain 0 unless listed; any other grade is an error
     when it is met, or its own gain where the table ends in `else: linear` (`own`).
-    Build one with `gain`.
+    `own_name` is the name that `gainful.define` gave it. Build one with `gain`.
     """
 
     form: str
     table: tuple[tuple[float, float], ...] = ()
     function: Callable[[float], float] | None = None
     own: bool = False
+    own_name: OwnName | None = None
 
     def __str__(self) -> str:
+        if self.own_name is not None:
+            return self.own_name.name
         if self.function is not None:
             name = str(getattr(self.function, "__name__", type(self.function).__name__))
             return f"<{name.strip('<>')}>"
@@ -46,6 +50,9 @@ class Gain:
 
 
 _LINEAR = Gain("linear")
+
+GAINS = OwnNames("gain", Gain, FORMS)
+"""The gains that have a name: those of the library, and one's own."""
 
 
 def gain(value: object) -> Gain:
@@ -67,9 +74,12 @@ def gain(value: object) -> Gain:
     text = value.strip()
     if text.startswith("{") and text.endswith("}"):
         return _table(_read_pairs(text))
-    if text not in FORMS:
-        raise MeasureError("gain", _EXPECTED, shown(value), did_you_mean(text, FORMS))
-    return Gain(text)
+    if text in FORMS:
+        return Gain(text)
+    own = GAINS.find(text)
+    if own is None:
+        raise MeasureError("gain", _EXPECTED, shown(value), did_you_mean(text, GAINS.known()))
+    return own
 
 
 def _as_table(value: object) -> str:

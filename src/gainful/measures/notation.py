@@ -24,7 +24,7 @@ from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, w
 from gainful.measures.measure import Measure, read_cutoff
 from gainful.measures.measure_family import NEVER, Family, Spelling
 from gainful.measures.name_suggestions import hint_of_subtopics, suggest
-from gainful.measures.own_measures import OwnFamily, OwnMeasure, family_in_use
+from gainful.measures.own_measures import MEASURES, OwnFamily, OwnMeasure
 from gainful.message_texts import shortened, shown
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
@@ -255,9 +255,9 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
             spelled[spelling.name.casefold()] = family, spelling
     found = spelled.get(name.casefold())
     if found is None:
-        own = family_in_use(name)
+        own = MEASURES.find(name)
         if own is not None:
-            return own, Spelling(own.name)
+            return own.own, Spelling(own.name)
         hint = suggest(name, catalogue())
         raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
     return found

@@ -1,30 +1,30 @@
 """Measures of one's own: a function, declared once with `define`, that is then a measure like any other.
 
 A definition is a value: it is used where it stands. It has a name in the notation only where one asks for
-it: by `use`, by `--define` and the project's file on the command line, or by an entry point of an
-installed package. Importing a module never does.
+it (`own_names`). `define` gives names to discounts and gains, too.
 """
 
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin, overload
 
 from gainful import arguments
 from gainful.errors import MeasureError
+from gainful.measures.discount import Discount
+from gainful.measures.discount import discount as read_discount
+from gainful.measures.gain import Gain
+from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
 from gainful.measures.measure_family import MEAN, NEVER, OPTIONAL, Family, Parameter
+from gainful.measures.own_names import OwnName, OwnNames, refuse_name
 from gainful.measures.parameters import ReadWord, number
 from gainful.measures.written_numbers import read_number, write_number
 from gainful.message_texts import shown
 
-GROUP = "gainful.measures"
-"""The group of entry points: a name, and the place of a measure."""
-
-_NAME = re.compile(r"[^\W\d]\w*")
 _LIKE_A_CUTOFF = re.compile(r"(?:_at)?_\d+$|_cut_")  # `Hit_5` is read as Hit@5
 _EXAMPLE = "@gf.define('HitAll')"
 
@@ -101,6 +101,11 @@ class OwnMeasure(Measure):
         return self.own
 
     @property
+    def own_name(self) -> OwnName:
+        """Its name, and where its function stands."""
+        return OwnName(self.own.name, self.own.place)
+
+    @property
     def function(self) -> Callable[..., Any]:
         """The function that was declared."""
         return self.own.function
@@ -121,10 +126,29 @@ class OwnMeasure(Measure):
         return _measure_of, (self.own, self.cutoff, self.parameters)
 
 
+MEASURES = OwnNames("measure", OwnMeasure)
+"""The measures of one's own that have a name."""
+
+
 def _measure_of(own: OwnFamily, cutoff: int | None, parameters: dict[str, Any]) -> OwnMeasure:
     return OwnMeasure(own, cutoff=cutoff, **parameters)
 
 
+@overload
+def define(
+    name: str,
+    *,
+    cutoff: bool = False,
+    range: tuple[float, float] | None = None,
+    per_query: bool = False,
+    ties: bool = False,
+    needs_run: bool = True,
+    steps: Callable[..., Any] | None = None,
+) -> Callable[[Callable[..., Any]], OwnMeasure]: ...
+@overload
+def define(name: str, *, discount: object) -> Discount: ...
+@overload
+def define(name: str, *, gain: object) -> Gain: ...
 def define(
     name: str,
     *,
@@ -134,7 +158,9 @@ def define(
     ties: bool = False,
     needs_run: bool = True,
     steps: Callable[..., Any] | None = None,
-) -> Callable[[Callable[..., Any]], OwnMeasure]:
+    discount: object = None,
+    gain: object = None,
+) -> Callable[[Callable[..., Any]], OwnMeasure] | Discount | Gain:
     """Declare a function as a measure: `@gf.define("HitAll", cutoff=True, range=(0, 1))`.
 
     The function takes the `JudgedLists` of all queries and returns an array, one value for each query; with
@@ -151,6 +177,8 @@ def define(
         needs_run: False where a query that the run lacks has a value all the same.
         steps: a function of the same arguments that returns what each document adds, an array like `grade`;
             `explain` shows it.
+        discount: instead of all these, a discount that is to have the name: a table by rank, or a function of an array of ranks.
+        gain: a gain that is to have the name: a table by grade, or a function of the grade.
 
     >>> @define("HitAll", cutoff=True, range=(0, 1), per_query=True)
     ... def hit_all(found, *, rel=1):
@@ -161,14 +189,23 @@ def define(
     >>> import gainful as gf
     >>> gf.evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 2, "x": 1, "b": 0}}, [hit_all @ 2, hit_all]).means
     {'HitAll@2': 0.0, 'HitAll': 1.0}
+    >>> patience = define("patience", discount=[1, 0.5, 0.25])
+    >>> gf.Measure("nDCG", k=10, discount=patience)
+    Measure('nDCG(discount=patience)@10')
     """
-    _refuse_name(name)
-    for option, given in (
-        ("cutoff", cutoff), ("per_query", per_query), ("ties", ties), ("needs_run", needs_run),
-    ):  # fmt: skip
+    flags = {"cutoff": cutoff, "per_query": per_query, "ties": ties, "needs_run": needs_run}
+    for option, given in flags.items():
         arguments.truth(given, f"define, {option}")
     if steps is not None and not inspect.isfunction(steps):
         raise MeasureError("define, steps", "a function of the same arguments", shown(steps))
+    if discount is not None or gain is not None:
+        idle = [option for option, given in flags.items() if given != (option == "needs_run")]
+        idle += ["range"] * (range is not None) + ["steps"] * (steps is not None)
+        if discount is not None:
+            idle += ["gain"] * (gain is not None)
+            return replace(read_discount(discount), own_name=_named(name, "discount", idle))
+        return replace(read_gain(gain), own_name=_named(name, "gain", idle))
+    _refuse_name(name)
     lowest, highest = (float("-inf"), float("inf")) if range is None else _read_range(range)
 
     def declare(function: Callable[..., Any]) -> OwnMeasure:
@@ -200,13 +237,21 @@ def define(
     return declare
 
 
+def _named(name: object, kind: str, idle: Sequence[str]) -> OwnName:
+    """Return the name of a discount or a gain; refuse what has no meaning beside one."""
+    known = refuse_name(name, "patience")
+    if idle:
+        raise MeasureError("define", f"a name and a {kind} alone", f"{', '.join(idle)} beside it")
+    # The module that calls `define`: a table does not know where it stands.
+    module = sys._getframe(2).f_globals.get("__name__", "__main__")  # noqa: SLF001
+    return OwnName(known, f"{module}:{known}")
+
+
 def _refuse_name(name: object) -> None:
     expected = "a name of letters, digits and underscores, such as 'HitAll'"
     if callable(name) and not isinstance(name, str):
         raise MeasureError("define", expected, "a function", f"Write {_EXAMPLE} above it.")
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise MeasureError("define", expected, shown(name))
-    if _LIKE_A_CUTOFF.search(name):
+    if _LIKE_A_CUTOFF.search(refuse_name(name, "HitAll")):
         hint = "The notation would take its end for a cutoff."
         raise MeasureError("define", expected, shown(name), hint)
 
@@ -255,59 +300,3 @@ def _parameters(name: str, function: Callable[..., Any]) -> Iterable[Parameter]:
             raise MeasureError(
                 where, f"a number as default of {each.name}", shown(each.default), hint
             )
-
-
-_IN_USE: dict[str, OwnFamily] = {}
-
-
-def give_name(own: OwnFamily) -> None:
-    """Let a measure be found by its name."""
-    _IN_USE[own.name] = own
-
-
-def at_place(place: object, where: str) -> OwnFamily:
-    """Return the measure at a place, `package.module:name`."""
-    expected = "the place of a measure, such as 'package.module:name'"
-    module, colon, name = place.partition(":") if isinstance(place, str) else ("", "", "")
-    if not (colon and module and name):
-        raise MeasureError(where, expected, shown(place))
-    try:
-        found: Any = import_module(module)
-    except ImportError as problem:
-        raise MeasureError(where, "a module that can be imported", str(problem)) from problem
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise MeasureError(where, f"a name in {module}", shown(part))
-        found = getattr(found, part)
-    if not isinstance(found, OwnMeasure):
-        raise MeasureError(where, "a measure that gainful.define made", shown(found))
-    return found.own
-
-
-def family_in_use(name: str) -> OwnFamily | None:
-    """Return the measure that has a name, in any case: in use, or by an entry point."""
-    for known, own in _IN_USE.items():
-        if known.casefold() == name.casefold():
-            return own
-    return _by_entry_point(name)
-
-
-def measures_in_use() -> list[OwnFamily]:
-    """Return the measures of one's own that have a name in this process."""
-    return [*_IN_USE.values()]
-
-
-def _by_entry_point(name: str) -> OwnFamily | None:
-    from importlib.metadata import entry_points
-
-    found = [each for each in entry_points(group=GROUP) if each.name.casefold() == name.casefold()]
-    places = sorted({each.value for each in found})
-    if not places:
-        return None
-    where = f"measure {name}"
-    if len(places) > 1:
-        raise MeasureError(where, "one measure of this name", " and ".join(places))
-    own = at_place(places[0], f"{where}, entry point {places[0]}")
-    if own.name.casefold() != name.casefold():
-        raise MeasureError(where, f"the name {own.name} as entry point", found[0].name)
-    return own

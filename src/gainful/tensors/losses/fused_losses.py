@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from gainful.measures.discount import DEFAULT_BASE, Discount
+from gainful.measures.discount import DEFAULT_BASE, FORMS, Discount
 from gainful.measures.discount import base as read_base
 from gainful.measures.discount import discount as read_discount
 from gainful.measures.gain import gain as read_gain
@@ -141,7 +141,9 @@ def _gain(common: Common) -> str:
 
 def _discount(common: Common) -> Discount:
     given = common.get("discount", "log")
-    return _named_discount(given) if isinstance(given, str) else read_discount(given)
+    # Only the names of the library stand for the same for ever.
+    known = isinstance(given, str) and given.partition("(")[0] in FORMS
+    return _named_discount(given) if known else read_discount(given)
 
 
 _prepared = functools.lru_cache(maxsize=256)
