@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Unpack
 
 import numpy as np
@@ -18,12 +19,13 @@ from gainful.comparison.score_columns import (
     column_of_scores,
     columns_of_tables,
     measure_of,
+    values_of_baseline,
 )
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import slices_of
 from gainful.errors import InputError, warn
 from gainful.evaluation.evaluate import evaluate_request
-from gainful.evaluation.request import read_request
+from gainful.evaluation.request import Request, read_request
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
@@ -32,6 +34,7 @@ from gainful.inputs.several_runs import Runs, read_runs, read_tables
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC
+from gainful.measures.measure_of_baseline import knowing_baseline, measures_inside, of_baseline
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 
@@ -100,16 +103,25 @@ def compare(
     settings = Settings(
         pairs, test, correction, interval, level, margin, resamples, seed, told, tie
     )
-    request = read_request(measures, options)
-    refuse_geometric(request.measures)
+    request = read_request(measures, options, baseline=True)
+    refuse_geometric(measures_inside(request.measures))
     named = read_runs(runs, judgments, engine=options.get("engine"))
     saved, fresh = split_runs(named, baseline)
     table = None if slices is None else read_table(slices, QUERIES, "slices")
     evaluating = None if progress is None else partial(_earlier, progress)
-    scores = evaluate_request(judgments, fresh, request, {**options, "progress": evaluating})
+    base = next(iter(named)) if baseline is None else baseline
+    if base in saved:
+        request = _knowing(request, saved[base], base)
+    scores = evaluate_request(
+        judgments,
+        fresh,
+        request,
+        {**options, "progress": evaluating},
+        baseline=base if base in fresh else None,
+    )
     return compare_evaluated(
         {name: saved.get(name) or scores[name] for name in named},
-        request.measures,
+        next(iter(scores.values())).measures,  # which know the baseline, where one is in them
         settings,
         baseline=baseline,
         slices=table,
@@ -140,7 +152,7 @@ def compare_evaluated(
     saved = {name: each for name, each in evaluated.items() if isinstance(each, Baseline)}
     names = [str(measure) for measure in measures]
     known = {name: column_of_scores(each) for name, each in scores.items()}
-    known |= {name: column_of_baseline(each, names, name) for name, each in saved.items()}
+    known |= {name: column_of_baseline(each, measures, name) for name, each in saved.items()}
     paired = pair({name: known[name] for name in evaluated}, names)
     decided = _policy(scores, saved)
     changed = _changed(scores, saved, measures, decided)
@@ -216,6 +228,13 @@ def compare_scores(
     refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
     paired = pair(known, names)
     return _compare(paired, baseline, settings, slices, by, checks=_checks_of_tables(paired))
+
+
+def _knowing(request: Request, saved: Baseline, name: str) -> Request:
+    """Return a request whose measures know the values of a saved baseline, where they need them."""
+    needed = dict.fromkeys(chain.from_iterable(map(of_baseline, request.measures)))
+    found = values_of_baseline(saved, needed, name)
+    return replace(request, measures=knowing_baseline(request.measures, found))
 
 
 def _earlier(progress: Progress, share: float, name: str) -> None:
@@ -340,7 +359,7 @@ def _changed(
             differ = [
                 str(measure)
                 for measure in measures
-                if each.hashes(measure)[0] != baseline.judgments[str(measure)]
+                if each.hashes(measure)[0] != _judgments_of(baseline, measure)
             ]
             if differ:
                 lines.append(
@@ -348,6 +367,14 @@ def _changed(
                     f"saved with ({', '.join(differ)})."
                 )
     return tuple(lines)
+
+
+def _judgments_of(baseline: Baseline, measure: Measure) -> str | None:
+    """Return the hash of the judgments that a measure saw, or would have seen: it depends on the reach alone."""
+    if str(measure) in baseline.judgments:
+        return baseline.judgments[str(measure)]
+    alike = (each for each in baseline.measures if each.reach == measure.reach)
+    return next((baseline.judgments[str(each)] for each in alike), None)
 
 
 def _judged(scores: Mapping[str, Scores]) -> dict[str, int]:

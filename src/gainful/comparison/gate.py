@@ -54,7 +54,7 @@ CHANGE, MEAN, FACT = "change", "mean", "fact"
 """What a condition is about: a difference from the baseline, the run's own mean, or a fact."""
 
 _LEAST_FLOOR = 0.1  # where there is a baseline, a bare measure below may be meant as a change
-_CHANGE = re.compile(r"[Δ∆]\s*\((?P<one>.+)\)|[Δ∆]\s*(?P<two>.+)|change\s*\((?P<three>.+)\)")
+_CHANGE = re.compile(r"[Δ∆]\s*(?P<one>.+)|change\s*\((?P<two>.+)\)")
 _SPELLED_OUT = re.compile(
     r"(?:delta|diff|difference|change)\b[\s(]*(?P<name>.+?)\)?", re.IGNORECASE
 )
@@ -211,8 +211,21 @@ def _taken_apart(written: str, measures: Sequence[str]) -> tuple[str, str]:
     if written not in measures:  # a column may be called change(x)
         for about, pattern in ((CHANGE, _CHANGE), (MEAN, _MEAN)):
             if found := pattern.fullmatch(written):
-                return about, next(part for part in found.groups() if part is not None).strip()
+                inside = next(part for part in found.groups() if part is not None).strip()
+                return about, _without_brackets(inside)
     return FACT, written
+
+
+def _without_brackets(text: str) -> str:
+    """Return what stands in brackets around a whole text, as in Δ (AP + RR), but not in Δ (AP)*(RR)."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return text
+    depth = 0
+    for at, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0 and at < len(text) - 1:
+            return text
+    return text[1:-1].strip()
 
 
 def _name(

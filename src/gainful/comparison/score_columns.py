@@ -1,22 +1,28 @@
 """Scores of queries from wherever they come, as columns that can be put side by side."""
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from gainful import arguments
 from gainful.array_types import Floats
 from gainful.comparison.paired_scores import Column
 from gainful.errors import GainfulError, InputError, warn
+from gainful.evaluation.measuring import formula_of
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
 from gainful.inputs.column_roles import QUERIES
 from gainful.inputs.id_types import UNTYPED
 from gainful.inputs.read_table import InputTable, read_table
+from gainful.measures.combination import Combination
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
+from gainful.measures.measure_of_baseline import BaselineMeasure, of_baseline
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures, listed_measures, parse, parse_all
 from gainful.message_texts import shortened
@@ -29,19 +35,55 @@ def column_of_scores(scores: Scores) -> Column:
     return Column(scores.queries, values, scores.query_type)
 
 
-def column_of_baseline(baseline: Baseline, measures: Sequence[str] | None, name: str) -> Column:
-    """Return saved scores; all of their measures must be there."""
-    known = [str(measure) for measure in baseline.measures]
-    for measure in measures or ():
-        if measure not in known:
-            raise InputError(
-                f"baseline {name!r}",
-                f"the measure {measure}",
-                ", ".join(known),
-                "Compare what was saved, or save the baseline anew with this measure.",
-            )
-    values = dict(zip(known, baseline.values.T, strict=True))
+def column_of_baseline(baseline: Baseline, measures: Sequence[Measure], name: str) -> Column:
+    """Return saved scores; all of these measures must be there, or all that a formula of the baseline needs."""
+    saved = dict(zip(map(str, baseline.measures), baseline.values.T, strict=True))
+    values = dict(saved)
+    for measure in measures:
+        if of_baseline(measure):
+            values[str(measure)] = _formula_of(baseline, saved, measure, name)
+        else:
+            _saved(saved, measure, name)
     return Column(baseline.queries, values, baseline.query_type)
+
+
+def values_of_baseline(
+    baseline: Baseline, measures: Iterable[Measure], name: str
+) -> dict[Measure, dict[str, float]]:
+    """Return the values of saved scores by measure and query; all of the measures must be there."""
+    saved = dict(zip(map(str, baseline.measures), baseline.values.T, strict=True))
+    return {
+        measure: dict(zip(baseline.queries, _saved(saved, measure, name).tolist(), strict=True))
+        for measure in measures
+    }
+
+
+def _saved(saved: Mapping[str, Floats], measure: Measure, name: str) -> Floats:
+    if str(measure) not in saved:
+        raise InputError(
+            f"baseline {name!r}",
+            f"the measure {measure}",
+            ", ".join(saved),
+            "Compare what was saved, or save the baseline anew with this measure.",
+        )
+    return saved[str(measure)]
+
+
+def _formula_of(
+    baseline: Baseline, saved: Mapping[str, Floats], measure: Measure, name: str
+) -> Floats:
+    """Return the values (q,) of a measure that knows the baseline, from what was saved."""
+    parts = measure.formula.measures() if isinstance(measure, Combination) else [measure]
+    columns = [
+        [(each.found or {}).get(query, math.nan) for query in baseline.queries]
+        if isinstance(each, BaselineMeasure)
+        else _saved(saved, each, name)
+        for each in parts
+    ]
+    values = np.column_stack(columns)
+    if not isinstance(measure, Combination):
+        return values[:, 0]
+    return formula_of(measure, values, baseline.queries)
 
 
 def columns_of_tables(
@@ -124,7 +166,7 @@ def _read(table: object, name: str, asked: Sequence[str]) -> Column:
         column = _of_table(read_table(table.to_dict(), QUERIES, name), name, asked)
         return replace(column, query_type=table.query_type)
     if isinstance(table, Baseline):
-        return column_of_baseline(table, None, name)
+        return column_of_baseline(table, (), name)
     return _of_table(read_table(table, QUERIES, name), name, asked)
 
 

@@ -11,6 +11,7 @@ from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.evaluate import evaluate
 from gainful.matching.keyword_options import naming_keywords
 from gainful.measures.measure import Measure
+from gainful.measures.measure_of_baseline import refuse_without_baseline
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import shortened
@@ -94,6 +95,7 @@ def check_measure(measure: GivenMeasure, *, lists: int = 300, seed: int = 0) -> 
     (True, [])
     """
     asked = read_measure(measure)
+    refuse_without_baseline([asked])
     arguments.whole(lists, "lists", least=1, most=100_000)
     arguments.whole(seed, "seed", least=0)
     tried = [*_odd(), *_random(lists, random.Random(seed))]  # noqa: S311

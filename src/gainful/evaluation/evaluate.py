@@ -5,7 +5,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack, cast
 
@@ -34,6 +36,11 @@ from gainful.matching.minus_one_marks import marks_among, tell_marks
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
+from gainful.measures.measure_of_baseline import (
+    knowing_baseline,
+    of_baseline,
+    refuse_without_baseline,
+)
 from gainful.measures.notation import Measures
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 from gainful.message_texts import shown
@@ -124,6 +131,7 @@ def evaluate_runs(
     runs: Runs,
     measures: Measures = "nDCG@10",
     *,
+    baseline: str | None = None,
     tie_warning: float | None = None,
     slices: object = None,
     by: str | Sequence[str] = (),
@@ -139,6 +147,7 @@ def evaluate_runs(
         runs: name → run, each `{query: {doc: score}}` or any of the others; or the paths of files,
             of a folder or a pattern, as `gainful.inputs.find_runs` names them.
         measures: one measure or several, in the notation or as values.
+        baseline: the name of the run that measures of the baseline are about, `nDCG@10 - nDCG@10(baseline)`.
         tie_warning: warn of the effect of ties, as in `evaluate`.
         slices: a table with a row for each query, as in `evaluate`.
         by: the columns to slice by.
@@ -150,9 +159,11 @@ def evaluate_runs(
     {'one': 1.0, 'two': 0.0}
     """
     named = read_runs(runs, judgments, engine=options.get("engine"))
-    asked = read_request(measures, options)
+    if baseline is not None:
+        arguments.choice(baseline, "baseline", list(named))
+    asked = read_request(measures, options, baseline=baseline is not None)
     sliced = _slicer(slices, by)
-    found = evaluate_request(judgments, named, asked, options, tie_warning)
+    found = evaluate_request(judgments, named, asked, options, tie_warning, baseline=baseline)
     for scores in found.values():
         sliced(scores)
     return RunScores(found)
@@ -180,6 +191,8 @@ def evaluate_request(
     request: Request,
     options: MeasuringOptions,
     tie_warning: float | None = None,
+    *,
+    baseline: str | None = None,
 ) -> dict[str, Scores]:
     """Measure runs as `evaluate_runs` does, for a request that is read already."""
     engine = options.get("engine")
@@ -191,7 +204,7 @@ def evaluate_request(
         engine = None
     with request.reader_of(judgments, {**options, "engine": engine, "progress": told}) as reader:
         keep = tie_warning is not None
-        results = measure_runs(reader, runs, request, progress=told, keep=keep)
+        results = measure_runs(reader, runs, request, progress=told, keep=keep, baseline=baseline)
         if tie_warning is not None:
             for name, scores in results.items():
                 with naming_run(name, among=runs):
@@ -242,6 +255,7 @@ def measure_runs(
     *,
     progress: RunProgress | None = None,
     keep: bool = False,
+    baseline: str | None = None,
 ) -> dict[str, Scores]:
     """Measure runs.
 
@@ -251,9 +265,16 @@ def measure_runs(
         request: what is asked for.
         progress: told of each run.
         keep: whether more is asked of the runs: the caller will `detach` them.
+        baseline: the name of the run that measures of the baseline are about.
     """
     results = {}
     depth = _depth(request.measures, reader.policy)
+    needed = tuple(dict.fromkeys(chain.from_iterable(map(of_baseline, request.measures))))
+    if needed and baseline is not None:
+        with naming_run(baseline, among=runs):
+            base = _measure_run(reader, runs[baseline], replace(request, measures=needed), depth)
+        known = knowing_baseline(request.measures, base.values_by_measure())
+        request = replace(request, measures=known)
     for name, run in runs.items():
         with naming_run(name, among=runs), _telling(reader, run, progress):
             results[name] = _measure_run(reader, run, request, depth)
@@ -403,6 +424,7 @@ def evaluate_arrays(
 
     tool = read_tool(dialect, policy)
     asked = asked_of(measures, tool)
+    refuse_without_baseline(asked)
     chosen = policy_for(read_policy(policy) if tool is None else tool.for_arrays(), asked)
     resolved = chosen.resolved(ids=False)
     lists = read_lists(labels, scores, group=group, query=query, mask=mask)

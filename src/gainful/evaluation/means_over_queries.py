@@ -12,6 +12,7 @@ from gainful.inputs.identifiers import examples
 from gainful.measures.combination import Combination
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC, SUM
+from gainful.measures.measure_of_baseline import BaselineMeasure
 from gainful.measures.policy import Policy
 
 SKIPPED = ("skip", "skip_all")
@@ -28,8 +29,8 @@ def apply_policy(measured: Measured, measures: Sequence[Measure], policy: Policy
         if measure.family.needs_run:
             values[missing, column] = 0.0
         empty = measured.empty[:, column]
-        if isinstance(measure, Combination) and policy.empty != "nan":
-            counted[:, column] = ~np.isnan(values[:, column])  # where all its measures count
+        if isinstance(measure, Combination | BaselineMeasure) and policy.empty != "nan":
+            counted[:, column] = ~np.isnan(values[:, column])  # where all in it counts
         if not measure.family.normalised and policy.empty != "skip_all":
             continue
         if policy.empty in SKIPPED:

@@ -28,6 +28,7 @@ from gainful.measures.combination import Combination
 from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import OPTIONAL
+from gainful.measures.measure_of_baseline import BaselineMeasure, refuse_without_baseline
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Policy
 
@@ -59,6 +60,9 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
         if isinstance(first, Combination):
             values[:, columns[0]] = _combined(sheet, first)
             continue
+        if isinstance(first, BaselineMeasure):
+            values[:, columns[0]] = _of_baseline(sheet, first)
+            continue
         sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
         # A sum that is too large is refused below, with a name, instead of warned about here.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -82,17 +86,31 @@ def _combined(sheet: Worksheet, measure: Combination) -> Floats:
         none.astype(float),
     )
     apply_policy(measured, parts, sheet.policy)
+    return formula_of(measure, values, matched.queries)
+
+
+def formula_of(measure: Combination, values: Floats, queries: Sequence[str]) -> Floats:
+    """Return a formula (q,) of the values [query, measure] of its measures; NaN where one has none."""
+    parts = measure.formula.measures()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found = measure.formula.value(lambda part: values[:, parts.index(part)], OPERATIONS)
-    combined: Floats = np.broadcast_to(np.asarray(found, np.float64), none.shape)
+    combined: Floats = np.broadcast_to(np.asarray(found, np.float64), len(queries))
     wrong = ~np.isfinite(combined) & np.isfinite(values).all(axis=1)
     if wrong.any():
         raise InputError(
-            f"{measure} of query {matched.queries[int(np.flatnonzero(wrong)[0])]!r}",
+            f"{measure} of query {queries[int(np.flatnonzero(wrong)[0])]!r}",
             "a finite value",
             "a division by 0, or a number that is too large",
         )
     return combined
+
+
+def _of_baseline(sheet: Worksheet, measure: BaselineMeasure) -> Floats:
+    """Return what the baseline has (q,); NaN where a query does not count for it."""
+    if measure.found is None:
+        refuse_without_baseline([measure])
+    known: Mapping[str, float] = measure.found or {}
+    return np.array([known.get(query, math.nan) for query in sheet.matched.queries], np.float64)
 
 
 def _how(measure: Measure) -> Compute:
@@ -118,9 +136,8 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
     found = np.empty((len(sheet.matched.queries), len(measures)), np.bool_)
     for first, columns, cutoffs in _by_cutoffs(measures):
         parameters = first.parameters
-        if isinstance(
-            first, OwnMeasure | Combination
-        ):  # its parameters have a meaning of their own
+        if isinstance(first, OwnMeasure | Combination | BaselineMeasure):
+            # Its parameters have a meaning of their own.
             nothing: Bools = sheet.empty(_LINEAR)[:, None]
         elif "rel" in parameters:
             nothing = (relevant_total(sheet, parameters["rel"]) == 0)[:, None]
@@ -133,8 +150,10 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
 
 
 def _refuse_overflow(values: Floats, sheet: Worksheet, measures: Sequence[Measure]) -> None:
-    formulas = [isinstance(measure, Combination) for measure in measures]  # looked at by themselves
-    odd = ~np.isfinite(values) & ~np.array(formulas)
+    apart = [
+        isinstance(each, Combination | BaselineMeasure) for each in measures
+    ]  # looked at before
+    odd = ~np.isfinite(values) & ~np.array(apart)
     if not odd.any():
         return
     row, column = np.argwhere(odd)[0]

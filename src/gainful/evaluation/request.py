@@ -13,6 +13,7 @@ from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
+from gainful.measures.measure_of_baseline import measures_inside, refuse_without_baseline
 from gainful.measures.notation import (
     GivenMeasure,
     Measures,
@@ -60,10 +61,14 @@ class Request:
         refuse_grades(self.tool, listed, judged, self.measures)
 
 
-def read_request(measures: Measures, options: MeasuringOptions) -> Request:
-    """Read the measures, the policy and the dialect that a caller gives."""
+def read_request(
+    measures: Measures, options: MeasuringOptions, *, baseline: bool = False
+) -> Request:
+    """Read the measures, the policy and the dialect that a caller gives; some measures need a baseline."""
     policy, tool = _policy_and_tool(options)
     asked = asked_of(measures, tool)
+    if not baseline:
+        refuse_without_baseline(asked)
     return Request(asked, policy_for(policy, asked), tool)
 
 
@@ -71,6 +76,7 @@ def read_one(measure: GivenMeasure, options: MeasuringOptions) -> Request:
     """Read the one measure, the policy and the dialect that a caller gives."""
     policy, tool = _policy_and_tool(options)
     asked = (read_measure(measure) if tool is None else tool.measure(measure),)
+    refuse_without_baseline(asked)
     return Request(asked, policy_for(policy, asked), tool)
 
 
@@ -98,14 +104,15 @@ def policy_for(policy: Policy, measures: tuple[Measure, ...]) -> Policy:
 
     Where all do, there is nothing to warn of. infAP tells what is marked from what nobody drew.
     """
-    if policy.negative == "unjudged" and any(measure.name == "infAP" for measure in measures):
+    inside = measures_inside(measures)
+    if policy.negative == "unjudged" and any(measure.name == "infAP" for measure in inside):
         raise PolicyError(
             "infAP",
             "another answer to the policy negative",
             "negative=unjudged, which leaves the marks of its pool out",
             "Measure it apart: it reads negative grades as not judged itself.",
         )
-    if policy.negative == "auto" and all(measure.family.marks for measure in measures):
+    if policy.negative == "auto" and all(measure.family.marks for measure in inside):
         return replace(policy, negative="keep")
     return policy
 

@@ -27,6 +27,7 @@ from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, beginning, opened, 
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.nested_json import RepeatedError, unique_keys
 from gainful.measures.measure import Measure
+from gainful.measures.measure_of_baseline import measures_inside, of_baseline
 from gainful.measures.notation import parse
 from gainful.measures.policy import CHOICES, Policy
 from gainful.message_texts import shown
@@ -385,6 +386,13 @@ def _is_amount(value: object) -> bool:
 
 
 def _refuse_without_notation(measure: Measure) -> None:
+    if of_baseline(measure):
+        raise InputError(
+            "baseline",
+            "measures of one run",
+            f"'{measure}', which is of two",
+            f"Save what it is made of: {', '.join(map(str, dict.fromkeys(measures_inside([measure]))))}.",
+        )
     try:
         if parse(str(measure)) == measure:
             return

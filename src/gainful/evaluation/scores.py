@@ -122,6 +122,11 @@ class Scores(Rows, Result):
         values: Floats = self.values[self.counted[:, column], column]
         return values
 
+    def values_by_measure(self) -> dict[Measure, dict[str, float]]:
+        """Return the value of each query by its measure; NaN where it does not count."""
+        columns = zip(self.measures, self.values.T.tolist(), strict=True)
+        return {measure: dict(zip(self.queries, each, strict=True)) for measure, each in columns}
+
     def interval(
         self,
         measure: GivenMeasure | None = None,

@@ -50,6 +50,13 @@ class Part:
             found += part.measures()
         return list(dict.fromkeys(found))
 
+    def changed(self, change: Callable[[Measure], Measure]) -> "Part":
+        """Return the same with other measures."""
+        if self.measure is not None:
+            return Part(measure=change(self.measure))
+        parts = tuple(part.changed(change) for part in self.parts)
+        return Part(self.operation, parts, self.number)
+
     @property
     def hold(self) -> int:
         """How tightly it holds together when it is written."""

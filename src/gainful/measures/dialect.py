@@ -7,9 +7,16 @@ from dataclasses import dataclass, field
 
 from gainful import arguments
 from gainful.errors import InputError
+from gainful.measures.combination import is_formula, read_combination
 from gainful.measures.family_catalogue import family
 from gainful.measures.foreign_spellings import ForeignMeasure, without_call, written_out
 from gainful.measures.measure import Measure
+from gainful.measures.measure_of_baseline import (
+    BaselineMeasure,
+    changed_inside,
+    measure_inside,
+    measures_inside,
+)
 from gainful.measures.notation import (
     GivenMeasure,
     only_one,
@@ -111,7 +118,7 @@ class Dialect:
         'nDCG(ideal=retrieved)@10'
         """
         if isinstance(asked, Measure):
-            return self._translated(asked, frozenset())
+            return changed_inside(asked, lambda each: self._translated(each, frozenset()))
         return only_one(self.read(asked), asked)
 
     def read(self, written: str | ForeignMeasure) -> tuple[Measure, ...]:
@@ -125,6 +132,11 @@ class Dialect:
         return tuple(each for part in split_measures(asked) for each in self._read(part))
 
     def _read(self, asked: str) -> tuple[Measure, ...]:
+        if is_formula(asked):
+            return (read_combination(asked, self._read),)
+        inside = measure_inside(asked)
+        if inside is not None:
+            return tuple(BaselineMeasure(each) for each in self._read(inside))
         name, at, cutoff = without_call(asked).partition("@")
         known = self.names.get(name)
         text = written_out(asked) if known is None else f"{known}{at}{cutoff}"
@@ -144,7 +156,7 @@ class Dialect:
 
     def refuse(self, grades: Iterable[float], measures: Iterable[Measure]) -> None:
         """Refuse grades that the tool does not take for these measures, with its own reason."""
-        asked = read_measures(measures)
+        asked = measures_inside(read_measures(measures))
         if self.grades is None or not any(self.grades.concern(each) for each in asked):
             return
         for grade in arguments.listed(grades, "grades", "the grades of documents"):

@@ -5,7 +5,8 @@
 
 `str(measure)` writes it, defaults left out; `parse` reads it back to the same value.
 Several stand in one text with blanks or commas between: `nDCG@10 AP, RR`; `nDCG@5,10` has two cutoffs.
-A formula of measures is a measure (`combination`): `0.5*nDCG@10 + 0.5*R@100`.
+A formula of measures is a measure (`combination`): `0.5*nDCG@10 + 0.5*R@100`; and so is
+a measure of the baseline (`measure_of_baseline`): `nDCG@10 - nDCG@10(baseline)`.
 The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written; so are the forms
 of CatBoost, Spark and NTCIREVAL (`foreign_spellings`), and the measure objects of ir_measures.
 """
@@ -23,6 +24,7 @@ from gainful.measures.family_catalogue import catalogue
 from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, written_out
 from gainful.measures.measure import Measure, read_cutoff
 from gainful.measures.measure_family import NEVER, Family, Spelling
+from gainful.measures.measure_of_baseline import BaselineMeasure, measure_inside
 from gainful.measures.name_suggestions import hint_of_subtopics, suggest
 from gainful.measures.own_measures import MEASURES, OwnFamily, OwnMeasure
 from gainful.message_texts import shortened, shown
@@ -148,6 +150,9 @@ def split_measures(text: str) -> list[str]:
 def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
     if is_formula(stripped):
         return (read_combination(stripped, lambda each: _parsed(each, each)),)
+    inside = measure_inside(stripped)
+    if inside is not None:
+        return tuple(BaselineMeasure(each) for each in _parsed(inside, inside))
     found = _NOTATION.fullmatch(written_out(stripped))
     if found is None:
         raise MeasureError(
