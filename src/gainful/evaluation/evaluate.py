@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack, cast
 
 from gainful import arguments
 from gainful.errors import DisjointError, GainfulError, GainfulWarning, InputError, about, warn
+from gainful.evaluation.asking_of_documents import asked_of_documents
 from gainful.evaluation.measuring import batches_for, match_and_measure
 from gainful.evaluation.request import (
     Request,
@@ -321,7 +322,7 @@ def naming_run(name: str, among: Mapping[str, object]) -> Iterator[None]:
 
 def _measure_run(reader: Reader, run: object, request: Request, depth: int | None) -> Scores:
     """Measure a run down to a depth; while its reader is open, it can be matched whole."""
-    measures, tool = request.measures, request.tool
+    measures, tool = asked_of_documents(request.measures, reader, run), request.tool
     if are_one_file(reader.given, run):
         warn("judgments and run are the same file.")
     if reader.is_on_spark([run]):  # which opens both

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Bools, Floats
-from gainful.errors import InputError
+from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing import (
     average_precision_and_reciprocal_rank,
     cumulated_gain,
@@ -29,6 +29,7 @@ from gainful.measures.gain import Gain
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import OPTIONAL
 from gainful.measures.measure_of_baseline import BaselineMeasure, refuse_without_baseline
+from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import Policy
 
@@ -62,6 +63,10 @@ def compute(sheet: Worksheet, measures: Sequence[Measure]) -> Floats:
             continue
         if isinstance(first, BaselineMeasure):
             values[:, columns[0]] = _of_baseline(sheet, first)
+            continue
+        if isinstance(first, DocumentMeasure):
+            for column in columns:
+                values[:, column] = _of_documents(sheet, measures[column])
             continue
         sheet.measuring = first.at(None) if first.family.cutoff == OPTIONAL else first
         # A sum that is too large is refused below, with a name, instead of warned about here.
@@ -105,6 +110,27 @@ def formula_of(measure: Combination, values: Floats, queries: Sequence[str]) -> 
     return combined
 
 
+def _of_documents(sheet: Worksheet, measure: Measure) -> Floats:
+    """Return what a function of documents said (q,) when the run was read; 0 where the run lacks the query."""
+    known = measure.found if isinstance(measure, DocumentMeasure) else None
+    if known is None:
+        raise MeasureError(
+            str(measure),
+            "documents with ids and scores, which its function is given",
+            "none",
+            "gf.evaluate, gf.evaluate_runs and gf.compare read them.",
+        )
+    ties = getattr(measure, "ties", None)
+    if ties != sheet.policy.ties:
+        raise InputError(
+            str(measure),
+            f"the order of tied documents that its function was given, ties={ties}",
+            f"ties={sheet.policy.ties}",
+            "Evaluate it under that policy.",
+        )
+    return np.array([known.get(query, 0.0) for query in sheet.matched.queries], np.float64)
+
+
 def _of_baseline(sheet: Worksheet, measure: BaselineMeasure) -> Floats:
     """Return what the baseline has (q,); NaN where a query does not count for it."""
     if measure.found is None:
@@ -136,7 +162,7 @@ def empty_for(sheet: Worksheet, measures: Sequence[Measure]) -> Bools:
     found = np.empty((len(sheet.matched.queries), len(measures)), np.bool_)
     for first, columns, cutoffs in _by_cutoffs(measures):
         parameters = first.parameters
-        if isinstance(first, OwnMeasure | Combination | BaselineMeasure):
+        if isinstance(first, OwnMeasure | Combination | BaselineMeasure | DocumentMeasure):
             # Its parameters have a meaning of their own.
             nothing: Bools = sheet.empty(_LINEAR)[:, None]
         elif "rel" in parameters:

@@ -122,7 +122,7 @@ class _Rows:
         if pool.size:
             self.lowest_grade = min(self.lowest_grade, float(pool[0]))
         if unjudged and self.policy.unjudged != "zero":
-            judged, returned = _treat_unjudged(self.policy.unjudged, query, judged, returned)
+            judged, returned = treat_unjudged(self.policy.unjudged, query, judged, returned)
             shared = judged.keys() & returned.keys()
             pool = sorted_numbers(judged, "grade", "judgments", query)
         ascending = sorted_numbers(returned, "score", "run", query)
@@ -349,12 +349,17 @@ def _is_finite(number: object) -> bool:
         return False
 
 
-def _treat_unjudged(
+def treat_unjudged(
     choice: str | float, query: str, judged: DocNumbers, returned: DocNumbers
 ) -> tuple[DocNumbers, DocNumbers]:
+    """Return the grades and the scores of a query after the policy on documents without a judgment."""
+    if choice == "zero":
+        return judged, returned
     if choice == "condense":
         return judged, {doc: score for doc, score in returned.items() if doc in judged}
     unjudged = [doc for doc in returned if doc not in judged]
+    if not unjudged:
+        return judged, returned
     if choice == "error":
         raise InputError(
             f"run, query {query!r}",

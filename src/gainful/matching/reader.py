@@ -12,6 +12,7 @@ from gainful.inputs.columns import Columns, read_columns
 from gainful.inputs.cores import at_most
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType, decided_type
+from gainful.inputs.identifiers import in_order
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.matching.chunks_to_documents import Chunks, read_chunks
 from gainful.matching.input import Fetch, Input
@@ -228,6 +229,23 @@ class Reader:
             )  # says what is no number
         opened.warn_of_ranks()
         return scores
+
+    def judged_and_returned(
+        self, run: object
+    ) -> "Iterator[tuple[str, Mapping[str, float], Mapping[str, float]]]":
+        """Yield each judged query that a run has with its grades and scores, as the policy has them."""
+        from gainful.matching import dict_matching
+
+        decided = self.policy.resolved(ids=True)
+        judged = dict_matching.queries_of(self.judgments.documents, "judgments")
+        returned = self.returned(run)
+        for query in in_order(judged.keys() & returned.keys()):
+            grades = dict_matching.judged_of(judged[query], query, decided)
+            dict_matching.sorted_numbers(grades, "grade", "judgments", query)  # what is no number
+            yield (
+                query,
+                *dict_matching.treat_unjudged(decided.unjudged, query, grades, returned[query]),
+            )
 
     @property
     def _changes_scores(self) -> bool:

@@ -147,6 +147,12 @@ class Combination(Measure):
             return self
         raise MeasureError(f"{self}", "no cutoff of its own", f"@{cutoff}")
 
+    def __eq__(self, other: object) -> bool:
+        # Measures of one's own in it may have one name and be others.
+        return Measure.__eq__(self, other) is True and self.formula == other.formula  # type: ignore[attr-defined]
+
+    __hash__ = Measure.__hash__
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Combination, (self.formula,)
 

@@ -17,9 +17,11 @@ from gainful.measures.measure_of_baseline import (
     measure_inside,
     measures_inside,
 )
+from gainful.measures.measure_of_documents import is_document_measure
 from gainful.measures.notation import (
     GivenMeasure,
     only_one,
+    parse_all,
     read_measures,
     read_text,
     split_measures,
@@ -128,6 +130,8 @@ class Dialect:
         >>> dialect("sklearn").read("ndcg_score@5,10")
         (Measure('nDCG(ideal=retrieved)@5'), Measure('nDCG(ideal=retrieved)@10'))
         """
+        if is_document_measure(written):
+            return parse_all(written)
         asked = read_text(written, "a text such as 'nDCG@10'")
         return tuple(each for part in split_measures(asked) for each in self._read(part))
 
@@ -144,8 +148,8 @@ class Dialect:
         return tuple(self._translated(each, given) for each in read_measures(text))
 
     def _translated(self, asked: Measure, given: frozenset[str]) -> Measure:
-        if asked.name not in TRANSLATED:
-            return asked
+        if type(asked) is not Measure or asked.name not in TRANSLATED:
+            return asked  # one's own may have any name
         values = dict(asked.parameters)
         for parameter in asked.family.parameters:
             name = parameter.name

@@ -69,6 +69,11 @@ class BaselineMeasure(Measure):
         """Return the same of the measure at another cutoff."""
         return BaselineMeasure(self.measure.at(cutoff))
 
+    def __eq__(self, other: object) -> bool:
+        return Measure.__eq__(self, other) is True and self.measure == other.measure  # type: ignore[attr-defined]
+
+    __hash__ = Measure.__hash__
+
     def __reduce__(self) -> tuple[Any, ...]:
         return BaselineMeasure, (self.measure, self.found)
 

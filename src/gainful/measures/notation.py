@@ -8,7 +8,8 @@ Several stand in one text with blanks or commas between: `nDCG@10 AP, RR`; `nDCG
 A formula of measures is a measure (`combination`): `0.5*nDCG@10 + 0.5*R@100`; and so is
 a measure of the baseline (`measure_of_baseline`): `nDCG@10 - nDCG@10(baseline)`.
 The spellings of trec_eval, ir_measures, ranx and BEIR are read too, never written; so are the forms
-of CatBoost, Spark and NTCIREVAL (`foreign_spellings`), and the measure objects of ir_measures.
+of CatBoost, Spark and NTCIREVAL (`foreign_spellings`), and the measure objects of ir_measures,
+those that its `define` made among them (`measure_of_documents`).
 """
 
 import re
@@ -25,6 +26,7 @@ from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, w
 from gainful.measures.measure import Measure, read_cutoff
 from gainful.measures.measure_family import NEVER, Family, Spelling
 from gainful.measures.measure_of_baseline import BaselineMeasure, measure_inside
+from gainful.measures.measure_of_documents import document_measure, is_document_measure
 from gainful.measures.name_suggestions import hint_of_subtopics, suggest
 from gainful.measures.own_measures import MEASURES, OwnFamily, OwnMeasure
 from gainful.message_texts import shortened, shown
@@ -91,6 +93,8 @@ def read_measure(given: GivenMeasure) -> Measure:
 
 def name_of(given: object) -> str | None:
     """Return what a measure is called, however a caller gives it; None for what is none."""
+    if is_document_measure(given):
+        return str(document_measure(given))
     return str(given) if isinstance(given, str | Measure) else text_of_object(given)
 
 
@@ -109,6 +113,8 @@ def parse_all(text: str | ForeignMeasure) -> tuple[Measure, ...]:
     >>> parse_all("nDCG@5,10 AP")
     (Measure('nDCG@5'), Measure('nDCG@10'), Measure('AP'))
     """
+    if is_document_measure(text):
+        return (document_measure(text),)
     stripped = read_text(text, "a text such as 'nDCG@10'")
     return _all_parsed(text if isinstance(text, str) else stripped, stripped)
 
@@ -218,15 +224,26 @@ def read_measures(measures: object) -> tuple[Measure, ...]:
 
 
 def listed_measures(measures: object) -> list[Any]:
-    """Return what a caller gives as measures as a list; those of ir_measures are texts there."""
+    """Return what a caller gives as measures as a list; those of ir_measures are texts or values there."""
     expected = "a measure or a list of measures"
     if isinstance(measures, Mapping):
         hint = "A measure has no other name: give the values of the dict."
         raise MeasureError("measures", expected, shown(measures), hint)
-    if isinstance(measures, Measure) or text_of_object(measures) is not None:
+    if isinstance(measures, Measure) or _is_object(measures):
         measures = [measures]
     items = arguments.listed(measures, "measures", expected, error=MeasureError)
-    return [item if (text := text_of_object(item)) is None else text for item in items]
+    return [_listed(item) for item in items]
+
+
+def _is_object(given: object) -> bool:
+    return is_document_measure(given) or text_of_object(given) is not None
+
+
+def _listed(item: Any) -> Any:
+    if is_document_measure(item):  # whatever its name is, it is no measure of the catalogue
+        return document_measure(item)
+    text = text_of_object(item)
+    return item if text is None else text
 
 
 def family(name: str) -> Family:

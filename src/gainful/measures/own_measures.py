@@ -122,6 +122,12 @@ class OwnMeasure(Measure):
         """Return the same measure at another cutoff."""
         return OwnMeasure(self.own, cutoff=cutoff, **self.parameters)
 
+    def __eq__(self, other: object) -> bool:
+        # Two functions may have one name.
+        return Measure.__eq__(self, other) is True and self.own == other.own  # type: ignore[attr-defined]
+
+    __hash__ = Measure.__hash__
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _measure_of, (self.own, self.cutoff, self.parameters)
 

@@ -167,13 +167,13 @@ class Table:
         return str(cell)
 
 
-def data_frame_library(package: str) -> Any:
+def data_frame_library(package: str, asking: str | None = None) -> Any:
     """Return a library of data frames, imported where one is asked for; refuse one that is not there."""
     try:
         return importlib.import_module(package)
     except ImportError:
         raise MissingDependencyError(
-            f"to_{'arrow' if package == 'pyarrow' else package}()",
+            asking or f"to_{'arrow' if package == 'pyarrow' else package}()",
             f"the package {package}",
             "none installed",
             f"Install it: pip install {package}",
