@@ -1,5 +1,6 @@
 """Random judgments and runs, and every measure and choice of a policy that Spark takes."""
 
+import math
 import random
 
 import gainful as gf
@@ -92,3 +93,24 @@ def on_spark(session, documents, number):
     """A Spark data frame of a dict of dicts, in three partitions that split queries."""
     schema = f"query string, doc string, {number} double"
     return session.createDataFrame(rows_of(documents), schema).repartition(3)
+
+
+def assert_same(found, expected):
+    """The same to 12 digits, and the same hashes: what was measured agrees bit for bit."""
+    assert found.measures == expected.measures
+    for measure in expected.measures:
+        assert found.signature(measure) == expected.signature(measure)
+        assert close(found[measure], expected[measure]), measure
+    assert found.queries == expected.queries
+    assert (found.counted == expected.counted).all()
+    for left, right in zip(found.values.ravel(), expected.values.ravel(), strict=True):
+        assert close(left, right)
+    assert found.judged.tolist() == expected.judged.tolist()
+    assert found.coverage == expected.coverage
+    assert str(found) == str(expected)
+
+
+def close(left, right):
+    return math.isclose(left, right, rel_tol=1e-12, abs_tol=1e-12) or (
+        math.isnan(left) and math.isnan(right)
+    )

@@ -157,6 +157,31 @@ def test_wherever_a_measure_is(tmp_path):
     assert gf.assert_not_worse(JUDGMENTS, RUN, RUN, [own])["run", own].difference == 0
 
 
+def test_slices_are_those_of_the_catalogue():
+    own, twin = own_precision @ 3, "P@3"
+    kinds = {query: {"kind": "ab"[at % 2]} for at, query in enumerate(JUDGMENTS)}
+    options = {"slices": kinds, "by": ["kind", "judged"]}
+    found, expected = (gf.evaluate(JUDGMENTS, RUN, each, **options) for each in (own, twin))
+    assert len(found.slices) == len(expected.slices) > 3
+    for one, other in zip(found.slices, expected.slices, strict=True):
+        assert (one.column, one.value, one.queries) == (other.column, other.value, other.queries)
+        assert one.mean == pytest.approx(other.mean, abs=1e-12)
+        assert one.interval().low == pytest.approx(other.interval().low, abs=1e-12)
+
+
+def test_gates_are_those_of_the_catalogue():
+    other = {query: {doc: -score for doc, score in docs.items()} for query, docs in RUN.items()}
+    found = gf.compare(JUDGMENTS, {"one": RUN, "two": other}, [own_precision @ 3, "P@3"])
+    for rule in ("Δ {} < -0.01", "Δ {} > -0.9", "{} < 0.5", "mean({}) > 0.01"):
+        one, twin = (found.gate(rule.format(name)).checked[0] for name in ("OwnP@3", "P@3"))
+        assert (one.failed, one.found) == (twin.failed, twin.found)
+        alone = [
+            gf.results.Gate.of_scores(gf.evaluate(JUDGMENTS, RUN, each), f"{name} < 0.3").failed
+            for each, name in ((own_precision @ 3, "OwnP@3"), ("P@3", "P@3"))
+        ]
+        assert alone[0] == alone[1]
+
+
 def test_an_open_order_is_refused_unless_it_is_provided_for():
     judgments, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}
     policy = gf.Policy(ties="average")

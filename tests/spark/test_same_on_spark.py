@@ -1,7 +1,6 @@
 """Spark, DuckDB and dicts give the same: every measure of the catalogue, every choice of a policy."""
 
 import json
-import math
 
 import pyarrow as pa
 import pytest
@@ -12,6 +11,8 @@ from spark_cases import (
     CHUNKS,
     POLICIES,
     REFUSED,
+    assert_same,
+    close,
     every_measure,
     on_spark,
     random_sides,
@@ -32,27 +33,6 @@ def frames(spark):
 def as_arrow(documents, number):
     query, doc, value = zip(*rows_of(documents), strict=True)
     return pa.table({"query": query, "doc": doc, number: value})
-
-
-def assert_same(found, expected):
-    """The same to 12 digits, and the same hashes: what was measured agrees bit for bit."""
-    assert found.measures == expected.measures
-    for measure in expected.measures:
-        assert found.signature(measure) == expected.signature(measure)
-        assert close(found[measure], expected[measure]), measure
-    assert found.queries == expected.queries
-    assert (found.counted == expected.counted).all()
-    for left, right in zip(found.values.ravel(), expected.values.ravel(), strict=True):
-        assert close(left, right)
-    assert found.judged.tolist() == expected.judged.tolist()
-    assert found.coverage == expected.coverage
-    assert str(found) == str(expected)
-
-
-def close(left, right):
-    return math.isclose(left, right, rel_tol=1e-12, abs_tol=1e-12) or (
-        math.isnan(left) and math.isnan(right)
-    )
 
 
 @pytest.mark.parametrize("cut", [True, False], ids=["cut", "whole"])

@@ -46,6 +46,7 @@ _VERSIONS = re.compile(
 _NO_MODULE = re.compile(
     r"(?:ModuleNotFoundError|ImportError): No module named '?(gainful|pyarrow|numpy)\b"
 )
+_NO_OTHER = re.compile(r"ModuleNotFoundError: No module named '([^'\n]+)'")
 _NO_PYTHON = re.compile(
     r"(Cannot run program[^\n]*|(?<=Error from python worker:)\s.*?(?=\nPYTHONPATH|\Z))", re.S
 )
@@ -160,6 +161,13 @@ def _failure(said: str) -> InputError | None:
             f"the package {missing[1]} in the Python of its workers",
             f"none{_workers_python()}",
             f"Install gainful[spark] there. {_SET_PYTHON.format(sys.executable)}",
+        )
+    if missing := _NO_OTHER.search(said):
+        return InputError(
+            "Spark",
+            f"the module {missing[1]} on its machines, from which a measure or a function comes",
+            f"none{_workers_python()}",
+            "Send it there: spark.sparkContext.addPyFile(path), on Spark Connect spark.addArtifacts(path, pyfile=True).",
         )
     if broken := _NO_PYTHON.search(said):
         return InputError(
