@@ -216,6 +216,10 @@ def test_names_are_given_on_purpose():
         assert gf.measure(str(measure)) == measure
     found = gf.evaluate(*BY_HAND, "HitAll@2,3 OwnP(rel=1)@1, P@1")
     assert [*map(str, found.measures)] == ["HitAll@2", "HitAll@3", "OwnP@1", "P@1"]
+    with pytest.raises(
+        gf.errors.MeasureError, match=r"found 'HitAl'\. Did you mean 'HitAll' \(a mea"
+    ):
+        gf.measure("HitAl@5")
     assert gf.measures.family("HitAll").definition.startswith("1 where every relevant document is")
     assert "second" not in gf.measures.family("HitAll").definition
     with pytest.raises(gf.errors.MeasureError, match="no cutoff, which this measure"):

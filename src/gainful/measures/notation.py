@@ -280,7 +280,8 @@ def _look_up(name: str) -> tuple[Family, Spelling]:
         own = MEASURES.find(name)
         if own is not None:
             return own.own, Spelling(own.name)
-        hint = suggest(name, catalogue())
+        named = [each.own for each in MEASURES.in_use.values()]
+        hint = suggest(name, (*catalogue(), *named))
         raise MeasureError("measure", "a measure of the catalogue", shown(name), hint)
     return found
 
