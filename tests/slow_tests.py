@@ -107,6 +107,8 @@ SLOW = (
     "tests/fusion/",
     "tests/measures/test_check_measure.py",
     "tests/measures/test_own_discounts.py",
+    "tests/measures/test_measure_cookbook.py",
+    "tests/measures/test_named_discounts_and_gains.py::test_tensors_and_losses_take_names",
     "tests/inputs/test_clean_text_files.py::test_same_of_tables",
     "tests/inputs/test_json.py::test_the_engine_reads_values_as_the_rows_are_read",
     "tests/writing/test_ids_come_back.py",

@@ -140,16 +140,20 @@ def test_wherever_a_measure_is():
     assert gf.assert_not_worse(JUDGMENTS, RUN, RUN, given)["run", given].difference == 0
 
 
-def test_its_name_may_be_any():
-    tenth = ir_measures.define_byquery(lambda *_: 0.1, name="nDCG")
+def test_its_name_is_its_own():
+    for name in ("nDCG", "map", "P"):
+        taken = ir_measures.define_byquery(lambda *_: 0.1, name=name)
+        for given in (taken, taken @ 10, [taken @ 10, "AP"]):
+            with pytest.raises(gf.errors.MeasureError, match=r"a name of its own, .* catalogue"):
+                gf.evaluate(JUDGMENTS, RUN, given)
+    tenth, fifth = (
+        ir_measures.define_byquery(lambda *_, at=at: at, name="Same") for at in (0.1, 0.2)
+    )
     for dialect in (None, "lightgbm"):
         found = gf.evaluate(JUDGMENTS, RUN, [tenth @ 10], dialect=dialect, policy=None)
         assert found.values[0, 0] == 0.1
-    with pytest.raises(gf.errors.MeasureError, match=r"different names, found 'nDCG@10' twice"):
-        gf.evaluate(JUDGMENTS, RUN, [tenth @ 10, "nDCG@10"])
-    other = ir_measures.define_byquery(lambda *_: 0.2, name="nDCG")
-    with pytest.raises(gf.errors.MeasureError, match="different names, found 'nDCG' twice"):
-        gf.evaluate(JUDGMENTS, RUN, [tenth, other])
+    with pytest.raises(gf.errors.MeasureError, match="different names, found 'Same' twice"):
+        gf.evaluate(JUDGMENTS, RUN, [tenth, fifth])
     with pytest.raises(gf.errors.MeasureError, match=r"a measure with a name, .*name='Name'"):
         gf.evaluate(JUDGMENTS, RUN, ir_measures.define(of_all))
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import gainful as gf
+from gainful.measures.names_in_use import KINDS
+from gainful.measures.notation import forget
 from gainful.measures.own_measures import OwnMeasure
 
 pytestmark = [
@@ -20,13 +22,18 @@ PAGE = Path(__file__).parents[2] / "docs" / "measure_cookbook.md"
 SEEN = [1, 0.6, 0.4, 0.3, 0.25, 0.2]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page():
-    """What the page defines, after all of it ran."""
+    """What the page defines, after all of it ran; its names do not stay."""
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
+    before = [dict(names.in_use) for names in KINDS]
     test = parser.get_doctest(PAGE.read_text(), {"__name__": "__main__"}, PAGE.name, str(PAGE), 0)
     runner.run(test, clear_globs=False)
     assert runner.summarize(verbose=False).failed == 0
+    for names, known in zip(KINDS, before, strict=True):
+        names.in_use.clear()
+        names.in_use.update(known)
+    forget()
     return test.globs
 
 
@@ -34,6 +41,7 @@ def test_ten_measures_each_with_its_section(page):
     headings = re.findall(r"^## (\d+)\. ", PAGE.read_text(), re.MULTILINE)
     assert headings == [str(number) for number in range(1, 11)]
     assert len(page["ten"]) == 10
+    gf.use(page["seen"], page["margin"], page["clean"])
     for measure in page["ten"]:
         found = gf.measures.check_measure(measure, lists=200, seed=5)
         assert found.sound, str(found)

@@ -114,7 +114,7 @@ def parse_all(text: str | ForeignMeasure) -> tuple[Measure, ...]:
     (Measure('nDCG@5'), Measure('nDCG@10'), Measure('AP'))
     """
     if is_document_measure(text):
-        return (document_measure(text),)
+        return (_of_documents(text),)
     stripped = read_text(text, "a text such as 'nDCG@10'")
     return _all_parsed(text if isinstance(text, str) else stripped, stripped)
 
@@ -240,10 +240,24 @@ def _is_object(given: object) -> bool:
 
 
 def _listed(item: Any) -> Any:
-    if is_document_measure(item):  # whatever its name is, it is no measure of the catalogue
-        return document_measure(item)
+    if is_document_measure(item):
+        return _of_documents(item)
     text = text_of_object(item)
     return item if text is None else text
+
+
+def _of_documents(given: object) -> Measure:
+    """Return the measure of an object that `ir_measures.define` made; its name must be its own."""
+    found = document_measure(given)
+    taken = place_of_name(found.name)
+    if taken is not None:
+        raise MeasureError(
+            "measure",
+            "a name of its own",
+            f"'{found.name}', which is {taken}",
+            "ir_measures.define(…, name='Name') gives it one.",
+        )
+    return found
 
 
 def family(name: str) -> Family:
