@@ -172,6 +172,8 @@ def test_where_there_is_no_baseline():
         gf.evaluate_runs(JUDGMENTS, RUNS, CHANGE, baseline="x")
     with pytest.raises(gf.errors.MeasureError, match="found 'AP@10"):
         gf.measure("AP@10(base)")
+    with pytest.raises(gf.errors.MeasureError, match=r"expected \(baseline\) once, found it twice"):
+        gf.measure("RR - AP(baseline)(baseline)")
     with pytest.raises(gf.errors.MeasureError, match="averaged over queries, found NumRet"):
         gf.measure("AP + NumRet(baseline)")
     with pytest.raises(gf.errors.InputError, match="a measure whose means can be compared"):
@@ -219,6 +221,11 @@ def test_formulas_in_gates(written, about):
     assert float(checked.found.split(",")[0]) == pytest.approx(value, abs=1e-4)
     alone = gf.compare(JUDGMENTS, {"base": RUN, "other": OTHER}, ["(nDCG@10)*(R@5)"])
     assert alone.gate("Δ (nDCG@10)*(R@5) < -0.9").checked[0].condition.name == "nDCG@10*R@5"
+
+
+def test_what_needs_a_baseline_is_left_out_where_there_is_none():
+    conditions = [f"mean({CHANGE}) < 0", f"{FORMULA} < 0.5", "AP(baseline) < 0.2", "missing > 0"]
+    assert gf.results.Gate.without_baseline(conditions) == [conditions[1], conditions[3]]
 
 
 def test_a_bare_formula_says_whether_it_is_a_change():

@@ -28,6 +28,7 @@ from gainful.evaluation.scores import Scores
 from gainful.measures.dialect import Dialect
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
+from gainful.measures.measure_of_baseline import of_baseline
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures
 from gainful.message_texts import printable, shown
@@ -163,11 +164,14 @@ def _refuse_misplaced(condition: Condition, where: str, *, compared: bool) -> No
 
 
 def _needs_baseline(text: str) -> bool:
-    """Return whether a condition is about a change; what cannot be read is not."""
+    """Return whether a condition is about a change, or about a measure of the baseline; what cannot be read is not."""
     found = _WRITTEN.fullmatch(text)
     if found is None:
         return text.strip() == CHANGED
-    return found["name"] == "saturation" or _taken_apart(found["name"], ())[0] == CHANGE
+    about, name = _taken_apart(found["name"], ())
+    measure = measure_of(name)
+    compared = measure is not None and bool(of_baseline(measure))
+    return found["name"] == "saturation" or about == CHANGE or compared
 
 
 def _read(text: str, measures: Sequence[str], *, unless: bool, dialect: str | None) -> Condition:

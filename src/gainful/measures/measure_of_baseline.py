@@ -32,6 +32,8 @@ class BaselineMeasure(Measure):
     found: Mapping[str, float] | None
 
     def __init__(self, measure: Measure, found: Mapping[str, float] | None = None) -> None:
+        if isinstance(measure, BaselineMeasure):
+            raise MeasureError(f"measure '{measure}(baseline)'", "(baseline) once", "it twice")
         # The class is frozen for everyone but its own constructor.
         object.__setattr__(self, "name", f"{measure}(baseline)")
         object.__setattr__(self, "settings", ())
