@@ -207,6 +207,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         "use": Call(lambda definitions: gf.use(definitions), {"definitions": RETURNED}),
         "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
         "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3)}),
+        "agreement": Call(gf.agreement, {"grades": [JUDGMENTS, JUDGMENTS], "resamples": 9}),
         "choices": Call(gf.measures.choices, {}),
         "compare": Call(
             gf.compare, {"judgments": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"], **TESTED}
@@ -307,7 +308,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
-    "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
+    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
     "MeasureCheck", "Pool", "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice", "SubtopicScores", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
@@ -384,6 +385,7 @@ def results() -> dict[str, Any]:
     difference = compared["two", "nDCG@2"]
     found = gf.check(JUDGMENTS, RUNS)
     return {
+        "Agreement": gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9),
         "Attribution": gf.explanation.attribute(JUDGMENTS, RUN, OTHER, query="q1"),
         "Baseline": gf.read_baseline("baseline-of-results.json"),
         "Bound": bounds["nDCG@2"],
@@ -453,6 +455,7 @@ def methods() -> Iterator[tuple[str, Call]]:
     found = results()
     scores, compared = found["Scores"], found["Comparison"]
     known: dict[str, dict[str, Any]] = {
+        "Agreement": {"name": "raw"},
         "Scores": {"measure": "AP", "runs": {"one": scores}},
         "Bounds": {"measure": "nDCG@2"},
         "Comparison": {"fail_if": ["Δ nDCG@2 < -0.9"]},

@@ -20,6 +20,7 @@ _NAMES = {
     "gainful": {
         "": "compat, comparison, errors, explanation, fusion, inputs, judging, measures, results, "
         "statistics, subtopics, writing",
+        "assessors.agreement": "agreement",
         "comparison.assert_not_worse": "assert_not_worse",
         "comparison.compare": "compare",
         "evaluation.evaluate": "evaluate, evaluate_arrays, evaluate_runs",
@@ -85,6 +86,7 @@ _NAMES = {
         "measures.policy": "Choice, choices",
     },
     "gainful.results": {
+        "assessors.agreement": "Agreement",
         "comparison.comparison": "Comparison",
         "comparison.differences": "Difference",
         "comparison.gate": "Gate",

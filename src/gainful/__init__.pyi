@@ -12,6 +12,7 @@ from gainful import results
 from gainful import statistics
 from gainful import subtopics
 from gainful import writing
+from gainful.assessors.agreement import agreement
 from gainful.comparison.assert_not_worse import assert_not_worse
 from gainful.comparison.compare import compare
 from gainful.evaluation.evaluate import evaluate
@@ -58,6 +59,7 @@ __all__ = [
     "Measure",
     "Policy",
     "Spark",
+    "agreement",
     "ap",
     "assert_not_worse",
     "bounds",

@@ -1,5 +1,6 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
+from gainful.assessors.agreement import Agreement
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import Difference
 from gainful.comparison.gate import Gate
@@ -33,6 +34,7 @@ from gainful.statistics.power import Power
 from gainful.subtopics.scores import SubtopicScores
 
 __all__ = [
+    "Agreement",
     "Attribution",
     "Baseline",
     "Bound",

@@ -143,7 +143,14 @@ def test_a_short_call_is_the_long_one(project, cli, long_call, name):
 
 def test_every_command_is_among_these(project):
     known = {call[0] for calls in CALLS.values() for call in calls}
-    others = {"report", "convert", "config", "trec_eval", "fuse"}  # below, or with the command
+    others = {
+        "report",
+        "convert",
+        "config",
+        "trec_eval",
+        "fuse",
+        "agreement",
+    }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))
 
 

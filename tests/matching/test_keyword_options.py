@@ -61,6 +61,7 @@ WITHOUT_DIALECT = {
     "why": lambda **o: gf.why(JUDGMENTS, ONE, dialects="trec_eval", **o).second_value,
 }
 READING = {
+    "agreement": lambda **o: gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9, **o)["raw"],
     "check": lambda **o: gf.check(JUDGMENTS, RUNS, **o).summary,
     "fuse": lambda **o: dict(gf.fuse(RUNS, **o)),
     "write_fused": lambda path, **o: gf.fusion.write_fused(RUNS, path / "f.run", **o),

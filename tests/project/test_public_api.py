@@ -17,7 +17,7 @@ pytestmark = pytest.mark.public_api
 
 # What is typed daily stands at the top; the rest is one step down.
 TOP = [
-    "Engine", "Measure", "Policy", "Spark", "ap", "assert_not_worse", "bounds", "catalogue", "cg",
+    "Engine", "Measure", "Policy", "Spark", "agreement", "ap", "assert_not_worse", "bounds", "catalogue", "cg",
     "check", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
     "evaluate_runs", "explain", "fuse", "idcg", "loss", "measure", "ndcg", "pool", "power", "precision",
     "read_baseline", "recall", "report", "rr", "save_baseline", "use", "which", "why", "write_judgments",
@@ -39,7 +39,7 @@ BELOW = {
     ],
     "measures": ["Choice", "Dialect", "Family", "check_measure", "choices", "family"],
     "results": [
-        "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
+        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
         "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
         "MeasureCheck", "Pool", "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice",
         "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",
@@ -72,6 +72,7 @@ BY_PLACE = {
     "inferred_ndcg": ["samples", "run", "measure"],
     "bounds": ["judgments", "run", "measures"],
     "curve": ["judgments", "run", "measure"],
+    "agreement": ["grades"],
     "evaluate_subtopics": ["judgments", "run", "measures"],
     "random_order": ["judgments", "run", "measure"],
     "catalogue": [],

@@ -16,6 +16,7 @@ _COMMANDS = {
     "why": "Say why two tools give different numbers, or which gives yours.",
     "check": "Look for what is wrong in judgments and runs.",
     "pool": "Say which documents to judge, and which first.",
+    "agreement": "Say how far several assessors agree.",
     "fuse": "Make one run of several.",
     "power": "Say how many queries a comparison needs.",
     "measures": "List the measures, or define one.",

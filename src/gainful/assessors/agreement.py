@@ -1,0 +1,441 @@
+"""`agreement`: how far several assessors agree, with intervals, and who leans high or low."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Unpack
+
+import numpy as np
+
+from gainful import arguments
+from gainful.array_types import Floats
+from gainful.assessors.grade_table import GradeTable, read_grades
+from gainful.errors import InputError
+from gainful.inputs.id_types import UNTYPED, IdType
+from gainful.kernels import assessor_agreement as kernels
+from gainful.matching.keyword_options import ReadingOptions, takes
+from gainful.measures.written_numbers import write_number
+from gainful.message_texts import counted, shown
+from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.statistics.resampling import Draws, Purpose, draw_places
+from gainful.writing.result import Result
+
+_DIGITS = 3
+_BLOCK = 1 << 20  # weights of items held at a time
+_WIDEST = 10  # items that are shown
+_HIGH_AGREEMENT, _LOW_KAPPA = 0.8, 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A coefficient of agreement, and its interval.
+
+    Attributes:
+        name: such as `krippendorff_ordinal`.
+        title: what it is called.
+        value: NaN where it is undefined, as for one grade alone.
+        low: the lower end of the interval; NaN where it is undefined.
+        high: the upper end.
+    """
+
+    name: str
+    title: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorPair:
+    """Two assessors: on how many items both gave grades, and Cohen's κ of these."""
+
+    first: str
+    second: str
+    items: int
+    agreement: float
+    kappa: float
+    linear: float
+    quadratic: float
+
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """How much higher an assessor grades than the others on the same items, on average.
+
+    Attributes:
+        assessor: the name.
+        grades: how many grades they gave.
+        items: how many of those items others graded, too.
+        mean: of their grades.
+        higher: by how much, below 0 where they grade lower.
+        low: the lower end of the interval.
+        high: the upper end.
+    """
+
+    assessor: str
+    grades: int
+    items: int
+    mean: float
+    higher: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """An item that assessors disagree on: their grades, and the span of these."""
+
+    query: str
+    doc: str
+    span: float
+    grades: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Result):
+    """How far several assessors agree.
+
+    Attributes:
+        assessors: their names.
+        items: how many documents of queries somebody graded.
+        shared: how many of them several assessors graded.
+        coefficients: each with its interval.
+        pairs: of assessors.
+        leanings: of each assessor.
+        scale: the grades that occur, ascending.
+        shares: of each grade, every item counting alike: the base rate.
+        confusion: how often a grade meets another on the same item, as a share of all pairs of grades.
+        disputed: the items of the widest disagreement, the widest first.
+        level: of the intervals.
+        resamples: of the items, that the intervals are from.
+        seed: that they were drawn with.
+        remark: what the coefficients say that is easily misread; mostly nothing.
+        query_type: what the ids of queries were, before they were text.
+        doc_type: what those of documents were.
+    """
+
+    assessors: tuple[str, ...]
+    items: int
+    shared: int
+    coefficients: tuple[Coefficient, ...]
+    pairs: tuple[AssessorPair, ...]
+    leanings: tuple[Leaning, ...]
+    scale: tuple[float, ...]
+    shares: tuple[float, ...]
+    confusion: tuple[tuple[float, ...], ...]
+    disputed: tuple[Disputed, ...]
+    level: float
+    resamples: int
+    seed: int
+    remark: str = ""
+    query_type: IdType = field(default=UNTYPED, compare=False)
+    doc_type: IdType = field(default=UNTYPED, compare=False)
+
+    def __getitem__(self, name: str) -> float:
+        """Return the value of a coefficient by its name."""
+        known = {each.name: each.value for each in self.coefficients}
+        if name not in known:
+            raise InputError("coefficient", f"one of {', '.join(known)}", shown(name))
+        return known[name]
+
+    @property
+    def summary(self) -> str:
+        """The counts in a line."""
+        people = counted(len(self.assessors), "assessor")
+        return f"{people}, {counted(self.items, 'item')}, {self.shared} graded by several"
+
+    def table(self) -> Table:
+        """Return the coefficients."""
+        rows: list[list[Cell]] = [
+            [each.title, _cell(each.value), _cell(each.low), _cell(each.high)]
+            for each in self.coefficients
+        ]
+        percent = f"{100 * self.level:g}% interval"
+        notes = [
+            self.summary,
+            f"{percent}: {self.resamples:,} resamples of items, seed {self.seed}",
+        ]
+        notes += [self.remark] if self.remark else []
+        return Table(["coefficient", "value", "low", "high"], rows, digits=_DIGITS, notes=notes)
+
+    def tables(self) -> list[Table]:
+        """Return all that is shown to people."""
+        return [
+            self.table(),
+            self._pairs(),
+            self._leanings(),
+            self._confusion(),
+            *([self._disputed()] if self.disputed else []),
+        ]
+
+    def _pairs(self) -> Table:
+        rows: list[list[Cell]] = [
+            [
+                f"{each.first}, {each.second}",
+                each.items,
+                *map(_cell, (each.agreement, each.kappa, each.linear, each.quadratic)),
+            ]
+            for each in self.pairs
+        ]
+        columns = ["pair", "items", "agreement", "κ", "κ linear", "κ quadratic"]
+        return Table(columns, rows, digits=_DIGITS, title="pairs of assessors, Cohen's κ")
+
+    def _leanings(self) -> Table:
+        rows: list[list[Cell]] = [
+            [
+                each.assessor,
+                each.grades,
+                _cell(each.mean),
+                each.items,
+                *map(_cell, (each.higher, each.low, each.high)),
+            ]
+            for each in self.leanings
+        ]
+        columns = ["assessor", "grades", "mean", "shared", "higher by", "low", "high"]
+        title = "who leans high or low, beside the others on the same items"
+        return Table(columns, rows, digits=_DIGITS, title=title)
+
+    def _confusion(self) -> Table:
+        rows: list[list[Cell]] = [
+            [write_number(grade), share, *row]
+            for grade, share, row in zip(self.scale, self.shares, self.confusion, strict=True)
+        ]
+        columns = ["grade", "share", *(f"with {write_number(grade)}" for grade in self.scale)]
+        title = "how often grades meet on an item, as a share of all pairs"
+        return Table(columns, rows, digits=_DIGITS, title=title)
+
+    def _disputed(self) -> Table:
+        rows: list[list[Cell]] = [
+            [
+                each.query,
+                each.doc,
+                write_number(each.span),
+                *(
+                    write_number(each.grades[name]) if name in each.grades else None
+                    for name in self.assessors
+                ),
+            ]
+            for each in self.disputed[:_WIDEST]
+        ]
+        left = len(self.disputed) - len(rows)
+        notes = [f"{left} more items have grades that differ"] if left > 0 else []
+        columns = ["query", "doc", "span", *self.assessors]
+        return Table(columns, rows, title="the widest disagreement", notes=notes)
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(as_text, self.tables()))
+
+
+def _cell(number: float) -> Cell:
+    return None if math.isnan(number) else number
+
+
+@takes(ReadingOptions)
+def agreement(
+    grades: object,
+    *,
+    names: Sequence[str] | None = None,
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    **options: Unpack[ReadingOptions],
+) -> Agreement:
+    """Say how far several assessors agree.
+
+    The share of pairs of assessors who agree; Cohen's κ of each pair, and its mean; Fleiss' κ; Krippendorff's α, for grades
+    that are names, ranks or numbers; Gwet's AC1, and AC2 for grades that differ by degrees. An item is a document of a
+    query; missing grades are usual, and items of one grade have no part in agreement. Linear and quadratic weights, and
+    the intervals of α, go by the values of the grades. Intervals are percentiles of resamples of the items.
+
+    Args:
+        grades: a table with query, doc, assessor and grade, as a path, a data frame, records or
+            `{query: {doc: {assessor: grade}}}`; or a list of judgments of any kind, one for each assessor.
+        names: of the assessors, for a list of judgments; the names of their files if None, or 1, 2, ….
+        level: of the intervals, such as 0.95.
+        resamples: of the items.
+        seed: a whole number from 0; the same gives the same intervals.
+        **options: see `ReadingOptions`; `assessors` is for judgments in a list that have several themselves.
+
+    >>> found = agreement([{"q": {"a": 2, "b": 0, "c": 1}}, {"q": {"a": 2, "b": 0, "c": 0}}], names=["ann", "bob"])
+    >>> round(found["raw"], 3), round(found["krippendorff_ordinal"], 3)
+    (0.667, 0.778)
+    """
+    share = arguments.number(level, "level", "a number between 0 and 1", lambda x: 0 < x < 1)
+    draws = Draws(resamples=resamples, seed=seed)
+    table = read_grades(grades, names, options)
+    whole = np.ones((1, len(table.items)))
+    values = _coefficients(table, whole)
+    lean, counted_on = kernels.leaning(table.grades, whole)
+    drawn, leant = _resampled(table, draws)
+    ends = [(1 - share) / 2, 1 - (1 - share) / 2]
+    bounds = {name: _bounds(column, ends) for name, column in drawn.items()}
+    several = table.counts.sum(axis=1) > 1
+    raw = float(values["raw"][0])
+    return Agreement(
+        assessors=table.assessors,
+        items=len(table.items),
+        shared=int(several.sum()),
+        coefficients=tuple(
+            Coefficient(name, TITLES[name], float(values[name][0]), *bounds[name])
+            for name in TITLES
+        ),
+        pairs=tuple(_pair(table, *pair) for pair in combinations(range(len(table.assessors)), 2)),
+        leanings=tuple(
+            Leaning(
+                name,
+                int((table.codes[:, place] >= 0).sum()),
+                int(counted_on[place]),
+                float(np.nanmean(table.grades[:, place])),
+                float(lean[0, place]),
+                *_bounds(leant[:, place], ends),
+            )
+            for place, name in enumerate(table.assessors)
+        ),
+        scale=tuple(table.values.tolist()),
+        shares=tuple(kernels.grade_shares(table.counts, whole)[0].tolist()),
+        confusion=tuple(map(tuple, _confusion(table.counts).tolist())),
+        disputed=_disputed(table),
+        level=share,
+        resamples=draws.resamples,
+        seed=draws.seed,
+        remark=_remark(raw, float(values["fleiss"][0]), table),
+        query_type=table.query_type,
+        doc_type=table.doc_type,
+    )
+
+
+TITLES: Mapping[str, str] = {
+    "raw": "raw agreement",
+    "cohen": "Cohen's κ, mean of pairs",
+    "cohen_linear": "Cohen's κ, linear",
+    "cohen_quadratic": "Cohen's κ, quadratic",
+    "fleiss": "Fleiss' κ",
+    "krippendorff_nominal": "Krippendorff's α, nominal",
+    "krippendorff_ordinal": "Krippendorff's α, ordinal",
+    "krippendorff_interval": "Krippendorff's α, interval",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2_linear": "Gwet's AC2, linear",
+    "gwet_ac2_quadratic": "Gwet's AC2, quadratic",
+}
+"""The coefficients by name."""
+
+
+def _coefficients(table: GradeTable, weights: Floats) -> dict[str, Floats]:
+    """Return every coefficient (b,) for items that are taken as often as `weights` (b, n) says."""
+    counts, values, codes = table.counts, table.values, table.codes
+    apart = {kind: kernels.distances(values, kind) for kind in ("nominal", "linear", "quadratic")}
+    found = {"raw": kernels.pair_agreement(counts, weights, apart["nominal"])}
+    pairs = [*combinations(range(len(table.assessors)), 2)]
+    for kind, name in (
+        ("nominal", "cohen"), ("linear", "cohen_linear"), ("quadratic", "cohen_quadratic"),
+    ):  # fmt: skip
+        each = [kernels.cohen(codes[:, a], codes[:, b], weights, apart[kind]) for a, b in pairs]
+        found[name] = _mean(np.stack(each))
+    found["fleiss"] = kernels.fleiss(counts, weights)
+    for kind in ("nominal", "ordinal", "interval"):
+        found[f"krippendorff_{kind}"] = kernels.krippendorff(counts, values, weights, kind)
+    found["gwet_ac1"] = kernels.gwet(counts, weights, apart["nominal"])
+    for kind in ("linear", "quadratic"):
+        found[f"gwet_ac2_{kind}"] = kernels.gwet(counts, weights, apart[kind])
+    return found
+
+
+def _mean(values: Floats) -> Floats:
+    """Return the mean (b,) of the values (p, b) that are defined; NaN where none is."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=0)
+    sums = np.where(there, values, 0.0).sum(axis=0)
+    found: Floats = np.divide(sums, count, out=np.full(sums.shape, np.nan), where=count > 0)
+    return found
+
+
+def _resampled(table: GradeTable, draws: Draws) -> tuple[dict[str, Floats], Floats]:
+    """Return the coefficients (b,) of resamples of the items, and how assessors lean (b, a) there."""
+    items = len(table.items)
+    # Items with the same grades of the same assessors are alike, and there are fewer of those.
+    kinds, kind_of = np.unique(table.codes, axis=0, return_inverse=True)
+    of_item, (_, first) = kind_of.ravel(), np.unique(kind_of.ravel(), return_index=True)
+    few = replace(table, items=tuple(table.items[at] for at in first), grades=table.grades[first])
+
+    def work(generator: np.random.Generator, count: int) -> tuple[dict[str, Floats], Floats]:
+        places = of_item[draw_places(generator, items, (count, items))]
+        weights = np.stack([np.bincount(row, minlength=len(kinds)) for row in places])
+        often = weights.astype(np.float64)
+        return _coefficients(few, often), kernels.leaning(few.grades, often)[0]
+
+    size = max(1, min(draws.resamples, _BLOCK // max(1, items)))
+    parts = draws.in_blocks(Purpose.BOOTSTRAP, size, work)
+    found = {name: np.concatenate([part[name] for part, _ in parts]) for name in TITLES}
+    return found, np.concatenate([leant for _, leant in parts])
+
+
+def _bounds(values: Floats, ends: Sequence[float]) -> tuple[float, float]:
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return math.nan, math.nan
+    low, high = np.quantile(known, ends).tolist()
+    return low, high
+
+
+def _pair(table: GradeTable, a: int, b: int) -> AssessorPair:
+    first, second = table.codes[:, a], table.codes[:, b]
+    both = (first >= 0) & (second >= 0)
+    whole = np.ones((1, len(first)))
+    kappas = [
+        float(kernels.cohen(first, second, whole, kernels.distances(table.values, kind))[0])
+        for kind in ("nominal", "linear", "quadratic")
+    ]
+    alike = float((first[both] == second[both]).mean()) if both.any() else math.nan
+    return AssessorPair(table.assessors[a], table.assessors[b], int(both.sum()), alike, *kappas)
+
+
+def _confusion(counts: Floats) -> Floats:
+    """Return how often (g, g) two grades meet on an item, as a share of all pairs of grades; items count alike."""
+    total = counts.sum(axis=1)
+    some = counts[total > 1]
+    pairs = (total[total > 1] * (total[total > 1] - 1.0))[:, None]
+    shares = (some / pairs).T @ some - np.diag((some / pairs).sum(axis=0))
+    found: Floats = shares / len(some)
+    return found
+
+
+def _disputed(table: GradeTable) -> tuple[Disputed, ...]:
+    several = np.flatnonzero((~np.isnan(table.grades)).sum(axis=1) > 1)
+    spans = np.nanmax(table.grades[several], axis=1) - np.nanmin(table.grades[several], axis=1)
+    spread = np.nanstd(table.grades[several], axis=1)
+    order = np.lexsort((several, -spread, -spans))
+    return tuple(
+        Disputed(
+            table.items[row][0],
+            table.items[row][1],
+            float(span),
+            {
+                name: float(grade)
+                for name, grade in zip(table.assessors, table.grades[row].tolist(), strict=True)
+                if not math.isnan(grade)
+            },
+        )
+        for row, span in zip(several[order].tolist(), spans[order].tolist(), strict=True)
+        if span > 0
+    )
+
+
+def _remark(raw: float, kappa: float, table: GradeTable) -> str:
+    """Say where raw agreement and κ tell different stories, or that there is nothing to tell."""
+    if table.values.size < 2:
+        return "all grades are the same, so no coefficient but raw agreement is defined"
+    if raw >= _HIGH_AGREEMENT and kappa < _LOW_KAPPA:
+        share = table.counts.sum(axis=0) / table.counts.sum()
+        most = int(share.argmax())
+        return (
+            f"raw agreement is high and κ low: {share[most]:.0%} of all grades are "
+            f"{write_number(float(table.values[most]))}, so that most agreement could be by chance; "
+            "AC1 and AC2 depend less on that"
+        )
+    return ""
