@@ -1,6 +1,7 @@
 """How many cores may be used, and work on all of them: NumPy lets go of Python's lock."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -57,9 +58,37 @@ def in_parallel(
     # Imported here because small evaluations, the most of them, do not need it.
     from concurrent.futures import ThreadPoolExecutor
 
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(_alone(function), parts))
+
+
+def in_turn(function: Callable[[Part], Result], parts: Sequence[Part]) -> Iterator[Result]:
+    """Do the same, and hand out each result while the next ones are made, of which a few are held."""
+    workers = min(len(parts), cores()) if len(parts) > 1 else 1
+    if workers <= 1:
+        yield from map(function, parts)
+        return
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    work, waiting = _alone(function), deque[Future[Result]]()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for part in parts:
+                waiting.append(pool.submit(work, part))
+                if len(waiting) > 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:  # nobody wants the rest
+                future.cancel()
+
+
+def _alone(function: Callable[[Part], Result]) -> Callable[[Part], Result]:
+    """Return a function that uses no other core than that of its thread."""
+
     def work(part: Part) -> Result:
         with at_most(1):
             return function(part)
 
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(work, parts))
+    return work

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn, Unpack
 
 import numpy as np
@@ -25,6 +26,7 @@ from gainful.writing.atomic_files import name_of, replacing
 from gainful.writing.file_formats import DOCUMENTS, FileFormat, read_naming
 from gainful.writing.packing import write_parts
 from gainful.writing.table_files import copied_aside, copy
+from gainful.writing.trec_lines import RankedIds
 
 # How a reader must recognise each: its format and delimiter.
 _READ_AS = {
@@ -165,6 +167,32 @@ def write_rows(
         copy(rows.session, select, file, naming)
 
 
+def write_ranked(
+    ranked: RankedIds,
+    path: str | os.PathLike[str],
+    naming: FileFormat,
+    tag: str,
+    *,
+    name: str,
+    session: Session,
+) -> None:
+    """Write a run whose ids are integers to a TREC file, which is replaced when the new one is complete.
+
+    Args:
+        ranked: the rows.
+        path: of the file.
+        naming: its format and its packing.
+        tag: the last field of the lines.
+        name: what messages call the run.
+        session: which has a folder for what is written on the way.
+    """
+    _refuse_queries(name, ranked.queries, naming.format)
+    with session.written_aside("plain") as (file, opened):
+        opened.writelines(ranked.lines(tag, most=1))
+    _refuse_misread(file, RUN, name, ranked.queries[0], naming.format, name_of(path))
+    write_parts(ranked.lines(tag), path, naming.packing)
+
+
 def read_tag(tag: object) -> str:
     """Return the last field of the lines of a TREC file."""
     expected = "a word without white space"
@@ -248,16 +276,22 @@ def refuse_ids(rows: OrderedRows, format: str) -> None:  # noqa: A002 - the word
     """Refuse the first id that the format cannot hold."""
     if format == "parquet":
         return
+    _refuse_queries(rows.name, rows.queries, format)
     blanks = _BLANKS if format == "trec" else ""
-    for query in rows.queries:
-        marked = format == "trec" and query.startswith(_BYTE_ORDER_MARK)
-        if not query or marked or any(blank in query for blank in blanks):
-            _refuse(f"{rows.name}, query {query!r}", query)
     wrong = " OR ".join(["doc = ''", *(f"contains(doc, chr({ord(blank)}))" for blank in blanks)])
     found = rows.session.rows(f"SELECT query, doc FROM {rows.table} WHERE {wrong} LIMIT 1")
     if found:
         query, doc = found[0]
         _refuse(f"{rows.name}, query {query!r}, document {doc!r}", doc)
+
+
+def _refuse_queries(name: str, queries: Iterable[str], format: str) -> None:  # noqa: A002
+    """Refuse the first id of a query that the format cannot hold."""
+    blanks = _BLANKS if format == "trec" else ""
+    for query in queries:
+        marked = format == "trec" and query.startswith(_BYTE_ORDER_MARK)
+        if not query or marked or any(blank in query for blank in blanks):
+            _refuse(f"{name}, query {query!r}", query)
 
 
 def _refuse(where: str, text: str) -> NoReturn:
@@ -294,14 +328,26 @@ def refuse_misread(rows: OrderedRows, select: str, naming: FileFormat, name: str
     if naming.format not in _READ_AS:
         return
     file = copied_aside(rows.session, f"{select} LIMIT 1", naming.format)
+    _refuse_misread(file, rows.kind, rows.name, rows.queries[0], naming.format, name)
+
+
+def _refuse_misread(
+    file: Path,
+    kind: Kind,
+    source: str,
+    query: str,
+    format: str,  # noqa: A002 - the word of the vocabulary
+    name: str,
+) -> None:
+    """Refuse what the first line alone, in a file, would be taken for."""
     try:
-        layout = recognise(LocalFile(name, file), rows.kind, {})
+        layout = recognise(LocalFile(name, file), kind, {})
     except InputError:
         layout = None
-    if layout is None or (layout.format, layout.delimiter) != _READ_AS[naming.format]:
+    if layout is None or (layout.format, layout.delimiter) != _READ_AS[format]:
         raise InputError(
-            f"{rows.name}, query {rows.queries[0]!r}",
-            f"ids with which the first line reads as {naming.format.upper()}",
+            f"{source}, query {query!r}",
+            f"ids with which the first line reads as {format.upper()}",
             shown(file.read_text("utf-8")[:60]),
             "Change the id, or write Parquet, which holds any.",
         )
