@@ -4,13 +4,18 @@ Rows stand by query, and within a query by id, descending. So a stable sort by s
 documents by id, and the same runs give the same rows whatever they were read from.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
 from gainful.inputs.cores import in_parallel
+from gainful.matching.sorting import rows_by_score
+
+_PART = 1 << 16  # rows: arrays of a part stay in a core's cache
 
 
 @dataclass(frozen=True)
@@ -59,22 +64,30 @@ class Candidates:
         return np.stack(in_parallel(self._ranks_of, range(len(self.scores))))
 
     def _ranks_of(self, run: int) -> Floats:
-        rows = np.flatnonzero(self.present[run])
+        rows, sizes = np.flatnonzero(self.present[run]), self.sizes[run]
         if self.ties == "doc_ascending":
-            rows = rows[::-1]
+            rows, sizes = rows[::-1], sizes[::-1]
         found = np.full(self.owner.size, np.nan)
-        rows = rows[by_score(self.owner[rows], self.scores[run][rows])]
-        starts = np.cumsum(self.sizes[run]) - self.sizes[run]
-        owner = self.owner[rows]
-        ranks = np.arange(1, rows.size + 1, dtype=np.float64) - starts[owner]
+        rows = rows[rows_by_score(self.scores[run][rows], sizes)]
+        ranks = np.arange(1.0, rows.size + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         if self.ties == "average":
-            ranks = _shared(owner, self.scores[run][rows], ranks)
+            ranks = _shared(self.owner[rows], self.scores[run][rows], ranks)
         found[rows] = ranks
         return found
 
     def order(self, fused: Floats) -> Ints:
         """Return the rows by query, then by fused score, the best first, then by id, descending."""
-        return by_score(self.owner, fused)
+        return rows_by_score(fused, np.diff(self.offsets))
+
+    def parts(self) -> "list[tuple[int, Candidates]]":
+        """Return queries that follow one another, and the row where they begin, in parts of some rows."""
+        found = []
+        for queries in parts_of(np.diff(self.offsets)):
+            rows = slice(int(self.offsets[queries.start]), int(self.offsets[queries.stop]))
+            owner = self.owner[rows] - queries.start
+            part = Candidates(self.queries[queries], owner, self.scores[:, rows], self.ties)
+            found.append((rows.start, part))
+        return found
 
     def cut(self, depth: int) -> "tuple[Candidates, Ints]":
         """Leave out what stands below a rank in a run; also return the rows that are left.
@@ -88,13 +101,15 @@ class Candidates:
         return replace(self, owner=self.owner[rows], scores=scores), rows
 
 
-def by_score(owner: Ints, scores: Floats) -> Ints:
-    """Return rows by owner, then by score, descending; those with equal scores stay as they stand.
+def parts_of(sizes: Ints | Sequence[int]) -> list[slice]:
+    """Return queries that follow one another, in parts of about as many rows.
 
-    >>> by_score(np.array([0, 0, 0, 1]), np.array([1.0, 2.0, 2.0, 5.0])).tolist()
-    [1, 2, 0, 3]
+    >>> parts_of([60_000, 5_000, 1_000, 60_000, 4, 100_000, 3])
+    [slice(0, 2, None), slice(2, 5, None), slice(5, 7, None)]
     """
-    return np.lexsort((-scores, owner))
+    ends = np.cumsum(sizes)
+    bounds = np.flatnonzero(np.diff((ends - 1) // _PART)) + 1
+    return [slice(low, high) for low, high in pairwise([0, *bounds.tolist(), len(ends)])]
 
 
 def _shared(owner: Ints, scores: Floats, ranks: Floats) -> Floats:

@@ -4,18 +4,19 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from gainful import arguments
-from gainful.array_types import Floats, Ints
-from gainful.errors import warn
+from gainful.array_types import Bools, Floats, Ints
+from gainful.errors import InputError, warn
 from gainful.fusion.candidates import Candidates
 from gainful.fusion.fused_run import Fused, summary_of
 from gainful.fusion.fused_scores import fused_scores
 from gainful.fusion.reading_runs import Gathered, gather
 from gainful.fusion.settings import Settings, read_settings
+from gainful.inputs.cores import in_parallel
 from gainful.inputs.identifiers import examples
 from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.several_runs import Runs, read_runs
@@ -24,7 +25,10 @@ from gainful.matching.reader import Reader, reading
 from gainful.measures.policy import Policy
 from gainful.message_texts import counted, shown
 from gainful.writing.file_formats import DOCUMENTS, read_naming
-from gainful.writing.runs_and_judgments import OrderedRows, read_tag, write_rows
+from gainful.writing.runs_and_judgments import OrderedRows, read_tag, write_ranked, write_rows
+from gainful.writing.trec_lines import RankedIds
+
+_NAME = "runs"  # what messages call what is fused
 
 
 @takes(ReadingOptions)
@@ -74,13 +78,18 @@ def fuse(
     """
     asked = _read(runs, method, k, p, weights, normalise, depth, top, ties)
     with _fusing(asked, options) as (reader, found):
-        docs = found.gathered.docs()[found.rows]
+        docs = found.gathered.docs(found.rows)
         given = asked.runs.values()
         types = reader.query_type(*given), reader.doc_type(*given)
-    offsets = offsets_of_rows(found.owner)
-    queries = found.candidates.queries
     return Fused(
-        asked.settings, (*asked.runs,), queries, offsets, docs, found.scores, found.notes, *types
+        asked.settings,
+        (*asked.runs,),
+        found.gathered.candidates.queries,
+        found.offsets,
+        docs,
+        found.scores,
+        found.notes,
+        *types,
     )
 
 
@@ -136,17 +145,31 @@ def write_fused(
     word = read_tag(tag)
     asked = _read(runs, method, k, p, weights, normalise, depth, top, ties)
     with _fusing(asked, options) as (_, found):
-        write_rows(_ordered(found), path, naming, word)
-    count = len(found.candidates.queries)
+        ranked = _ranked(found, naming.format, word)
+        if ranked is None:
+            write_rows(_ordered(found), path, naming, word)
+        else:
+            session = found.gathered.session
+            write_ranked(ranked, path, naming, word, name=_NAME, session=session)
+    count = found.offsets.size - 1
     return summary_of(asked.settings, found.rows.size, count, len(asked.runs)), *found.notes
+
+
+def _ranked(found: "_Found", format: str, tag: str) -> RankedIds | None:  # noqa: A002
+    """Return the fused run as it goes into a TREC file; None where the engine writes it."""
+    ids, queries = found.gathered.ids, found.gathered.candidates.queries
+    if format != "trec" or ids is None or ids.have_blanks or "\0" in tag:
+        return None
+    return RankedIds(queries, found.offsets, ids, found.rows, found.scores)
 
 
 def _ordered(found: "_Found") -> OrderedRows:
     """Return the fused run as a table on the engine."""
     gathered, session = found.gathered, found.gathered.session
-    rank = np.arange(1, found.rows.size + 1) - offsets_of_rows(found.owner)[found.owner]
-    table, queries = session.name("fused"), found.candidates.queries
-    if gathered.known is None:
+    sizes = np.diff(found.offsets)
+    rank = np.arange(1, found.rows.size + 1) - np.repeat(found.offsets[:-1], sizes)
+    table, queries = session.name("fused"), gathered.candidates.queries
+    if gathered.table:
         # By place: each row of the table has what became of it.
         size = gathered.candidates.owner.size
         place = np.full(size, -1, np.int64)
@@ -165,13 +188,13 @@ def _ordered(found: "_Found") -> OrderedRows:
         table = session.register(
             "fused",
             {
-                "query": names[found.owner],
-                "doc": gathered.docs()[found.rows],
+                "query": np.repeat(names, sizes),
+                "doc": gathered.docs(found.rows),
                 "number": found.scores,
                 "rank": rank,
             },
         )
-    return OrderedRows(session, RUN, "runs", table, queries)
+    return OrderedRows(session, RUN, _NAME, table, queries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,17 +212,15 @@ class _Found:
 
     Attributes:
         gathered: the runs, as they were read.
-        candidates: the documents that were looked at.
         rows: (n,) of what was gathered: those of the fused run, in its order.
-        owner: (n,) the places of their queries.
+        offsets: (q+1,) where those of each query begin.
         scores: (n,) fused.
         notes: what is to be known about it.
     """
 
     gathered: Gathered
-    candidates: Candidates
     rows: Ints
-    owner: Ints
+    offsets: Ints
     scores: Floats
     notes: tuple[str, ...]
 
@@ -232,27 +253,60 @@ def _fusing(asked: _Asked, options: Mapping[str, Any]) -> Iterator[tuple[Reader,
         warn(f"runs: {shown(next(iter(asked.runs)))} alone: there is nothing to fuse it with.")
     with reading(None, Policy(), options) as reader:
         gathered = gather(reader, asked.runs, asked.settings.ties)
-        candidates, kept = looked_at(gathered.candidates, asked.settings)
-        scores = fused_scores(candidates, asked.settings)
-        order = candidates.order(scores)
-        if asked.top is not None:
-            place = np.arange(order.size) - candidates.offsets[candidates.owner[order]]
-            order = order[place < asked.top]
-        rows = order if kept is None else kept[order]
-        notes = notes_of(candidates, [*asked.runs])
-        yield (
-            reader,
-            _Found(gathered, candidates, rows, candidates.owner[order], scores[order], notes),
-        )
+        candidates = gathered.candidates
+        order = fused_order(candidates, asked.settings, asked.top)
+        notes = notes_of(candidates.queries, order.lacking, [*asked.runs])
+        yield reader, _Found(gathered, order.rows, order.offsets, order.scores, notes)
 
 
-def offsets_of_rows(owner: Ints) -> Ints:
-    """Return (q+1,) where the rows of each query begin; every query has some.
+class FusedOrder(NamedTuple):
+    """The documents of the fused run, in its order.
 
-    >>> offsets_of_rows(np.array([0, 0, 1])).tolist()
-    [0, 2, 3]
+    Attributes:
+        rows: (n,) of the candidates.
+        offsets: (q+1,) where those of each query begin.
+        scores: (n,) fused.
+        lacking: (m, q) which runs do not have a query.
     """
-    return np.concatenate(([0], np.cumsum(np.bincount(owner)))).astype(np.int64)
+
+    rows: Ints
+    offsets: Ints
+    scores: Floats
+    lacking: Bools
+
+
+def fused_order(candidates: Candidates, settings: Settings, top: int | None = None) -> FusedOrder:
+    """Fuse the scores of candidates, and put them in order, some queries at a time on all cores."""
+
+    def work(part: tuple[int, Candidates]) -> FusedOrder:
+        return _fused_part(*part, settings, top)
+
+    try:
+        parts = in_parallel(work, candidates.parts())
+    except InputError:
+        seen, _ = looked_at(candidates, settings)
+        fused_scores(seen, settings)  # says which run is the first of all queries
+        raise
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+    return FusedOrder(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate(([0], np.cumsum(sizes))),
+        np.concatenate([part.scores for part in parts]),
+        np.concatenate([part.lacking for part in parts], axis=1),
+    )
+
+
+def _fused_part(first: int, part: Candidates, settings: Settings, top: int | None) -> FusedOrder:
+    seen, kept = looked_at(part, settings)
+    scores = fused_scores(seen, settings)
+    order = seen.order(scores)
+    offsets = seen.offsets
+    if top is not None:
+        sizes = np.diff(offsets)
+        order = order[np.arange(order.size) - np.repeat(offsets[:-1], sizes) < top]
+        offsets = np.concatenate(([0], np.cumsum(np.minimum(sizes, top))))
+    rows = order if kept is None else kept[order]
+    return FusedOrder(rows + first, offsets, scores[order], seen.sizes == 0)
 
 
 def looked_at(candidates: Candidates, settings: Settings) -> tuple[Candidates, Ints | None]:
@@ -260,23 +314,21 @@ def looked_at(candidates: Candidates, settings: Settings) -> tuple[Candidates, I
     return (candidates, None) if settings.depth is None else candidates.cut(settings.depth)
 
 
-def notes_of(candidates: Candidates, names: Sequence[str]) -> tuple[str, ...]:
-    """Say how many queries not all runs have, and which runs lack them.
+def notes_of(queries: Sequence[str], lacking: Bools, names: Sequence[str]) -> tuple[str, ...]:
+    """Say how many queries not all runs have, and which runs (m, q) lack them.
 
-    >>> found = Candidates(("q1", "q2"), np.array([0, 1]), np.array([[1.0, 2.0], [1.0, np.nan]]))
-    >>> notes_of(found, ["one", "two"])
+    >>> notes_of(["q1", "q2"], np.array([[False, False], [False, True]]), ["one", "two"])
     ("1 of 2 queries is not in all runs, and fused from those that have it: 'two' lacks 'q2'",)
     """
-    lacking = candidates.sizes == 0  # (m, q)
     partial = int(lacking.any(axis=0).sum())
     if not partial:
         return ()
     told = [
-        f"{shown(name)} lacks {examples(candidates.queries[place] for place in np.flatnonzero(row))}"
+        f"{shown(name)} lacks {examples(queries[place] for place in np.flatnonzero(row).tolist())}"
         for name, row in zip(names, lacking, strict=True)
         if row.any()
     ]
-    some = counted(len(candidates.queries), "query", "queries")
+    some = counted(len(queries), "query", "queries")
     verb, them = ("is", "it") if partial == 1 else ("are", "them")
     fused = f"not in all runs, and fused from those that have {them}"
     return (f"{partial:,} of {some} {verb} {fused}: {'; '.join(told)}",)

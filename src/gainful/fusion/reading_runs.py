@@ -10,10 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gainful.array_types import Ints
 from gainful.errors import InputError
 from gainful.evaluation.evaluate import naming_run
 from gainful.fusion.candidates import Candidates
+from gainful.fusion.clean_runs import gather_clean
 from gainful.inputs.engine import Session
+from gainful.inputs.id_words import IdWords
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.judgments_or_run import RUN
 from gainful.inputs.spark_frames import refuse_spark
@@ -38,6 +41,7 @@ class Gathered:
             empty where they are at hand.
         codes: of the queries on the engine, with the columns query and code, its place.
         known: (n,) the ids, where they are at hand.
+        ids: (n,) the same as integers, where they came so.
     """
 
     candidates: Candidates
@@ -45,12 +49,15 @@ class Gathered:
     table: str = ""
     codes: str = ""
     known: Ids | None = None
+    ids: IdWords | None = None
 
-    def docs(self) -> Ids:
-        """Return the ids (n,) of the documents."""
+    def docs(self, rows: Ints | slice = slice(None)) -> Ids:
+        """Return the ids of the documents, of all or of some rows."""
+        if self.ids is not None:
+            return self.ids.at(rows).texts()
         if self.known is not None:
-            return self.known
-        return self.session.columns(f"SELECT doc FROM {self.table}")["doc"]
+            return self.known[rows]
+        return self.session.columns(f"SELECT doc FROM {self.table}")["doc"][rows]
 
 
 def gather(reader: Reader, runs: Mapping[str, object], ties: str) -> Gathered:
@@ -63,8 +70,26 @@ def gather(reader: Reader, runs: Mapping[str, object], ties: str) -> Gathered:
             if not opened[name].has_ids:
                 opened[name].refuse("Runs are fused by the ids of their documents.")
     if any(each.on_engine for each in opened.values()):
-        return _from_tables(reader, opened, ties)
+        return _from_clean_texts(reader, opened, ties) or _from_tables(reader, opened, ties)
     return _from_dicts(reader, opened, ties)
+
+
+def _from_clean_texts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathered | None:
+    """Put runs together without the engine; None where it has to, or where it says what is wrong."""
+    runs = []
+    for run in opened.values():
+        rows = run.clean_ids()
+        if rows is None:
+            return None
+        runs.append(rows)
+    found = gather_clean(runs, ties)
+    if found is None:
+        return None
+    for name, run in opened.items():
+        with naming_run(name, opened):
+            run.warn_of_ranks()
+    candidates, ids = found
+    return Gathered(candidates, reader.session, ids=ids)
 
 
 def _from_dicts(reader: Reader, opened: Mapping[str, Input], ties: str) -> Gathered:

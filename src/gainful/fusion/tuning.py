@@ -15,9 +15,8 @@ from gainful.errors import InputError, MeasureError
 from gainful.evaluation.mean_intervals import mean_interval
 from gainful.evaluation.request import Request, read_one, speaking
 from gainful.evaluation.scores import Scores, measure_matched
-from gainful.fusion.fuse import looked_at, offsets_of_rows
+from gainful.fusion.fuse import fused_order
 from gainful.fusion.fused_run import Fused
-from gainful.fusion.fused_scores import fused_scores
 from gainful.fusion.method_table import METHODS, NORMALISATIONS
 from gainful.fusion.reading_runs import Gathered, gather
 from gainful.fusion.settings import Settings, read_settings
@@ -272,12 +271,9 @@ def _measured(
     names: tuple[str, ...],
 ) -> Scores:
     """Measure the fused run of some settings."""
-    candidates, kept = looked_at(gathered.candidates, settings)
-    fused = fused_scores(candidates, settings)
-    order = candidates.order(fused)
-    rows = order if kept is None else kept[order]
-    offsets = offsets_of_rows(candidates.owner)
-    run = Fused(settings, names, candidates.queries, offsets, docs[rows], fused[order])
+    found = fused_order(gathered.candidates, settings)
+    queries = gathered.candidates.queries
+    run = Fused(settings, names, queries, found.offsets, docs[found.rows], found.scores)
     matched, decided = reader.match(run)
     request.refuse_grades(matched.grade, matched.pool_grades)
     reader.forget(run)

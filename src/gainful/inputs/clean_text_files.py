@@ -24,6 +24,7 @@ from gainful.inputs.decimal_parsing import WORD, Bytes, Words
 from gainful.inputs.files import BYTE_ORDER_MARK, read_at
 from gainful.inputs.float_precision import in_single
 from gainful.inputs.format_detection import Layout
+from gainful.inputs.id_words import joined_words
 
 if TYPE_CHECKING:
     from gainful.inputs.clean_json_lines import JsonFields
@@ -41,6 +42,7 @@ _CHUNKS_EACH = 4  # at least, so that all threads end at about the same time
 _HINT = 31 << 20  # bytes; 32 MB and more would be no hint
 _LONGEST_LINE = 1 << 12
 _MOST_KEPT = 1 << 28  # bytes of a file whose rows are kept
+_LONGEST_ID = 64  # bytes of an id that is held in whole
 _MARGIN = 16  # zeros around a text, so that words may reach over its ends
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -103,6 +105,46 @@ class CleanRows:
     def characters(self, rows: Ints, place: int) -> Words:
         """Return up to eight characters of the ids at some rows, from a place on, in one integer."""
         return _word(_words(self.text), self.docs[rows], self.lengths[rows], place)
+
+
+@dataclass(frozen=True, slots=True)
+class CleanIds:
+    """Rows of a clean file with the whole ids of their documents, and no text; those of a query stand together.
+
+    Attributes:
+        queries: (q,) ids, in the order of the file.
+        starts: (q+1,) int64, the rows of each query.
+        numbers: (n,) float64.
+        docs: (w, n) uint64, the ids, as `IdWords` has them.
+    """
+
+    queries: list[bytes]
+    starts: Ints
+    numbers: Floats
+    docs: Words
+
+
+def read_clean_ids(path: Path, layout: Layout) -> CleanIds | None:
+    """Read a clean file; None if it is not, if it is very large, if an id is long or the rows of a query stand apart."""
+    file = _CleanFile(path, path.stat().st_size, layout, keyed=False)
+    if file.size > LARGEST:
+        return None
+
+    def finish(rows: CleanRows, _start: int, _last: int) -> CleanIds | None:
+        longest = int(rows.lengths.max())
+        if longest > _LONGEST_ID:
+            return None
+        words = _words(rows.text)
+        docs = np.empty((-(-longest // WORD), rows.docs.size), np.uint64)
+        for at, word in enumerate(docs):
+            word[:] = _word(words, rows.docs, rows.lengths, at * WORD)
+        docs.byteswap(inplace=True)
+        return CleanIds(rows.queries, rows.starts, rows.numbers, docs)
+
+    parts = file.work_on_chunks(finish)
+    if not parts or not _stand_together([part.queries for part in parts]):
+        return None
+    return _joined_ids(parts)
 
 
 def read_clean_rows(path: Path, layout: Layout) -> CleanRows | None:
@@ -197,18 +239,8 @@ def _stand_together(parts: Sequence[list[bytes]]) -> bool:
 
 def _joined(parts: Sequence[CleanRows]) -> CleanRows:
     """Return the rows of parts that follow one another; a query may go on in the next."""
-    queries: list[bytes] = []
-    retrieved: list[int] = []
-    lengths: list[int] = []
-    for part in parts:
-        again = bool(queries) and part.queries[0] == queries[-1]
-        counts, rows = part.retrieved.tolist(), np.diff(part.starts).tolist()
-        if again:
-            retrieved[-1] += counts[0]
-            lengths[-1] += rows[0]
-        queries += part.queries[again:]
-        retrieved += counts[again:]
-        lengths += rows[again:]
+    queries, lengths = _joined_queries([(part.queries, np.diff(part.starts)) for part in parts])
+    _, retrieved = _joined_queries([(part.queries, part.retrieved) for part in parts])
     sizes = [part.text.size for part in parts]
     places = np.cumsum([0, *sizes[:-1]])
     return CleanRows(
@@ -223,6 +255,30 @@ def _joined(parts: Sequence[CleanRows]) -> CleanRows:
     )
 
 
+def _joined_queries(parts: Sequence[tuple[list[bytes], Ints]]) -> tuple[list[bytes], list[int]]:
+    """Return the queries of parts that follow one another, with how many rows each has in all."""
+    queries: list[bytes] = []
+    lengths: list[int] = []
+    for some, counts in parts:
+        rows = counts.tolist()
+        again = bool(queries) and some[0] == queries[-1]
+        if again:
+            lengths[-1] += rows[0]
+        queries += some[again:]
+        lengths += rows[again:]
+    return queries, lengths
+
+
+def _joined_ids(parts: Sequence[CleanIds]) -> CleanIds:
+    queries, lengths = _joined_queries([(part.queries, np.diff(part.starts)) for part in parts])
+    return CleanIds(
+        queries,
+        np.concatenate(([0], np.cumsum(lengths))),
+        np.concatenate([part.numbers for part in parts]),
+        joined_words([part.docs for part in parts]),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _CleanFile:
     """A file that may be clean, and how it is read.
@@ -231,6 +287,7 @@ class _CleanFile:
         path, size, layout: which, how many bytes, and how its fields are written.
         depth: of the rows of each query that are needed; None for all.
         single: whether numbers are rounded to float32.
+        keyed: whether keys are needed; if not, they are all 0.
     """
 
     path: Path
@@ -238,6 +295,7 @@ class _CleanFile:
     layout: Layout
     depth: int | None = None
     single: bool = False
+    keyed: bool = True
 
     def work_on_chunks(
         self, finish: Callable[[CleanRows, int, int], Result | None]
@@ -334,7 +392,7 @@ class _CleanFile:
             numbers, docs, doc_ends = numbers[chosen], docs[chosen], doc_ends[chosen]
         lengths = doc_ends - docs
         starts = np.concatenate(([0], np.cumsum(kept)))
-        keys = _keys(words, docs, lengths)
+        keys = _keys(words, docs, lengths) if self.keyed else np.zeros(lengths.size, np.uint64)
         return CleanRows(queries, starts, counts, numbers, keys, docs, lengths, text)
 
 

@@ -21,6 +21,7 @@ from gainful.measures.policy import Policy
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from gainful.inputs.clean_text_files import CleanIds
     from gainful.inputs.letor import Labels
     from gainful.inputs.row_by_row_reading import Row
     from gainful.matching.clean_text_matching import CleanJudgments
@@ -149,6 +150,10 @@ class Input(ABC):
 
     def clean_judgments(self) -> "CleanJudgments | None":
         """Return the judgments of a clean text of fields; None where it is none."""
+        return None
+
+    def clean_ids(self) -> "CleanIds | None":
+        """Return the rows of a clean text of fields, with whole ids; None where it is none."""
         return None
 
     def bare_queries(self) -> list[str]:

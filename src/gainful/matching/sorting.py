@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gainful.inputs.arrays import Lists, Numbers
 
 Scalar = TypeVar("Scalar", bound=np.generic)
+Whole = TypeVar("Whole", np.int64, np.uint64)
 
 # Lists are sorted as a matrix padded to the longest. Where that would make it so much larger,
 # lists are put in buckets first, whose lengths differ by at most this factor and this many.
@@ -98,6 +99,64 @@ def descending_in_blocks(block: Ints, grades: Floats) -> Floats:
     key -= base
     descending: Floats = known[key]
     return descending
+
+
+def rows_by_score(scores: Floats, lengths: Ints) -> Ints:
+    """Return the rows of lists, which follow one another, each by score, descending.
+
+    Those with equal scores stay as they stand.
+
+    Args:
+        scores: (n,) finite, without −0.
+        lengths: (l,) of the lists.
+
+    >>> rows_by_score(np.array([1.0, 2.0, 2.0, 5.0]), np.array([3, 1])).tolist()
+    [1, 2, 0, 3]
+    """
+    starts = np.cumsum(lengths) - lengths
+    heads = np.repeat(starts, lengths)
+    bits = int(lengths.max(initial=0)).bit_length()
+    if bits > _SPARE_BITS:
+        return np.lexsort((-scores, heads))
+    place = np.arange(scores.size) - heads
+    key = _packed(0.0 - scores, place, bits)
+    sort_in_lists(key, lengths)
+    key &= (1 << bits) - 1
+    key += heads
+    ordered = scores[key]
+    rises = np.flatnonzero(ordered[1:] > ordered[:-1]) + 1
+    wrong = rises[heads[rises] < rises]  # from one list to the next it may
+    if wrong.size:
+        again = np.zeros(scores.size, np.bool_)
+        again[heads[wrong]] = True
+        rows = np.flatnonzero(again[heads])
+        key[rows] = rows[np.lexsort((-scores[rows], heads[rows]))]
+    return key
+
+
+def sort_in_lists(keys: NDArray[Whole], lengths: Ints) -> None:
+    """Sort integers (n,) ascending within lists (l,), which follow one another, in their memory.
+
+    >>> keys = np.array([3, 1, 2, 5, 4])
+    >>> sort_in_lists(keys, np.array([3, 2]))
+    >>> keys.tolist()
+    [1, 2, 3, 4, 5]
+    """
+    longest = int(lengths.max(initial=0))
+    if lengths.size * longest == keys.size:
+        keys.reshape(lengths.size, longest).sort(axis=1)
+        return
+    padding = np.iinfo(keys.dtype).max
+    whole = lengths.size * longest <= _PADDING * keys.size
+    starts = np.cumsum(lengths) - lengths
+    for bucket in [slice(None)] if whole else buckets(lengths):
+        some = lengths[bucket]
+        rows = slice(None) if whole else ranges(starts[bucket], some)
+        shape = some.size, int(some.max())
+        real = np.arange(shape[1]) < some[:, None]
+        matrix = _laid_out(keys[rows], real, shape, padding)
+        matrix.sort(axis=1)
+        keys[rows] = matrix[real]
 
 
 def buckets(lengths: Ints) -> Iterator[Ints]:

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, NoReturn
 
 from gainful.errors import InputError
+from gainful.inputs.clean_text_files import CleanIds, read_clean_ids
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
@@ -116,6 +117,13 @@ class TableInput(Input):
         if file is None or not self._may_be_clean:
             return None
         return clean_text_matching.read_judgments(file.path, layout)
+
+    def clean_ids(self) -> CleanIds | None:
+        """Read the rows of a clean text; None where it is none."""
+        file = self._source.file
+        if file is None or not self._may_be_clean or self._held:
+            return None
+        return read_clean_ids(file.path, self._source.layout)
 
     def documents(self, policy: Policy, *, depth: int | None = None) -> "Documents":
         """Read all rows."""
