@@ -112,3 +112,23 @@ def parquet_files(folder, rows: int):
         f"FROM range(0, {rows}, 33) t(i)) TO '{judgments}' (FORMAT parquet)"
     )
     return judgments, run
+
+
+def runs_to_fuse(folder, rows: int, runs: int) -> None:
+    """Write so many rows as TREC files, 1,000 documents a query; any two runs share half of them."""
+    import duckdb
+
+    for run in range(runs):
+        # 2,000 documents of a query stand in an order of each run's own, of which it has the first half.
+        place = f"row_number() OVER (PARTITION BY query ORDER BY hash(query * 2000 + doc + {run} * 1000003)) - 1"
+        noise = f"(hash(query * 7919 + place * 31 + {run}) % 1000003) / 1000003.0 * 0.05"
+        duckdb.execute(
+            "COPY (SELECT (query * 300007 + 48) % 1048576, 'Q0', "
+            "(doc * 4999517 + hash(query) % 8388608) % 8388608, "
+            f"row_number() OVER (PARTITION BY query ORDER BY score DESC) AS rank, score, 'run{run}' FROM ("
+            f"SELECT *, round(CAST({40 - 10 * run} * pow(1 - place / 1000.0, 2) + 5 + {noise} AS DOUBLE), "
+            f"{6 if run else 4}) AS score FROM (SELECT query, doc, {place} AS place "
+            f"FROM range({rows // runs // 1000}) a(query), range(2000) b(doc)) WHERE place < 1000) "
+            f"ORDER BY query, rank) TO '{folder / f'{run}.run'}' "
+            "(FORMAT csv, DELIMITER ' ', HEADER false, QUOTE '', ESCAPE '')"
+        )

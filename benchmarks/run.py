@@ -16,6 +16,7 @@ import numpy as np
 
 import data
 import files
+import fusion
 import gainful as gf
 import significance
 import start
@@ -135,6 +136,9 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5, help="how often each pair takes turns")
     parser.add_argument("--queries", type=int, default=6980, help="queries of the dicts of dicts")
     parser.add_argument("--rows", type=int, default=100_000_000, help="rows of the Parquet file")
+    parser.add_argument(
+        "--fused-rows", type=int, default=10_000_000, help="rows of the runs to fuse"
+    )
     parser.add_argument("--only", help="only the works whose name begins so, such as W1")
     parser.add_argument(
         "--cores", action="store_true", help="only W1, on one core, on two, on four and so on"
@@ -153,6 +157,7 @@ def main() -> None:
         "W4": lambda: [ragged(options.turns)],
         "W1": lambda: files.trec(options.queries, max(options.turns - 2, 1)),
         "W5": lambda: files.parquet(options.rows, max(options.turns - 3, 1)),
+        "W11": lambda: fusion.fused(options.fused_rows, max(options.turns - 3, 1)),
         "W6": lambda: significance.resampling(options.turns),
         # Last: millions of objects leave a heap behind that slows everything after it.
         "W2": lambda: [
