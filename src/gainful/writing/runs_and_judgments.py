@@ -35,8 +35,13 @@ _READ_AS = {
     "tsv": ("table", "\t"),
     "jsonl": ("jsonl", ""),
 }
-# The shortest text that reads back bit for bit; tools in C read whole grades only.
-_WHOLE = "regexp_replace(CAST(number AS VARCHAR), '[.]0$', '')"
+# The shortest text that reads back bit for bit. DuckDB 2.0.0 writes 2^81, 2^91 and 2^807 wrongly, but not in JSON.
+_SURE = 1e24
+_NUMBER = (
+    f"CASE WHEN abs(number) < {_SURE} THEN CAST(number AS VARCHAR) "
+    "ELSE CAST(to_json(number) AS VARCHAR) END"
+)
+_WHOLE = f"regexp_replace({_NUMBER}, '[.]0$', '')"  # tools in C read whole grades only
 
 
 @takes(ReadingOptions)
@@ -317,9 +322,10 @@ def _refuse(where: str, text: str) -> NoReturn:
 def select_of(rows: OrderedRows, format: str, tag: str) -> str:  # noqa: A002 - the word of the vocabulary
     """Return SQL with the fields of a line, or the columns."""
     if format != "trec":
-        return f"SELECT query, doc, number AS {rows.kind.number} FROM {rows.table}"
+        number = _NUMBER if format in ("csv", "tsv") else "number"
+        return f"SELECT query, doc, {number} AS {rows.kind.number} FROM {rows.table}"
     if rows.kind is RUN:
-        return f"SELECT query, 'Q0', doc, rank, number, {quoted(tag)} FROM {rows.table}"
+        return f"SELECT query, 'Q0', doc, rank, {_NUMBER}, {quoted(tag)} FROM {rows.table}"
     return f"SELECT query, 0, doc, {_WHOLE} FROM {rows.table}"
 
 
