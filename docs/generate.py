@@ -27,6 +27,12 @@ def subtopics() -> str:
     )
 
 
+def recommendations() -> str:
+    """Every measure of recommendations beyond relevance."""
+    families = gf.recommending.recommendation_catalogue()
+    return "\n\n".join(gf.writing.render(family, "markdown") for family in families)
+
+
 def choices() -> str:
     """Every choice of a policy with its answers, the default first."""
     lines = ["| choice | question | answers, the default first |", "|---|---|---|"]
@@ -97,6 +103,7 @@ def names_of(place: str) -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "families": families,
     "subtopics": subtopics,
+    "recommendations": recommendations,
     "choices": choices,
     "rules": rules,
     "columns": columns,

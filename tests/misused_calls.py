@@ -26,6 +26,9 @@ RUN = {"q1": {"a": 3.0, "x": 2.0, "c": 1.0}, "q2": {"d": 2.0, "y": 1.0}, "q3": {
 OTHER = {"q1": {"x": 3.0, "a": 1.0}, "q2": {"a": 2.0, "d": 1.0}, "q3": {"e": 2.0}}
 RUNS = {"one": RUN, "two": OTHER}
 SUBTOPICS = {"q1": {"t1": {"a": 1}, "t2": {"c": 1}}, "q2": {"t1": {"d": 1}}}
+ITEMS = {"a": ["k1", "k2"], "b": "k1", "c": "k2", "d": "k1", "e": "k2"}
+VECTORS = {"a": [1.0, 0.0], "c": [0.5, 1.0], "d": [0.0, 2.0], "x": [1.0, 1.0]}
+HISTORY = {"q1": {"a": 2, "e": 1}, "q2": {"a": 1, "b": 3}, "q4": {"c": 1}}
 SAMPLES = {"q1": {"a": (2, 1.0), "b": (0, 0.5)}, "q2": {"d": (1, 1.0)}}
 
 
@@ -237,6 +240,23 @@ def functions() -> Iterator[tuple[str, Call]]:
                 "weights": {"q1": {"t1": 0.5, "t2": 0.5}, "q2": {"t1": 1.0}},
             },
         ),
+        "evaluate_recommendations": Call(
+            gf.recommending.evaluate_recommendations,
+            {
+                "run": one, "measures": ["Gini@2", "ILD(by=vectors)@2", "HitRate@2", "Serendipity@2"], "items": ITEMS,
+                "vectors": VECTORS, "history": HISTORY, "judgments": JUDGMENTS, "expected": two,
+                "separator": "|",
+            },
+        ),
+        "evaluate_recommendation_runs": Call(
+            gf.recommending.evaluate_recommendation_runs,
+            {
+                "runs": RUNS, "items": ITEMS, "vectors": VECTORS, "history": HISTORY,
+                "judgments": JUDGMENTS, "separator": "|",
+            },
+        ),
+        "recommendation_catalogue": Call(gf.recommending.recommendation_catalogue, {}),
+        "recommendation_family": Call(gf.recommending.recommendation_family, {"name": "ILD"}),
         "explain": Call(gf.explain, {"judgments": JUDGMENTS, "run": one, "query": "q1"}),
         "explain_grades": Call(gf.explanation.explain_grades, {"grades": [3, 2, 0], "judged": [3, 2, 1, 0]}),
         "family": Call(gf.measures.family, {"name": "nDCG"}),
@@ -300,6 +320,10 @@ def functions() -> Iterator[tuple[str, Call]]:
         "Measure": Call(gf.Measure, {"name": "nDCG", "cutoff": 5, "gain": "exp2", "base": 3}),
         "Policy": Call(gf.Policy, {"ties": "average", "unjudged": 1}),
         "Spark": Call(gf.Spark, {"memory": "1GB"}),
+        "RecommendationMeasure": Call(
+            gf.recommending.RecommendationMeasure,
+            {"name": "Miscalibration", "cutoff": 5, "by": "genre", "alpha": 0.1, "count": "all"},
+        ),
         "SubtopicMeasure": Call(
             gf.subtopics.SubtopicMeasure, {"name": "alpha_nDCG", "cutoff": 5, "alpha": 0.5}
         ),
@@ -310,7 +334,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 RESULTS = {
     "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
-    "MeasureCheck", "Pool", "PoolBias", "Power", "Report", "RunBounds", "RunScores", "Scores", "Slice", "SubtopicScores", "TieRange",
+    "MeasureCheck", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "Scores", "Slice", "SubtopicScores", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
 }  # fmt: skip
 
@@ -412,6 +436,10 @@ def results() -> dict[str, Any]:
         "Pool": gf.pool(RUNS, depth=2),
         "PoolBias": gf.judging.pool_bias(JUDGMENTS, RUNS, depth=2),
         "Power": gf.power(sd=0.2, difference=0.1, power=0.8),
+        "RecommendationMeasure": gf.recommending.RecommendationMeasure("ILD", cutoff=5),
+        "RecommendationScores": gf.recommending.evaluate_recommendations(
+            RUN, ["ILD@2", "Gini@2"], items=ITEMS
+        ),
         "Report": gf.report(JUDGMENTS, RUNS, "nDCG@2", resamples=50),
         "RunBounds": gf.judging.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2)),
         "RunScores": gf.evaluate_runs(JUDGMENTS, RUNS, ["nDCG@10", "AP"]),
@@ -443,10 +471,11 @@ OF_METHODS: dict[str, Any] = {
 # What must raise what Python's protocols say: IndexError, TypeError, ValueError. Spark starts Java.
 PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
-# Of subtopics, some things are refused whatever is given.
+# Of subtopics and recommendations, some things are refused whatever is given.
 ELSEWHERE = {
     "Fused.get", "Measure.having", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured",
-    "SubtopicScores.warn_of_ties",
+    "SubtopicScores.warn_of_ties", "RecommendationMeasure.having", "RecommendationScores.remeasured",
+    "RecommendationScores.warn_of_ties",
 }  # fmt: skip
 
 
@@ -462,6 +491,8 @@ def methods() -> Iterator[tuple[str, Call]]:
         "Dialect": {"measures": [gf.measure("nDCG")]},
         "Pool": {"path": "pool.qrels", "format": None},
         "SubtopicScores": {"measure": "alpha_nDCG@20", "runs": {"one": scores}},
+        "RecommendationScores": {"measure": "ILD@2", "runs": {"one": scores}},
+        "RecommendationMeasure": {"names": "by"},
         "Report": {"path": "report.html", "comparison": compared},
         "Baseline": {"scores": scores, "path": "own.json"},
         "Gate": {"measures": ["nDCG@2"], "scores": scores, "fail_if": ["missing > 3"]},

@@ -18,8 +18,8 @@ from gainful.version import VERSION
 # to docs/names.md.
 _NAMES = {
     "gainful": {
-        "": "compat, comparison, errors, explanation, fusion, inputs, judging, measures, results, "
-        "statistics, subtopics, writing",
+        "": "compat, comparison, errors, explanation, fusion, inputs, judging, measures, "
+        "recommending, results, statistics, subtopics, writing",
         "assessors.agreement": "agreement",
         "comparison.assert_not_worse": "assert_not_worse",
         "comparison.compare": "compare",
@@ -85,6 +85,11 @@ _NAMES = {
         "evaluation.check_measure": "check_measure",
         "measures.policy": "Choice, choices",
     },
+    "gainful.recommending": {
+        "recommending.evaluate": "evaluate_recommendation_runs, evaluate_recommendations",
+        "recommending.measure_catalogue": "recommendation_catalogue, recommendation_family",
+        "recommending.notation": "RecommendationMeasure",
+    },
     "gainful.results": {
         "assessors.agreement": "Agreement",
         "comparison.comparison": "Comparison",
@@ -110,6 +115,7 @@ _NAMES = {
         "judging.inferred_measures": "Inferred, InferredAP",
         "judging.pool": "Pool",
         "linting.findings": "Finding, Findings",
+        "recommending.scores": "RecommendationScores",
         "reporting.report": "Report",
         "statistics.power": "Power",
         "subtopics.scores": "SubtopicScores",

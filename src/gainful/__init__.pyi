@@ -8,6 +8,7 @@ from gainful import fusion
 from gainful import inputs
 from gainful import judging
 from gainful import measures
+from gainful import recommending
 from gainful import results
 from gainful import statistics
 from gainful import subtopics
@@ -96,6 +97,7 @@ __all__ = [
     "precision",
     "read_baseline",
     "recall",
+    "recommending",
     "report",
     "results",
     "rr",

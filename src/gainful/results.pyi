@@ -29,6 +29,7 @@ from gainful.judging.inferred_measures import InferredAP
 from gainful.judging.pool import Pool
 from gainful.linting.findings import Finding
 from gainful.linting.findings import Findings
+from gainful.recommending.scores import RecommendationScores
 from gainful.reporting.report import Report
 from gainful.statistics.power import Power
 from gainful.subtopics.scores import SubtopicScores
@@ -55,6 +56,7 @@ __all__ = [
     "Pool",
     "PoolBias",
     "Power",
+    "RecommendationScores",
     "Report",
     "RunBounds",
     "RunScores",

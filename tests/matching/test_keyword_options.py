@@ -63,6 +63,12 @@ WITHOUT_DIALECT = {
 READING = {
     "agreement": lambda **o: gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9, **o)["raw"],
     "check": lambda **o: gf.check(JUDGMENTS, RUNS, **o).summary,
+    "evaluate_recommendations": lambda **o: (
+        gf.recommending.evaluate_recommendations(ONE, "Novelty@2", history=TWO, **o).means
+    ),
+    "evaluate_recommendation_runs": lambda **o: (
+        gf.recommending.evaluate_recommendation_runs(RUNS, "Gini@2", judgments=JUDGMENTS, items=[*"abcdxy"], **o)["two"].means
+    ),
     "fuse": lambda **o: dict(gf.fuse(RUNS, **o)),
     "write_fused": lambda path, **o: gf.fusion.write_fused(RUNS, path / "f.run", **o),
     "read_subtopics": lambda **o: gf.subtopics.read_subtopics(SUBTOPICS, **o),

@@ -57,6 +57,7 @@ LAW = {
         "evaluation",
     },
     "subtopics": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
+    "recommending": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
     "judging": {
         "measures",
         "inputs",
@@ -134,6 +135,7 @@ OUTSIDE = {
     "fusion": {"numpy"},
     "statistics": {"numpy", "scipy"},
     "subtopics": {"numpy"},
+    "recommending": {"numpy"},
     "comparison": {"numpy"},
     "tensors": {"numpy", "array_api_compat", "torch", "jax", "triton"},
     "rendering": {"rich"},

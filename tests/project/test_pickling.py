@@ -14,8 +14,13 @@ WAYS = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
 }
+FAMILIES = (
+    *gf.catalogue(),
+    *gf.subtopics.subtopic_catalogue(),
+    *gf.recommending.recommendation_catalogue(),
+)
 VALUES = {
-    **{f"family {one.name}": one for one in (*gf.catalogue(), *gf.subtopics.subtopic_catalogue())},
+    **{f"family {one.name}": one for one in FAMILIES},
     **{f"dialect {one.name}": one for one in gf.dialects()},
     **{f"choice {one.name}": one for one in gf.measures.choices()},
     "measure": gf.measure("nDCG(gain=exp2)@10"),
@@ -37,7 +42,7 @@ def test_values_are_equal_after_a_round_trip(way):
 
 
 def test_a_family_still_reads_after_a_round_trip():
-    for family in (*gf.catalogue(), *gf.subtopics.subtopic_catalogue()):
+    for family in FAMILIES:
         again = WAYS["pickle"](family)
         for parameter in family.parameters:
             default = parameter.write(parameter.default)

@@ -18,6 +18,7 @@ _COMMANDS = {
     "pool": "Say which documents to judge, and which first.",
     "agreement": "Say how far several assessors agree.",
     "fuse": "Make one run of several.",
+    "recommend": "Measure recommendations beyond relevance: coverage, novelty, diversity.",
     "power": "Say how many queries a comparison needs.",
     "measures": "List the measures, or define one.",
     "dialects": "List the tools whose conventions --dialect takes on.",

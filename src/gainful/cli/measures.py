@@ -18,13 +18,23 @@ from gainful.cli.standard_streams import write
 @click.command()
 @click.argument("name", required=False)
 @click.option("--subtopics", is_flag=True, help="List the measures for queries with subtopics.")
+@click.option(
+    "--recommend", is_flag=True, help="List the measures of recommendations beyond relevance."
+)
 @define_option
 @format_option
 @output_option
-def measures(name: str | None, subtopics: bool, **options: Any) -> None:
+def measures(name: str | None, subtopics: bool, recommend: bool, **options: Any) -> None:
     """List the measures, or define the one that NAME says."""
     result: gf.measures.Family | tuple[gf.measures.Family, ...]
-    if subtopics:
+    if subtopics and recommend:
+        raise click.UsageError("Give --subtopics or --recommend, not both.")
+    if recommend:
+        known = gf.recommending
+        result = (
+            known.recommendation_catalogue() if name is None else known.recommendation_family(name)
+        )
+    elif subtopics:
         result = (
             gf.subtopics.subtopic_catalogue()
             if name is None

@@ -23,6 +23,7 @@ from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
 from gainful.measures.measure_of_baseline import BaselineMeasure, of_baseline
+from gainful.measures.measure_family import RUN
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures, listed_measures, parse, parse_all
 from gainful.message_texts import shortened
@@ -30,8 +31,14 @@ from gainful.message_texts import shortened
 
 def column_of_scores(scores: Scores) -> Column:
     """Return the scores of an evaluation; what is not counted has no value."""
-    names = [str(measure) for measure in scores.measures]
-    values = dict(zip(names, scores.values.T, strict=True))
+    values = {
+        str(measure): column
+        for measure, column in zip(scores.measures, scores.values.T, strict=True)
+        if measure.family.aggregate != RUN  # of which no query has a value
+    }
+    if not values:
+        told = ", ".join(map(str, scores.measures))
+        raise InputError("scores", "a measure of which queries have values", told)
     return Column(scores.queries, values, scores.query_type)
 
 

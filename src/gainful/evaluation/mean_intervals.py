@@ -12,7 +12,7 @@ from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.means_over_queries import summands
 from gainful.measures.measure import Measure
-from gainful.measures.measure_family import GEOMETRIC, SUM
+from gainful.measures.measure_family import GEOMETRIC, RUN, SUM
 from gainful.rendering.table_formats import Cell, Table
 from gainful.statistics.argument_checks import read_share
 from gainful.statistics.intervals import INTERVALS, Interval, few_queries, side_of_misses
@@ -51,11 +51,13 @@ def mean_interval(
     """
     arguments.choice(method, "method", INTERVALS)
     level = read_share(level, "level")
-    if measure.family.aggregate == SUM:
+    if measure.family.aggregate in (SUM, RUN):
         raise InputError(
             str(measure),
             "a measure with a mean over the queries, which has an interval",
-            "one that is summed over them",
+            "one that is summed over them"
+            if measure.family.aggregate == SUM
+            else "one that the run has as a whole",
         )
     unknown = int(np.isnan(values).sum())
     if unknown:
@@ -92,7 +94,7 @@ def intervals_of(
 ) -> dict[str, Interval | None]:
     """Return the interval of the mean of every measure, by its name.
 
-    None stands for a sum, and for a mean that is undefined.
+    None stands for a sum, for what the run has as a whole, and for a mean that is undefined.
     """
     return {
         str(measure): scores.interval(measure, method=method, level=level)
@@ -104,7 +106,7 @@ def intervals_of(
 
 def has_interval(measure: Measure, values: Floats) -> bool:
     """Return whether the values of a measure have a mean that is known, and no sum."""
-    return measure.family.aggregate != SUM and not np.isnan(values).any()
+    return measure.family.aggregate not in (SUM, RUN) and not np.isnan(values).any()
 
 
 def intervals_table(
@@ -129,7 +131,8 @@ def intervals_table(
         cells = scores.cells()
         for measure, mean in zip(scores.measures, cells, strict=True):
             values, interval = scores.counted_values(measure), found[str(measure)]
-            rows.append([name, str(measure), mean, *ends_of(interval), values.size])
+            queries = None if measure.family.aggregate == RUN else values.size
+            rows.append([name, str(measure), mean, *ends_of(interval), queries])
             told.append((f"{measure}, {name}", measure, values, interval))
     columns = ["run", "measure", "mean", *names_of_ends(level), "queries"]
     return Table(columns, rows, notes=cautions_of_intervals(told, method, level))

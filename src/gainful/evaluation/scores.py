@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, compress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -86,6 +87,10 @@ class Scores(Rows, Result):
         self.query_type = UNTYPED  # of the ids, where they came from
         self.slices: tuple[ScoreSlice, ...] = ()  # where they were asked for
         self.match_whole: Callable[[], Sequence[Matched]] | None = None  # where lists were cut
+
+    _kind = "those of subtopics"  # what these scores are, where they are no usual ones
+    run_values: Mapping[str, float] = MappingProxyType({})
+    """The values that the run has as a whole, by measure: of recommendations alone."""
 
     def _count(self, column: int) -> int:
         """Return how many queries count for a measure."""
@@ -312,7 +317,7 @@ class Scores(Rows, Result):
     def query_counts(self) -> QueryCounts:
         """What the scores rest on, query by query: how many are judged, retrieved, unjudged …."""
         if self._counts is None:  # of subtopics, whose documents are judged for each
-            raise InputError("judged", "scores of queries without subtopics", "those of subtopics")
+            raise InputError("judged", "scores of queries without subtopics", self._kind)
         return self._counts
 
     def _hashes(self, reach: int | None) -> tuple[str, str]:

@@ -59,6 +59,7 @@ class Roles:
         optional: the values of which a table may lack all but one.
         bare: what a value in a dict is that stands alone, where there may be several.
         others: whether the other columns are kept, too, by their names.
+        keys_alone: whether there may be no other columns.
         unnamed: by the number of fields on a line, what they are where no line names the columns.
         white_space: whether white space stands between such fields, as in TREC files.
         prose: whether it holds texts as people wrote them: a quote within a TSV file is one of them.
@@ -73,6 +74,7 @@ class Roles:
     optional: bool = False
     bare: str | None = None
     others: bool = False
+    keys_alone: bool = False
     unnamed: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     white_space: bool = False
     prose: bool = False
@@ -313,3 +315,23 @@ SUBTOPICS = Roles(
     white_space=True,
     repeats="yes",
 )
+ITEMS = Roles(
+    contents="a table of items",
+    least="at least one item",
+    shape="{item: category}, {item: [category, …]} or {item: {column: category}}",
+    keys=(Role("item", ALIASES["doc"]),),
+    bare="category",
+    others=True,
+    keys_alone=True,
+    repeats="yes",
+)
+"""The items of a recommender: a row for each, or one for each category of an item."""
+VECTORS = Roles(
+    contents="a table of vectors",
+    least="at least one vector",
+    shape="{item: [number, …]}",
+    keys=(Role("item", ALIASES["doc"]),),
+    bare="number",
+    others=True,
+)
+"""One row for each item, and a column of numbers for each dimension."""

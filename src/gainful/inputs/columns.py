@@ -9,9 +9,11 @@ from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import (
     FOUND_RANKS,
+    HISTORY,
     JUDGMENTS,
     RANKS,
     RUN,
+    UNCOUNTED_ROWS,
     UNGRADED_ROWS,
     Kind,
     mistaken,
@@ -36,6 +38,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     ),
     "score": ("score", "prediction", "pred", "sim", "similarity", "rating"),
     "rank": ("rank", "position", "pos"),
+    "count": (
+        "count", "counts", "times", "frequency", "interactions", "plays", "listens", "views", "clicks",
+        "purchases",
+    ),
     "assessor": (
         "assessor_id", "annotator_id", "judge_id", "rater_id", "worker_id", "assessor", "annotator",
         "judge", "rater", "worker",
@@ -43,11 +49,18 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "subtopic": ("subtopic_id", "subtopic", "intent_id", "intent", "facet_id", "facet", "iteration"),
 }  # fmt: skip
 
-_NUMBERS = {JUDGMENTS.name: (JUDGMENTS.number,), RUN.name: (RUN.number, RANKS.number)}
+_NUMBERS = {
+    JUDGMENTS.name: (JUDGMENTS.number,),
+    RUN.name: (RUN.number, RANKS.number),
+    HISTORY.name: (HISTORY.number,),
+}
 _ASSESSOR = "assessor"
 _KEYS = ("query", "doc", "grade", "score", "rank", _ASSESSOR, f"{JUDGMENTS.name}.{_ASSESSOR}", *(
-    f"{name}.{role}" for name, numbers in _NUMBERS.items() for role in ("query", "doc", *numbers)
+    f"{kind.name}.{role}"
+    for kind in (JUDGMENTS, RUN)
+    for role in ("query", "doc", *_NUMBERS[kind.name])
 ))  # fmt: skip
+_HISTORY_KEYS = ("count", *(f"{HISTORY.name}.{role}" for role in ("query", "doc", "count")))
 NO_COLUMN = -1
 """The place of the number where a table has none."""
 
@@ -127,9 +140,14 @@ class Columns(dict[str, str]):
 
 
 def read_columns(
-    columns: object, queries: object = None, assessors: object = None, *, subtopics: bool = False
+    columns: object,
+    queries: object = None,
+    assessors: object = None,
+    *,
+    subtopics: bool = False,
+    history: bool = False,
 ) -> Columns:
-    """Check the names of columns that a caller gives; with `subtopics`, of these too.
+    """Check the names of columns that a caller gives; with `subtopics` or `history`, of these too.
 
     Names that were checked before are returned as they are. `queries` are the ids of those of a
     list of lists, or the path of a file with one on each line; `assessors` is the rule that merges
@@ -149,6 +167,7 @@ def read_columns(
     if not isinstance(columns, Mapping):
         raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
     keys = (*_KEYS, _SUBTOPIC, f"{JUDGMENTS.name}.{_SUBTOPIC}") if subtopics else _KEYS
+    keys = (*keys, *_HISTORY_KEYS) if history else keys
     for key, name in columns.items():
         if key not in keys:
             raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, keys))
@@ -238,6 +257,10 @@ def kind_by_columns(names: Sequence[str], kind: Kind, given: Mapping[str, str]) 
     """
     if kind is JUDGMENTS:
         return UNGRADED_ROWS if _has_no_grade(names, given) else kind
+    if kind is HISTORY:  # any other column may stand beside user and item
+        counted = _find(HISTORY.number, names, kind, given) is not None
+        counted = counted or _given(HISTORY.number, kind, given) is not None
+        return kind if counted else UNCOUNTED_ROWS
     if kind is not RUN or _given(RUN.number, kind, given) is not None:
         return kind
     if _given(RANKS.number, kind, given) is not None:

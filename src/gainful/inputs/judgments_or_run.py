@@ -1,4 +1,4 @@
-"""The kinds of input: judgments, and runs by score or by rank."""
+"""The kinds of input: judgments, runs by score or by rank, and histories of interactions."""
 
 import re
 from dataclasses import dataclass, replace
@@ -9,6 +9,16 @@ UNGRADED = "?"
 _GIVE = "Give the document a grade, or remove the row: without one it is not judged."
 _COMMA = re.compile(r"\s*[-+]?\d[\d.]*(,\d+)+\s*")
 _POINT = "Write decimals with a point, as in 2.5, and thousands without a comma."
+_CONTENTS = {
+    "judgments": "judgments of grades",
+    "run": "a run of scores",
+    "history": "interactions of users with items",
+}
+_LEAST = {
+    "judgments": "at least one judged document",
+    "run": "at least one retrieved document",
+    "history": "at least one interaction",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +45,12 @@ class Kind:
     @property
     def contents(self) -> str:
         """What it is, in a message."""
-        return "a run of scores" if self.name == "run" else "judgments of grades"
+        return _CONTENTS[self.name]
 
     @property
     def least(self) -> str:
         """What it must have, in a message."""
-        return f"at least one {'retrieved' if self.name == 'run' else 'judged'} document"
+        return _LEAST[self.name]
 
     def advice(self, value: object) -> str:
         """Say what to do about a number that is missing, or has a comma; nothing about any other.
@@ -74,6 +84,9 @@ RUN = Kind("run", "score", ("query", "Q0", "doc", "rank", "score", "tag"))
 # A run whose rows have ranks: what reads them turns their signs, and they are scores.
 RANKS = Kind("run", "rank", RUN.fields, ascending=True)
 FOUND_RANKS = replace(RANKS, whole=True)
+# What users did before: rows of a user (query), an item (doc) and how often; without it, once each.
+HISTORY = Kind("history", "count", ("query", "iteration", "doc", "count"))
+UNCOUNTED_ROWS = replace(HISTORY, implied=1.0)
 
 
 def mistaken(found: Kind, given: Kind) -> str:

@@ -152,6 +152,8 @@ def _inner_run(given: Mapping[Any, Any], name: str) -> Mapping[Any, Any] | None:
 def _unwrapped(given: Any, kind: Kind) -> Any:
     """Return what an object of another library holds; the object itself if nothing is known of it."""
     wanted = {JUDGMENTS.name: ("qrels_iter", "qrels"), RUN.name: ("scoreddocs_iter", "run")}
+    if kind.name not in wanted:
+        return given
     method, attribute = wanted[kind.name]
     if isinstance(given, type):
         return given

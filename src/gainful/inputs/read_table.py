@@ -416,8 +416,8 @@ def _gathered(found: Iterable[TableRow], reading: Reading, form: _Form) -> Input
     if not rows.places and reading.wanted is None:
         raise InputError(reading.name, roles.least, "none")
     columns, others = rows.columns()
-    if roles.others and not others:
-        raise InputError(reading.name, "a column beside the query", "none")
+    if roles.others and not others and not roles.keys_alone:
+        raise InputError(reading.name, f"a column beside the {roles.keys[0].noun}", "none")
     read = {role.name: rows.checked(columns[role.name], role) for role in roles.all}
     table = InputTable(
         reading.name,

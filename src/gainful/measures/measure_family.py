@@ -60,6 +60,7 @@ class Example:
 
 OPTIONAL, NEVER, ALWAYS = "optional", "never", "always"
 MEAN, GEOMETRIC, SUM = "mean", "geometric mean", "sum"
+RUN = "run"  # one value of the run as a whole: no query has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,8 @@ class Family:
     `needs_run` is False where a query that the run lacks has a value all the same, `normalised` is
     True where the value is undefined for a query without positive gain (policy `empty`),
     `cutoff` says whether a measure has one (optional, never, always), and `aggregate` how the
-    values of the queries become one (mean, geometric mean, sum). A measure of one's own has no `example`. `marks` is True where a negative
-    grade marks, by the definition, a document that was not judged.
+    values of the queries become one (mean, geometric mean, sum), or that the run alone has one. A measure of one's own has no `example`. `marks` is True where a negative
+    grade marks, by the definition, a document that was not judged. `needs` says what must be given besides a run, where that is not judgments.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Family:
     cutoff: str = OPTIONAL
     aggregate: str = MEAN
     marks: bool = False
+    needs: str = ""
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name, or say what there is."""

@@ -59,6 +59,20 @@ SUBTOPIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The same of the measures for queries with subtopics, where such a measure is asked for."""
 
+RECOMMENDATION_SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "Coverage": ("aggregate_diversity", "catalogue", "distinct_items"),
+    "Gini": ("gini_coefficient", "inequality", "concentration"),
+    "Entropy": ("shannon", "distributional_coverage"),
+    "Personalisation": ("personal", "inter_user_diversity", "uniqueness"),
+    "Novelty": ("mean_self_information", "mean_inverse_user_frequency", "surprisal", "unpopularity"),
+    "Popularity": ("popularity_bias", "average_recommendation_popularity", "avg_rec_popularity", "mean_popularity"),
+    "ILD": ("diversity", "intra_list_similarity", "ils", "intralist", "category_diversity"),
+    "Serendipity": ("unexpectedness", "surprise"),
+    "HitRate": ("hit", "hits", "hit_ratio", "segment_hit_rate", "success"),
+    "Miscalibration": ("kl_divergence", "kullback_leibler", "calibrated_recommendations", "calibration_kl"),
+}  # fmt: skip
+"""The same of the measures of recommendations beyond relevance, where such a measure is asked for."""
+
 # Words that mean subtopics wherever they are given.
 _ABOUT_SUBTOPICS = ("novelty", "diversity", "diversified_ndcg", "diverse_ndcg", "redundancy",
                     "subtopic_recall", "s_recall", "subtopic_coverage", "aspect_recall",
@@ -67,7 +81,10 @@ _ABOUT_SUBTOPICS = ("novelty", "diversity", "diversified_ndcg", "diverse_ndcg", 
 
 _ORDER_OF_TWO = "It compares two rankings, as {0} does."
 _PREDICTIONS = "It is of predicted numbers, not of a ranking."
-_ITEMS = "It is of the items, not of their relevance, and is not measured."
+_ITEMS = (
+    "It is of the items, not of their relevance: gf.recommending.evaluate_recommendations(), or "
+    "gainful recommend."
+)
 _TEXTS = "It is of generated texts, not of a ranking."
 NOT_MEASURED: Mapping[str, tuple[str, ...]] = {
     _ORDER_OF_TWO.format("gf.statistics.kendall_tau()"): (
@@ -80,7 +97,8 @@ NOT_MEASURED: Mapping[str, tuple[str, ...]] = {
     _PREDICTIONS: ("mse", "rmse", "mae", "log_loss", "logloss", "r2", "pearson", "correlation"),
     _ITEMS: ("serendipity", "popularity", "popularity_bias", "ild", "intra_list_diversity",
              "intra_list_similarity", "catalog_coverage", "catalogue_coverage", "item_coverage",
-             "gini", "entropy", "unexpectedness", "personalization", "personalisation"),
+             "gini", "entropy", "unexpectedness", "personalization", "personalisation",
+             "average_popularity", "miscalibration", "gini_index", "shannon_entropy"),
     _TEXTS: ("bleu", "rouge", "faithfulness", "groundedness", "answer_relevancy",
              "answer_relevance", "bertscore", "exact_match", "perplexity"),
     "It is of clicks, not of a ranking; judgments may have clicks as grades.": ("ctr", "clicks", "click"),
@@ -146,6 +164,23 @@ def suggest_subtopic_measure(
     names = ", ".join(family.name for family in families)
     said = _asked(meant, families) if meant else f"Choices: {names}."
     return f"{said} Any other measure M is written IA(M)."
+
+
+def suggest_recommendation_measure(name: object, families: Sequence[Family]) -> str:
+    """Say which measure of recommendations is meant by a name that there is not.
+
+    >>> from gainful.recommending.measure_catalogue import CATALOGUE
+    >>> suggest_recommendation_measure("unexpectedness", CATALOGUE)
+    "Did you mean 'Serendipity' (serendipity)?"
+    """
+    word = _word(name)
+    meant = _by_meaning(word, families, RECOMMENDATION_SYNONYMS) or _by_letters(
+        word, families, RECOMMENDATION_SYNONYMS
+    )
+    if meant:
+        return _asked(meant, families)
+    names = ", ".join(family.name for family in families)
+    return f"Choices: {names}. Those of relevance are for gf.evaluate() and gainful evaluate."
 
 
 def suggest_among(written: object, names: Iterable[str], families: Sequence[Family]) -> str:

@@ -48,7 +48,7 @@ def number(name: str, default: float, values: str, allowed: Range | None = None)
     return Parameter(name, default, values, read, write_number)
 
 
-def _word(name: str, answers: Mapping[str, str]) -> Parameter:
+def word(name: str, answers: Mapping[str, str]) -> Parameter:
     """Make a parameter that is one of some words, the default first."""
     values = "; ".join(f"`{answer}` {meaning}" for answer, meaning in answers.items())
     words = tuple(answers)
@@ -87,14 +87,14 @@ BETA = number(
     Range(0, _LARGEST_ROOT),
 )
 Q_BETA = number("beta", 1.0, "a number from 0: how much the cumulated gain counts", Range(0))
-DENOMINATOR = _word(
+DENOMINATOR = word(
     "denominator",
     {
         "R": "all relevant documents",
         "min": "as many of them as a list down to the cutoff can hold, min(k, R)",
     },
 )
-NORM = _word(
+NORM = word(
     "norm",
     {
         "ideal": "DCG / IDCG",
@@ -102,14 +102,14 @@ NORM = _word(
         "list of judged documents could have: negative gains in ascending order, others left out",
     },
 )
-IDEAL = _word(
+IDEAL = word(
     "ideal",
     {
         "judged": "of all judged documents of the query, retrieved or not",
         "retrieved": "of the documents that the run returns, at any rank: all there is for a tool that is given lists alone",
     },
 )
-DEPTH = _word(
+DEPTH = word(
     "depth",
     {
         "cutoff": "the ideal is cut at the cutoff k",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Union
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.measures.dialect import Dialect
-from gainful.measures.measure_family import ALWAYS, MEAN, NEVER, Family
+from gainful.measures.measure_family import ALWAYS, MEAN, NEVER, RUN, Family
 from gainful.rendering.table_formats import SCREEN, WRITERS, Cell, Table, as_text
 from gainful.version import VERSION
 
@@ -242,6 +242,7 @@ def _document(
             {
                 "run": name,
                 "means": _finite(scores.means),
+                **({"run_values": dict(scores.run_values)} if scores.run_values else {}),
                 **({} if intervals is None else {"intervals": intervals[name]}),
                 **({"slices": slices[name]} if slices and slices[name] else {}),
                 "signatures": {str(m): scores.signature(m) for m in scores.measures},
@@ -277,6 +278,7 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
             for parameter in family.parameters
         ),
         ("cutoff", _cutoff(family)),
+        *([("needs", family.needs)] if family.needs else []),
         *(
             [
                 (
@@ -287,7 +289,7 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
             if family.normalised
             else []
         ),
-        *([("over queries", f"the {family.aggregate}")] if family.aggregate != MEAN else []),
+        *_over_queries(family),
     ]
     if format == "markdown":
         lines = [f"- **{name}**: {text}" for name, text in facts]
@@ -295,6 +297,15 @@ def _family(family: Family, format: str, write: Callable[[Table], str]) -> str: 
     width = max(len(name) for name, _ in facts)
     lines = [_hanging(f"{name:<{width}}  {text}", width + 2) for name, text in facts]
     return "\n".join([f"{family.name}: {family.title}", "", *lines])
+
+
+def _over_queries(family: Family) -> list[tuple[str, str]]:
+    """Say how the value of a run comes about, where it is no mean."""
+    if family.aggregate == MEAN:
+        return []
+    if family.aggregate == RUN:
+        return [("value", "one of the run as a whole; no user has one, so it has no interval")]
+    return [("over queries", f"the {family.aggregate}")]
 
 
 def _cutoff(family: Family) -> str:
