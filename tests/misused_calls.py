@@ -26,7 +26,7 @@ RUN = {"q1": {"a": 3.0, "x": 2.0, "c": 1.0}, "q2": {"d": 2.0, "y": 1.0}, "q3": {
 OTHER = {"q1": {"x": 3.0, "a": 1.0}, "q2": {"a": 2.0, "d": 1.0}, "q3": {"e": 2.0}}
 RUNS = {"one": RUN, "two": OTHER}
 SUBTOPICS = {"q1": {"t1": {"a": 1}, "t2": {"c": 1}}, "q2": {"t1": {"d": 1}}}
-ITEMS = {"a": ["k1", "k2"], "b": "k1", "c": "k2", "d": "k1", "e": "k2"}
+ITEMS = {"a": ["k1", "k2"], "b": "k1", "c": "k2", "d": "k1", "e": "k2", "x": "k1", "y": "k1"}
 VECTORS = {"a": [1.0, 0.0], "c": [0.5, 1.0], "d": [0.0, 2.0], "x": [1.0, 1.0]}
 HISTORY = {"q1": {"a": 2, "e": 1}, "q2": {"a": 1, "b": 3}, "q4": {"c": 1}}
 SAMPLES = {"q1": {"a": (2, 1.0), "b": (0, 0.5)}, "q2": {"d": (1, 1.0)}}
@@ -602,6 +602,7 @@ FAULTS_OF_BEFORE = (
     "evaluate_subtopics(judgments['q1']['t1']['a']=frame)",
     "evaluate_subtopics(judgments['q1']['t1']['a']=untold)",
     "read_subtopics(judgments['q1']['t1']['a']=array)",
+    "evaluate_recommendations(items['a']=10**5000)",
 )
 
 

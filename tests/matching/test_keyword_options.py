@@ -67,7 +67,9 @@ READING = {
         gf.recommending.evaluate_recommendations(ONE, "Novelty@2", history=TWO, **o).means
     ),
     "evaluate_recommendation_runs": lambda **o: (
-        gf.recommending.evaluate_recommendation_runs(RUNS, "Gini@2", judgments=JUDGMENTS, items=[*"abcdxy"], **o)["two"].means
+        gf.recommending.evaluate_recommendation_runs(
+            RUNS, "Gini@2", judgments=JUDGMENTS, items=[*"abcdxy"], **o
+        )["two"].means
     ),
     "fuse": lambda **o: dict(gf.fuse(RUNS, **o)),
     "write_fused": lambda path, **o: gf.fusion.write_fused(RUNS, path / "f.run", **o),

@@ -120,7 +120,13 @@ class InputTable:
         cells = self._cells(column)
         if {*map(type, cells)} <= _TEXT:
             return list(cells)  # type: ignore[arg-type]
-        return [None if cell is None or cell != cell else str(cell) for cell in cells]
+        try:
+            return [None if cell is None or cell != cell else str(cell) for cell in cells]
+        except ValueError:  # Python writes no integer of thousands of digits
+            where = f"{self.name}, column {column!r}"
+            raise InputError(
+                where, "texts, or numbers to write as such", "a huge integer"
+            ) from None
 
     def is_numeric(self, column: str) -> bool:
         """Return whether a column has numbers, or text that reads as such, and nothing else.

@@ -112,7 +112,8 @@ class _Overlaps:
     def of(self, first: Ints, second: Ints) -> Floats:
         """Return the index (n,) of the sets at some places."""
         if self._members is None:
-            return (first == second).astype(np.float64)
+            alike: Floats = (first == second).astype(np.float64)
+            return alike
         found: Floats = np.empty(first.size)
         if self._table is not None:
             found[:] = self._table[first, second]

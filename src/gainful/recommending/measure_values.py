@@ -31,10 +31,7 @@ def expanded(measure: RecommendationMeasure, sources: Sources) -> list[Recommend
     if measure.name != "HitRate" or measure.parameters["segment"] is not None:
         return [measure]
     names = sources.categories(measure.parameters["by"], measure).names
-    found = [
-        measure.having(segment=name)
-        for name in names
-    ]
+    found = [measure.having(segment=name) for name in names]
     if not found:
         raise InputError(str(measure), "items with categories", "a column without any")
     return found
@@ -110,14 +107,16 @@ def _diversity(measure: RecommendationMeasure, lists: RankedLists, sources: Sour
             raise InputError(str(measure), "vectors beside the run", "none", "Give vectors=….")
         places = sources.vectors.places(size)
         known = lists.only(places[lists.items] >= 0)
-        _refuse_none(known, lists, sources.vectors.items, sources, str(measure), "the vectors")
+        _refuse_none(
+            known, lists, sources.vectors.items, sources, str(measure), "the table of vectors"
+        )
         return recommendations.vector_diversity(
             places[known.items], sources.vectors.vectors, known.offsets
         )
     categories = sources.categories(by, measure)
     kinds, members = categories.kinds(size)
     known = lists.only(kinds[lists.items] >= 0)
-    _refuse_none(known, lists, categories.items, sources, str(measure), "the items")
+    _refuse_none(known, lists, categories.items, sources, str(measure), "the table of items")
     return recommendations.category_diversity(kinds[known.items], members, known.offsets)
 
 
@@ -235,7 +234,7 @@ def _miscalibration(measure: RecommendationMeasure, lists: RankedLists, sources:
     wanted, has_past = shares(users, items, weights)
     shown, has_list = shares(lists.owner, lists.items, np.ones(lists.items.size))
     if not has_list.any():
-        refuse_unknown(lists, categories.items, sources, str(measure), "the items")
+        refuse_unknown(lists, categories.items, sources, str(measure), "the table of items")
     keys, terms = recommendations.divergence(wanted, shown, measure.parameters["alpha"])
     values = np.bincount(keys // max(1, count), terms, lists.count)
     both = has_past & has_list

@@ -1,0 +1,129 @@
+"""`gainful recommend`: what it prints, and what it refuses."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import gainful as gf
+
+FILMS = Path(__file__).parents[2] / "examples" / "films"
+POPULAR, PERSONAL = str(FILMS / "popular.csv"), str(FILMS / "personal.csv")
+GIVEN = [
+    "--items", str(FILMS / "items.csv"), "--separator", "|", "--history", str(FILMS / "history.csv"),
+    "--judgments", str(FILMS / "liked.csv"),
+]  # fmt: skip
+IN_PYTHON = {
+    "items": FILMS / "items.csv", "separator": "|", "history": FILMS / "history.csv",
+    "judgments": FILMS / "liked.csv",
+}  # fmt: skip
+MEASURES = ["Coverage@3", "Novelty@3", "ILD(by=genre)@3"]
+
+
+def asked(*measures):
+    return [word for measure in measures for word in ("-m", measure)]
+
+
+def rows(text):
+    return [*csv.DictReader(io.StringIO(text))]
+
+
+def test_the_values_are_those_of_python(cli):
+    done = cli("recommend", POPULAR, PERSONAL, *GIVEN, *asked(*MEASURES), "-f", "csv")
+    assert done.returncode == 0, done.stderr
+    found = gf.recommending.evaluate_recommendation_runs([POPULAR, PERSONAL], MEASURES, **IN_PYTHON)
+    assert [{**row, "run": ""} for row in rows(done.stdout)] == [
+        {"run": "", **{name: repr(value) for name, value in scores.means.items()}}
+        for scores in found.values()
+    ]
+    assert [row["run"] for row in rows(done.stdout)] == ["popular", "personal"] == [*found]
+    assert "Coverage@3: of the run as a whole" in done.stderr
+
+
+def test_one_run_says_what_each_value_is_of(cli):
+    done = cli("recommend", POPULAR, *GIVEN)
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
+    assert lines["Gini@10"].endswith("the run")
+    assert lines["Novelty@10"].endswith("mean of 6 users")
+    names = ["ILD(by=genre)@10", "ILD(by=tier)@10", "Serendipity@10", "Miscalibration(by=tier)@10"]
+    assert {*names} <= {*lines}
+    assert "segment=head)@10" in done.stdout
+
+
+def test_users_intervals_and_comparisons(cli):
+    call = ["recommend", POPULAR, PERSONAL, *GIVEN, *asked(*MEASURES)]
+    users = rows(cli(*call, "--per-user", "-f", "csv").stdout)
+    assert [*users[0]] == ["run", "query", *MEASURES[1:]]
+    assert len(users) == 12
+    intervals = rows(
+        cli(*call, "--intervals", "--interval", "t", "--level", "0.9", "-f", "csv").stdout
+    )
+    assert [*intervals[0]][3:] == ["90% low", "90% high", "queries"]
+    assert [intervals[0][name] for name in ("90% low", "queries")] == ["", ""]
+    done = cli(*call, "--compare", "-f", "json")
+    compared = json.loads(done.stdout)
+    assert {each["measure"] for each in compared["differences"]} == {*MEASURES[1:]}
+    assert "better and worse mean higher and lower" in done.stderr
+    found = gf.recommending.evaluate_recommendation_runs(
+        {"popular": POPULAR, "personal": PERSONAL}, MEASURES, **IN_PYTHON
+    )
+    same = gf.comparison.compare_scores(found)
+    assert [each["difference"] for each in compared["differences"]] == [
+        each.difference for each in same.differences
+    ]
+    assert json.loads(cli(*call, "-f", "json").stdout)["runs"][0]["run_values"] == {
+        "Coverage@3": 0.6
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--per-user", "--compare"], "--per-user and --compare are two tables"),
+        (["--intervals", "--compare"], "--intervals and --compare are two tables"),
+        (["--compare"], "--compare needs at least two RUNs"),
+        (["--test", "t"], "--test goes with --compare"),
+        (["--level", "0.9"], "--level goes with --intervals and --compare"),
+        (["--history", "nowhere.csv"], "nowhere.csv"),
+        (["-m", "nDCG@10"], "Those of relevance are for gf.evaluate() and gainful evaluate"),
+        (["-m", "hits@10"], "Did you mean 'HitRate'"),
+        (["--items", "-", "--history", "-"], "Standard input can be read once"),
+        (["-o", POPULAR], "is one of the inputs"),
+        (["-m", "Coverage@3"], "Give history=…, or --history"),
+    ],
+)
+def test_refusals(cli, words, said):
+    done = cli("recommend", POPULAR, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_project_names_the_judgments(cli, tmp_path, monkeypatch):
+    text = (FILMS / "liked.csv").read_text().replace("\n", ",1\n").replace("item,1", "item,love")
+    (tmp_path / "liked.csv").write_text(text)
+    settings = 'measures = ["nDCG@10"]\n[columns]\ngrade = "love"\n'
+    (tmp_path / "gainful.toml").write_text(f'judgments = "liked.csv"\n{settings}')
+    monkeypatch.chdir(tmp_path)
+    call = ["recommend", PERSONAL, *GIVEN[:6], "-m", "Serendipity@3"]
+    done = cli(*call)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == cli("--no-config", *call, *GIVEN[6:]).stdout
+    assert done.stderr == "gainful.toml: judgments, columns\n"
+    assert cli("--no-config", *call).returncode == 2
+    (tmp_path / "gainful.toml").write_text(settings)  # which has nothing for it
+    plain = cli("recommend", PERSONAL, "-m", "Personalisation@3")
+    assert (plain.returncode, plain.stderr) == (0, "")
+
+
+def test_the_catalogue_is_listed(cli):
+    listed = cli("measures", "--recommend", "-f", "csv").stdout
+    names = [row["measure"] for row in rows(listed)]
+    assert names == [family.name for family in gf.recommending.recommendation_catalogue()]
+    told = cli("measures", "--recommend", "gini").stdout
+    assert "one of the run as a whole" in told
+    assert "needs         items, or history" in told
+    done = cli("measures", "--recommend", "--subtopics")
+    assert "not both" in done.stderr
