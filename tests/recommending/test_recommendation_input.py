@@ -146,7 +146,9 @@ def test_columns_of_other_names():
         evaluate(RUN, "Novelty@2", history=HISTORY, columns={"history.doc": "thing"})
     with pytest.raises(gf.errors.InputError, match="the column 'amount' for count"):
         evaluate(RUN, "Novelty@2", history=pd.DataFrame(PAST), columns={"count": "amount"})
-    with pytest.raises(gf.errors.InputError, match="columns: expected a key, found 'history.doc'"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"columns: expected a key, found 'history\.doc'"
+    ):
         gf.evaluate(LIKED, RUN, columns={"history.doc": "thing"})
 
 
@@ -210,7 +212,7 @@ def test_a_run_with_an_item_twice(tmp_path):
 
 
 def test_measures_of_relevance_and_of_recommendations_say_where_they_belong():
-    with pytest.raises(gf.errors.MeasureError, match="gf.evaluate"):
+    with pytest.raises(gf.errors.MeasureError, match=r"gf\.evaluate"):
         evaluate(RUN, gf.measure("nDCG@10"))
     for name in ("gini@10", "serendipity", "personalization", "catalogue_coverage@5"):
         with pytest.raises(gf.errors.MeasureError, match="gainful recommend"):

@@ -324,6 +324,18 @@ def test_what_the_run_has_as_a_whole_is_told_apart():
     assert intervals[1].startswith("one,Gini@3,")
     assert intervals[1].endswith(",,,")
     assert "Gini@3: of the run as a whole" in gf.writing.render({"one": found}, "table")
+    assert found.interval() == found.interval("Novelty@3")  # the first of which users have values
+    drawn = found.plot.distribution().to_dict()
+    assert "Novelty@3" in str(drawn)
+    assert found.per_query.worst(1, measure="novelty@3").queries == found.per_query.worst(1).queries
+    with pytest.raises(gf.errors.InputError, match="'Gini@3', which the run has as a whole"):
+        found.per_query["gini@3"]
+    with pytest.raises(gf.errors.InputError, match="one that the run has as a whole"):
+        gf.results.Gate.of_scores({"one": found}, ["Gini@3 < 0.1"])
+    with pytest.raises(gf.errors.InputError, match="found those of recommendations"):
+        _ = found.judged
+    with pytest.raises(gf.errors.InputError, match="Measures of subtopics or of recom"):
+        gf.save_baseline(found, "never.json")
     alone = evaluate(run, "Gini@3", history=data["history"])
     assert alone["Gini@3"] == found["Gini@3"]
     with pytest.raises(gf.errors.InputError, match="a measure of which queries have values"):

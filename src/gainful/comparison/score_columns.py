@@ -22,8 +22,8 @@ from gainful.measures.combination import Combination
 from gainful.measures.dialect_catalogue import dialect as find_dialect
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.measure import Measure
-from gainful.measures.measure_of_baseline import BaselineMeasure, of_baseline
 from gainful.measures.measure_family import RUN
+from gainful.measures.measure_of_baseline import BaselineMeasure, of_baseline
 from gainful.measures.name_suggestions import suggest_among
 from gainful.measures.notation import Measures, listed_measures, parse, parse_all
 from gainful.message_texts import shortened

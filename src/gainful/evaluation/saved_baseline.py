@@ -403,7 +403,7 @@ def _refuse_without_notation(measure: Measure) -> None:
         "measures that their notation names in full",
         f"'{measure}'",
         "A gain or a discount that is a function gets a name by gainful.define. What is your own needs its name first: "
-        "gainful.use. Measures of subtopics cannot be saved.",
+        "gainful.use. Measures of subtopics or of recommendations cannot be saved.",
     )
 
 

@@ -34,7 +34,7 @@ from gainful.evaluation.request import find_measure
 from gainful.inputs.id_types import UNTYPED
 from gainful.matching.matched import Matched
 from gainful.measures.measure import Measure
-from gainful.measures.measure_family import MEAN, SUM
+from gainful.measures.measure_family import MEAN, RUN, SUM
 from gainful.measures.notation import GivenMeasure, name_of, read_measures
 from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import did_you_mean, shown
@@ -95,6 +95,12 @@ class Scores(Rows, Result):
     def _count(self, column: int) -> int:
         """Return how many queries count for a measure."""
         return int(self.counted[:, column].sum())
+
+    @property
+    def first_measure(self) -> Measure:
+        """The first measure of which queries have values; the first of all where none has."""
+        with_values = (each for each in self.measures if each.family.aggregate != RUN)
+        return next(with_values, self.measures[0])
 
     def __getitem__(self, measure: GivenMeasure) -> float:
         """Return the mean over queries, or what the measure has in its place."""
@@ -167,7 +173,7 @@ class Scores(Rows, Result):
         from gainful.evaluation.mean_intervals import mean_interval
         from gainful.statistics.resampling import Draws
 
-        chosen = self.measures[0] if measure is None else self._measure(measure)
+        chosen = self.first_measure if measure is None else self._measure(measure)
         return mean_interval(
             chosen,
             self.counted_values(chosen),
@@ -488,7 +494,7 @@ class ScoresPlot:
         from gainful.plotting import charts
 
         scores = self._scores
-        chosen = str(scores.measures[0] if measure is None else scores.known(measure))
+        chosen = str(scores.first_measure if measure is None else scores.known(measure))
         shown = scores.per_query[chosen]
         rows = [{"run": name, "score": score} for score in shown if score is not None]
         return charts.distribution(rows, measure=chosen, **look)

@@ -201,11 +201,15 @@ class RecommendationScores(Scores):
 class _PerUser(PerQuery):
     """The same table, whose columns are found by any spelling of their measures."""
 
-    def __getitem__(self, column: GivenMeasure) -> list[Cell]:
+    def _place(self, column: GivenMeasure) -> int:
         name = name_of(column)
-        if name is not None and name not in self.columns and not isinstance(column, Measure):
-            column = str(parse(name))
-        return super().__getitem__(column)
+        if name is None or name in self.columns or name in self.queries:
+            return super()._place(column)
+        meant = column if isinstance(column, RecommendationMeasure) else parse(name)
+        if not meant.has_users:
+            found = f"'{meant}', which the run has as a whole"
+            raise InputError("per_query", "a measure of which users have values", found)
+        return super()._place(meant)
 
 
 def scores_of(
