@@ -71,7 +71,7 @@ _HIGHER = "better and worse mean higher and lower: whether high is good depends 
 @click.option(
     "--expected",
     type=InputFile(),
-    help="For Serendipity, a run of what users expect.  [default: the most popular items of "
+    help="A run of what users expect, by which Serendipity goes.  [default: the most popular items of "
     "--history]",
 )
 @click.option("--per-user", is_flag=True, help="A row for each user instead of the means.")

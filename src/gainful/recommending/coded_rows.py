@@ -114,12 +114,13 @@ def _from_table(opened: Input, users: Codes, items: Codes) -> CodedRows:
             f"CREATE TEMP TABLE {ids[role]} AS SELECT {role}, CAST(row_number() OVER () - 1 AS BIGINT) "
             f"AS {role}_code FROM (SELECT DISTINCT {role} FROM {table})"
         )
-    # A history may say of a user and an item in many rows that they met.
     rows = session.columns(
-        f"SELECT query_code, doc_code, sum(number) AS number, count(*) AS times FROM {table} "
-        f"JOIN {ids['query']} USING (query) JOIN {ids['doc']} USING (doc) GROUP BY ALL"
+        f"SELECT query_code, doc_code, number FROM {table} JOIN {ids['query']} USING (query) "
+        f"JOIN {ids['doc']} USING (doc)"
     )
-    if opened.kind.name != HISTORY.name and (rows["times"] > 1).any():
+    # A history may say of a user and an item in many rows that they met.
+    keys = rows["query_code"] * (rows["doc_code"].max() + 1) + rows["doc_code"]
+    if opened.kind.name != HISTORY.name and np.unique(keys).size < keys.size:
         refuse_first_duplicate(session, opened.table(None), table, by_policy=False)
     coded = {}
     for role, codes in (("query", users), ("doc", items)):
