@@ -152,6 +152,29 @@ def test_columns_of_other_names():
         gf.evaluate(LIKED, RUN, columns={"history.doc": "thing"})
 
 
+def test_columns_of_ids_in_tables_of_items():
+    items = pd.DataFrame(TABLE).rename(columns={"item": "thing"})
+    vectors = pd.DataFrame(NUMBERS).rename(columns={"item": "label"})
+    names = {"items.doc": "thing", "vectors.doc": "label"}
+    tables = {**GIVEN, "items": items, "vectors": vectors}
+    assert evaluate(RUN, MEASURES, **tables, columns=names) == USUAL
+    with pytest.raises(gf.errors.InputError, match="items: expected a column for item"):
+        evaluate(RUN, MEASURES, **tables)
+    with pytest.raises(
+        gf.errors.InputError, match=r"columns, items\.doc: expected an input with col"
+    ):
+        evaluate(RUN, MEASURES, **GIVEN, columns={"items.doc": "thing"})
+    # One name for all, as people have it in MovieLens, whose own names need not be given.
+    run, past = pd.DataFrame(RANKED), pd.DataFrame(PAST)
+    for name, columns in (("film", {"doc": "film"}), ("movieId", None)):
+        found = evaluate(
+            run.rename(columns={"item": name}), MEASURES,
+            items=items.rename(columns={"thing": name}), history=past.rename(columns={"item": name, "user": "userId"}),
+            judgments=LIKED, vectors=VECTORS, columns=columns,
+        )  # fmt: skip
+        assert found == USUAL
+
+
 @pytest.mark.parametrize(
     ("measure", "given", "said"),
     [
@@ -214,7 +237,14 @@ def test_a_run_with_an_item_twice(tmp_path):
 def test_measures_of_relevance_and_of_recommendations_say_where_they_belong():
     with pytest.raises(gf.errors.MeasureError, match=r"gf\.evaluate"):
         evaluate(RUN, gf.measure("nDCG@10"))
-    for name in ("gini@10", "serendipity", "personalization", "catalogue_coverage@5"):
+    for name in (
+        "gini@10",
+        "serendipity",
+        "personalization",
+        "catalogue_coverage@5",
+        "novelty@5",
+        "coverage",
+    ):
         with pytest.raises(gf.errors.MeasureError, match="gainful recommend"):
             gf.evaluate(LIKED, RUN, name)
 

@@ -25,12 +25,12 @@ from gainful.message_texts import did_you_mean, shown
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "query": (
         "query_id", "qid", "q_id", "queryid", "topic_id", "question_id", "user_id", "query", "topic",
-        "user", "search_term", "keyword", "keywords", "question",
+        "user", "search_term", "keyword", "keywords", "question", "userid",
     ),
     "doc": (
         "doc_id", "docno", "docid", "did", "document_id", "corpus_id", "item_id", "product_id",
         "passage_id", "pid", "chunk_id", "article_id", "movie_id", "sku", "asin", "doc", "document",
-        "item", "product", "url",
+        "item", "product", "url", "itemid", "movieid",
     ),
     "grade": (
         "grade", "relevance", "rel", "label", "target", "relevancy", "judgment", "judgement", "score",
@@ -60,7 +60,10 @@ _KEYS = ("query", "doc", "grade", "score", "rank", _ASSESSOR, f"{JUDGMENTS.name}
     for kind in (JUDGMENTS, RUN)
     for role in ("query", "doc", *_NUMBERS[kind.name])
 ))  # fmt: skip
-_HISTORY_KEYS = ("count", *(f"{HISTORY.name}.{role}" for role in ("query", "doc", "count")))
+_ITEM_TABLES = ("items", "vectors")
+_RECOMMENDER_KEYS = ("count", *(
+    f"{HISTORY.name}.{role}" for role in ("query", "doc", "count")), *(f"{name}.doc" for name in _ITEM_TABLES)
+)  # fmt: skip
 NO_COLUMN = -1
 """The place of the number where a table has none."""
 
@@ -115,6 +118,19 @@ class Columns(dict[str, str]):
         """Remember that an input of a kind had the column for a role."""
         self._used.add(_key(role, kind, self))
 
+    def item_column(self, table: str) -> str | None:
+        """Return the name that is given for the ids in a table of items, if one is."""
+        key = self._item_key(table)
+        return self.get(key)
+
+    def use_item_column(self, table: str) -> None:
+        """Remember that a table of items had the column for its ids."""
+        self._used.add(self._item_key(table))
+
+    def _item_key(self, table: str) -> str:
+        own = f"{table}.doc"
+        return own if own in self else "doc"
+
     def refuse_unused(self) -> None:
         """Refuse a name that no input could use: what it was meant for was read in another way."""
         if not self._queries_used:
@@ -145,9 +161,11 @@ def read_columns(
     assessors: object = None,
     *,
     subtopics: bool = False,
-    history: bool = False,
+    recommending: bool = False,
 ) -> Columns:
-    """Check the names of columns that a caller gives; with `subtopics` or `history`, of these too.
+    """Check the names of columns that a caller gives; with `subtopics`, of these too.
+
+    With `recommending`, those of a history and of tables of items are among them.
 
     Names that were checked before are returned as they are. `queries` are the ids of those of a
     list of lists, or the path of a file with one on each line; `assessors` is the rule that merges
@@ -167,7 +185,7 @@ def read_columns(
     if not isinstance(columns, Mapping):
         raise InputError("columns", "a dict such as {'query': 'user'}", shown(columns))
     keys = (*_KEYS, _SUBTOPIC, f"{JUDGMENTS.name}.{_SUBTOPIC}") if subtopics else _KEYS
-    keys = (*keys, *_HISTORY_KEYS) if history else keys
+    keys = (*keys, *_RECOMMENDER_KEYS) if recommending else keys
     for key, name in columns.items():
         if key not in keys:
             raise InputError("columns", "a key", f"{key!r}", did_you_mean(key, keys))

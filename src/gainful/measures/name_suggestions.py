@@ -103,7 +103,7 @@ NOT_MEASURED: Mapping[str, tuple[str, ...]] = {
              "answer_relevance", "bertscore", "exact_match", "perplexity"),
     "It is of clicks, not of a ranking; judgments may have clicks as grades.": ("ctr", "clicks", "click"),
     "'Judged' is the share of judged documents, 'strec' of subtopics; Scores.coverage counts "
-    "queries.": ("coverage",),
+    "queries; gainful recommend measures that of a catalogue.": ("coverage",),
 }  # fmt: skip
 """What is not measured, by what to say of it."""
 
@@ -116,6 +116,10 @@ OF_SUBTOPICS = (
 _FOR_SUBTOPICS = (
     "It is for queries with subtopics: gf.subtopics.evaluate_subtopics(), or "
     "gainful evaluate --subtopics."
+)
+_ALSO_OF_ITEMS = ("novelty", "diversity")  # which recommenders have, too
+_FOR_RECOMMENDATIONS = (
+    "That of recommendations: gf.recommending.evaluate_recommendations(), or gainful recommend."
 )
 _USUAL = "The usual ones are nDCG, P, R, AP, RR and Success."
 _ALL = "gainful measures, or catalogue(), lists all."
@@ -224,7 +228,8 @@ def hint_of_subtopics(text: str) -> str:
         return _FOR_SUBTOPICS
     if _plain(name) in map(_plain, _ABOUT_SUBTOPICS):
         meant = next(iter(_targets(name, SUBTOPIC_SYNONYMS)))
-        return f"Did you mean '{meant}'? {_FOR_SUBTOPICS}"
+        other = f" {_FOR_RECOMMENDATIONS}" if name in _ALSO_OF_ITEMS else ""
+        return f"Did you mean '{meant}'? {_FOR_SUBTOPICS}{other}"
     return ""
 
 

@@ -64,8 +64,8 @@ def evaluate_recommendations(
         expected: a run, of what a simple recommender shows, for Serendipity; the most popular items
             of the history if None.
         separator: what stands between several categories in one cell, such as "|".
-        **options: see `ReadingOptions`; columns may also name those of the history, such as
-            history.doc, and its count.
+        **options: see `ReadingOptions`; columns may also name those of the history, history.query,
+            history.doc and count, and the ids in the other tables, items.doc and vectors.doc.
 
     >>> run = {"u": ["a", "b"], "v": ["a", "c"]}
     >>> items = {"a": "jazz", "b": "jazz", "c": "rock", "d": "folk"}
@@ -138,9 +138,11 @@ class _Given:
         users, items = Codes(), Codes()
         table = vectors = history = judgments = expected = None
         if self._items is not None:
-            table = read_items(self._items, items, session, separator=self._separator)
+            table = read_items(
+                self._items, items, session, columns=columns, separator=self._separator
+            )
         if self._vectors is not None:
-            vectors = read_vectors(self._vectors, items, session)
+            vectors = read_vectors(self._vectors, items, session, columns=columns)
         if self._history is not None:
             rows = _rows(self._history, HISTORY, columns, session, users, items)
             history = interactions_of(rows, users, items)
@@ -177,7 +179,7 @@ def _evaluated(
 ) -> dict[str, RecommendationScores]:
     asked = None if measures is None else read_measures(measures)
     names = read_columns(
-        options.get("columns"), options.get("queries"), options.get("assessors"), history=True
+        options.get("columns"), options.get("queries"), options.get("assessors"), recommending=True
     )
     arguments.refuse_unnamed(runs, "runs", "a dict {name: run} with at least one run")
     with opened_session(options) as session:

@@ -9,10 +9,11 @@ import numpy as np
 from gainful import arguments
 from gainful.array_types import Bools, Floats, Ints
 from gainful.errors import InputError
-from gainful.inputs.column_roles import ITEMS, VECTORS
+from gainful.inputs.column_roles import ITEMS, VECTORS, Roles
+from gainful.inputs.columns import Columns
 from gainful.inputs.engine import Session
 from gainful.inputs.identifiers import id_text
-from gainful.inputs.read_table import read_table
+from gainful.inputs.read_table import InputTable, read_table
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.message_texts import did_you_mean, shown
 from gainful.recommending.coded_rows import Codes
@@ -129,8 +130,25 @@ class ItemVectors:
         return places
 
 
+def _table(
+    given: object, roles: Roles, name: str, session: Session, columns: Columns | None
+) -> InputTable:
+    """Read a table of items, whose column of ids may have any name that is given."""
+    known = None if columns is None else columns.item_column(name)
+    asked = {} if known is None else {"item": known}
+    table = read_table(given, roles, name, columns=asked, session=session)
+    if columns is not None and table.has_columns:
+        columns.use_item_column(name)
+    return table
+
+
 def read_items(
-    given: object, codes: Codes, session: Session, *, separator: str | None = None
+    given: object,
+    codes: Codes,
+    session: Session,
+    *,
+    columns: Columns | None = None,
+    separator: str | None = None,
 ) -> ItemTable:
     """Read the items: ids alone, `{item: category}`, `{item: [category, …]}`, or a table.
 
@@ -150,7 +168,7 @@ def read_items(
     elif isinstance(given, Mapping) and any(isinstance(each, _SEVERAL) for each in given.values()):
         ids, rows = _from_lists(given, separator)
     else:
-        table = read_table(given, ITEMS, "items", session=session)
+        table = _table(given, ITEMS, "items", session, columns)
         ids = list(table["item"])
         rows = {
             name: [
@@ -215,7 +233,9 @@ def _categories(pairs: Iterable[tuple[str, str]], codes: Codes) -> Categories:
     return Categories(tuple(names), items, own)
 
 
-def read_vectors(given: object, codes: Codes, session: Session) -> ItemVectors:
+def read_vectors(
+    given: object, codes: Codes, session: Session, *, columns: Columns | None = None
+) -> ItemVectors:
     """Read the vectors of items: `{item: [number, …]}`, a pair (ids, array), or a table of numbers.
 
     >>> read_vectors({"a": [1, 0], "b": [0.5, 2]}, Codes(), Session()).vectors.tolist()
@@ -240,10 +260,10 @@ def read_vectors(given: object, codes: Codes, session: Session) -> ItemVectors:
     else:
         if not isinstance(given, str) and isinstance(given, np.ndarray):
             raise InputError("vectors", _FORMS, shown(given))
-        table = read_table(given, VECTORS, "vectors", session=session)
+        table = _table(given, VECTORS, "vectors", session, columns)
         ids = list(table["item"])
-        columns = [table.numbers(name) for name in table.columns if name.strip()]
-        vectors = np.stack(columns, axis=1)
+        numbers = [table.numbers(name) for name in table.columns if name.strip()]
+        vectors = np.stack(numbers, axis=1)
     if not ids or not vectors.size:
         raise InputError("vectors", VECTORS.least, "none")
     for place in np.flatnonzero(~np.isfinite(vectors).all(axis=1))[:1].tolist():
