@@ -202,7 +202,7 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.judging.bounds_of_runs, {"judgments": JUDGMENTS, "runs": RUNS, "grades": [0, 1, 2]}
         ),
         "catalogue": Call(gf.catalogue, {}),
-        "check_measure": Call(gf.measures.check_measure, {"measure": "AP", "lists": 3, "seed": 1}),
+        "check_measure": Call(gf.check_measure, {"measure": "AP", "lists": 3, "seed": 1}),
         "define": Call(
             gf.define,
             {"name": "Hit", "cutoff": True, "range": (0, 1), "per_query": True, "ties": False, "needs_run": True},
@@ -431,7 +431,7 @@ def results() -> dict[str, Any]:
         "Inferred": gf.judging.inferred_ndcg(SAMPLES, RUN),
         "InferredAP": gf.judging.inferred_ap(SAMPLES, RUN),
         "Measure": gf.measure("nDCG@10"),
-        "MeasureCheck": gf.measures.check_measure("AP", lists=5),
+        "MeasureCheck": gf.check_measure("AP", lists=5),
         "Policy": gf.Policy(ties="average"),
         "Pool": gf.pool(RUNS, depth=2),
         "PoolBias": gf.judging.pool_bias(JUDGMENTS, RUNS, depth=2),

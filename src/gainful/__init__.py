@@ -23,6 +23,7 @@ _NAMES = {
         "assessors.agreement": "agreement",
         "comparison.assert_not_worse": "assert_not_worse",
         "comparison.compare": "compare",
+        "evaluation.check_measure": "check_measure",
         "evaluation.evaluate": "evaluate, evaluate_arrays, evaluate_runs",
         "evaluation.measures_of_grades": "ap, cg, dcg, idcg, ndcg, precision, recall, rr",
         "evaluation.saved_baseline": "read_baseline, save_baseline",
@@ -82,7 +83,6 @@ _NAMES = {
         "measures.dialect": "Dialect",
         "measures.measure_family": "Family",
         "measures.notation": "family",
-        "evaluation.check_measure": "check_measure",
         "measures.policy": "Choice, choices",
     },
     "gainful.recommending": {

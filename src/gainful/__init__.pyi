@@ -16,6 +16,7 @@ from gainful import writing
 from gainful.assessors.agreement import agreement
 from gainful.comparison.assert_not_worse import assert_not_worse
 from gainful.comparison.compare import compare
+from gainful.evaluation.check_measure import check_measure
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluate import evaluate_arrays
 from gainful.evaluation.evaluate import evaluate_runs
@@ -67,6 +68,7 @@ __all__ = [
     "catalogue",
     "cg",
     "check",
+    "check_measure",
     "compare",
     "comparison",
     "compat",

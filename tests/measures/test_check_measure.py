@@ -20,7 +20,7 @@ UP, BEST, TAIL, TIES = (
 
 
 def lacking(measure, **options):
-    found = gf.measures.check_measure(measure, **options)
+    found = gf.check_measure(measure, **options)
     assert found.sound == (not {FINITE, ALONE, ANY_ORDER, ANY_NAMES} & _not(found))
     return _not(found)
 
@@ -53,7 +53,7 @@ def test_every_family_is_sound():
     for family in gf.catalogue():
         cutoff = None if family.cutoff == "never" else 5
         measure = gf.Measure(family.name, cutoff=cutoff)
-        assert gf.measures.check_measure(measure, lists=20).sound, measure
+        assert gf.check_measure(measure, lists=20).sound, measure
 
 
 def _own(function, **options):
@@ -84,12 +84,12 @@ def test_what_it_shows():
     def halved(found):
         return found.grade.sum() / found.judged.sum()
 
-    found = gf.measures.check_measure(halved, lists=20)
+    found = gf.check_measure(halved, lists=20)
     shown = " ".join(str(found).split())
     assert "not sound: a finite value within its range" in shown
     assert "[0, 0]: Halved, function" in shown
     assert found.to_pandas().shape == (8, 3)
     with pytest.raises(gf.errors.InputError, match="lists: expected a whole number from 1"):
-        gf.measures.check_measure("AP", lists=0)
+        gf.check_measure("AP", lists=0)
     with pytest.raises(gf.errors.MeasureError):
-        gf.measures.check_measure("nope")
+        gf.check_measure("nope")

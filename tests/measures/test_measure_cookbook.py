@@ -43,7 +43,7 @@ def test_ten_measures_each_with_its_section(page):
     assert len(page["ten"]) == 10
     gf.use(page["seen"], page["margin"], page["clean"])
     for measure in page["ten"]:
-        found = gf.measures.check_measure(measure, lists=200, seed=5)
+        found = gf.check_measure(measure, lists=200, seed=5)
         assert found.sound, str(found)
         if isinstance(measure, OwnMeasure):
             gf.use(measure)

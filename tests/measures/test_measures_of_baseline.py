@@ -164,7 +164,7 @@ def test_where_there_is_no_baseline():
         lambda: gf.curve(JUDGMENTS, RUN, "nDCG@10(baseline)"),
         lambda: gf.bounds(JUDGMENTS, RUN, CHANGE, grades=(0, 1, 2, 3)),
         lambda: gf.explain(JUDGMENTS, RUN, CHANGE, query=next(iter(RUN))),
-        lambda: gf.measures.check_measure(CHANGE),
+        lambda: gf.check_measure(CHANGE),
     ):
         with pytest.raises(gf.errors.MeasureError, match=r"expected a baseline, .* found none"):
             call()

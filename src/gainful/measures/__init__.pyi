@@ -1,6 +1,5 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
-from gainful.evaluation.check_measure import check_measure
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure_family import Family
 from gainful.measures.notation import family
@@ -11,7 +10,6 @@ __all__ = [
     "Choice",
     "Dialect",
     "Family",
-    "check_measure",
     "choices",
     "family",
 ]
