@@ -1,8 +1,9 @@
 """Whether the kernels for a GPU can take tensors: of PyTorch, on one GPU, with Triton installed."""
 
 import importlib.util
-import sys
 from typing import Any
+
+from gainful.tensors.imported_frameworks import imported
 
 _TRITON = importlib.util.find_spec("triton") is not None
 
@@ -17,7 +18,7 @@ def fusible(scores: Any, *others: Any) -> bool:
     >>> fusible(torch.zeros(3))  # on no GPU
     False
     """
-    torch = sys.modules.get("torch")  # whoever has a tensor has imported PyTorch
+    torch = imported("torch")
     if torch is None or not isinstance(scores, torch.Tensor) or not scores.is_cuda:
         return False
     if scores.dtype not in (torch.float32, torch.bfloat16, torch.float16):
@@ -35,5 +36,5 @@ def fusible(scores: Any, *others: Any) -> bool:
 
 def compiling() -> bool:
     """Return whether `torch.compile` is reading the code that asks."""
-    torch = sys.modules.get("torch")
+    torch = imported("torch")
     return torch is not None and bool(torch.compiler.is_compiling())

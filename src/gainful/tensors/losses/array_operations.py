@@ -1,11 +1,11 @@
 """The few operations that the losses are written in, and who provides them for which tensors."""
 
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from gainful.errors import InputError
+from gainful.tensors.imported_frameworks import imported
 
 Array = Any
 """A tensor of PyTorch or an array of JAX."""
@@ -209,12 +209,12 @@ def operations_for(scores: object) -> Operations:
         ...
     gainful.errors.InputError: scores: expected a tensor of PyTorch or JAX, found ndarray. ...
     """
-    # Whoever has a tensor has imported its framework; nothing is imported to find out.
-    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    torch = imported("torch")
     if torch is not None and isinstance(scores, torch.Tensor):
         from gainful.tensors.losses.torch_operations import TORCH
 
         return TORCH
+    jax = imported("jax")
     if jax is not None and isinstance(scores, jax.Array):
         from gainful.tensors.losses.jax_operations import JAX
 

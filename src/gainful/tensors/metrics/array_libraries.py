@@ -4,7 +4,6 @@ array-api-compat keeps what it knows of types in caches, and PyTorch's compiler 
 them: so tensors of PyTorch are recognised without it.
 """
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from array_api_compat import device as device_of_array
 from gainful.errors import InputError
 from gainful.tensors.array_checks import refuse_masked
 from gainful.tensors.gpu_support import compiling
+from gainful.tensors.imported_frameworks import imported
 
 
 def namespace_of(**given: Any) -> Any:
@@ -64,7 +64,7 @@ def is_at_hand(array: Any) -> bool:
     """
     if isinstance(array, np.ndarray):
         return True
-    torch = sys.modules.get("torch")
+    torch = imported("torch")
     if torch is None or type(array) is not torch.Tensor or array.device.type != "cpu":
         return False
     if compiling() or torch.jit.is_tracing():
@@ -74,7 +74,7 @@ def is_at_hand(array: Any) -> bool:
 
 
 def _is_tensor(array: Any) -> bool:
-    torch = sys.modules.get("torch")  # whoever has a tensor has imported PyTorch
+    torch = imported("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 
 
