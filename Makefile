@@ -31,16 +31,17 @@ demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out
 	@echo
 	@$(BIN)/gainful explain $(DEMO)/judgments.qrels $(DEMO)/hybrid.run --query pad-thai -m nDCG@5
 
-# Two processes for two cores: threads of their own would only wait for one another.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope
+# Two processes for two cores: threads of their own would only wait for one another. With Spark and a
+# browser there are three: with two, a core is idle at times.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadscope
 test: $(VENV)/stamp-test  ## run all tests, and name the ten slowest
-	$(PYTEST) --durations=10
+	$(PYTEST) -n 3 --durations=10
 
 deep: $(VENV)/stamp-test  ## run all tests with every case of the matrices that `make test` thins out
-	$(PYTEST) --durations=10 --deep
+	$(PYTEST) -n 3 --durations=10 --deep
 
 quick: $(VENV)/stamp-test  ## run the tests that are quick: no Spark, browser, PyTorch or JAX
-	$(PYTEST) --quick
+	$(PYTEST) -n 2 --quick
 
 lint: $(VENV)/stamp-check  ## lint, format, types
 	$(BIN)/ruff check .

@@ -20,6 +20,10 @@ settings.load_profile("gainful")
 ROOT = Path(__file__).parents[1]
 # Last, so that a tool itself is taken wherever it is installed.
 sys.path.append(str(ROOT / "tests" / "stand_ins"))
+# JAX keeps what it compiles, and finds it by its code in the next process; PyTorch does so unasked.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / "d" / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 
 def pytest_addoption(parser):
@@ -106,6 +110,19 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Spare it, after each file, what that has left behind: PyTorch, JAX and Spark keep a great deal.
+
+    Else every look through all of it takes seconds, and statsmodels asks for one in each correction.
+    """
+    done = yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return done
 
 
 def pytest_unconfigure():

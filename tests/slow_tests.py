@@ -13,11 +13,11 @@ SLOW = (
     "tests/spark/",
     "tests/dialects/test_spark_mllib.py",
     "tests/project/test_documentation.py::test_python_on_the_page[scale.md]",
+    # A browser, early: it is one long piece of work.
+    "tests/browser/",
     # PyTorch and JAX: compilers.
     "tests/tensors/",
     "tests/comparison/test_examples.py",
-    # A browser.
-    "tests/browser/",
     # Other tools, some of which compile themselves.
     "tests/dialects/test_dialects_against_formulas.py",
     "tests/dialects/test_dialects_against_tools.py",
