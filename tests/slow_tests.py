@@ -178,6 +178,8 @@ THINNED = {
     "tests/tensors/test_losses.py::test_half_precision_is_accumulated_in_single": 2,
     "tests/tensors/test_losses.py::test_flat_lists_are_the_padded_ones": 2,
     "tests/tensors/test_metrics.py::test_values_are_those_of_evaluate_arrays": 3,
+    "tests/tensors/test_pairs_at_once.py::test_values_and_gradients_are_those_of_the_formula": 3,
+    "tests/dialects/test_spark_mllib.py::test_means": 2,
     "tests/comparison/test_gate_error_rates.py::"
     "test_a_run_that_is_as_good_fails_in_one_of_forty_cases": 2,
     "tests/dialects/test_dialects_against_tools.py::test_lists": 2,
@@ -248,7 +250,9 @@ REPRESENTED = {
     "tests/tensors/test_losses_transformed.py::test_compiled_losses_have_the_same_gradient": dict.fromkeys(
         ("xe_ndcg", "softmax", "listnet", "list_mle", "p_list_mle", "pl_rank"),
         "tests/tensors/test_listwise_at_once.py::test_compiled_in_one_graph_and_once",
-    ),
+    )
+    # Noise is added to the scores before all else, and both relaxed sorts have their blocks in one place.
+    | {"gumbel_approx_ndcg": "approx_ndcg", "neural_ndcg": "pirank_ndcg"},
     # Of one whose gradient is given, the graph is the same for every backend: see the test above.
     "tests/tensors/test_losses_transformed.py::test_losses_compiled_to_machine_code": {
         "approx_ndcg": "xe_ndcg",

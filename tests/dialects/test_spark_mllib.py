@@ -55,14 +55,6 @@ ORDERS = {
 
 
 def cases():
-    yield from (
-        {
-            "api": "python",
-            "rows": [row(judgments[query], run[query]) for query in both(judgments, run)],
-            "asked": ASKED,
-        }
-        for judgments, run in LISTS
-    )
     for (judgments, run, cutoffs), graded in ((ALONE, None), (RELEVANCES, "best first")):
         for query, k in cutoffs.items():
             given = row(judgments[query], run[query], graded=graded)
@@ -79,7 +71,6 @@ def by_spark(spark):
         warnings.simplefilter("ignore")
         found = iter([values(spark.sparkContext, case) for case in cases()])
     answers = {
-        "lists": [next(found) for _ in LISTS],
         "alone": [next(found)[0] for _ in ALONE[2]],
         "relevances": [next(found)[0] for _ in RELEVANCES[2]],
         "golden": [next(found)[0] for _ in range(2 * len(ORDERS))],
@@ -89,11 +80,16 @@ def by_spark(spark):
 
 
 @pytest.mark.parametrize("number", range(len(LISTS)))
-def test_means(by_spark, number):
+def test_means(spark, number):
     """Of all that it measures, under the names that it has for them."""
-    for (name, *k), theirs in zip(ASKED, by_spark["lists"][number], strict=True):
+    judgments, run = LISTS[number]
+    rows = [row(judgments[query], run[query]) for query in both(judgments, run)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = values(spark.sparkContext, {"api": "python", "rows": rows, "asked": ASKED})
+    for (name, *k), theirs in zip(ASKED, found, strict=True):
         written = f"{name}({k[0]})" if k else name
-        (mean,) = gf.evaluate(*LISTS[number], written, dialect="spark-mllib").means.values()
+        (mean,) = gf.evaluate(judgments, run, written, dialect="spark-mllib").means.values()
         assert mean == pytest.approx(theirs, abs=1e-12), written
 
 
