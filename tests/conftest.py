@@ -233,6 +233,8 @@ def spark():
         .config("spark.sql.lightweightPlanChangeValidation", "false")
         .config("spark.python.sql.dataFrameDebugging.enabled", "false")
         .config("spark.driver.extraJavaOptions", f"{QUICK_JAVA} -Xms1g -Xmn600m")
+        .config("spark.python.daemon.module", "spark_daemon")
+        .config("spark.executorEnv.PYTHONPATH", str(ROOT / "tests"))
         .getOrCreate()
     )
     yield session

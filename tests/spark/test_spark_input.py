@@ -288,7 +288,7 @@ Version = namedtuple("Version", "major minor micro releaselevel serial")
 sys.path.append(sys.path.pop(0))  # as python -m has it
 {change}
 import runpy
-sys.argv = sys.argv[2:]
+sys.argv = ["pyspark.daemon", *sys.argv[3:]]  # not that of the tests, which imports all at once
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
 
