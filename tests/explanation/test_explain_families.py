@@ -263,3 +263,23 @@ def test_steps_that_cannot_be_shown_are_refused(steps, said):
 
 def test_every_family_is_worked_out_in_one_place():
     assert {*PARTS, *worked_families.WAYS} == {*FAMILIES}
+
+
+def test_another_policy_than_the_default_is_named():
+    judgments, run = {"q": {"a": 1}}, {"q": {"x": 3, "a": 2, "y": 2}}
+    assert "policy" not in str(gf.explain(judgments, run, "AP", query="q"))
+    policy = {"ties": "average", "unjudged": "condense"}
+    told = str(gf.explain(judgments, run, "AP", query="q", policy=policy))
+    assert "policy: ties=average unjudged=condense, else default" in told
+    assert "policy" not in str(gf.explanation.explain_grades([1, 0], "AP"))
+
+
+def test_what_an_evaluation_refuses_is_not_explained():
+    judgments, run = {"q": {"a": 1}}, {"q": {"a": 5, "x": 4, "y": 4}}
+    policy = {"ties": "average", "unjudged": 2}
+    for call in (gf.evaluate, lambda *given, **how: gf.explain(*given, query="q", **how)):
+        with pytest.raises(gf.errors.InputError, match="no tied documents"):
+            call(judgments, run, "ERR@1", policy=policy)
+    assert (
+        gf.explain(judgments, run, "ERR@1", query="q", policy={"ties": "average"}).value == 1 / 16
+    )

@@ -180,3 +180,19 @@ def test_on_the_command_line(cli, files):
     done = cli("evaluate", judgments, run, "-m", "0.5*P@1 +")
     assert done.returncode == 2
     assert np.isclose(gf.evaluate(judgments, run, "AP - RR")["AP - RR"], 0)
+
+
+def test_what_is_nearly_a_formula_is_told_how_to_write_it():
+    for text, said in {
+        "AP-RR": "A minus between measures has blanks around it: AP - RR",
+        "nDCG@10-R@100": "blanks around it: nDCG@10 - R@100",
+        "F@5 0.5*AP + RR": "Give a formula by itself",
+    }.items():
+        with pytest.raises(gf.errors.MeasureError, match=said):
+            gf.measure(text)
+
+
+def test_a_formula_tunes_a_fusion():
+    runs = {"one": RUN, "two": {query: dict(reversed(docs.items())) for query, docs in RUN.items()}}
+    found = gf.fusion.tune(JUDGMENTS, runs, "0.5*nDCG@10 + 0.5*AP", k=[1, 60], folds=2)
+    assert str(found).startswith("rrf") or "0.5*nDCG@10 + 0.5*AP" in str(found)

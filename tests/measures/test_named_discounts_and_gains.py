@@ -54,7 +54,7 @@ def test_worked_by_hand():
         ({"gain": "steep"}, {"gain": "{1: 1, 2: 10, 3: 100}"}),
         ({"gain": "cubes", "discount": "page"}, {"gain": cubed, "discount": [1, 0.5, ...]}),
     ],
-    ids=str,
+    ids=["patience", "page", "steep", "cubes"],
 )
 @pytest.mark.parametrize("ties", ["doc", "average"])
 def test_a_name_gives_the_numbers_of_what_it_stands_for(named, plain, ties):

@@ -390,3 +390,42 @@ def test_on_the_command_line(cli, files, tmp_path, monkeypatch):
     done = cli("evaluate", judgments, run, "--define", "command_team:none")
     assert done.returncode == 2
     assert "a name in command_team, found 'none'" in done.stderr
+
+
+def test_a_name_of_the_catalogue_is_refused_where_it_is_declared():
+    with pytest.raises(gf.errors.MeasureError, match="nDCG of the catalogue"):
+        gf.define("ndcg")
+
+
+def test_nothing_returned_is_told():
+    @gf.define("Forgetful", per_query=True)
+    def forgetful(found):
+        found.grade.sum()
+
+    with pytest.raises(gf.errors.InputError, match="expected a number, found None"):
+        gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, forgetful)
+
+
+def test_a_report_has_a_baseline_for_a_formula():
+    runs = {"one": {"q": {"b": 2, "a": 1}}, "two": {"q": {"a": 2, "b": 1}}}
+    page = gf.report({"q": {"a": 2, "b": 1}}, runs, "nDCG@2 - nDCG@2(baseline)", resamples=9)
+    one, two = page.payload()["scores"][0]
+    assert one == [0]
+    assert two[0] == pytest.approx(1 - gf.ndcg([1, 2]))
+
+
+def test_the_command_line_says_whose_error_it_is(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "teams.py").write_text(
+        "import gainful as gf\n"
+        "odd = gf.define('odd', discount=lambda rank: 1 if rank < 3 else 0)\n"
+        "@gf.define('Found', per_query=True)\n"
+        "def found(one):\n    return float(one.grade.sum())\n"
+    )
+    done = cli("explain", "3,2,1", "--define", "teams:odd", "-m", "nDCG(discount=odd)")
+    assert done.returncode == 2
+    assert "discount odd, called with an array of ranks: ValueError" in done.stderr
+    assert "bug" not in done.stderr
+    (tmp_path / "gainful.toml").write_text('define = ["teams:found"]\nmeasures = ["Found"]\n')
+    assert "Found" in cli("config").stdout
+    assert cli("measures", "Found").stdout.startswith("Found: a measure of one's own")

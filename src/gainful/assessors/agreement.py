@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Unpack
 
 import numpy as np
@@ -25,6 +24,8 @@ from gainful.writing.result import Result
 _DIGITS = 3
 _BLOCK = 1 << 20  # weights of items held at a time
 _WIDEST = 10  # items that are shown
+_MOST_PAIRS, _MOST_LEANING, _MOST_GRADES, _MOST_COLUMNS = 15, 20, 12, 8  # that are shown
+_MOST_ASSESSORS = 20  # with intervals of Cohen's κ, for which each pair is resampled
 _HIGH_AGREEMENT, _LOW_KAPPA = 0.8, 0.4
 
 
@@ -102,7 +103,7 @@ class Agreement(Result):
         items: how many documents of queries somebody graded.
         shared: how many of them several assessors graded.
         coefficients: each with its interval.
-        pairs: of assessors.
+        pairs: of assessors, those who graded an item in common.
         leanings: of each assessor.
         scale: the grades that occur, ascending.
         shares: of each grade, every item counting alike: the base rate.
@@ -177,10 +178,14 @@ class Agreement(Result):
                 each.items,
                 *map(_cell, (each.agreement, each.kappa, each.linear, each.quadratic)),
             ]
-            for each in self.pairs
+            for each in sorted(self.pairs, key=lambda pair: -pair.items)[:_MOST_PAIRS]
         ]
         columns = ["pair", "items", "agreement", "κ", "κ linear", "κ quadratic"]
-        return Table(columns, rows, digits=_DIGITS, title="pairs of assessors, Cohen's κ")
+        left = len(self.pairs) - len(rows)
+        notes = [f"{left} more pairs; of all, these share the most items"] if left > 0 else []
+        return Table(
+            columns, rows, digits=_DIGITS, title="pairs of assessors, Cohen's κ", notes=notes
+        )
 
     def _leanings(self) -> Table:
         rows: list[list[Cell]] = [
@@ -191,13 +196,22 @@ class Agreement(Result):
                 each.items,
                 *map(_cell, (each.higher, each.low, each.high)),
             ]
-            for each in self.leanings
+            for each in sorted(self.leanings, key=lambda one: -abs(one.higher))[:_MOST_LEANING]
         ]
+        left = len(self.leanings) - len(rows)
+        notes = [f"{left} more assessors, who lean less"] if left > 0 else []
         columns = ["assessor", "grades", "mean", "shared", "higher by", "low", "high"]
         title = "who leans high or low, beside the others on the same items"
-        return Table(columns, rows, digits=_DIGITS, title=title)
+        return Table(columns, rows, digits=_DIGITS, title=title, notes=notes)
 
     def _confusion(self) -> Table:
+        if len(self.scale) > _MOST_GRADES:
+            note = f"{len(self.scale)} different grades: JSON and to_dict() have how they meet"
+            return Table(
+                ["grades", "from", "to"],
+                [[len(self.scale), self.scale[0], self.scale[-1]]],
+                notes=[note],
+            )
         rows: list[list[Cell]] = [
             [write_number(grade), share, *row]
             for grade, share, row in zip(self.scale, self.shares, self.confusion, strict=True)
@@ -207,22 +221,22 @@ class Agreement(Result):
         return Table(columns, rows, digits=_DIGITS, title=title)
 
     def _disputed(self) -> Table:
+        few = len(self.assessors) <= _MOST_COLUMNS
         rows: list[list[Cell]] = [
-            [
-                each.query,
-                each.doc,
-                write_number(each.span),
-                *(
-                    write_number(each.grades[name]) if name in each.grades else None
-                    for name in self.assessors
-                ),
-            ]
+            [each.query, each.doc, write_number(each.span), *self._given(each, few=few)]
             for each in self.disputed[:_WIDEST]
         ]
         left = len(self.disputed) - len(rows)
         notes = [f"{left} more items have grades that differ"] if left > 0 else []
-        columns = ["query", "doc", "span", *self.assessors]
+        columns = ["query", "doc", "span", *(self.assessors if few else ["grades"])]
         return Table(columns, rows, title="the widest disagreement", notes=notes)
+
+    def _given(self, item: Disputed, *, few: bool) -> list[Cell]:
+        """Return who gave which grade, in a column for each assessor where there are few."""
+        known = {name: write_number(grade) for name, grade in item.grades.items()}
+        if few:
+            return [known.get(name) for name in self.assessors]
+        return [", ".join(f"{name} {grade}" for name, grade in known.items())]
 
     def to_json(self) -> str:
         """Return all of it as JSON."""
@@ -285,7 +299,7 @@ def agreement(
             Coefficient(name, TITLES[name], float(values[name][0]), *bounds[name])
             for name in TITLES
         ),
-        pairs=tuple(_pair(table, *pair) for pair in combinations(range(len(table.assessors)), 2)),
+        pairs=tuple(_pair(table, *pair) for pair in _sharing(table)),
         leanings=tuple(
             Leaning(
                 name,
@@ -331,12 +345,13 @@ def _coefficients(table: GradeTable, weights: Floats) -> dict[str, Floats]:
     counts, values, codes = table.counts, table.values, table.codes
     apart = {kind: kernels.distances(values, kind) for kind in ("nominal", "linear", "quadratic")}
     found = {"raw": kernels.pair_agreement(counts, weights, apart["nominal"])}
-    pairs = [*combinations(range(len(table.assessors)), 2)]
+    many = len(table.assessors) > _MOST_ASSESSORS and len(weights) > 1
+    pairs = [] if many else _sharing(table)
     for kind, name in (
         ("nominal", "cohen"), ("linear", "cohen_linear"), ("quadratic", "cohen_quadratic"),
     ):  # fmt: skip
         each = [kernels.cohen(codes[:, a], codes[:, b], weights, apart[kind]) for a, b in pairs]
-        found[name] = _mean(np.stack(each))
+        found[name] = _mean(np.stack(each)) if each else np.full(len(weights), np.nan)
     found["fleiss"] = kernels.fleiss(counts, weights)
     for kind in ("nominal", "ordinal", "interval"):
         found[f"krippendorff_{kind}"] = kernels.krippendorff(counts, values, weights, kind)
@@ -344,6 +359,13 @@ def _coefficients(table: GradeTable, weights: Floats) -> dict[str, Floats]:
     for kind in ("linear", "quadratic"):
         found[f"gwet_ac2_{kind}"] = kernels.gwet(counts, weights, apart[kind])
     return found
+
+
+def _sharing(table: GradeTable) -> list[tuple[int, int]]:
+    """Return the pairs of assessors, by their places, who graded an item in common."""
+    there = (table.codes >= 0).astype(np.float64)
+    both = there.T @ there
+    return [(a, b) for a, b in zip(*np.nonzero(np.triu(both, 1)), strict=True)]
 
 
 def _mean(values: Floats) -> Floats:

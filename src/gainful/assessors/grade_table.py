@@ -24,6 +24,7 @@ from gainful.matching.reader import opened_session
 from gainful.message_texts import shown
 
 Item = tuple[str, str]
+_MANY_TIMES = 3  # as many queries as assessors: then nobody takes the one for the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,8 @@ def read_grades(given: object, names: Sequence[str] | None, options: ReadingOpti
         names: of the assessors, for a list of judgments.
         options: as the caller gives them.
     """
+    if isinstance(given, Mapping):
+        _refuse_either(given)
     if not isinstance(given, list | tuple) or _are_records(given):
         if names is not None:
             raise InputError("names", "none for a table, which names its assessors", shown(names))
@@ -92,6 +95,30 @@ def _are_records(given: Sequence[object]) -> bool:
         isinstance(each, Mapping) and not any(isinstance(cell, Mapping) for cell in each.values())
         for each in given
     )
+
+
+def _refuse_either(given: Mapping[object, object]) -> None:
+    """Refuse dicts that are as well judgments by assessor as assessors by document: the answers differ."""
+    inner = [
+        {
+            (first, second)
+            for first, docs in one.items()
+            if isinstance(docs, Mapping)
+            for second in docs
+        }
+        for one in given.values()
+        if isinstance(one, Mapping)
+    ]
+    shared = len(inner) > 1 and len(set().union(*inner)) < sum(map(len, inner))
+    people = {second for pairs in inner for _, second in pairs}
+    if shared and len(given) < _MANY_TIMES * len(people):
+        raise InputError(
+            "grades",
+            "{query: {doc: {assessor: grade}}}, or a list of judgments",
+            "a dict that could also be {assessor: {query: {doc: grade}}}",
+            "For judgments of each assessor write [ann, bob], names=['ann', 'bob']; for a table, a list of rows "
+            "{'query': …, 'doc': …, 'assessor': …, 'grade': …}.",
+        )
 
 
 def _of_table(given: object, options: ReadingOptions) -> GradeTable:
@@ -159,7 +186,8 @@ def _table(
     doc_type: IdType = UNTYPED,
 ) -> GradeTable:
     if len(assessors) < 2:
-        raise InputError("grades", "two assessors or more", str(len(assessors)))
+        hint = "Give the judgments of each assessor in a list, or a file for each."
+        raise InputError("grades", "two assessors or more", str(len(assessors)), hint)
     items = tuple(sorted(grades))
     found = np.full((len(items), len(assessors)), np.nan)
     places = {name: place for place, name in enumerate(assessors)}

@@ -12,6 +12,7 @@ from gainful.cli.options import (
     format_option,
     layout_of,
     output_option,
+    use_definitions,
 )
 from gainful.cli.project_file import NAME, PYPROJECT, ProjectFileChoice
 from gainful.cli.project_settings import EXAMPLE, Project, all_settings, read_settings
@@ -58,6 +59,10 @@ def config(context: click.Context, /, **options: Any) -> None:
 
 def _check(project: Project) -> None:
     """Refuse what no command could take: measures, conditions and a dialect that there are not."""
+    try:
+        use_definitions(project.values.get("define", ()), project)
+    except gf.errors.GainfulError as problem:  # said, and what else there is shown
+        tell(str(problem))
     rules = (project.values.get(f"gate.{name}", []) for name in ("fail_if", "fail_unless"))
     try:
         gf.results.Gate.check_conditions(

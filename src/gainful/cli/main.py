@@ -178,6 +178,9 @@ def _refused(problem: OSError) -> str:
 
 
 def _bug(problem: Exception) -> str:
+    own = [note for note in getattr(problem, "__notes__", ()) if note.startswith("raised by ")]
+    if own:  # by a gain or a discount of one's own
+        return f"{own[0].removeprefix('raised by ')}: {type(problem).__name__}: {problem}."
     import platform
 
     import gainful as gf

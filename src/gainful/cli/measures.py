@@ -11,7 +11,9 @@ from gainful.cli.options import (
     format_option,
     layout_of,
     output_option,
+    use_definitions,
 )
+from gainful.cli.project_file import ProjectFileChoice
 from gainful.cli.standard_streams import write
 
 
@@ -24,7 +26,10 @@ from gainful.cli.standard_streams import write
 @define_option
 @format_option
 @output_option
-def measures(name: str | None, subtopics: bool, recommend: bool, **options: Any) -> None:
+@click.pass_context
+def measures(
+    context: click.Context, /, name: str | None, subtopics: bool, recommend: bool, **options: Any
+) -> None:
     """List the measures, or define the one that NAME says."""
     result: gf.measures.Family | tuple[gf.measures.Family, ...]
     if subtopics and recommend:
@@ -41,5 +46,20 @@ def measures(name: str | None, subtopics: bool, recommend: bool, **options: Any)
             else gf.subtopics.subtopic_family(name)
         )
     else:
-        result = gf.catalogue() if name is None else gf.measures.family(name)
+        result = gf.catalogue() if name is None else _family(name, context.obj)
     write(gf.writing.render(result, format_of(options), **layout_of(options)), options["output"])
+
+
+def _family(name: str, choice: object) -> gf.measures.Family:
+    """Return the entry of a measure; those that the project's file defines are looked at where there is no other."""
+    try:
+        return gf.measures.family(name)
+    except gf.errors.MeasureError:
+        file = choice.read() if isinstance(choice, ProjectFileChoice) else None
+        if file is None:
+            raise
+        from gainful.cli.project_settings import read_settings  # of use only where there is one
+
+        project = read_settings(file)
+        use_definitions(project.values.get("define", ()), project)
+    return gf.measures.family(name)

@@ -159,13 +159,18 @@ def define_option(command: Command) -> Command:
 
 
 def _use(context: click.Context, _: click.Parameter, places: tuple[str, ...]) -> None:
+    """Give what is one's own its names, as an option says or the project's file."""
+    use_definitions(places, context.obj)
+
+
+def use_definitions(places: Iterable[str], project: object) -> None:
     """Give what is one's own its names; modules may lie here, or beside the project's file."""
     if not places:
         return
     folders = [str(Path.cwd())]
-    project = getattr(context.obj, "file", None)  # None for commands that read no project's file
-    if project is not None:
-        folders.append(str(Path(project.resolved(".")).resolve()))
+    file = getattr(project, "file", None)  # None for commands that read no project's file
+    if file is not None:
+        folders.append(str(Path(file.resolved(".")).resolve()))
     with modules_from(folders):
         gf.use(*places)
 

@@ -60,8 +60,9 @@ class Sums:
     """
 
     def __init__(self, matched: Matched, measure: Measure, policy: Policy) -> None:
-        # Where documents tie below the cutoff, no order need be known there.
-        near = cut(matched, measure.reach) if policy.ties == "average" else matched
+        # Where documents tie below the cutoff, no order need be known there, as in an evaluation.
+        needless = policy.ties == "average" and policy.unjudged == "zero"
+        near = cut(matched, measure.reach) if needless else matched
         self.sheet = Worksheet(near, policy)
         self.measure = measure
         self._values: dict[Measure, list[float]] = {}

@@ -5,9 +5,10 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from gainful.evaluation.coverage import policy_note
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.measures.gain import FORMS as GAINS
 from gainful.measures.measure import Measure
@@ -221,8 +222,14 @@ class Explanation(Account):
         return conclusion_of(str(self.measure), totals, self.value, self.remark)
 
     def tables(self) -> list[Table]:
-        """Return the worked sums for rendering."""
-        return [_table(part) for part in self.parts]
+        """Return the worked sums for rendering; below the last one the policy, where it is not the default."""
+        *others, last = (_table(part) for part in self.parts)
+        # A list of grades has its order, and no choice of it.
+        policy = self.policy if self.query is not None else replace(self.policy, ties="doc")
+        note = policy_note(policy)
+        if note.brief != policy_note(Policy().resolved(ids=True)).brief:
+            last = replace(last, notes=[*last.notes, note])
+        return [*others, last]
 
     def table(self) -> Table:
         """Return all steps as one table, with a column that names their part; last the value."""

@@ -24,6 +24,7 @@ from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.several_runs import Runs, read_runs
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import Reader
+from gainful.measures.combination import Combination
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC, SUM
 from gainful.measures.notation import GivenMeasure
@@ -284,9 +285,10 @@ def _read_mean(measure: GivenMeasure, options: MeasuringOptions) -> Request:
     """Read a measure that is a mean over the queries."""
     request = read_one(measure, options)
     family = request.measure.family
-    if not family.needs_run or family.aggregate in (GEOMETRIC, SUM):
+    of_run = family.needs_run or isinstance(request.measure, Combination)
+    if not of_run or family.aggregate in (GEOMETRIC, SUM):
         kinds = {GEOMETRIC: "a geometric mean", SUM: "a sum over the queries"}
-        kind = kinds[family.aggregate] if family.needs_run else "a measure of judgments alone"
+        kind = kinds[family.aggregate] if of_run else "a measure of judgments alone"
         raise MeasureError(
             "measure", "a mean of the values of a run's queries", f"'{request.measure}', {kind}",
             "Try 'nDCG@10'.",

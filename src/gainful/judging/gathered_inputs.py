@@ -18,6 +18,7 @@ from gainful.matching.keyword_options import MeasuringOptions
 from gainful.matching.minus_one_marks import warn_of_marks
 from gainful.matching.ranked_documents import by_score
 from gainful.matching.reader import Reader
+from gainful.measures.combination import Combination
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import GEOMETRIC
 from gainful.measures.notation import GivenMeasure
@@ -158,8 +159,9 @@ def read_measured(measure: GivenMeasure, options: MeasuringOptions) -> Request:
     """Read a measure that is the mean, or the sum, of what a run is worth for each query."""
     request = read_one(measure, options)
     found = request.measure
-    if not found.family.needs_run or found.family.aggregate == GEOMETRIC:
-        kind = "measure of judgments alone" if not found.family.needs_run else "geometric mean"
+    of_run = found.family.needs_run or isinstance(found, Combination)
+    if not of_run or found.family.aggregate == GEOMETRIC:
+        kind = "geometric mean" if of_run else "measure of judgments alone"
         raise MeasureError(
             "measure",
             "a mean of the values of a run's queries",

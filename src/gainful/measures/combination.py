@@ -173,6 +173,18 @@ def is_formula(text: str) -> bool:
     return False
 
 
+def hint_of_minus(text: str) -> str:
+    """Say how a minus is written, where a text that cannot be read has one.
+
+    >>> hint_of_minus("AP-RR")
+    'A minus between measures has blanks around it: AP - RR.'
+    """
+    left, minus, right = text.strip().partition("-")
+    if not (minus and left.strip() and right.strip()):
+        return ""
+    return f"A minus between measures has blanks around it: {left.strip()} - {right.strip()}."
+
+
 class _Reader:
     """Reads a formula from left to right."""
 
@@ -243,6 +255,17 @@ class _Reader:
         self.at += 1
         return found
 
+    def refuse_several(self, written: str) -> None:
+        """Refuse blanks between measures, as in a list of several."""
+        outside = re.sub(r"\([^)]*\)|\{[^}]*\}|\[[^\]]*\]", "", written)
+        if len(outside.split()) > 1:
+            raise MeasureError(
+                f"measure {self.text!r}",
+                "an operator between measures",
+                shown(written),
+                "Give a formula by itself, and other measures beside it.",
+            )
+
     def measure(self) -> Part:
         """Read a measure: up to an operator, a comma or a bracket outside of its own brackets."""
         start, depth = self.at, 0
@@ -255,6 +278,7 @@ class _Reader:
         written = self.text[start : self.at].strip()
         if not written:
             raise self.refuse("a measure or a number")
+        self.refuse_several(written)
         measures = self.read_measure(written)
         if len(measures) != 1:
             raise MeasureError(

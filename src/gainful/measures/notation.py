@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from gainful import arguments
 from gainful.errors import MeasureError
-from gainful.measures.combination import is_formula, read_combination
+from gainful.measures.combination import hint_of_minus, is_formula, read_combination
 from gainful.measures.family_catalogue import catalogue
 from gainful.measures.foreign_spellings import ForeignMeasure, text_of_object, written_out
 from gainful.measures.measure import Measure, read_cutoff
@@ -165,7 +165,7 @@ def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
             "measure",
             "a name such as nDCG, nDCG(gain=exp2) or nDCG@10",
             shown(text),
-            hint_of_subtopics(text),
+            hint_of_subtopics(text) or hint_of_minus(text),
         )
     family, spelling = _look_up(found["name"])
     given = read_arguments(found["arguments"], where=text)

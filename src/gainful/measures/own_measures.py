@@ -16,6 +16,7 @@ from gainful import arguments
 from gainful.errors import MeasureError
 from gainful.measures.discount import Discount
 from gainful.measures.discount import discount as read_discount
+from gainful.measures.family_catalogue import catalogue
 from gainful.measures.gain import Gain
 from gainful.measures.gain import gain as read_gain
 from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
@@ -212,6 +213,7 @@ def define(
             return replace(read_discount(discount), own_name=_named(name, "discount", idle))
         return replace(read_gain(gain), own_name=_named(name, "gain", idle))
     _refuse_name(name)
+    _refuse_name_of_catalogue(name)
     lowest, highest = (float("-inf"), float("inf")) if range is None else _read_range(range)
 
     def declare(function: Callable[..., Any]) -> OwnMeasure:
@@ -260,6 +262,14 @@ def _refuse_name(name: object) -> None:
     if _LIKE_A_CUTOFF.search(refuse_name(name, "HitAll")):
         hint = "The notation would take its end for a cutoff."
         raise MeasureError("define", expected, shown(name), hint)
+
+
+def _refuse_name_of_catalogue(name: str) -> None:
+    """Refuse the name of another measure, whose column would look like that one's."""
+    for known in catalogue():
+        if known.name.casefold() == name.casefold():
+            found = f"{shown(name)}, which is {known.name} of the catalogue"
+            raise MeasureError("define", "a name of its own", found)
 
 
 def _read_range(given: object) -> tuple[float, float]:

@@ -25,6 +25,7 @@ from gainful.inputs.read_table import read_table
 from gainful.inputs.several_runs import Runs, read_runs
 from gainful.inputs.spark_engine import Spark
 from gainful.matching.keyword_options import MeasuringOptions, PageOptions, takes
+from gainful.measures.measure_of_baseline import refuse_without_baseline
 from gainful.measures.notation import Measures
 from gainful.message_texts import shown
 from gainful.rendering.table_formats import Table
@@ -205,7 +206,7 @@ def report(
     """
     refuse_missing_packages()
     taken: MeasuringOptions = {**options, "queries": None}
-    request = read_request(measures, taken)
+    request = read_request(measures, taken, baseline=True)
     asked, progress = request.measures, options.get("progress")
     arguments.function(progress, "progress")
     if title is not None:
@@ -226,11 +227,15 @@ def report(
         refuse_geometric(asked)
     elif slices is not None or by:
         raise InputError("slices", "several runs, which are compared", "one")
+    base = next(iter(runs)) if baseline is None else baseline
+    if len(runs) == 1 or base in saved:
+        refuse_without_baseline(asked)
     evaluating = progress and RunProgress(fresh, _within(progress, 0.0, _EVALUATED))
     with request.reader_of(judgments, {**taken, "progress": evaluating}) as reader:
         if reader.is_on_spark(fresh.values()):
             _refuse_spark()
-        scores = measure_runs(reader, fresh, request, progress=evaluating, keep=True)
+        scores = measure_runs(reader, fresh, request, progress=evaluating, keep=True, baseline=base)
+        asked = next(iter(scores.values())).measures if scores else asked  # which know the baseline
         evaluated: dict[str, Scores | Baseline] = {
             name: saved.get(name) or scores[name] for name in runs
         }

@@ -89,6 +89,8 @@ def _each(
         except Exception as problem:
             raise _raised(own, name, problem, one.query) from problem
         try:
+            if value is None:  # which NumPy takes for NaN
+                raise TypeError
             found[place] = value
         except (TypeError, ValueError):
             raise InputError(

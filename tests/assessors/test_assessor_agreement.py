@@ -281,3 +281,34 @@ def test_pairs_are_all_pairs():
     assert [(each.first, each.second) for each in found.pairs] == [
         *itertools.combinations(found.assessors, 2)
     ]
+
+
+def test_a_dict_that_could_mean_either_is_refused():
+    ann, bob = {"q": {"a": 0, "b": 1, "c": 1}}, {"q": {"a": 0, "b": 0, "c": 1}}
+    with pytest.raises(gf.errors.InputError, match="a dict that could also be"):
+        gf.agreement({"ann": ann, "bob": bob})
+    # Documents of several queries, and many more queries than assessors: nobody means the other.
+    table = {f"q{at}": {"d": {"ann": at % 3, "bob": at % 2}} for at in range(30)}
+    assert gf.agreement(table, resamples=1).assessors == ("ann", "bob")
+
+
+def test_many_assessors_and_grades_are_summed_up():
+    rng = random.Random(1)  # noqa: S311
+    rows = [
+        {
+            "query": f"q{at // 5}",
+            "doc": f"d{at}",
+            "assessor": f"w{rng.randrange(60)}",
+            "grade": rng.random(),
+        }
+        for at in range(40)
+        for _ in range(3)
+    ]
+    rows = [*{(row["doc"], row["assessor"]): row for row in rows}.values()]
+    found = gf.agreement(rows, resamples=20)
+    assert 0 < len(found.pairs) <= 120
+    assert not math.isnan(found["cohen"])
+    (cohen,) = [each for each in found.coefficients if each.name == "cohen"]
+    assert math.isnan(cohen.low)
+    assert len(str(found).splitlines()) < 150
+    assert "different grades" in str(found)
