@@ -4,6 +4,7 @@ import math
 import random
 import re
 
+import ir_measures
 import pytest
 
 import gainful as gf
@@ -283,3 +284,22 @@ def test_what_an_evaluation_refuses_is_not_explained():
     assert (
         gf.explain(judgments, run, "ERR@1", query="q", policy={"ties": "average"}).value == 1 / 16
     )
+
+
+def test_parts_that_two_measures_share_are_named_apart():
+    found = gf.explanation.explain_grades([3, 2, 1, 0], "0.5*nDCG@3 + 0.5*nDCG(depth=all)@3")
+    names = [part.name for part in found.parts]
+    assert len({*names}) == len(names) == 4
+    assert names[0] == "DCG@3 of nDCG@3"
+
+
+def test_a_small_value_keeps_its_digits():
+    judged = [1, *[1] * 2499]
+    found = gf.explanation.explain_grades([0, 0, 1], "AP", judged=[0, 0, *judged])
+    assert found.conclusion == "AP = sum / R = 0.333 / 2500 = 0.000133"
+
+
+def test_a_function_of_ir_measures_is_not_explained():
+    mine = ir_measures.define_byquery(lambda qrels, run: len(run), name="Mine")
+    with pytest.raises(gf.errors.MeasureError, match="which says no more than its value"):
+        gf.explain({"q": {"a": 1}}, {"q": {"a": 1}}, mine @ 2, query="q")

@@ -429,3 +429,9 @@ def test_the_command_line_says_whose_error_it_is(cli, tmp_path, monkeypatch):
     (tmp_path / "gainful.toml").write_text('define = ["teams:found"]\nmeasures = ["Found"]\n')
     assert "Found" in cli("config").stdout
     assert cli("measures", "Found").stdout.startswith("Found: a measure of one's own")
+
+
+def test_a_path_in_the_place_of_a_module_is_told_how_to_write_it(cli):
+    done = cli("explain", "3,2,1", "--define", "./team.py:hit_all", "-m", "AP")
+    assert done.returncode == 2
+    assert "Write 'team:hit_all'" in done.stderr

@@ -105,7 +105,7 @@ def formula_of(measure: Combination, values: Floats, queries: Sequence[str]) -> 
         raise InputError(
             f"{measure} of query {queries[int(np.flatnonzero(wrong)[0])]!r}",
             "a finite value",
-            "a division by 0, or a number that is too large",
+            "a division by 0, a harmonic mean with a negative value, or a number that is too large",
         )
     return combined
 

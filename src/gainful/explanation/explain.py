@@ -2,12 +2,13 @@
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import steps_of_own
 from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.measures_of_grades import Grades, match_grades
@@ -39,6 +40,8 @@ from gainful.matching.reader import Reader
 from gainful.measures.combination import Combination
 from gainful.measures.dialect import Dialect
 from gainful.measures.measure import Measure
+from gainful.measures.measure_of_baseline import measures_inside
+from gainful.measures.measure_of_documents import DocumentMeasure
 from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
@@ -147,12 +150,25 @@ def _one_list(grades: Grades, judged: Grades | None, measure: Measure) -> Matche
 
 def _explained(measure: Measure, work: Callable[[Measure], Explanation], sums: Sums) -> Explanation:
     """Work out a measure, or each of those that a formula has and then the formula."""
+    for each in measures_inside([measure]):
+        if isinstance(each, DocumentMeasure):
+            raise MeasureError(
+                "explain",
+                "a measure of ranks and grades",
+                f"'{each}', a function of ir_measures, which says no more than its value",
+                "`evaluate` has the value.",
+            )
     if not isinstance(measure, Combination):
         return work(measure)
     value = sums.values[0]  # says what is wrong with the formula
     found = {each: work(each) for each in measure.formula.measures()}
+    often = Counter(part.name for worked in found.values() for part in worked.parts)
     parts = [
-        dataclasses.replace(part, title=f"{each}: {part.title}", name=_named(each, part.name))
+        dataclasses.replace(
+            part,
+            title=f"{each}: {part.title}",
+            name=_named(each, part.name, alone=often[part.name] == 1),
+        )
         for each, worked in found.items()
         for part in worked.parts
     ]
@@ -166,9 +182,9 @@ def _bracketed(value: float) -> str:
     return said(value) if value >= 0 else f"({said(value)})"
 
 
-def _named(measure: Measure, part: str) -> str:
-    """Name a part of one of several measures."""
-    return f"{part} of {measure}" if part in (SUM, IDEAL_SUM) else part
+def _named(measure: Measure, part: str, *, alone: bool) -> str:
+    """Name a part of one of several measures, of which no other may have one of that name."""
+    return part if alone and part not in (SUM, IDEAL_SUM) else f"{part} of {measure}"
 
 
 def _worked(

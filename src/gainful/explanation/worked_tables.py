@@ -285,10 +285,9 @@ def worked_conclusion(measure: str, working: str, value: float, remark: str = ""
     'AP = sum / R = 1.667 / 2 = 0.833'
     """
     said = f"  ({remark})" if remark else ""
-    steps = (
-        [measure, working, f"{value:.{_DIGITS}f}"] if working else [measure, f"{value:.{_DIGITS}f}"]
-    )
-    return " = ".join(steps) + said
+    small = 0 < abs(value) < 10.0**-_DIGITS
+    shown = f"{value:.{_DIGITS}g}" if small else f"{value:.{_DIGITS}f}"
+    return " = ".join([measure, working, shown] if working else [measure, shown]) + said
 
 
 def _table(part: Part) -> Table:

@@ -106,6 +106,10 @@ def at_place(place: object, where: str) -> Any:
     module, colon, name = place.partition(":") if isinstance(place, str) else ("", "", "")
     if not (colon and module and name):
         raise MeasureError(where, expected, shown(place))
+    if "/" in module or module.endswith(".py"):
+        stem = module.rpartition("/")[2].removesuffix(".py")
+        hint = f"Write '{stem}:{name}'; modules lie in this folder, or beside the project's file."
+        raise MeasureError(where, expected, shown(place), hint)
     try:
         found: Any = import_module(module)
     except Exception as problem:  # whatever a module raises

@@ -39,7 +39,7 @@ _READ_AS = {
 _SURE = 1e24
 _NUMBER = (
     f"CASE WHEN abs(number) < {_SURE} THEN CAST(number AS VARCHAR) "
-    "ELSE CAST(to_json(number) AS VARCHAR) END"
+    "ELSE regexp_replace(CAST(to_json(number) AS VARCHAR), 'e([0-9])', 'e+\\1') END"
 )
 _WHOLE = f"regexp_replace({_NUMBER}, '[.]0$', '')"  # tools in C read whole grades only
 
