@@ -5,9 +5,13 @@ import json
 import math
 import random
 
+import krippendorff
 import numpy as np
+import pandas as pd
 import pytest
+from irrCAC.raw import CAC
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import fleiss_kappa
 
 import gainful as gf
 import literal_agreement as literal
@@ -112,6 +116,37 @@ def test_cohen_is_that_of_scikit_learn():
             ):  # fmt: skip
                 wanted = cohen_kappa_score(one, other, weights=weights, labels=scale)
                 assert same(given, float(wanted)), (seed, pair, weights)
+
+
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
+@pytest.mark.parametrize("missing", [True, False], ids=["some missing", "all there"])
+def test_the_coefficients_are_those_of_other_tools(missing):
+    compared = 0
+    for seed in range(25):
+        items = random_grades(seed, missing=missing)
+        values = sorted({grade for grades in items for grade in grades if grade is not None})
+        if not several(items) or len(values) < 2:
+            continue
+        found = gf.agreement(as_dicts(items), resamples=1)
+        table = np.array(
+            [[math.nan if grade is None else grade for grade in row] for row in items], float
+        )
+        compared += 1
+        for kind in ("nominal", "ordinal", "interval"):
+            wanted = krippendorff.alpha(reliability_data=table.T, level_of_measurement=kind)
+            assert same(found[f"krippendorff_{kind}"], float(wanted)), (seed, kind)
+        for name, weights in (
+            ("gwet_ac1", "identity"), ("gwet_ac2_linear", "linear"), ("gwet_ac2_quadratic", "quadratic"),
+        ):  # fmt: skip
+            given = CAC(pd.DataFrame(table), weights=weights, categories=values, digits=12)
+            wanted = given.gwet()["est"]["coefficient_value"]
+            assert found[name] == pytest.approx(wanted, abs=1e-9), (seed, name)
+        wanted = CAC(pd.DataFrame(table), categories=values, digits=12).fleiss()
+        assert found["fleiss"] == pytest.approx(wanted["est"]["coefficient_value"], abs=1e-9)
+        if not missing:
+            counts = [[row.count(value) for value in values] for row in items]
+            assert found["fleiss"] == pytest.approx(float(fleiss_kappa(counts)))
+    assert compared > 15
 
 
 def test_two_assessors_by_hand():
