@@ -625,3 +625,20 @@ def scores_of(
         batches=tuple(batches),
         counts=counts,
     )
+
+
+def evaluated_measure(
+    measure: GivenMeasure, known: Sequence[Measure], parse: Callable[[Any], Measure]
+) -> Measure:
+    """Return a measure of another catalogue among those that were evaluated; `parse` reads a text."""
+    by_name = {str(each): each for each in known}
+    if isinstance(measure, str) and measure in by_name:
+        return by_name[
+            measure
+        ]  # a segment or a function in it may have no notation that reads back
+    found = measure if isinstance(measure, Measure) else parse(measure)
+    if found not in known:
+        raise InputError(
+            "scores", "a measure that was evaluated", f"'{found}'", did_you_mean(found, by_name)
+        )
+    return found

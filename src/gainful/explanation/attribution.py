@@ -10,7 +10,6 @@ import numpy as np
 
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.coverage import policy_note
-from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.request import read_one
 from gainful.explanation.judged_ranking import (
     JudgedRanking,
@@ -21,6 +20,7 @@ from gainful.explanation.judged_ranking import (
 from gainful.explanation.worked_families import SUM, adds_up
 from gainful.explanation.worked_steps import (
     IDEAL,
+    NO_VALUE,
     Sums,
     discounts_to,
     family_steps,
@@ -47,9 +47,6 @@ from gainful.rendering.table_formats import Cell, Table
 _DIGITS = 4
 _MOST_IDLE = 3  # documents without a part that are shown, so that one sees what they are
 _CUMULATED = ("CG", "DCG", "nDCG")  # of cumulated gain, what is a sum over the documents of a list
-
-NO_VALUE = (*SKIPPED, "error")
-"""Answers of the policy `empty` that give an empty query no value."""
 
 UNDEFINED = (*NO_VALUE, "nan")
 """The answers of the policy `empty` under which there is no difference."""

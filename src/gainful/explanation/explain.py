@@ -10,13 +10,13 @@ import numpy as np
 
 from gainful.errors import InputError, MeasureError
 from gainful.evaluation.computing.own_measures import steps_of_own
-from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.measures_of_grades import Grades, match_grades
 from gainful.evaluation.request import read_one
 from gainful.explanation.judged_ranking import look_at_grades, read_judged_ranking, sums_of
 from gainful.explanation.worked_families import IDEAL_SUM, SUM, Terms, said
 from gainful.explanation.worked_steps import (
     IDEAL,
+    NO_VALUE,
     PARTS,
     Entry,
     JudgedDocs,
@@ -46,7 +46,6 @@ from gainful.measures.notation import GivenMeasure, read_measure
 from gainful.measures.own_measures import OwnMeasure
 from gainful.measures.policy import GivenPolicy, Policy, read_policy
 
-UNDEFINED = (*SKIPPED, "error")
 _TITLES = {
     "judged": "the ideal: all judged documents, best first",
     "retrieved": "the ideal: the documents of the list, best first",
@@ -191,7 +190,7 @@ def _worked(
     sums: Sums, query: str | None, entries: Sequence[Entry], pool: JudgedDocs
 ) -> Explanation:
     measure, policy = sums.measure, sums.sheet.policy
-    remark = why_empty(policy, measure) if is_empty(sums, 0, query, UNDEFINED) else ""
+    remark = why_empty(policy, measure) if is_empty(sums, 0, query, NO_VALUE) else ""
     value = sums.values[0]  # before the steps: it says what cannot be measured
     if measure.name in PARTS:
         parts, working = _cumulated_parts(sums, entries, pool)

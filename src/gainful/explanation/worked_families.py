@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gainful.array_types import Bools, Floats, Ints
+from gainful.evaluation.computing.average_precision_and_reciprocal_rank import ELEVEN, UP
 from gainful.evaluation.computing.user_models import chances_of
 from gainful.evaluation.worksheet import Worksheet, worth_on_scale
 from gainful.kernels import tied_orders
+from gainful.kernels.binary_relevance import EPSILON
 from gainful.kernels.cumulated_gain import mean_discount
-from gainful.kernels.user_models import overlap_weights, squares
+from gainful.kernels.user_models import ROUNDING, overlap_weights, squares
 from gainful.measures.discount import Discount
 from gainful.measures.measure import Measure
 from gainful.measures.written_numbers import write_number
@@ -28,10 +30,6 @@ SUM, IDEAL_SUM = "sum", "ideal"
 _DIGITS = 3
 _SMALL = 0.1  # below, three decimals are fewer than three digits
 _LOG = Discount("log")
-_ELEVEN = tuple(tenth / 10 for tenth in range(11))
-_UP = 0.9  # rounds up, as trec_eval does
-_EPSILON = 1e-5  # of infAP
-_ROUNDING = 1e-9  # of BPM: ten tenths add up to a little less than 1
 
 
 @dataclass(frozen=True)
@@ -201,6 +199,7 @@ class Way:
         terms: of a list.
         close: what becomes of their sum.
         adds: whether the terms add up; else only the worth and the weight are shown.
+        divides: whether the value is their sum, divided by one number.
         ideal: the terms of all judged documents in the best order, where the sum is divided by theirs.
     """
 
@@ -209,6 +208,7 @@ class Way:
     terms: Callable[[OneList], Terms]
     close: Callable[[OneList, float], Closing]
     adds: bool = True
+    divides: bool = True
     ideal: Callable[[OneList], Terms] | None = None
 
 
@@ -365,7 +365,7 @@ def _share_of_seen(one: OneList) -> float:
 
 
 def _r_size(one: OneList) -> int:
-    return int(np.floor(one.relevant * one["mult"] + _UP))
+    return int(np.floor(one.relevant * one["mult"] + UP))
 
 
 def _r_precision(one: OneList) -> Terms:
@@ -380,13 +380,13 @@ def _r_closing(one: OneList, total: float) -> Closing:
 
 def _interpolated(one: OneList, recall: float) -> float:
     """Return the highest precision from the document on at which a recall is reached; 0 if it never is."""
-    needed = max(int(np.floor(one.relevant * recall + _UP)), 1)
+    needed = max(int(np.floor(one.relevant * recall + UP)), 1)
     precisions = one.precision(one.is_relevant)[one.is_relevant]
     return float(precisions[needed - 1 :].max(initial=0.0))
 
 
 def _at_recall(one: OneList, _: float) -> Closing:
-    needed = max(int(np.floor(one.relevant * one["recall"] + _UP)), 1)
+    needed = max(int(np.floor(one.relevant * one["recall"] + UP)), 1)
     found = int(one.is_relevant.sum())
     value = _interpolated(one, one["recall"])
     remark = f"the highest precision from relevant document {needed} of {one.relevant} on"
@@ -396,7 +396,7 @@ def _at_recall(one: OneList, _: float) -> Closing:
 
 
 def _eleven(one: OneList, _: float) -> Closing:
-    points = [_interpolated(one, recall) for recall in _ELEVEN]
+    points = [_interpolated(one, recall) for recall in ELEVEN]
     numbers = f"({' + '.join(map(said, points))}) / 11"
     return Closing("Σ iprec(recall=0, 0.1, …, 1) / 11", numbers, sum(points) / len(points))
 
@@ -422,7 +422,7 @@ def _inferred(one: OneList) -> Terms:
     before: Ints = np.cumsum(chosen) - chosen
     others = np.cumsum(one.is_other)
     pooled: Ints = np.cumsum(one.is_judged) - one.is_judged
-    share = (before + _EPSILON) / (before + others + 2 * _EPSILON)
+    share = (before + EPSILON) / (before + others + 2 * EPSILON)
     weight = np.where(rank == 1, 1.0, 1.0 / rank + pooled / rank * share)
     return Terms(chosen.astype(np.float64), np.where(chosen, weight, 0.0))
 
@@ -604,7 +604,7 @@ def _all_squared(one: OneList) -> float:
 
 
 def _stop(one: OneList) -> int:
-    enough = (np.cumsum(one.worth) >= one["T"] - _ROUNDING) & (one.first <= one["K"])
+    enough = (np.cumsum(one.worth) >= one["T"] - ROUNDING) & (one.first <= one["K"])
     return int(one.first[enough].min(initial=int(one["K"])))
 
 
@@ -638,18 +638,20 @@ _COUNT = "relevant", ""
 _PRECISION = "relevant", "precision"
 
 WAYS: Mapping[str, Way] = {
-    "nDCGrel": Way("gain above 0", "nDCG so far", _at_relevant, _mean_at_relevant),
-    "RnDCG": Way("ideal changes", "nDCG so far", _at_changes, _mean_at_changes, adds=False),
+    "nDCGrel": Way("gain above 0", "nDCG so far", _at_relevant, _mean_at_relevant, divides=False),
+    "RnDCG": Way(
+        "ideal changes", "nDCG so far", _at_changes, _mean_at_changes, adds=False, divides=False
+    ),
     "G": Way("gain", "1/log2(2 + cost)", _gain_terms, _over("Σ g", _sum_of_gains)),
     "binG": Way("relevant", "1/log2(2 + n)", _binary_gain, _OVER_R),
     "SDCG": Way("worth", "discount", _scaled, _over("Σ d", _sum_of_discounts)),
     "P": Way(*_COUNT, _HITS, _over_size),
     "R": Way(*_COUNT, _HITS, _OVER_R),
-    "F": Way(*_COUNT, _HITS, _f_measure),
+    "F": Way(*_COUNT, _HITS, _f_measure, divides=False),
     "RelP": Way(*_COUNT, _HITS, _over("min(k, R)", lambda one: min(one.size, one.relevant))),
-    "SetAP": Way(*_COUNT, _HITS, _set_precision),
-    "Success": Way(*_COUNT, _HITS, _success),
-    "Utility": Way(*_COUNT, _HITS, _utility),
+    "SetAP": Way(*_COUNT, _HITS, _set_precision, divides=False),
+    "Success": Way(*_COUNT, _HITS, _success, divides=False),
+    "Utility": Way(*_COUNT, _HITS, _utility, divides=False),
     "Judged": Way(
         "judged", "", _counted(lambda one: one.is_judged), _over("documents seen", _share_of_seen)
     ),
@@ -659,27 +661,33 @@ WAYS: Mapping[str, Way] = {
     "NumRelRet": Way(*_COUNT, _HITS, _plain),
     "NumNonrelRet": Way("not relevant", "", _counted(lambda one: one.is_other), _plain),
     "NumQ": Way(
-        "", "", _nothing, lambda *_: Closing("", "", 1.0, None, "1 for every query"), adds=False
+        "",
+        "",
+        _nothing,
+        lambda *_: Closing("", "", 1.0, None, "1 for every query"),
+        adds=False,
+        divides=False,
     ),
     "NumRel": Way(
         *_COUNT,
         _HITS,
         lambda one, _: Closing("", "", one.relevant, None, f"R = {one.relevant}, retrieved or not"),
+        divides=False,
     ),
     "AP": Way(*_PRECISION, _precision_terms, _over_most),
     "GMAP": Way(*_PRECISION, _precision_terms, _OVER_R),
     "RR": Way("relevant", "1/i of the first", _first_terms, _plain),
     "Rprec": Way("relevant", "among the first R", _r_precision, _r_closing),
-    "iprec": Way(*_PRECISION, _precision_terms, _at_recall, adds=False),
-    "11pt": Way(*_PRECISION, _precision_terms, _eleven, adds=False),
+    "iprec": Way(*_PRECISION, _precision_terms, _at_recall, adds=False, divides=False),
+    "11pt": Way(*_PRECISION, _precision_terms, _eleven, adds=False, divides=False),
     "bpref": Way("relevant", "1 − others above", _preferred, _OVER_R),
     "GMbpref": Way("relevant", "1 − others above", _preferred, _OVER_R),
     "infAP": Way("relevant", "expected precision", _inferred, _OVER_R),
-    "yaap": Way(*_PRECISION, _precision_terms, _logarithm),
+    "yaap": Way(*_PRECISION, _precision_terms, _logarithm, divides=False),
     "ERR": Way("satisfies", "read / i", _cascade, _plain),
     "nERR": Way("satisfies", "read / i", _cascade, _over_ideal, ideal=_best_cascade),
     "RBP": Way("worth", "(1−p)·p^(i−1)", _rank_biased, _plain),
-    "RBPres": Way("unjudged", "(1−p)·p^(i−1)", _residual, _rest),
+    "RBPres": Way("unjudged", "(1−p)·p^(i−1)", _residual, _rest, divides=False),
     "Q": Way("gain above 0", "blended ratio", _blended, _over_most),
     "GAP": Way("Σ min of gains", "1/i", _graded_precision, _over("Σ g", _sum_of_gains)),
     "INST": Way("worth", "attention", _adaptive, _over("all attention", _all_attention)),
@@ -707,11 +715,6 @@ class WorkedList:
     total: float
     closing: Closing
     ideal: Terms | None
-
-    @property
-    def contributions(self) -> Floats:
-        """(n,) what each document adds."""
-        return self.terms.worth * self.terms.weight
 
 
 def work_out(
@@ -757,22 +760,4 @@ def adds_up(measure: Measure) -> bool:
     >>> adds_up(Measure("AP")), adds_up(Measure("F"))
     (True, False)
     """
-    return measure.name in WAYS and measure.name not in _OTHERWISE
-
-
-_OTHERWISE = frozenset(
-    [
-        "nDCGrel",
-        "RnDCG",
-        "F",
-        "SetAP",
-        "Success",
-        "Utility",
-        "NumQ",
-        "NumRel",
-        "iprec",
-        "11pt",
-        "yaap",
-        "RBPres",
-    ]
-)  # whose closing is another formula
+    return measure.name in WAYS and WAYS[measure.name].divides

@@ -12,6 +12,7 @@ import numpy as np
 from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.evaluation.computing.cumulated_gain import floor_of, ideal_for
+from gainful.evaluation.means_over_queries import SKIPPED
 from gainful.evaluation.measuring import empty_for
 from gainful.evaluation.scores import measure_matched
 from gainful.evaluation.worksheet import Ideal, Worksheet
@@ -36,6 +37,9 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "nDCG": ("DCG", "IDCG"),
 }
 """The measures whose worked table has gains and discounts, and the sums that it shows."""
+
+NO_VALUE = (*SKIPPED, "error")
+"""Answers of the policy `empty` that give an empty query no value."""
 
 IDEAL = "IDCG"
 ABSENT = "(absent)"

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from gainful.array_types import Floats, Ints
 from gainful.kernels.row_sums import counts, sums, sums_down_to
 
-_EPSILON = 1e-5  # of infAP, which keeps its shares from 0/0
+EPSILON = 1e-5
+"""Of infAP: it keeps shares from 0/0."""
 
 
 def hits(rank: Ints, owner: Ints, queries: int, cutoffs: Ints) -> Ints:
@@ -89,7 +90,7 @@ def inferred(
     """
     before = place - 1.0
     depth = rank - 1.0
-    share = (before + _EPSILON) / (before + above + 2 * _EPSILON)
+    share = (before + EPSILON) / (before + above + 2 * EPSILON)
     pooled = (before + above + unjudged) / np.maximum(depth, 1.0)
     terms = np.where(rank == 1, 1.0, 1.0 / rank + (depth / rank) * pooled * share)
     return ratio(sums(terms, owner, relevant.size), relevant)

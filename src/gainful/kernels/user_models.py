@@ -8,7 +8,9 @@ from gainful.kernels.cumulated_gain import owners
 from gainful.kernels.row_sums import running_sums, steps, sums, sums_down_to
 
 _DEEP = 1000  # ranks of an overlap, as its authors' program has
-_ROUNDING = 1e-9  # ten tenths add up to a little less than 1
+ROUNDING = 1e-9
+"""Of BPM: ten tenths add up to a little less than 1."""
+
 _LARGE = 20  # from there on, the series below is exact to the last digit
 
 
@@ -91,7 +93,7 @@ def player(worth: Floats, rank: Ints, offsets: Ints, target: float, patience: in
     """Return BPM (q,)."""
     queries = offsets.size - 1
     running = running_sums(worth, offsets)
-    enough = np.flatnonzero((running >= target - _ROUNDING) & (rank <= patience))
+    enough = np.flatnonzero((running >= target - ROUNDING) & (rank <= patience))
     stop = np.full(queries, patience, np.int64)
     owner = owners(offsets)
     np.minimum.at(stop, owner[enough], rank[enough])

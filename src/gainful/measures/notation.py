@@ -14,7 +14,7 @@ those that its `define` made among them (`measure_of_documents`).
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -32,6 +32,9 @@ from gainful.measures.own_measures import MEASURES, OwnFamily, OwnMeasure
 from gainful.message_texts import shortened, shown
 
 AnyMeasure = TypeVar("AnyMeasure", bound=Measure)
+_TAKEN_APART = re.compile(
+    r"(?P<name>[^\s()@]+?)\s*(?:\((?P<arguments>.*)\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL
+)
 
 GivenMeasure = str | Measure | ForeignMeasure
 """What a caller may give as a measure: its text, its value, or that of ir_measures."""
@@ -96,6 +99,47 @@ def name_of(given: object) -> str | None:
     if is_document_measure(given):
         return str(document_measure(given))
     return str(given) if isinstance(given, str | Measure) else text_of_object(given)
+
+
+def taken_apart(text: str, expected: str) -> tuple[str, str | None, list[int | None]]:
+    """Return the name, what stands in brackets, and the cutoffs of a measure that another catalogue has.
+
+    >>> taken_apart("ILD(by=genre)@5,10", "a measure")
+    ('ILD', 'by=genre', [5, 10])
+    """
+    found = _TAKEN_APART.fullmatch(text)
+    if found is None:
+        raise MeasureError("measure", expected, shown(text))
+    if found["cutoffs"] is None:
+        return found["name"], found["arguments"], [None]
+    return found["name"], found["arguments"], [read_cutoff(k) for k in found["cutoffs"].split(",")]
+
+
+def read_measures_of(
+    measures: object,
+    kind: type[AnyMeasure],
+    parse_all: Callable[[Any], tuple[AnyMeasure, ...]],
+    refused: Callable[[Measure], MeasureError],
+    example: str,
+) -> tuple[AnyMeasure, ...]:
+    """Read what a caller gives as measures of another catalogue; one that is named twice is kept once.
+
+    Args:
+        measures: one or several, as text or as values.
+        kind: the class of such measures.
+        parse_all: reads a text.
+        refused: the error for a measure of another kind.
+        example: such a measure, as it is written.
+    """
+    read: dict[AnyMeasure, None] = {}
+    for item in listed_measures(measures):
+        if isinstance(item, Measure) and not isinstance(item, kind):
+            raise refused(item)
+        for measure in (item,) if isinstance(item, kind) else parse_all(item):
+            read[measure] = None
+    if not read:
+        raise MeasureError("measures", "at least one measure", "none", f"Try '{example}'.")
+    return tuple(read)
 
 
 def only_one(measures: tuple[AnyMeasure, ...], text: object) -> AnyMeasure:

@@ -1,18 +1,11 @@
 """A measure of recommendations as a value, and its notation, which is that of all measures."""
 
-import re
-
 from gainful.errors import MeasureError
 from gainful.measures import notation
 from gainful.measures.foreign_spellings import ForeignMeasure
 from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
 from gainful.measures.measure_family import Family
-from gainful.message_texts import shown
 from gainful.recommending.measure_catalogue import has_users, recommendation_family
-
-_NOTATION = re.compile(
-    r"(?P<name>[^\s()@]+?)\s*(?:\((?P<arguments>.*)\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL
-)
 
 
 class RecommendationMeasure(Measure):
@@ -93,14 +86,11 @@ def parse_all(text: str | ForeignMeasure) -> tuple[RecommendationMeasure, ...]:
 
 
 def _parsed(text: str) -> tuple[RecommendationMeasure, ...]:
-    found = _NOTATION.fullmatch(text)
-    if found is None:
-        raise MeasureError("measure", "a name such as Coverage@10 or ILD(by=genre)", shown(text))
-    family = recommendation_family(found["name"])
-    cutoffs: list[int | None] = [None]
-    if found["cutoffs"] is not None:
-        cutoffs = [read_cutoff(number) for number in found["cutoffs"].split(",")]
-    given = notation.read_arguments(found["arguments"], where=text)
+    name, arguments, cutoffs = notation.taken_apart(
+        text, "a name such as Coverage@10 or ILD(by=genre)"
+    )
+    family = recommendation_family(name)
+    given = notation.read_arguments(arguments, where=text)
     parameters = notation.read_parameters(given, {}, where=text)
     return tuple(
         RecommendationMeasure(family.name, cutoff=cutoff, **parameters) for cutoff in cutoffs
@@ -115,17 +105,15 @@ def read_measures(measures: object) -> tuple[RecommendationMeasure, ...]:
     >>> read_measures(["Coverage@10", "catalog_coverage@10", "ILD"])
     (RecommendationMeasure('Coverage@10'), RecommendationMeasure('ILD'))
     """
-    read: dict[RecommendationMeasure, None] = {}
-    for item in notation.listed_measures(measures):
-        if isinstance(item, Measure) and not isinstance(item, RecommendationMeasure):
-            raise MeasureError(
-                "measures",
-                "a measure of recommendations beyond relevance",
-                f"'{item}'",
-                "Measure relevance with gf.evaluate(), or gainful evaluate.",
-            )
-        for measure in (item,) if isinstance(item, RecommendationMeasure) else parse_all(item):
-            read[measure] = None
-    if not read:
-        raise MeasureError("measures", "at least one measure", "none", "Try 'Coverage@10'.")
-    return tuple(read)
+    return notation.read_measures_of(
+        measures, RecommendationMeasure, parse_all, _of_relevance, "Coverage@10"
+    )
+
+
+def _of_relevance(measure: Measure) -> MeasureError:
+    return MeasureError(
+        "measures",
+        "a measure of recommendations beyond relevance",
+        f"'{measure}'",
+        "Measure relevance with gf.evaluate(), or gainful evaluate.",
+    )

@@ -13,12 +13,11 @@ from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.means_over_queries import aggregate_of
 from gainful.evaluation.per_query import PerQuery
-from gainful.evaluation.scores import Scores, TieRange
+from gainful.evaluation.scores import Scores, TieRange, evaluated_measure
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, name_of
 from gainful.measures.policy import Policy
 from gainful.message_texts import counted as counted_text
-from gainful.message_texts import did_you_mean
 from gainful.recommending.coded_rows import RankedLists
 from gainful.recommending.notation import RecommendationMeasure, parse
 from gainful.recommending.sources import Sources, id_digests
@@ -164,18 +163,7 @@ class RecommendationScores(Scores):
         return super()._count(column)
 
     def _measure(self, measure: GivenMeasure) -> Measure:
-        by_name = {str(known): known for known in self.measures}
-        if isinstance(measure, str) and measure in by_name:
-            return by_name[measure]  # a segment may have any name
-        found = measure if isinstance(measure, Measure) else parse(measure)
-        if found not in self.measures:
-            raise InputError(
-                "scores",
-                "a measure that was evaluated",
-                f"'{found}'",
-                did_you_mean(found, by_name),
-            )
-        return found
+        return evaluated_measure(measure, self.measures, parse)
 
     def _hashes(self, reach: int | None) -> tuple[str, str]:
         """Hash all that measures see besides the run, and the lists down to a reach."""

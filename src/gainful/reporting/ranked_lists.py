@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gainful.explanation.attribution import (
-    NO_VALUE,
     UNDEFINED,
     Attribution,
     Side,
@@ -18,6 +17,7 @@ from gainful.explanation.judged_ranking import JudgedRanking, judged_ranking_of,
 from gainful.explanation.worked_families import WAYS, WorkedList
 from gainful.explanation.worked_steps import (
     IDEAL,
+    NO_VALUE,
     PARTS,
     Entry,
     Sums,

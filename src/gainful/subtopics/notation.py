@@ -4,19 +4,12 @@ The grammar is that of all measures, `name(parameter=value)@cutoff`; `IA` has an
 its brackets. `str(measure)` writes it, defaults left out; `parse` reads it back to the same value.
 """
 
-import re
-
 from gainful.errors import MeasureError
 from gainful.measures import notation
 from gainful.measures.foreign_spellings import ForeignMeasure
 from gainful.measures.measure import Measure, one_cutoff, read_cutoff, refuse_wrong_cutoff
 from gainful.measures.measure_family import Family
-from gainful.message_texts import shown
 from gainful.subtopics.measure_catalogue import INTENT_AWARE, subtopic_family
-
-_NOTATION = re.compile(
-    r"(?P<name>[^\s()@]+?)\s*(?:\((?P<arguments>.*)\))?\s*(?:@\s*(?P<cutoffs>[^@()]*))?", re.DOTALL
-)
 
 
 class SubtopicMeasure(Measure):
@@ -109,13 +102,10 @@ def parse_all(text: str | ForeignMeasure) -> tuple[SubtopicMeasure, ...]:
 
 
 def _parsed(text: str) -> tuple[SubtopicMeasure, ...]:
-    found = _NOTATION.fullmatch(text)
-    if found is None:
-        raise MeasureError("measure", "a name such as alpha_nDCG@20 or IA(nDCG@10)", shown(text))
-    family, arguments = subtopic_family(found["name"]), found["arguments"]
-    cutoffs: list[int | None] = [None]
-    if found["cutoffs"] is not None:
-        cutoffs = [read_cutoff(number) for number in found["cutoffs"].split(",")]
+    name, arguments, cutoffs = notation.taken_apart(
+        text, "a name such as alpha_nDCG@20 or IA(nDCG@10)"
+    )
+    family = subtopic_family(name)
     if family.name == INTENT_AWARE:
         return _intent_aware(arguments, cutoffs, where=text)
     given = notation.read_arguments(arguments, where=text)
@@ -148,17 +138,15 @@ def read_measures(measures: object) -> tuple[SubtopicMeasure, ...]:
     >>> read_measures(["strec@10", "Irec@10", "IA(AP)"])
     (SubtopicMeasure('strec@10'), SubtopicMeasure('IA(AP)'))
     """
-    read: dict[SubtopicMeasure, None] = {}
-    for item in notation.listed_measures(measures):
-        if isinstance(item, Measure) and not isinstance(item, SubtopicMeasure):
-            raise MeasureError(
-                "measures",
-                "a measure for queries with subtopics",
-                f"'{item}'",
-                f"Its intent-aware version is IA({item}).",
-            )
-        for measure in (item,) if isinstance(item, SubtopicMeasure) else parse_all(item):
-            read[measure] = None
-    if not read:
-        raise MeasureError("measures", "at least one measure", "none", "Try 'alpha_nDCG@20'.")
-    return tuple(read)
+    return notation.read_measures_of(
+        measures, SubtopicMeasure, parse_all, _without_subtopics, "alpha_nDCG@20"
+    )
+
+
+def _without_subtopics(measure: Measure) -> MeasureError:
+    return MeasureError(
+        "measures",
+        "a measure for queries with subtopics",
+        f"'{measure}'",
+        f"Its intent-aware version is IA({measure}).",
+    )

@@ -7,11 +7,10 @@ from gainful.array_types import Bools, Floats
 from gainful.errors import InputError
 from gainful.evaluation.coverage import Coverage
 from gainful.evaluation.per_query import PerQuery
-from gainful.evaluation.scores import Scores, TieRange
+from gainful.evaluation.scores import Scores, TieRange, evaluated_measure
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure, name_of
 from gainful.measures.policy import Policy
-from gainful.message_texts import did_you_mean
 from gainful.rendering.table_formats import Cell
 from gainful.subtopics.notation import SubtopicMeasure, parse
 from gainful.subtopics.query_arrays import Topic
@@ -61,18 +60,7 @@ class SubtopicScores(Scores):
         return _PerQuery(self.queries, names, self.values, self.counted, self.query_type)
 
     def _measure(self, measure: GivenMeasure) -> Measure:
-        by_name = {str(known): known for known in self.measures}
-        if isinstance(measure, str) and measure in by_name:
-            return by_name[measure]  # a gain that is a function has no notation that reads back
-        found = measure if isinstance(measure, Measure) else parse(measure)
-        if found not in self.measures:
-            raise InputError(
-                "scores",
-                "a measure that was evaluated",
-                f"'{found}'",
-                did_you_mean(found, by_name),
-            )
-        return found
+        return evaluated_measure(measure, self.measures, parse)
 
     def _hashes(self, reach: int | None) -> tuple[str, str]:
         """Hash what a measure sees: all judgments with their ids, and the lists down to its reach."""

@@ -19,8 +19,11 @@ from gainful.kernels import binary_relevance, tied_orders
 from gainful.kernels.cumulated_gain import owners
 from gainful.kernels.row_sums import counts, running_counts
 
-_ELEVEN = tuple(tenth / 10 for tenth in range(11))
-_UP = 0.9  # rounds tenths up, as trec_eval does; float64 makes 0.7 · 3 + 0.9 a little less than 3
+ELEVEN = tuple(tenth / 10 for tenth in range(11))
+"""The recalls of 11pt."""
+
+UP = 0.9
+"""Rounds tenths up, as trec_eval does; float64 makes 0.7 · 3 + 0.9 a little less than 3."""
 
 
 def _blocks(sheet: Worksheet, rel: float) -> tied_orders.Blocks:
@@ -60,7 +63,7 @@ def _reciprocal_rank(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs)
 
 def _r_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     rows = relevant(sheet, parameters["rel"])
-    size = np.floor(rows.total * parameters["mult"] + _UP).astype(np.int64)
+    size = np.floor(rows.total * parameters["mult"] + UP).astype(np.int64)
     found = counts(rows.rank <= size[rows.owner], rows.owner, rows.total.size)
     return repeated(binary_relevance.ratio(found, size), cutoffs)
 
@@ -73,7 +76,7 @@ def interpolated(sheet: Worksheet, rel: float, needed: Ints) -> Floats:
 
 def _needed(sheet: Worksheet, rel: float, recalls: tuple[float, ...]) -> Ints:
     total = relevant_total(sheet, rel)[:, None]
-    needed: Ints = np.floor(total * np.array(recalls) + _UP).astype(np.int64)
+    needed: Ints = np.floor(total * np.array(recalls) + UP).astype(np.int64)
     return needed
 
 
@@ -85,8 +88,8 @@ def _at_recall(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Fl
 
 def _eleven_points(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
     rel = parameters["rel"]
-    found = interpolated(sheet, rel, _needed(sheet, rel, _ELEVEN))
-    return repeated(found.sum(axis=1) / len(_ELEVEN), cutoffs)
+    found = interpolated(sheet, rel, _needed(sheet, rel, ELEVEN))
+    return repeated(found.sum(axis=1) / len(ELEVEN), cutoffs)
 
 
 def _above(sheet: Worksheet, rel: float) -> tuple[Ints, Ints]:
