@@ -8,6 +8,7 @@ FORMATS = {
     "CSV": "system.csv",
     "JSON lines": "system.jsonl",
     "TREC, gzip": "system.run.gz",
+    "TREC, zstd": "system.run.zst",
 }
 
 
@@ -78,6 +79,11 @@ def write_every_format(folder, queries: int) -> None:
 
     import duckdb
 
+    try:
+        from compression import zstd
+    except ImportError:  # before Python 3.14
+        from backports import zstd
+
     _, run = trec_files(folder, queries, 1000)
     fields = ("query", "q0", "doc", "rank", "score", "tag")
     types = {field: "DOUBLE" if field == "score" else "VARCHAR" for field in fields}
@@ -87,8 +93,10 @@ def write_every_format(folder, queries: int) -> None:
     )
     duckdb.execute(f"COPY ({rows}) TO '{folder / FORMATS['CSV']}' (FORMAT csv, HEADER true)")
     duckdb.execute(f"COPY ({rows}) TO '{folder / FORMATS['JSON lines']}' (FORMAT json)")
-    packed = folder / FORMATS["TREC, gzip"]
-    with run.open("rb") as plain, gzip.open(packed, "wb", compresslevel=1) as file:
+    gzipped, zstandard = folder / FORMATS["TREC, gzip"], folder / FORMATS["TREC, zstd"]
+    with run.open("rb") as plain, gzip.open(gzipped, "wb", compresslevel=1) as file:
+        shutil.copyfileobj(plain, file, 1 << 22)
+    with run.open("rb") as plain, zstd.open(zstandard, "wb") as file:
         shutil.copyfileobj(plain, file, 1 << 22)
 
 

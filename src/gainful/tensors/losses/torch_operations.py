@@ -219,7 +219,7 @@ class TorchOperations:
         if generator is not None and not isinstance(generator, torch.Generator):
             raise InputError("generator", "a torch.Generator, or none", shown(generator))
         drawn = torch.rand(shape, dtype=like.dtype, device=like.device, generator=generator)
-        return drawn.clamp_min(torch.finfo(like.dtype).tiny)
+        return drawn.clamp_min_(torch.finfo(like.dtype).tiny)
 
     def another(self, generator: Any, number: int) -> Any:  # noqa: ARG002
         """Return the generator, which goes on by itself."""

@@ -102,7 +102,7 @@ def loss_by_rule(
         common: options of every loss.
         draw: gives what a loss draws for lists.
     """
-    given = read_scores(TORCH, scores)
+    given = _scores(scores)
     grades = _grades(labels, given)
     marks = None if mask is None else truths(TORCH, "mask", mask, given)
     if not given.numel():
@@ -229,12 +229,20 @@ def _read(
     )
 
 
+def _scores(scores: Tensor) -> Tensor:
+    """Return scores in the type that is computed in; for usual ones, checks by name take too long."""
+    if scores.dtype in _FAR and scores.layout is torch.strided and scores.ndim:
+        return scores
+    found: Tensor = read_scores(TORCH, scores)
+    return found
+
+
 def _grades(labels: Any, scores: Tensor) -> Tensor:
     """Return labels in the type of the scores; what is a plain tensor needs few checks."""
     plain = type(labels) is Tensor and labels.layout is torch.strided and not labels.is_complex()
     if plain and labels.shape == scores.shape and labels.device == scores.device:
-        own: Tensor = labels
-        return own.detach().to(scores.dtype)
+        own: Tensor = labels.detach() if labels.requires_grad else labels
+        return own if own.dtype is scores.dtype else own.to(scores.dtype)
     found: Tensor = read_labels(TORCH, labels, scores)
     return found
 
@@ -311,10 +319,14 @@ def _shares_of_labels(lists: Lists) -> Tensor:
 def _shares_of_mass(lists: Lists) -> Tensor:
     """Return what is proportional to g + 1 − γ."""
     assert lists.drawn is not None  # noqa: S101
-    mass = lists.gains() + 1 - lists.drawn
+    mass = (lists.gains() + 1).sub_(lists.drawn)
     if lists.hidden is not None:
         mass = mass.masked_fill_(lists.hidden, 0.0)
     total = mass.sum(-1, keepdim=True)
+    if total.is_cpu:
+        low, high = (end.item() for end in total.aminmax())
+        if low > 0 and high < math.inf:
+            return mass.div_(total)
     # Where there is no mass, nothing has a share; a sum beyond the type is not known.
     none = total <= 0
     total = torch.where(none, math.inf, torch.where(total == math.inf, math.nan, total))
@@ -440,14 +452,17 @@ def _by_label_and_score(scores: Tensor, lists: Lists) -> Tensor:
     return _by_code_and_score(codes, scores)
 
 
-def _by_code_and_score(codes: Tensor, scores: Tensor) -> Tensor:
+def _by_code_and_score(codes: Tensor | None, scores: Tensor) -> Tensor:
     """Return items from low to high codes, equal ones from low to high scores.
 
-    Of items that are equal in both, the last stands first. Codes are small whole numbers from 0.
+    Of items that are equal in both, the last stands first. Codes are small whole numbers from 0;
+    None stands for one code of all.
     """
     width = scores.shape[-1]
     if scores.dtype != torch.float32 or width > 1 << _PLACE_BITS:
         order = scores.argsort(dim=-1, descending=True, stable=True)
+        if codes is None:
+            return order.flip(-1)
         then = codes.expand_as(scores).gather(-1, order)
         return order.gather(-1, then.argsort(dim=-1, descending=True, stable=True)).flip(-1)
     # Code, score and place are one whole number, which is sorted by itself. The bits of a float
@@ -456,7 +471,8 @@ def _by_code_and_score(codes: Tensor, scores: Tensor) -> Tensor:
     rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     last = (1 << _PLACE_BITS) - 1
     places = torch.arange(last, last - width, -1, device=scores.device)
-    keys = ((codes << _SCORE_BITS) + rising).bitwise_left_shift_(_PLACE_BITS).add_(places)
+    wide = rising.long() if codes is None else (codes << _SCORE_BITS) + rising
+    keys = wide.bitwise_left_shift_(_PLACE_BITS).add_(places)
     keys = keys.sort(-1).values
     return keys.bitwise_and_(last).neg_().add_(last)
 
@@ -477,13 +493,17 @@ def pl_rank(scores: Tensor, lists: Lists) -> Found | None:
     if not _are_near(scores, lists.hidden) or lists.drawn is None:
         return None
     hidden, width = lists.hidden, scores.shape[1]
-    mask = torch.ones_like(scores, dtype=torch.bool) if hidden is None else ~hidden
-    keys = around_middle(TORCH, scores, mask) + lists.drawn
-    if hidden is not None:
-        keys = keys.masked_fill_(hidden, -math.inf)
-    # From the last rank to the first; where keys are equal, the first item has the better rank.
-    order = _by_code_and_score(mask.long(), keys)
     gains = lists.gains()
+    # From the last rank to the first; where keys are equal, the first item has the better rank.
+    if hidden is None:
+        mask = torch.ones_like(scores, dtype=torch.bool)
+        keys = scores.sub(scores.nanmedian(-1, keepdim=True).values) + lists.drawn
+        order, sums = _by_code_and_score(None, keys), keys.sum((0, -1))
+    else:
+        mask = ~hidden
+        keys = around_middle(TORCH, scores, mask) + lists.drawn
+        sums = keys.masked_fill(hidden, 0.0).sum((0, -1))
+        order = _by_code_and_score(mask.long(), keys.masked_fill_(hidden, -math.inf))
     ideal, positive = ideal_of(TORCH, gains, mask, (lists.discount, lists.base, lists.k))
     ranks = torch.arange(width, 0, -1, dtype=scores.dtype, device=scores.device)
     worth = discounts_of(TORCH, ranks, lists.discount, lists.base)
@@ -494,7 +514,7 @@ def pl_rank(scores: Tensor, lists: Lists) -> Found | None:
     dcg = ahead[..., -1].mean(0)
     values = torch.where(positive, 1 - dcg / ideal, 0.0) if lists.normalized else -dcg
     # A key, a label or an ideal that is not known makes its list so.
-    values = values + 0 * (keys.masked_fill(~mask, 0.0).sum((0, -1)) + gains.sum(-1) + ideal)
+    values = values + 0 * (sums + gains.sum(-1) + ideal)
     if not lists.sloped:
         return values, None
     levels = scores if hidden is None else scores.masked_fill(hidden, -math.inf)

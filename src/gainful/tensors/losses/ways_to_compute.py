@@ -6,6 +6,7 @@ reads code instead of running it: `jax.jit`, `torch.compile`, `torch.func` and t
 
 import functools
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from gainful.tensors.gpu_support import fusible
@@ -50,9 +51,10 @@ def listwise(
             found = fused_losses.listwise_loss(name, traced, scores, labels, mask, common, draw)
             if found is not None:
                 return found
-        from gainful.tensors.losses.value_with_gradient import RULES, loss_by_rule
-
-        found = loss_by_rule(name, RULES[name], traced, scores, labels, mask, common, draw)
+        rules = _rules()
+        found = rules.loss_by_rule(
+            name, rules.RULES[name], traced, scores, labels, mask, common, draw
+        )
         if found is not None:
             return found
     return traced(scores, labels, mask, common)
@@ -86,13 +88,20 @@ def pairwise(
     traced = _traced(formula, draw, ideal=True)
     if _computes_at_once(scores, common, drawn_before) and scores.is_cpu:
         from gainful.tensors.losses import pairs_with_gradient
-        from gainful.tensors.losses.value_with_gradient import loss_by_rule
 
         rule = functools.partial(getattr(pairs_with_gradient, name), **options)
-        found = loss_by_rule(name, rule, traced, scores, labels, mask, common, draw)
+        found = _rules().loss_by_rule(name, rule, traced, scores, labels, mask, common, draw)
         if found is not None:
             return found
     return traced(scores, labels, mask, common)
+
+
+@functools.cache
+def _rules() -> ModuleType:
+    """Import the rules once, with PyTorch: an import of its own takes a part of a small loss's time."""
+    from gainful.tensors.losses import value_with_gradient
+
+    return value_with_gradient
 
 
 def _traced(
