@@ -23,8 +23,8 @@ def xe_ndcg(scores, labels):
 
 
 def _surprise(scores, labels):
-    """ln Σ_{j≥i} e^(s_j) − s_i for the items from high to low labels."""
-    ordered = jnp.take_along_axis(scores, jnp.argsort(-labels), -1)
+    """ln Σ_{j≥i} e^(s_j) − s_i for the items from high to low labels, equal ones by their scores."""
+    ordered = jnp.take_along_axis(scores, jnp.lexsort((-scores, -labels)), -1)
     left = jax.lax.cumlogsumexp(ordered, axis=ordered.ndim - 1, reverse=True)
     return left - ordered
 
