@@ -96,6 +96,9 @@ class Operations(Protocol):
     def take(self, values: Array, indices: Array) -> Array:
         """Take along the last axis, one row of indices for each row."""
 
+    def put(self, values: Array, indices: Array) -> Array:
+        """Put values where `take` has them from; each row of indices has every place once."""
+
     def join(self, values: Sequence[Array]) -> Array:
         """Put arrays after one another along the first axis."""
 

@@ -105,7 +105,7 @@ def _expected_dcg(lists: TrainingLists, drawn: Array) -> Array:
         ahead = ops.flip(ops.flip(gained * worth).cumsum(-1))
         direct, risk = running_sums(ops, highest, worth / left, ahead / left)
         found = ops.widen(ahead)[..., 1:] + shares * (gained * direct - risk)
-        found = ops.take(ops.where(valid, found, 0.0), ops.descending(-placed))
+        found = ops.put(ops.where(valid, found, 0.0), placed)
         return slope[:, None] * found.sum(0) / placed.shape[0]
 
     return ops.with_traceable_gradient(value, pullback, lists.scores, gains, order, lists.mask)

@@ -178,6 +178,10 @@ class TorchOperations:
         """Take along the last axis."""
         return torch.gather(values, -1, indices)
 
+    def put(self, values: Tensor, indices: Tensor) -> Tensor:
+        """Put values where `take` has them from."""
+        return torch.zeros_like(values).scatter(-1, indices, values)
+
     def join(self, values: Sequence[Tensor]) -> Tensor:
         """Put tensors after one another."""
         return torch.cat(list(values))

@@ -141,7 +141,8 @@ class TrainingLists:
 
     def ranks(self) -> Array:
         """Return the rank of each item, from 1; equal scores in the order given."""
-        return self.ops.floats(self.ops.descending(-self.order()) + 1, self.scores)
+        places = self.ops.counting(self.width, self.scores)
+        return self.ops.put(self.ops.everywhere(self.scores) * places, self.order())
 
     def missed(self, dcg: Array) -> Array:
         """Return 1 − DCG/ideal if normalised, 0 for lists without gain; else −DCG."""

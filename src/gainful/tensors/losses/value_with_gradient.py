@@ -459,7 +459,7 @@ def _by_code_and_score(codes: Tensor | None, scores: Tensor) -> Tensor:
     None stands for one code of all.
     """
     width = scores.shape[-1]
-    if scores.dtype != torch.float32 or width > 1 << _PLACE_BITS:
+    if codes is None or scores.dtype != torch.float32 or width > 1 << _PLACE_BITS:
         order = scores.argsort(dim=-1, descending=True, stable=True)
         if codes is None:
             return order.flip(-1)
@@ -471,8 +471,7 @@ def _by_code_and_score(codes: Tensor | None, scores: Tensor) -> Tensor:
     rising = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     last = (1 << _PLACE_BITS) - 1
     places = torch.arange(last, last - width, -1, device=scores.device)
-    wide = rising.long() if codes is None else (codes << _SCORE_BITS) + rising
-    keys = wide.bitwise_left_shift_(_PLACE_BITS).add_(places)
+    keys = ((codes << _SCORE_BITS) + rising).bitwise_left_shift_(_PLACE_BITS).add_(places)
     keys = keys.sort(-1).values
     return keys.bitwise_and_(last).neg_().add_(last)
 
