@@ -65,6 +65,10 @@ def a_function(*_, **__):
     return 1.0
 
 
+def a_model(prompt):
+    return "1"
+
+
 def a_tensor(values):
     import torch  # here because others take from this file what needs none of it
 
@@ -212,6 +216,13 @@ def functions() -> Iterator[tuple[str, Call]]:
         "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3)}),
         "agreement": Call(gf.agreement, {"grades": [JUDGMENTS, JUDGMENTS], "resamples": 9}),
         "choices": Call(gf.measures.choices, {}),
+        "collect_grades": Call(
+            gf.collect_grades,
+            {
+                "pairs": {"q1": ["a", "b"]}, "model": a_model, "queries": {"q1": "a question"},
+                "docs": {"a": "a text", "b": ("a title", "another")}, "grades": {0: "off", 1: "on"},
+            },
+        ),
         "compare": Call(
             gf.compare, {"judgments": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"], **TESTED}
         ),
@@ -332,7 +343,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
-    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
+    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
     "MeasureCheck", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "Scores", "Slice", "SubtopicScores", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
@@ -416,6 +427,12 @@ def results() -> dict[str, Any]:
         "Bounds": bounds,
         "Chance": gf.judging.random_order(JUDGMENTS, RUN),
         "Choice": gf.measures.choices()[0],
+        "CollectedGrades": gf.collect_grades(
+            {"q1": ["a", "b"]},
+            lambda prompt: "1" if "apple" in prompt else "hm",
+            queries={"q1": "fruit"},
+            docs={"a": "apple", "b": "brick"},
+        ),
         "Comparison": compared,
         "Coverage": scores.coverage,
         "Curve": gf.curve(JUDGMENTS, RUN, upto=3),
@@ -473,7 +490,7 @@ PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
 # Of subtopics and recommendations, some things are refused whatever is given.
 ELSEWHERE = {
-    "Fused.get", "Measure.having", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured",
+    "CollectedGrades.get", "Fused.get", "Measure.having", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured",
     "SubtopicScores.warn_of_ties", "RecommendationMeasure.having", "RecommendationScores.remeasured",
     "RecommendationScores.warn_of_ties",
 }  # fmt: skip
@@ -489,6 +506,7 @@ def methods() -> Iterator[tuple[str, Call]]:
         "Bounds": {"measure": "nDCG@2"},
         "Comparison": {"fail_if": ["Δ nDCG@2 < -0.9"]},
         "Dialect": {"measures": [gf.measure("nDCG")]},
+        "CollectedGrades": {"path": "grades.qrels", "format": None},
         "Pool": {"path": "pool.qrels", "format": None},
         "SubtopicScores": {"measure": "alpha_nDCG@20", "runs": {"one": scores}},
         "RecommendationScores": {"measure": "ILD@2", "runs": {"one": scores}},
@@ -512,7 +530,10 @@ def methods() -> Iterator[tuple[str, Call]]:
         for method, _ in inspect.getmembers(type(result), callable):
             if method in PROTOCOL or f"{name}.{method}" in ELSEWHERE:
                 continue
-            if isinstance(result, dict | gf.results.Fused) and method in OF_DICTS:
+            if (
+                isinstance(result, dict | gf.results.Fused | gf.results.CollectedGrades)
+                and method in OF_DICTS
+            ):
                 continue
             if isinstance(getattr(type(result), method), type) or (
                 method.startswith("_")

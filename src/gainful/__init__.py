@@ -21,6 +21,7 @@ _NAMES = {
         "": "compat, comparison, errors, explanation, fusion, inputs, judging, measures, "
         "recommending, results, statistics, subtopics, writing",
         "assessors.agreement": "agreement",
+        "assessors.collecting": "collect_grades",
         "comparison.assert_not_worse": "assert_not_worse",
         "comparison.compare": "compare",
         "evaluation.check_measure": "check_measure",
@@ -92,6 +93,7 @@ _NAMES = {
     },
     "gainful.results": {
         "assessors.agreement": "Agreement",
+        "assessors.collected_grades": "CollectedGrades",
         "comparison.comparison": "Comparison",
         "comparison.differences": "Difference",
         "comparison.gate": "Gate",

@@ -14,6 +14,7 @@ from gainful import statistics
 from gainful import subtopics
 from gainful import writing
 from gainful.assessors.agreement import agreement
+from gainful.assessors.collecting import collect_grades
 from gainful.comparison.assert_not_worse import assert_not_worse
 from gainful.comparison.compare import compare
 from gainful.evaluation.check_measure import check_measure
@@ -69,6 +70,7 @@ __all__ = [
     "cg",
     "check",
     "check_measure",
+    "collect_grades",
     "compare",
     "comparison",
     "compat",

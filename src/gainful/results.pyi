@@ -1,6 +1,7 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
 from gainful.assessors.agreement import Agreement
+from gainful.assessors.collected_grades import CollectedGrades
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import Difference
 from gainful.comparison.gate import Gate
@@ -41,6 +42,7 @@ __all__ = [
     "Bound",
     "Bounds",
     "Chance",
+    "CollectedGrades",
     "Comparison",
     "Coverage",
     "Curve",

@@ -150,6 +150,7 @@ def test_every_command_is_among_these(project):
         "trec_eval",
         "fuse",
         "agreement",
+        "collect",
         "recommend",
     }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))

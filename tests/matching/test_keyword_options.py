@@ -24,6 +24,7 @@ SAMPLES = {
     query: {doc: (1 + (doc > "b"), grade) for doc, grade in docs.items()}
     for query, docs in JUDGMENTS.items()
 }
+JUDGMENTS_TEXTS = {query: f"text of {query}" for query in JUDGMENTS}
 SUBTOPICS = {"q0": {"t1": {"a": 1}, "t2": {"c": 1}}, "q1": {"t1": {"d": 1}}}
 
 # Every function that reads, with what it takes besides; what it returns, as numbers or rows.
@@ -63,6 +64,15 @@ WITHOUT_DIALECT = {
 READING = {
     "agreement": lambda **o: gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9, **o)["raw"],
     "check": lambda **o: gf.check(JUDGMENTS, RUNS, **o).summary,
+    "collect_grades": lambda **o: dict(
+        gf.collect_grades(
+            JUDGMENTS,
+            lambda _: "1",
+            queries=JUDGMENTS_TEXTS,
+            docs={doc: doc for doc in "abcd"},
+            **o,
+        )
+    ),
     "evaluate_recommendations": lambda **o: (
         gf.recommending.evaluate_recommendations(ONE, "Novelty@2", history=TWO, **o).means
     ),
@@ -77,6 +87,7 @@ READING = {
     "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
 }
+WITH_A_LINE = ("collect_grades",)  # whose progress says more than a share
 SEVERAL_RUNS = ("bounds_of_runs", "compare", "evaluate_runs", "next_to_judge", "pool", "pool_bias", "report")  # fmt: skip
 
 
@@ -301,6 +312,9 @@ def test_progress_is_told_from_files(name, as_files, monkeypatch, tmp_path):
         shares = [share for share, _ in told]
         assert shares == sorted(shares)
         assert told[-1][0] == pytest.approx(1.0)
+    elif name in WITH_A_LINE:
+        assert {len(what) for what in told} == {2}
+        assert told[-1][0] == 1.0
     else:
         assert told[-1] == (1.0,)
     with pytest.raises(gf.errors.InputError, match="progress: expected a function"):

@@ -18,12 +18,12 @@ pytestmark = pytest.mark.public_api
 # What is typed daily stands at the top; the rest is one step down.
 TOP = [
     "Engine", "Measure", "Policy", "Spark", "agreement", "ap", "assert_not_worse", "bounds", "catalogue", "cg",
-    "check", "check_measure", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
+    "check", "check_measure", "collect_grades", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
     "evaluate_runs", "explain", "fuse", "idcg", "loss", "measure", "ndcg", "pool", "power", "precision",
     "read_baseline", "recall", "report", "rr", "save_baseline", "use", "which", "why", "write_judgments",
     "write_run",
 ]  # fmt: skip
-MOST_AT_THE_TOP = 40
+MOST_AT_THE_TOP = 44
 BELOW = {
     "comparison": ["compare_scores", "comparison_choices"],
     "errors": [
@@ -43,7 +43,7 @@ BELOW = {
         "recommendation_catalogue", "recommendation_family",
     ],
     "results": [
-        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Chance", "Comparison", "Coverage", "Curve",
+        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
         "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
         "MeasureCheck", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "Scores", "Slice",
         "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",
@@ -77,6 +77,7 @@ BY_PLACE = {
     "bounds": ["judgments", "run", "measures"],
     "curve": ["judgments", "run", "measure"],
     "agreement": ["grades"],
+    "collect_grades": ["pairs", "model"],
     "evaluate_subtopics": ["judgments", "run", "measures"],
     "evaluate_recommendations": ["run", "measures"],
     "evaluate_recommendation_runs": ["runs", "measures"],

@@ -1,4 +1,4 @@
-"""Several assessors: how far they agree, and who leans high or low.
+"""Several assessors, models among them: how far they agree, who leans high or low, and what a model says.
 
-`gainful.agreement` is used daily.
+`gainful.agreement` and `gainful.collect_grades` are used daily.
 """

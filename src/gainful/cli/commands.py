@@ -17,6 +17,7 @@ _COMMANDS = {
     "check": "Look for what is wrong in judgments and runs.",
     "pool": "Say which documents to judge, and which first.",
     "agreement": "Say how far several assessors agree.",
+    "collect": "Have a model grade documents.",
     "fuse": "Make one run of several.",
     "recommend": "Measure recommendations beyond relevance: coverage, novelty, diversity.",
     "power": "Say how many queries a comparison needs.",

@@ -165,14 +165,18 @@ def _use(context: click.Context, _: click.Parameter, places: tuple[str, ...]) ->
 
 def use_definitions(places: Iterable[str], project: object) -> None:
     """Give what is one's own its names; modules may lie here, or beside the project's file."""
-    if not places:
-        return
+    if places:
+        with modules_from(folders_of(project)):
+            gf.use(*places)
+
+
+def folders_of(project: object) -> list[str]:
+    """Return where modules may lie: here, or beside the project's file."""
     folders = [str(Path.cwd())]
     file = getattr(project, "file", None)  # None for commands that read no project's file
     if file is not None:
         folders.append(str(Path(file.resolved(".")).resolve()))
-    with modules_from(folders):
-        gf.use(*places)
+    return folders
 
 
 @contextmanager

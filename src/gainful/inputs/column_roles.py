@@ -236,7 +236,7 @@ def _only_other(names: Sequence[str], roles: Roles, places: Mapping[str, int], w
     return others[0]
 
 
-def _texts(role: str, longest: int) -> Roles:
+def _texts(role: str, longest: int | None) -> Roles:
     sure = [alias for alias in ALIASES[role] if _SURE in alias]
     # The surest first: `query` and `doc` may also be the text.
     ids = ("_id", *sure, "id", *(alias for alias in ALIASES[role] if alias not in sure))
@@ -268,6 +268,25 @@ QUERIES = Roles(
 """One row for each query: slices, and scores that come from elsewhere."""
 QUERY_TEXTS = _texts("query", longest=1201)
 DOC_TEXTS = _texts("doc", longest=801)
+WHOLE_QUERY_TEXTS = _texts("query", longest=None)
+WHOLE_DOC_TEXTS = _texts("doc", longest=None)
+"""Texts that are more than looked at: a model reads them."""
+PAIRS = Roles(
+    contents="queries and documents",
+    least="at least one query and document",
+    shape="{query: [doc, …]}",
+    keys=(Role("query", ALIASES["query"]), Role("doc", ALIASES["doc"])),
+    others=True,
+    keys_alone=True,
+    unnamed={
+        2: ("query", "doc"),
+        4: ("query", "iteration", "doc", "grade"),
+        6: ("query", "iteration", "doc", "rank", "score", "tag"),
+    },
+    white_space=True,
+    repeats="yes",
+)
+"""Documents of queries, with whatever stands beside them: pools, judgments, lists to grade."""
 CHUNKS = Roles(
     contents="a chunk and its document on each line",
     least="at least one chunk",

@@ -475,7 +475,8 @@ def _has_fields(head: Head, reading: Reading) -> bool:
 
 def _fields(head: Head, reading: Reading) -> Iterator[TableRow]:
     roles = reading.roles
-    (names,) = roles.unnamed.values()
+    # Where none fits, the first says what is expected.
+    names = roles.unnamed.get(len(head.fields)) or next(iter(roles.unnamed.values()))
     header = find_header(names, roles, reading.asked, head.where)
     for line, fields in _split(head):
         if len(fields) != len(names):
@@ -501,7 +502,8 @@ def _split(head: Head) -> Iterator[tuple[int, list[str]]]:
 
 def _is_trec_eval(head: Head, reading: Reading) -> bool:
     """Return whether the first line is `measure query value`: a word, an id, a number."""
-    if not reading.roles.others or reading.asked or len(head.fields) != len(_TREC_EVAL):
+    scores = reading.roles.others and not reading.roles.white_space
+    if not scores or reading.asked or len(head.fields) != len(_TREC_EVAL):
         return False
     measure, query, value = head.fields
     if number_in(measure) is not None:

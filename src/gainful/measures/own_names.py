@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
-from gainful.errors import MeasureError
+from gainful.errors import GainfulError, MeasureError
 from gainful.message_texts import shortened, shown
 
 MADE = "a measure, a discount or a gain that gainful.define made"
@@ -100,16 +100,27 @@ def refuse_name(name: object, example: str) -> str:
     return name
 
 
-def at_place(place: object, where: str) -> Any:
-    """Return what stands at a place, `package.module:name`."""
-    expected = f"the place of {MADE.partition(' that')[0]}, such as 'package.module:name'"
+def at_place(
+    place: object,
+    where: str,
+    expected: str = f"the place of {MADE.partition(' that')[0]}, such as 'package.module:name'",
+    error: type[GainfulError] = MeasureError,
+) -> Any:
+    """Return what stands at a place, `package.module:name`.
+
+    Args:
+        place: of a definition, or of anything else that a module has.
+        where: what messages call it.
+        expected: what it should be, in a message.
+        error: what is raised where nothing stands there.
+    """
     module, colon, name = place.partition(":") if isinstance(place, str) else ("", "", "")
     if not (colon and module and name):
-        raise MeasureError(where, expected, shown(place))
+        raise error(where, expected, shown(place))
     if "/" in module or module.endswith(".py"):
         stem = module.rpartition("/")[2].removesuffix(".py")
         hint = f"Write '{stem}:{name}'; modules lie in this folder, or beside the project's file."
-        raise MeasureError(where, expected, shown(place), hint)
+        raise error(where, expected, shown(place), hint)
     try:
         found: Any = import_module(module)
     except Exception as problem:  # whatever a module raises
@@ -118,9 +129,9 @@ def at_place(place: object, where: str) -> Any:
             if isinstance(problem, ImportError)
             else f"{type(problem).__name__}: {problem}"
         )
-        raise MeasureError(where, "a module that can be imported", shortened(said)) from problem
+        raise error(where, "a module that can be imported", shortened(said)) from problem
     for part in name.split("."):
         if not hasattr(found, part):
-            raise MeasureError(where, f"a name in {module}", shown(part))
+            raise error(where, f"a name in {module}", shown(part))
         found = getattr(found, part)
     return found
