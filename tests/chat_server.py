@@ -20,6 +20,7 @@ class Answer:
         body: bytes, or a value that is sent as JSON.
         slow: seconds before it answers.
         drop: whether the connection is closed instead: at once, or in the midst of the body.
+        drip: seconds between one byte and the next.
         finish: why the model stopped.
     """
 
@@ -29,6 +30,7 @@ class Answer:
     body: object = None
     slow: float = 0.0
     drop: str = ""
+    drip: float = 0.0
     finish: str = "stop"
 
     def content(self):
@@ -110,6 +112,11 @@ class _Handler(BaseHTTPRequestHandler):
         if answer.drop:
             self.wfile.write(content[: len(content) // 2])
             self._hang_up()
+            return
+        if answer.drip:
+            for byte in content:
+                self.wfile.write(bytes([byte]))
+                time.sleep(answer.drip)
             return
         self.wfile.write(content)
 

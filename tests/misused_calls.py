@@ -219,8 +219,8 @@ def functions() -> Iterator[tuple[str, Call]]:
         "collect_grades": Call(
             gf.collect_grades,
             {
-                "pairs": {"q1": ["a", "b"]}, "model": a_model, "queries": {"q1": "a question"},
-                "docs": {"a": "a text", "b": ("a title", "another")}, "grades": {0: "off", 1: "on"},
+                "pairs": {"q1": ["a"]}, "model": a_model, "queries": {"q1": "a question"},
+                "docs": {"a": ("a title", "a text")}, "grades": {0: "off", 1: "on"},
             },
         ),
         "compare": Call(

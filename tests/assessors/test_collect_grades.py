@@ -1,9 +1,11 @@
 """`collect_grades`: what is asked, how answers are read, and that nothing is asked twice or lost."""
 
+import _thread
 import json
-import multiprocessing
 import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -599,32 +601,44 @@ def test_a_nameless_function_needs_a_name_for_the_cache(tmp_path):
     assert collect(lambda _: "1", name="mine").model == "mine"
 
 
-def fill(cache, first):
-    """Collect in another process."""
-    model = lambda prompt: f"{'x' * 5000}\ngrade: {number_in(prompt) % 4}"  # noqa: E731
-    pairs = {"q1": [f"d{number}" for number in range(first, first + 30)]}
-    gf.collect_grades(
-        pairs, model, queries=QUERIES, docs=DOCS, cache=cache, name="m", concurrency=4
-    )
+FILL = """
+import sys
+import gainful as gf
+cache, first = sys.argv[1], int(sys.argv[2])
+docs = {f"d{number}": f"text number {number}." for number in range(40)}
+def model(prompt):
+    number = int(prompt.split("text number ")[1].split(".")[0])
+    return "x" * 5000 + f"\\ngrade: {number % 4}"
+pairs = {"q1": [*docs][first : first + 30]}
+queries = {"q1": "how to bake bread"}
+gf.collect_grades(pairs, model, queries=queries, docs=docs, cache=cache, name="m", concurrency=4)
+"""
 
 
 def test_threads_and_processes_share_a_cache(tmp_path):
     cache = tmp_path / "answers"
-    threads = [threading.Thread(target=fill, args=(cache, first)) for first in (0, 5)]
-    context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=fill, args=(cache, first)) for first in (0, 10)]
-    for each in (*processes, *threads):
-        each.start()
-    for each in (*processes, *threads):
-        each.join()
-    lines = cache.read_text().splitlines()
+    command = [sys.executable, "-c", FILL, str(cache)]
+    processes = [subprocess.Popen([*command, str(first)]) for first in (0, 10)]
+    assert [each.wait(60) for each in processes] == [0, 0]
+    lines = [json.loads(line) for line in cache.read_text().splitlines() if line]
     assert len(lines) >= 40
-    assert all(
-        json.loads(line)["answer"].endswith(f"{int(json.loads(line)['docs'][0][1:]) % 4}")
-        for line in lines
-    )
+    for line in lines:
+        assert line["answer"] == f"{'x' * 5000}\ngrade: {int(line['docs'][0][1:]) % 4}"
     found = collect(lambda _: 1 / 0, many(40), cache=cache, name="m")
     assert found["q1"] == {f"d{number}": number % 4 for number in range(40)}
+    threads = [
+        threading.Thread(
+            target=collect,
+            args=(lambda _: f"{'y' * 9000}\n1", many(40)),
+            kwargs={"cache": cache, "name": "n"},
+        )
+        for _ in range(4)
+    ]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert all(json.loads(line) for line in cache.read_text().splitlines() if line)
 
 
 def test_a_dry_run_asks_nothing_and_leaves_nothing(tmp_path):
@@ -862,6 +876,60 @@ def test_an_answer_that_takes_too_long_is_given_up(clock):
         assert clock.waits == [1.0] * 2
     with serving(slow) as server, pytest.raises(GainfulError, match=r"no answer within 0\.1 s"):
         ask(server, many(3), timeout=0.1, retries=0, concurrency=3)
+
+
+def test_a_byte_now_and_then_is_no_answer(clock):
+    with (
+        serving(Answer("1", drip=0.03)) as server,
+        pytest.raises(GainfulError, match="no answer within"),
+    ):
+        ask(server, many(3), timeout=0.15, retries=0, concurrency=3)
+
+
+def test_a_connection_that_is_not_secure_is_told_at_once(clock):
+    with (
+        serving("1") as server,
+        pytest.raises(GainfulError, match=r"found no connection \(.*SSL") as problem,
+    ):
+        collect("m", endpoint=server.url.replace("http:", "https:"))
+    assert "\n" not in str(problem.value)
+    assert clock.waits == []
+
+
+def test_who_interrupts_does_not_wait_for_what_is_on_its_way(tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "_GRACE", 0.05)
+    cache, release, before = tmp_path / "answers", threading.Event(), threading.active_count()
+
+    def answer(prompt, _):
+        if number_in(prompt) > 3:
+            release.wait(10)
+        return Answer("1")
+
+    with serving(answer) as server:
+        timer = threading.Timer(0.5, _thread.interrupt_main)
+        timer.start()
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            ask(server, many(9), cache=cache, concurrency=3)
+        assert time.monotonic() - start < 5
+        timer.join()
+        assert len(cache.read_text().splitlines()) == 4
+        release.set()
+        assert ask(server, many(9), cache=cache).cached == 4
+    end = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < end:
+        time.sleep(0.01)  # until the last of them has seen that nobody waits for it
+    assert threading.active_count() <= before
+    assert len(cache.read_text().splitlines()) == 9
+
+
+def test_a_wait_ends_with_the_work():
+    stop = threading.Event()
+    stop.set()
+    start = time.monotonic()
+    asking.Clock().sleep(60, stop)
+    assert time.monotonic() - start < 1
+    assert 0 <= asking.Clock().random() <= 1
 
 
 def test_wrong_answers_of_a_server_are_not_judged():
@@ -1109,11 +1177,12 @@ def test_the_command_asks_an_endpoint(folder, cli, monkeypatch):
             Path("model.csv").read_text()
             == "query,doc,assessor,grade\nq1,d0,llama,2\nq1,d1,llama,2\nq2,d1,llama,2\n"
         )
-        assert done.stderr.splitlines() == [
-            "not judged: query q2, document d3, no grade at its end: 'hm'",
-            "llama: 3 of 4 documents graded, 1 with an answer that cannot be read; "
-            + "4 calls, 0 cached; 400 tokens in, 28 out; cost 0.0005",
-        ]
+        told, counts = done.stderr.splitlines()
+        assert told == "not judged: query q2, document d3, no grade at its end: 'hm'"
+        assert counts == (
+            "llama: 3 of 4 documents graded, 1 with an answer that cannot be read; 4 calls, 0 cached; "
+            "400 tokens in, 28 out; cost 0.0005"
+        )
         assert (server.requests[0]["temperature"], server.requests[0]["user"]) == (0, "me")
         assert len(Path("model.csv.answers.jsonl").read_text().splitlines()) == 4
         done = cli("collect", "pool.qrels", *TEXTS, *given, "-o", "model.csv")
@@ -1168,6 +1237,20 @@ def test_the_command_calls_a_function(folder, cli):
         "collect", "run.csv", *TEXTS, "--call", "own_grader:grade", "--depth", 1, "-f", "trec"
     )
     assert done.stdout == "q1 0 d1 1\n"
+
+
+def test_an_interrupted_command_keeps_its_answers(folder, cli):
+    Path("ended_grader.py").write_text(
+        "seen = []\ndef grade(prompt):\n    seen.append(prompt)\n    if len(seen) == 3:\n"
+        "        raise KeyboardInterrupt\n    return '1'\n"
+    )
+    call = ("collect", "pool.qrels", *TEXTS, "--call", "ended_grader:grade", "-o", "model.qrels")
+    assert cli(*call)[:2] == (130, "")
+    assert not Path("model.qrels").exists()
+    assert len(Path("model.qrels.answers.jsonl").read_text().splitlines()) == 2
+    done = cli(*call)
+    assert done.returncode == 0
+    assert done.stderr.endswith("grade: 4 of 4 documents graded; 2 calls, 2 cached\n")
 
 
 def test_a_dry_run_of_the_command(folder, cli):

@@ -22,7 +22,7 @@ def key_of(asked: Sequence[object], prompt: str) -> str:
     """Return the key of an answer: a hash of who was asked, and of the prompt.
 
     >>> key_of(["https://host/v1", "a model", {}], "a prompt")[:8]
-    '0f8a9446'
+    'd14b6a26'
     """
     text = json.dumps([*asked, prompt], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -13,7 +13,8 @@ _END = b"\n"
 class AppendedLines:
     """Lines of bytes in a file, to which threads and other processes may add at the same time.
 
-    Each line is written at once. What a process that was killed left of a line stays alone on it.
+    Each line is written at once. What a process that was killed left of a line stays alone on it. Who sees a
+    line that another process is about to write takes it for such a one: then a blank line follows.
 
     >>> import pathlib, tempfile
     >>> with AppendedLines(pathlib.Path(tempfile.mkdtemp(), "lines")) as lines:
