@@ -620,7 +620,7 @@ def test_threads_and_processes_share_a_cache(tmp_path):
     command = [sys.executable, "-c", FILL, str(cache)]
     processes = [subprocess.Popen([*command, str(first)]) for first in (0, 10)]
     assert [each.wait(60) for each in processes] == [0, 0]
-    lines = [json.loads(line) for line in cache.read_text().splitlines() if line]
+    lines = [json.loads(line) for line in cache.read_text().splitlines()]
     assert len(lines) >= 40
     for line in lines:
         assert line["answer"] == f"{'x' * 5000}\ngrade: {int(line['docs'][0][1:]) % 4}"
@@ -638,7 +638,7 @@ def test_threads_and_processes_share_a_cache(tmp_path):
         each.start()
     for each in threads:
         each.join()
-    assert all(json.loads(line) for line in cache.read_text().splitlines() if line)
+    assert all(json.loads(line) for line in cache.read_text().splitlines())
 
 
 def test_a_dry_run_asks_nothing_and_leaves_nothing(tmp_path):

@@ -153,7 +153,7 @@ _PASSED = (
     nargs=2,
     type=float,
     metavar="IN OUT",
-    help="Of a million tokens in and out, for the cost.",
+    help="The prices of a million tokens in and out, for the cost.",
 )
 @click.option(
     "--cache",
@@ -161,7 +161,9 @@ _PASSED = (
     help="Keep every answer here as it comes, and ask only what is missing.  [default: OUTPUT"
     f"{_CACHE}, where there is an --output]",
 )
-@click.option("--name", metavar="NAME", help="Of the model as assessor.  [default: its own]")
+@click.option(
+    "--name", metavar="NAME", help="The name of the model as assessor.  [default: its own]"
+)
 @click.option(
     "--dry-run",
     is_flag=True,

@@ -1,8 +1,10 @@
 """A file that grows by a line at a time: what is in it stays, whenever the process ends."""
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from gainful.errors import InputError
 from gainful.writing.atomic_files import name_of
@@ -10,11 +12,28 @@ from gainful.writing.atomic_files import name_of
 _END = b"\n"
 
 
+@contextmanager
+def _alone(number: int | None) -> Iterator[None]:
+    """Keep others from a file for a moment, where the system can; else a line is written at once all the same."""
+    if sys.platform == "win32" or number is None:
+        yield
+        return
+    import fcntl
+
+    with suppress(OSError):  # of a file system that knows no locks
+        fcntl.flock(number, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            fcntl.flock(number, fcntl.LOCK_UN)
+
+
 class AppendedLines:
     """Lines of bytes in a file, to which threads and other processes may add at the same time.
 
-    Each line is written at once. What a process that was killed left of a line stays alone on it. Who sees a
-    line that another process is about to write takes it for such a one: then a blank line follows.
+    Each line is written at once, while nobody else writes or reads. What a process that was killed left of a line stays
+    alone on it.
 
     >>> import pathlib, tempfile
     >>> with AppendedLines(pathlib.Path(tempfile.mkdtemp(), "lines")) as lines:
@@ -38,7 +57,7 @@ class AppendedLines:
 
     def __iter__(self) -> Iterator[bytes]:
         """Go through the lines that are there, without their ends; blank ones are left out."""
-        with open(self.name, "rb") as file:  # noqa: PTH123 - a path may be what Path refuses
+        with _alone(self._number), open(self.name, "rb") as file:  # noqa: PTH123 - as Path refuses some
             yield from (line.rstrip(_END) for line in file if line.strip())
 
     def add(self, line: bytes) -> None:
@@ -46,10 +65,11 @@ class AppendedLines:
         with self._lock:
             if self._number is None:
                 return
-            content = (b"" if self._ends_a_line(self._number) else _END) + line + _END
             try:
-                while content:
-                    content = content[os.write(self._number, content) :]
+                with _alone(self._number):
+                    content = (b"" if self._ends_a_line(self._number) else _END) + line + _END
+                    while content:
+                        content = content[os.write(self._number, content) :]
             except OSError as problem:
                 expected = "a file that can be written"
                 raise InputError(self.name, expected, str(problem.strerror)) from None
