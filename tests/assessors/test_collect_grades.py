@@ -314,7 +314,10 @@ def test_a_run_needs_a_depth(tmp_path):
             "q2": ["d3"],
         }
     for given in (tmp_path / "a.run", tmp_path / "a.csv", gf.fuse([run, run])):
-        with pytest.raises(InputError, match=r"pairs: expected a depth for a run.*depth=10\.$"):
+        with pytest.raises(
+            InputError,
+            match=r"pairs: expected a depth for a run.*depth=10, on the command line --depth 10\.$",
+        ):
             collect(lambda _: "1", given)
     with pytest.raises(InputError, match="depth: expected a whole number from 1"):
         collect(lambda _: "1", run, depth=0)
@@ -794,7 +797,7 @@ def test_a_server_that_asks_to_wait_for_hours_is_not_waited_for(clock):
     [
         (
             401,
-            r"found 401 Unauthorized: bad key\. Name the environment variable that holds the key: key_variable=…\.$",
+            r"found 401 Unauthorized: bad key\. Name the environment variable that holds the key: key_variable=…, on the command line --key-variable …\.$",
         ),
         (403, "found 403 Forbidden: bad key"),
         (
@@ -1177,7 +1180,8 @@ def test_the_command_asks_an_endpoint(folder, cli, monkeypatch):
             Path("model.csv").read_text()
             == "query,doc,assessor,grade\nq1,d0,llama,2\nq1,d1,llama,2\nq2,d1,llama,2\n"
         )
-        told, counts = done.stderr.splitlines()
+        told, counts, kept = done.stderr.splitlines()
+        assert kept == "the answers are in model.csv.answers.jsonl"
         assert told == "not judged: query q2, document d3, no grade at its end: 'hm'"
         assert counts == (
             "llama: 3 of 4 documents graded, 1 with an answer that cannot be read; 4 calls, 0 cached; "
@@ -1250,7 +1254,10 @@ def test_an_interrupted_command_keeps_its_answers(folder, cli):
     assert len(Path("model.qrels.answers.jsonl").read_text().splitlines()) == 2
     done = cli(*call)
     assert done.returncode == 0
-    assert done.stderr.endswith("grade: 4 of 4 documents graded; 2 calls, 2 cached\n")
+    assert done.stderr.splitlines() == [
+        "grade: 4 of 4 documents graded; 2 calls, 2 cached",
+        "the answers are in model.qrels.answers.jsonl",
+    ]
 
 
 def test_a_dry_run_of_the_command(folder, cli):

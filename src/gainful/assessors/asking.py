@@ -4,7 +4,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -154,6 +154,7 @@ class Tally:
 
 
 Outcome = Reply | UnansweredError
+Tell = Callable[[Mapping[int, Outcome]], None]
 
 
 class Asking:
@@ -191,8 +192,8 @@ class Asking:
         self._has_answered, self._failures = has_answers, 0
         self._end: UnansweredError | None = None
 
-    def run(self, prompts: dict[int, str], tell: Callable[[], None]) -> None:
-        """Ask prompts, each with its place; call `tell` now and then, in this thread.
+    def run(self, prompts: dict[int, str], tell: Tell) -> None:
+        """Ask prompts, each with its place; call `tell` with what came, and now and then with nothing, in this thread.
 
         Raises:
             GainfulError: where going on has no use.
@@ -207,8 +208,9 @@ class Asking:
             if workers <= 1:
                 for task in tasks:
                     if self._end is None:
-                        self._take(self._ask(task))
-                        tell()
+                        found = self._ask(task)
+                        self._take(found)
+                        tell(found)
             else:
                 self._in_threads(tasks, workers, tell)
         finally:
@@ -219,9 +221,7 @@ class Asking:
                 self._model.name, "an answer", self._end.why, self._end.remedy
             ) from self._end.__cause__
 
-    def _in_threads(
-        self, tasks: Sequence[dict[int, str]], workers: int, tell: Callable[[], None]
-    ) -> None:
+    def _in_threads(self, tasks: Sequence[dict[int, str]], workers: int, tell: Tell) -> None:
         todo: queue.SimpleQueue[dict[int, str]] = queue.SimpleQueue()
         come: queue.SimpleQueue[dict[int, Outcome] | BaseException] = queue.SimpleQueue()
         for task in tasks:
@@ -253,19 +253,19 @@ class Asking:
         self,
         come: "queue.SimpleQueue[dict[int, Outcome] | BaseException]",
         left: int,
-        tell: Callable[[], None],
+        tell: Tell,
     ) -> None:
         while left and self._end is None:
             try:
                 found = come.get(timeout=_LOOK)
             except queue.Empty:
-                tell()
+                tell({})
                 continue
             if isinstance(found, BaseException):
                 raise found
             self._take(found)
             left -= 1
-            tell()
+            tell(found)
 
     def _take(self, found: dict[int, Outcome]) -> None:
         """Note what came of a call, and whether to go on."""

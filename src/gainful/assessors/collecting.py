@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from gainful import arguments
 from gainful.assessors.answer_cache import AnswerCache, key_of
 from gainful.assessors.answer_reading import Reading, read_answer, read_answers
-from gainful.assessors.asking import Asking, FunctionModel, Manner, Model
+from gainful.assessors.asking import Asking, FunctionModel, Manner, Model, Outcome
 from gainful.assessors.collected_grades import CollectedGrades, CollectedItem
 from gainful.assessors.model_endpoint import Endpoint, Reply, read_key, read_parameters
 from gainful.assessors.pairs_and_texts import Pairs, Texts, read_pairs, read_texts
@@ -317,7 +317,7 @@ class _Work:
             has_answers=bool(known),
         )
         tell = _Told(progress, self, asking, known, todo)
-        tell()
+        tell({})
         if not dry:
             try:
                 asking.run(todo, tell)
@@ -347,7 +347,7 @@ class _Work:
     def _is_read(self, place: int, reply: Reply) -> bool:
         return all(reading.grade is not None for reading in self._readings(place, reply))
 
-    def items_of(self, place: int, outcome: Reply | Exception | None) -> list[CollectedItem]:
+    def items_of(self, place: int, outcome: Outcome | None) -> list[CollectedItem]:
         """Return what came of a prompt for each of its documents."""
         prompt = self._prompts[place]
         if outcome is None:
@@ -422,23 +422,18 @@ class _Told:
         self._progress, self._work, self._asking = progress, work, asking
         self._cached, self._todo = len(known), len(todo)
         self._start = time.monotonic()
-        self._seen: set[int] = set()
-        self._unread = self._failed = 0
+        self._done = self._unread = self._failed = 0
 
-    def __call__(self) -> None:
-        """Tell it, if anybody wants to know."""
+    def __call__(self, found: Mapping[int, Outcome]) -> None:
+        """Tell it, if anybody wants to know, with what came now."""
         if self._progress is None:
             return
-        for place in [*self._asking.outcomes]:
-            if place not in self._seen:
-                self._seen.add(place)
-                states = {
-                    item.state for item in self._work.items_of(place, self._asking.outcomes[place])
-                }
-                self._unread += "unread" in states
-                self._failed += "failed" in states
-        done = len(self._seen)
-        self._progress(done / self._todo if self._todo else 1.0, self._line(done))
+        for place, outcome in found.items():
+            states = {item.state for item in self._work.items_of(place, outcome)}
+            self._done += 1
+            self._unread += "unread" in states
+            self._failed += "failed" in states
+        self._progress(self._done / self._todo if self._todo else 1.0, self._line(self._done))
 
     def _line(self, done: int) -> str:
         tally = self._asking.tally

@@ -44,6 +44,7 @@ _LONGEST_SENTENCE = 300
 _URL = re.compile(r"[!-~]+")
 _KEY = re.compile(r"[!-~]+")
 _HIDDEN = "[key]"
+_NAME_THE_KEY = "Name the environment variable that holds the key: key_variable=…, on the command line --key-variable …."
 _STALE = (RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
 
 
@@ -116,7 +117,7 @@ class Endpoint:
             parts, port = urlsplit(""), None
         if parts.username is not None or parts.password is not None:
             # It is not shown, since it holds a password.
-            hint = "Name the environment variable that holds the key: key_variable=…."
+            hint = _NAME_THE_KEY
             raise InputError("endpoint", "an address without a name and a password", "both", hint)
         valid = parts.scheme in ("http", "https") and parts.hostname and _URL.fullmatch(given)
         if not valid or parts.fragment:
@@ -243,11 +244,7 @@ class Endpoint:
         again = status in _TEMPORARY or status >= _SERVER
         remedy = ""
         if status in (401, 403):
-            remedy = (
-                "Name the environment variable that holds the key: key_variable=…."
-                if self._key is None
-                else "Check the key, and what it permits."
-            )
+            remedy = _NAME_THE_KEY if self._key is None else "Check the key, and what it permits."
         elif status == 404:
             remedy = f"Check the address and the name of the model, {shown(self.model)}."
         return UnansweredError(

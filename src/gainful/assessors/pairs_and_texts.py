@@ -29,7 +29,7 @@ _EXPECTED = (
     "a pool, judgments, a table with query and doc, a list of (query, doc), a dict {query: [doc, …]}, or "
     "a run with a depth"
 )
-_OF_A_RUN = "Say how deep it is graded: depth=10."
+_OF_A_RUN = "Say how deep it is graded: depth=10, on the command line --depth 10."
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def read_texts(
                 name,
                 f"a text for each of {counted(len(wanted), 'id')}",
                 f"none for {len(missing):,}: {examples(missing)}",
-                "Add them, or leave these documents not judged: missing_texts='skip'."
+                "Add them, or leave these documents not judged: missing_texts='skip', on the command line --missing-texts skip."
                 if texts
                 else "Check the ids.",
             )

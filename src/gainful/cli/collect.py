@@ -198,6 +198,7 @@ def collect(pairs: str, **options: Any) -> None:
         check_target(output, *read)
     chosen = options["format_"] or told_format(output, _ENDINGS, _FORMATS)
     asked = {name: options[name] for name in _PASSED}
+    cache = _cache_of(options)
     with modules_from(folders_of(click.get_current_context().obj)), progress_bar() as progress:
         found = gf.collect_grades(
             pairs,
@@ -205,7 +206,7 @@ def collect(pairs: str, **options: Any) -> None:
             **asked,
             parameters=_parameters_of(options["parameters"]),
             grades=_grades_of(options["grades"]),
-            cache=_cache_of(options),
+            cache=cache,
             dry=dry,
             progress=progress,
             **given,
@@ -217,6 +218,8 @@ def collect(pairs: str, **options: Any) -> None:
         found.write("-" if output is None else output, format=chosen)
     if chosen not in _NOTED or output is not None:
         _tell(found)
+    if options["cache"] is None and cache is not None:
+        tell(f"the answers are in {cache}")
     if found.failed:
         sys.exit(1)
 
