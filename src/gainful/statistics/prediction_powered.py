@@ -1,0 +1,245 @@
+"""Means of which a few values are known and all are predicted: prediction-powered inference, PPI and PPI++.
+
+The value M of n units, here queries, is known, and a prediction F of it; of N further units F alone. The units were
+drawn at random. With a weight λ of the predictions,
+
+    θ̂ = λ·mean_N(F) + mean_n(M − λ·F),    Var θ̂ = λ²·Var_N(F)/N + Var_n(M − λ·F)/n.
+
+Whatever the predictions are, θ̂ errs to neither side for a λ that is fixed; good ones make it sharp. λ = 0 is the mean of
+the known values, λ = 1 is PPI, and PPI++ takes the λ of the least variance,
+λ* = Cov_n(M, F) / ((1 + n/N)·Var(F)), cut to [0, 1]; Var(F) is that of all n + N.
+
+A. Angelopoulos et al., Prediction-powered inference, Science 382, 2023; A. Angelopoulos, J. Duchi and T. Zrnic, PPI++,
+arXiv:2311.01453, 2023.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gainful.array_types import Floats
+from gainful.statistics.distributions import t_power_reaches, t_quantile, t_two_sided
+
+_SAME = 1e-12  # of the largest value: a spread that rounding alone makes
+
+_Error = Callable[[int], float]
+_Reached = Callable[[int, _Error], bool]
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """What is known of the units of a stratum, or of all, in c columns.
+
+    Attributes:
+        known: (n, c) M, the values.
+        predicted: (n, c) F, the predictions of the same units.
+        further: (N, c) F of the further units; N may be 0.
+    """
+
+    known: Floats
+    predicted: Floats
+    further: Floats
+
+    @property
+    def count(self) -> int:
+        """The number n of units whose values are known."""
+        return len(self.known)
+
+    @property
+    def total(self) -> int:
+        """The number n + N of all units."""
+        return len(self.known) + len(self.further)
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """(c,) Cov(M, F) of the n units, divided by n."""
+        apart = self.known - self.known.mean(axis=0), self.predicted - self.predicted.mean(axis=0)
+        return (apart[0] * apart[1]).mean(axis=0)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """(c,) Var(F) of all n + N units."""
+        return _variance(np.concatenate([self.predicted, self.further]))
+
+    @cached_property
+    def known_spread(self) -> Floats:
+        """(c,) Var(M) of the n units."""
+        return _variance(self.known)
+
+    def best_weight(self) -> Floats:
+        """Return λ* (c,); 0 where there is no further unit."""
+        # (1 + n/N)⁻¹ = N/(n + N)
+        share = len(self.further) / self.total
+        return np.clip(_ratio(self.covariance * share, self.spread), 0.0, 1.0)
+
+    def variance(self, weight: Floats) -> Floats:
+        """Return Var θ̂ (c,)."""
+        rest = _variance(self.known - weight * self.predicted) / self.count
+        if not len(self.further):
+            return rest
+        return weight**2 * _variance(self.further) / len(self.further) + rest
+
+    def planned_variance(self, count: float) -> Floats:
+        """Return the Var θ̂ (c,) to expect of PPI++ if so many of the n + N units were known.
+
+        M is taken as β·F and a rest, both as the n units have them, and Var(F) as all have it.
+        """
+        slope = _ratio(self.covariance, self.predicted.var(axis=0))
+        rest = _variance(self.known - slope * self.predicted)
+        further = self.total - count
+        weight = np.clip(slope * further / self.total, 0.0, 1.0)
+        ahead = weight**2 * self.spread / further if further > 0 else 0.0
+        return ahead + ((slope - weight) ** 2 * self.spread + rest) / count
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    """Return above / below (c,); 0 where below is 0."""
+    found = np.zeros_like(below)
+    np.divide(above, below, out=found, where=below > 0)
+    return found
+
+
+def _variance(values: Floats) -> Floats:
+    """Return the variance (c,) of (n, c) values; 0 where rounding alone makes them differ."""
+    if len(values) < 2:
+        return np.zeros(values.shape[1])
+    found = values.var(axis=0, ddof=1)
+    return np.where(found <= (_SAME * np.abs(values).max(axis=0)) ** 2, 0.0, found)
+
+
+@dataclass(frozen=True, eq=False)
+class Powered:
+    """Estimates of means, each with its variance.
+
+    Attributes:
+        value: (c,) θ̂.
+        variance: (c,) of θ̂.
+        weight: (c,) λ; of several strata the mean of theirs.
+        freedom: (c,) degrees of freedom: n − 1; of several strata, by Welch and Satterthwaite.
+        worth: (c,) n_eff: how many known units, without predictions, would give the same variance; NaN where that is 0.
+    """
+
+    value: Floats
+    variance: Floats
+    weight: Floats
+    freedom: Floats
+    worth: Floats
+
+    def interval(self, column: int, level: float) -> tuple[float, float]:
+        """Return the ends of an interval, by Student's t."""
+        reach = half_width(self.variance[column], self.freedom[column], level)
+        return float(self.value[column]) - reach, float(self.value[column]) + reach
+
+    def p(self, column: int, count: int) -> float:
+        """Return p of the claim that a mean is not 0, by Student's t; without spread, by the n signs."""
+        value, variance = float(self.value[column]), float(self.variance[column])
+        if not variance:
+            return min(1.0, 2 * 0.5**count) if value else 1.0
+        return t_two_sided(value / math.sqrt(variance), float(self.freedom[column]))
+
+    def p_within(self, column: int, margin: float, count: int) -> float:
+        """Return p of the claim that a mean is nearer to 0 than a margin, by two one-sided t tests."""
+        value, variance = float(self.value[column]), float(self.variance[column])
+        if not variance:
+            return 0.5**count if abs(value) < margin else 1.0
+        t = (margin - abs(value)) / math.sqrt(variance)
+        half = t_two_sided(t, float(self.freedom[column])) / 2
+        return half if t > 0 else 1 - half
+
+
+def half_width(variance: float, freedom: float, level: float) -> float:
+    """Return t·√variance, the half of an interval."""
+    return -t_quantile((1 - level) / 2, float(freedom)) * math.sqrt(float(variance))
+
+
+def powered_means(strata: Sequence[Stratum], weight: float | None = None) -> Powered:
+    """Estimate means from known values and predictions.
+
+    Of several strata, each is estimated by itself, and counts by its share of all units.
+
+    Args:
+        strata: one, if there are no strata; each has 2 known units or more.
+        weight: λ of all; the best of each stratum and column, PPI++, if None.
+
+    >>> known, predicted = np.array([[0.2], [0.4], [0.9]]), np.array([[0.3], [0.6], [0.9]])
+    >>> further = np.array([[0.2], [0.4], [0.6], [0.8]])
+    >>> found = powered_means([Stratum(known, predicted, further)], weight=1.0)
+    >>> found.value.round(4).tolist(), found.variance.round(5).tolist()  # 0.5 − 0.1; 0.06667/4 + 0.01/3
+    ([0.4], [0.02])
+    """
+    total = sum(each.total for each in strata)
+    shares = [each.total / total for each in strata]
+    columns = strata[0].known.shape[1]
+    value, variance, weights, alone, square = (np.zeros(columns) for _ in range(5))
+    for share, each in zip(shares, strata, strict=True):
+        # Without further units there is no mean of theirs to lean on.
+        fixed = np.full(columns, 0.0 if weight is None or not len(each.further) else weight)
+        chosen = each.best_weight() if weight is None else fixed
+        ahead = each.further.mean(axis=0) if len(each.further) else 0.0
+        value += share * (chosen * ahead + (each.known - chosen * each.predicted).mean(axis=0))
+        part = share**2 * each.variance(chosen)
+        variance += part
+        weights += share * chosen
+        alone += share**2 * each.known_spread / each.count
+        square += part**2 / (each.count - 1)
+    count = sum(each.count for each in strata)
+    freedom = np.full(columns, float(count - len(strata)))
+    np.divide(variance**2, square, out=freedom, where=square > 0)
+    worth = np.full(columns, np.nan)
+    np.divide(count * alone, variance, out=worth, where=variance > 0)
+    return Powered(value, variance, weights, freedom, worth)
+
+
+def units_for_width(
+    strata: Sequence[Stratum], column: int, width: float, level: float
+) -> int | None:
+    """Return how many known units would make an interval of PPI++ no wider; None where not even all would.
+
+    Units that become known are taken from the further ones, in each stratum alike.
+    """
+    return _fewest(
+        strata,
+        lambda count, error: 2 * half_width(error(count), count - len(strata), level) <= width,
+        column,
+    )
+
+
+def units_for_sign(
+    strata: Sequence[Stratum], column: int, value: float, power: float, alpha: float
+) -> int | None:
+    """Return how many known units would show that a mean is not 0, if it is a value; None where not even all would.
+
+    They do with the probability `power`, by PPI++ and a t test at the level `alpha`.
+    """
+
+    def shows(count: int, error: _Error) -> bool:
+        variance = error(count)
+        if not variance:
+            return bool(value)
+        return t_power_reaches(power, abs(value) / math.sqrt(variance), count - len(strata), alpha)
+
+    return _fewest(strata, shows, column)
+
+
+def _fewest(strata: Sequence[Stratum], reached: _Reached, column: int) -> int | None:
+    """Return the fewest known units, more than there are, at which something is reached; None where all are too few."""
+    known, total = sum(each.count for each in strata), sum(each.total for each in strata)
+
+    def error(count: int) -> float:
+        more = (count - known) / (total - known) if total > known else 0.0
+        found = 0.0
+        for each in strata:
+            variance = each.planned_variance(each.count + more * len(each.further))
+            found += (each.total / total) ** 2 * float(variance[column])
+        return found
+
+    if total <= known or not reached(total, error):
+        return None
+    low, high = known, total  # the error falls with the units: halve
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle, error) else (middle, high)
+    return high
