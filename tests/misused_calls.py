@@ -22,6 +22,7 @@ import pyarrow as pa
 import gainful as gf
 
 JUDGMENTS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1, "d": 2}, "q3": {"e": 1}}
+PEOPLE = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"a": 0, "d": 2}}
 RUN = {"q1": {"a": 3.0, "x": 2.0, "c": 1.0}, "q2": {"d": 2.0, "y": 1.0}, "q3": {"z": 2.0, "e": 1.0}}
 OTHER = {"q1": {"x": 3.0, "a": 1.0}, "q2": {"a": 2.0, "d": 1.0}, "q3": {"e": 2.0}}
 RUNS = {"one": RUN, "two": OTHER}
@@ -215,6 +216,15 @@ def functions() -> Iterator[tuple[str, Call]]:
         "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
         "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3)}),
         "agreement": Call(gf.agreement, {"grades": [JUDGMENTS, JUDGMENTS], "resamples": 9}),
+        "calibrate": Call(
+            gf.calibrate,
+            {"human": PEOPLE, "model": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"], "drawn": "random", "width": 0.5},
+        ),
+        "sample_queries": Call(
+            gf.sample_queries,
+            {"source": [*"abcdefgh"], "size": 4, "strata": {each: each in "abcd" for each in "abcdefgh"}, "seed": 1},
+        ),
+        "sample_documents": Call(gf.judging.sample_documents, {"runs": RUNS, "size": 6, "depth": 2, "model": JUDGMENTS}),
         "choices": Call(gf.measures.choices, {}),
         "collect_grades": Call(
             gf.collect_grades,
@@ -343,9 +353,9 @@ def functions() -> Iterator[tuple[str, Call]]:
 
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
-    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
+    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
-    "MeasureCheck", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "Scores", "Slice", "SubtopicScores", "TieRange",
+    "MeasureCheck", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Slice", "SubtopicScores", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
 }  # fmt: skip
 
@@ -425,6 +435,7 @@ def results() -> dict[str, Any]:
         "Baseline": gf.read_baseline("baseline-of-results.json"),
         "Bound": bounds["nDCG@2"],
         "Bounds": bounds,
+        "Calibration": gf.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random"),
         "Chance": gf.judging.random_order(JUDGMENTS, RUN),
         "Choice": gf.measures.choices()[0],
         "CollectedGrades": gf.collect_grades(
@@ -460,6 +471,7 @@ def results() -> dict[str, Any]:
         "Report": gf.report(JUDGMENTS, RUNS, "nDCG@2", resamples=50),
         "RunBounds": gf.judging.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2)),
         "RunScores": gf.evaluate_runs(JUDGMENTS, RUNS, ["nDCG@10", "AP"]),
+        "SampleDesign": gf.sample_queries(JUDGMENTS, 2),
         "Scores": scores,
         "Slice": compared.slices[0],
         "Spark": gf.Spark(memory="1GB"),
@@ -504,6 +516,7 @@ def methods() -> Iterator[tuple[str, Call]]:
         "Agreement": {"name": "raw"},
         "Scores": {"measure": "AP", "runs": {"one": scores}},
         "Bounds": {"measure": "nDCG@2"},
+        "Calibration": {"fail_if": ["Δ nDCG@10 < -0.9"], "measures": ["nDCG@10"], "run": "two", "key": ("two", "nDCG@10")},
         "Comparison": {"fail_if": ["Δ nDCG@2 < -0.9"]},
         "Dialect": {"measures": [gf.measure("nDCG")]},
         "CollectedGrades": {"path": "grades.qrels", "format": None},

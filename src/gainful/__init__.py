@@ -22,6 +22,8 @@ _NAMES = {
         "recommending, results, statistics, subtopics, writing",
         "assessors.agreement": "agreement",
         "assessors.collecting": "collect_grades",
+        "assessors.calibrate": "calibrate",
+        "assessors.sample": "sample_queries",
         "comparison.assert_not_worse": "assert_not_worse",
         "comparison.compare": "compare",
         "evaluation.check_measure": "check_measure",
@@ -74,6 +76,7 @@ _NAMES = {
         "matching.keyword_options": "MeasuringOptions, ReadingOptions",
     },
     "gainful.judging": {
+        "assessors.sample": "sample_documents",
         "judging.bias_of_pools": "pool_bias",
         "judging.bounds": "bounds_of_runs",
         "judging.chance": "random_order",
@@ -94,6 +97,8 @@ _NAMES = {
     "gainful.results": {
         "assessors.agreement": "Agreement",
         "assessors.collected_grades": "CollectedGrades",
+        "assessors.calibration": "Calibration",
+        "assessors.sample_design": "SampleDesign",
         "comparison.comparison": "Comparison",
         "comparison.differences": "Difference",
         "comparison.gate": "Gate",

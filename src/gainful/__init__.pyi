@@ -15,6 +15,8 @@ from gainful import subtopics
 from gainful import writing
 from gainful.assessors.agreement import agreement
 from gainful.assessors.collecting import collect_grades
+from gainful.assessors.calibrate import calibrate
+from gainful.assessors.sample import sample_queries
 from gainful.comparison.assert_not_worse import assert_not_worse
 from gainful.comparison.compare import compare
 from gainful.evaluation.check_measure import check_measure
@@ -66,6 +68,7 @@ __all__ = [
     "ap",
     "assert_not_worse",
     "bounds",
+    "calibrate",
     "catalogue",
     "cg",
     "check",
@@ -105,6 +108,7 @@ __all__ = [
     "report",
     "results",
     "rr",
+    "sample_queries",
     "save_baseline",
     "statistics",
     "subtopics",

@@ -2,6 +2,8 @@
 
 from gainful.assessors.agreement import Agreement
 from gainful.assessors.collected_grades import CollectedGrades
+from gainful.assessors.calibration import Calibration
+from gainful.assessors.sample_design import SampleDesign
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import Difference
 from gainful.comparison.gate import Gate
@@ -41,6 +43,7 @@ __all__ = [
     "Baseline",
     "Bound",
     "Bounds",
+    "Calibration",
     "Chance",
     "CollectedGrades",
     "Comparison",
@@ -62,6 +65,7 @@ __all__ = [
     "Report",
     "RunBounds",
     "RunScores",
+    "SampleDesign",
     "Scores",
     "Slice",
     "SubtopicScores",

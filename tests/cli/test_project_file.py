@@ -151,6 +151,8 @@ def test_every_command_is_among_these(project):
         "fuse",
         "agreement",
         "collect",
+        "sample",
+        "calibrate",
         "recommend",
     }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))

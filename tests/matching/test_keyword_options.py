@@ -20,6 +20,7 @@ ONE = {
 }
 TWO = {f"q{i}": {"d": 5.0, "c": 4.0, "y": 3.0, "b": 2.0 + i % 2, "a": 1.5} for i in range(6)}
 RUNS = {"one": ONE, "two": TWO}
+PEOPLE = {f"q{i}": {"a": 1 + i % 2, "b": 1, "c": 0, "d": 0} for i in range(3)}
 SAMPLES = {
     query: {doc: (1 + (doc > "b"), grade) for doc, grade in docs.items()}
     for query, docs in JUDGMENTS.items()
@@ -35,6 +36,9 @@ MEASURING = {
     "bounds": lambda **o: gf.bounds(JUDGMENTS, ONE, grades=(0, 2), **o)["nDCG@10"].high,
     "bounds_of_runs": lambda **o: (
         gf.judging.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2), **o).runs["two"]["nDCG@10"].high
+    ),
+    "calibrate": lambda **o: (
+        gf.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random", **o).means[0].estimate.value
     ),
     "compare": lambda **o: gf.compare(JUDGMENTS, RUNS, resamples=99, **o).differences[0].difference,
     "curve": lambda **o: gf.curve(JUDGMENTS, ONE, upto=3, **o)[2],
@@ -52,6 +56,7 @@ MEASURING = {
     ],
     "random_order": lambda **o: gf.judging.random_order(JUDGMENTS, ONE, **o).expected.tolist(),
     "report": lambda **o: gf.report(JUDGMENTS, RUNS, resamples=99, **o).scores["two"]["nDCG@10"],
+    "sample_documents": lambda **o: gf.judging.sample_documents(RUNS, 8, depth=2, **o).drawn,
     "tune": lambda **o: gf.fusion.tune(JUDGMENTS, RUNS, k=[1, 60], folds=2, **o).held_out,
 }
 WITHOUT_DIALECT = {
@@ -83,12 +88,13 @@ READING = {
     ),
     "fuse": lambda **o: dict(gf.fuse(RUNS, **o)),
     "write_fused": lambda path, **o: gf.fusion.write_fused(RUNS, path / "f.run", **o),
+    "sample_queries": lambda **o: gf.sample_queries(JUDGMENTS, 2, **o).drawn,
     "read_subtopics": lambda **o: gf.subtopics.read_subtopics(SUBTOPICS, **o),
     "write_judgments": lambda path, **o: gf.write_judgments(JUDGMENTS, path / "j.qrels", **o),
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
 }
 WITH_A_LINE = ("collect_grades",)  # whose progress says more than a share
-SEVERAL_RUNS = ("bounds_of_runs", "compare", "evaluate_runs", "next_to_judge", "pool", "pool_bias", "report")  # fmt: skip
+SEVERAL_RUNS = ("bounds_of_runs", "calibrate", "compare", "evaluate_runs", "next_to_judge", "pool", "pool_bias", "report", "sample_documents")  # fmt: skip
 
 
 def options_of(function):
@@ -214,7 +220,9 @@ def test_a_dialect_changes_what_is_measured():
     assert page["policy"][0]["answer"] == "lightgbm"
 
 
-@pytest.mark.parametrize("name", [each for each in MEASURING if each != "pool"])
+@pytest.mark.parametrize(
+    "name", [each for each in MEASURING if each not in ("pool", "sample_documents")]
+)
 def test_grades_that_a_tool_refuses_are_refused_everywhere(name, monkeypatch):
     bad = {query: {**docs, "a": 0.5} for query, docs in JUDGMENTS.items()}
     monkeypatch.setitem(globals(), "JUDGMENTS", bad)

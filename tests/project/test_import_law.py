@@ -78,6 +78,8 @@ LAW = {
         "rendering",
         "writing",
         "statistics",
+        "judging",
+        "comparison",
     },
     "fusion": {
         "measures",

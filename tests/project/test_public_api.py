@@ -17,10 +17,10 @@ pytestmark = pytest.mark.public_api
 
 # What is typed daily stands at the top; the rest is one step down.
 TOP = [
-    "Engine", "Measure", "Policy", "Spark", "agreement", "ap", "assert_not_worse", "bounds", "catalogue", "cg",
+    "Engine", "Measure", "Policy", "Spark", "agreement", "ap", "assert_not_worse", "bounds", "calibrate", "catalogue", "cg",
     "check", "check_measure", "collect_grades", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
     "evaluate_runs", "explain", "fuse", "idcg", "loss", "measure", "ndcg", "pool", "power", "precision",
-    "read_baseline", "recall", "report", "rr", "save_baseline", "use", "which", "why", "write_judgments",
+    "read_baseline", "recall", "report", "rr", "sample_queries", "save_baseline", "use", "which", "why", "write_judgments",
     "write_run",
 ]  # fmt: skip
 MOST_AT_THE_TOP = 44
@@ -35,7 +35,7 @@ BELOW = {
     "inputs": ["MeasuringOptions", "ReadingOptions", "find_runs", "read_chunk_map"],
     "judging": [
         "bounds_of_runs", "inferred_ap", "inferred_ndcg", "next_to_judge", "pool_bias",
-        "random_order",
+        "random_order", "sample_documents",
     ],
     "measures": ["Choice", "Dialect", "Family", "choices", "family"],
     "recommending": [
@@ -43,9 +43,9 @@ BELOW = {
         "recommendation_catalogue", "recommendation_family",
     ],
     "results": [
-        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
+        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
         "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
-        "MeasureCheck", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "Scores", "Slice",
+        "MeasureCheck", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Slice",
         "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",
     ],
     "statistics": ["kendall_tau", "rbo", "tau_ap"],
@@ -78,6 +78,9 @@ BY_PLACE = {
     "curve": ["judgments", "run", "measure"],
     "agreement": ["grades"],
     "collect_grades": ["pairs", "model"],
+    "calibrate": ["human", "model", "runs", "measures"],
+    "sample_queries": ["source", "size"],
+    "sample_documents": ["runs", "size"],
     "evaluate_subtopics": ["judgments", "run", "measures"],
     "evaluate_recommendations": ["run", "measures"],
     "evaluate_recommendation_runs": ["runs", "measures"],

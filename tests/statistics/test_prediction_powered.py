@@ -11,6 +11,7 @@ from scipy import special, stats
 import gainful as gf
 from gainful.statistics.power import queries_needed
 from gainful.statistics.prediction_powered import (
+    Estimate,
     Stratum,
     powered_means,
     units_for_sign,
@@ -53,9 +54,9 @@ def test_worked_by_hand():
     assert found.variance[0] == pytest.approx(1 / 144 / 3 + 133 / 144 / 3)
     assert found.worth[0] == pytest.approx(1 / (134 / 432))
     assert found.freedom[0] == pytest.approx(2)
-    low, high = found.interval(0, 0.95)
+    ends = found.estimate(0, 0.95)
     reach = 4.302653 * (134 / 432) ** 0.5
-    assert (low, high) == (pytest.approx(2 + 1 / 6 - reach), pytest.approx(2 + 1 / 6 + reach))
+    assert [ends.low, ends.high] == pytest.approx([2 + 1 / 6 - reach, 2 + 1 / 6 + reach])
 
 
 @pytest.mark.parametrize("weight", [None, 1.0, 0.0, 0.4])
@@ -142,7 +143,7 @@ def test_values_without_spread():
     assert found.variance[0] == 0
     assert np.isnan(found.worth[0])
     assert found.p(0, 5) == 2 / 32
-    assert found.interval(0, 0.95) == (0.3, 0.3)
+    assert found.estimate(0, 0.95) == Estimate(0.3, 0.3, 0.3)
     still = powered_means([columns([0.0] * 5, [0.1] * 5, [0.1] * 9)])
     assert still.p(0, 5) == 1
     assert still.p_within(0, 0.1, 5) == 1 / 32
@@ -176,8 +177,8 @@ def test_how_many_more_units_are_the_fewest():
     widths = [width(count) for count in range(40, 601)]
     assert widths == sorted(widths, reverse=True)
     # As many as there are: nearly the interval there is. All: nearly that of the mean of all.
-    low, high = powered_means([stratum]).interval(0, 0.95)
-    assert width(40) == pytest.approx(high - low, rel=0.2)
+    now = powered_means([stratum]).estimate(0, 0.95)
+    assert width(40) == pytest.approx(now.high - now.low, rel=0.2)
     assert width(600) == pytest.approx(2 * 1.964 * truth.std() / 600**0.5, rel=0.15)
     assert units_for_width([stratum], 0, 0.99 * width(600), 0.95) is None
     assert units_for_sign([stratum], 0, 1e-4, 0.8, 0.05) is None

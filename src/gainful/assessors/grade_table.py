@@ -20,7 +20,7 @@ from gainful.inputs.read_table import read_table
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
 from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions
-from gainful.matching.reader import opened_session
+from gainful.matching.reader import Reader, opened_session
 from gainful.message_texts import shown
 
 Item = tuple[str, str]
@@ -144,12 +144,18 @@ def _of_table(given: object, options: ReadingOptions) -> GradeTable:
 
 def _of_one(given: object, options: ReadingOptions) -> list[tuple[Item, float]]:
     request = read_unmeasured({"policy": {"negative": "keep"}})
-    found = []
     with request.reader_of(given, cast("MeasuringOptions", options)) as reader:
-        for query, known in queries_of(reader.judgments.documents, "judgments").items():
-            judged = judged_of(known, query, reader.policy)
-            sorted_numbers(judged, "grade", "judgments", query)  # says what is no number
-            found += [((query, doc), float(grade)) for doc, grade in judged.items()]
+        found = grades_of(reader)
+    return [((query, doc), grade) for query, docs in found.items() for doc, grade in docs.items()]
+
+
+def grades_of(reader: Reader) -> dict[str, dict[str, float]]:
+    """Return the grades of the judgments that a reader has: query → document → grade."""
+    found: dict[str, dict[str, float]] = {}
+    for query, known in queries_of(reader.judgments.documents, "judgments").items():
+        judged = judged_of(known, query, reader.policy)
+        sorted_numbers(judged, "grade", "judgments", query)  # says what is no number
+        found[query] = {doc: float(grade) for doc, grade in judged.items()}
     return found
 
 

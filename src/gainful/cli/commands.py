@@ -18,6 +18,8 @@ _COMMANDS = {
     "pool": "Say which documents to judge, and which first.",
     "agreement": "Say how far several assessors agree.",
     "collect": "Have a model grade documents.",
+    "sample": "Draw queries or documents for people to judge.",
+    "calibrate": "Hold a model's grades to people's, and say what runs are worth by both.",
     "fuse": "Make one run of several.",
     "recommend": "Measure recommendations beyond relevance: coverage, novelty, diversity.",
     "power": "Say how many queries a comparison needs.",

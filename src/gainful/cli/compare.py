@@ -8,11 +8,18 @@ from typing import Any, TypeVar
 import click
 
 import gainful as gf
+from gainful.cli.calibrate import (
+    calibrated,
+    grades_options,
+    refuse_standard_input,
+    write_calibration,
+)
 from gainful.cli.comparison_options import comparing_of, comparing_options
 from gainful.cli.gate_rules import gate_rules
 from gainful.cli.options import (
     MEASURING,
     WITHOUT_NOTES,
+    InputFile,
     check_gate_files,
     define_option,
     ends_options,
@@ -46,6 +53,10 @@ _OF_RUNS = (
     "judgments", "columns", "query_ids", "assessors", "memory", "threads", "temp_dir", "unpacked", "engine",
     "master", "dialect", "chunks", "chunk_map"
 )  # fmt: skip
+_WITHOUT_GRADES = (
+    "judgments", "scores", "pairs", "test", "interval", "tie", "resamples", "seed", "slices", "by", "html", "tests_",
+    "systems", "per_query", "worst", "best", "engine", "master",
+)  # fmt: skip
 
 
 @click.command(
@@ -69,6 +80,16 @@ _OF_RUNS = (
     help="The files are scores of queries, BASE RUN [RUN]..., without judgments: tables with a column "
     "query, the output of trec_eval -q, or saved baselines.",
 )
+@click.option(
+    "--human",
+    type=InputFile(),
+    help="Judgments of people, of some queries, drawn at random; with --model, and in place of JUDGMENTS. Differences and "
+    "intervals are then those of `gainful calibrate`.",
+)
+@click.option(
+    "--model", type=InputFile(), help="With --human: judgments of a model, of all queries."
+)
+@grades_options
 @comparing_options
 @gate_options(
     "Exit 1 if so. A change from BASE, of which all of the interval must say so: "
@@ -111,8 +132,12 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     JUDGMENTS and runs are files as for `gainful evaluate`; BASE may also be a baseline that
     `gainful evaluate --save-baseline` wrote. Every RUN is compared with BASE, query by query; p is
     corrected for the number of comparisons. Where --judgments or the project's file names the
-    judgments, the files are BASE and RUNs.
+    judgments, the files are BASE and RUNs. With --human and --model they are, too: people's grades of
+    some queries and a model's of all then decide together.
     """
+    if _has_grades(options):
+        _compare_by_both(files, options)
+        return
     judgments, runs = _files(files, options)
     _check_files([*([] if judgments is None else [judgments]), *runs.values()], options)
     _refuse_two_tables(options)
@@ -130,6 +155,60 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     _write(found, gate, options)
     if page is not None:
         page.noting(*_conditions(gate)).write(options["html"])
+    if gate is not None:
+        tell_lines(f"\n{gate}")
+        if gate.failed:
+            sys.exit(_FAILED)
+
+
+def _has_grades(options: dict[str, Any]) -> bool:
+    """Return whether people and a model judge; refuse one without the other, and a design without both."""
+    given = [name for name in ("human", "model") if options[name] is not None]
+    if len(given) == 1:
+        raise click.UsageError(
+            "--human and --model go together: people's judgments, and a model's."
+        )
+    for name in ("design", "drawn_at_random"):
+        if options[name] and not given:
+            raise click.UsageError(f"--{name.replace('_', '-')} goes with --human and --model.")
+    return bool(given)
+
+
+def _compare_by_both(files: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Compare by people's grades of some queries and a model's of all."""
+    for name in _WITHOUT_GRADES:
+        if is_typed(name):
+            option = name.strip("_").replace("_", "-")
+            raise click.UsageError(
+                f"--{option} does not go with --human and --model: differences are estimated by PPI++, see "
+                "`gainful calibrate --help`."
+            )
+    set_aside(options, _WITHOUT_GRADES)
+    human, model, measures = options["human"], options["model"], _measures(options)
+    runs = runs_of(files, options, human)
+    if len(runs) < _FEWEST:
+        raise click.UsageError(f"Nothing to compare: expected BASE RUN, found {' '.join(files)}.")
+    read = [
+        human,
+        model,
+        *runs.values(),
+        *([] if options["design"] is None else [options["design"]]),
+    ]
+    refuse_standard_input(*read)
+    check_gate_files(options, ("output", "junit", "summary"), *read)
+    format_of(options)
+    rules = gate_rules(options, measures, dialect=options["dialect"], compared=True)
+    gf.results.Calibration.check_conditions(measures, *rules, dialect=options["dialect"])
+    refuse_junit_alone(options, rules)
+    more = {name: options[name] for name in ("baseline", "level", "margin", "correction", "design")}
+    found = calibrated(human, model, runs, measures, options, **more)
+    gate = found.gate(*rules) if any(rules) else None
+    write_calibration(found, options, options["digits"])
+    if options["junit"] and gate is not None:
+        gf.writing.write_text(gate.to_junit(), options["junit"])
+    if options["summary"]:
+        parts = [*([] if gate is None else [gate.to_markdown()]), found.rendered("markdown") + "\n"]
+        gf.writing.write_text("\n".join(parts), options["summary"])
     if gate is not None:
         tell_lines(f"\n{gate}")
         if gate.failed:

@@ -328,7 +328,7 @@ class Gate(Result):
         tool = read_tool(dialect, None)
         names = [str(measure) for measure in asked_of(measures, tool)]
         name = None if tool is None else tool.name
-        _conditions(
+        conditions_of(
             names, fail_if, fail_unless, name, compared=arguments.truth(compared, "compared")
         )
 
@@ -426,11 +426,11 @@ def check_gate(
     comparison: ComparisonResult, fail_if: str | Sequence[str], fail_unless: str | Sequence[str]
 ) -> Gate:
     """Check conditions for every run but the baseline."""
-    conditions = _conditions(comparison.measures, fail_if, fail_unless, comparison.dialect)
+    conditions = conditions_of(comparison.measures, fail_if, fail_unless, comparison.dialect)
     if not conditions:
         raise InputError("gate", "at least one condition", "none", "E.g. 'Δ nDCG@10 < -0.01'.")
     runs = [name for name in comparison.systems if name != comparison.baseline]
-    level = _level(comparison.settings.alpha, conditions, len(runs))
+    level = level_of_each(comparison.settings.alpha, conditions, len(runs))
     checked = []
     for condition in conditions:
         if condition.name == CHANGED:
@@ -460,17 +460,17 @@ def _check_scores(
     checked = []
     for name, each in runs.items():
         measures = [str(measure) for measure in each.measures]
-        conditions = _conditions(measures, fail_if, fail_unless, each.dialect, compared=False)
+        conditions = conditions_of(measures, fail_if, fail_unless, each.dialect, compared=False)
         if not conditions:
             raise InputError("gate", "at least one condition", "none", "E.g. 'nDCG@10 < 0.6'.")
-        wide = _level(1 - share, conditions, len(runs))
+        wide = level_of_each(1 - share, conditions, len(runs))
         checked += [_of_scores(each, name, condition, interval, wide) for condition in conditions]
     fewest = min(int(each.counted.sum(axis=0).min()) for each in runs.values())
     few = few_queries(fewest, share) if any(c.about == MEAN for c in conditions) else ""
     return Gate(tuple(checked), notes=(few,) if few else ())
 
 
-def _level(alpha: float, conditions: Sequence[Condition], runs: int) -> float:
+def level_of_each(alpha: float, conditions: Sequence[Condition], runs: int) -> float:
     """Return the level of each interval, with which the gate as a whole has its own."""
     claims = sum(condition.about != FACT for condition in conditions) * runs
     return 1 - alpha / max(claims, 1)
@@ -490,7 +490,9 @@ def _of_scores(
         return _checked_fact(condition, run, value)
     measure = next(each for each in scores.measures if str(each) == condition.name)
     interval = scores.interval(measure, method=method, level=level)
-    return _floor(condition, run, scores[measure], interval, scores.counted_values(measure).size)
+    return check_floor(
+        condition, run, scores[measure], interval, scores.counted_values(measure).size
+    )
 
 
 def _own_mean(
@@ -500,10 +502,10 @@ def _own_mean(
     measure, system = paired.measures.index(condition.name), paired.systems.index(run)
     values = paired.values[paired.kept[:, measure], system, measure]
     interval = _interval(comparison, values, level)
-    return _floor(condition, run, exact_mean(values), interval, values.size)
+    return check_floor(condition, run, exact_mean(values), interval, values.size)
 
 
-def _floor(
+def check_floor(
     condition: Condition, run: str, mean: float, interval: Interval, queries: int
 ) -> Checked:
     """Check a condition on the mean of a run, which must be proved by the interval of that mean."""
@@ -522,7 +524,7 @@ def _alike(queries: int) -> str:
     return f"all {queries} queries alike and too few to be sure"
 
 
-def _conditions(
+def conditions_of(
     measures: Sequence[str],
     fail_if: str | Sequence[str],
     fail_unless: str | Sequence[str],
@@ -559,17 +561,25 @@ def _difference(
     base, other = (paired.systems.index(name) for name in (comparison.baseline, run))
     apart = paired.apart(paired.kept[:, measure], base, other, measure)
     interval = _interval(comparison, apart, level)
-    found = f"{signed(exact_mean(apart))}, "
-    if apart.size == 1:
+    return check_change(condition, run, exact_mean(apart), interval, apart.size)
+
+
+def check_change(
+    condition: Condition, run: str, difference: float, interval: Interval, queries: int
+) -> Checked:
+    """Check a condition on a difference from the baseline, of which all of the interval must say so."""
+    found = f"{signed(difference)}, "
+    if queries == 1:
         return Checked(condition, run, condition.unless, f"{found}one query, no interval")
     # A claim is proved by the end of the interval that is hardest on it.
     hardest = interval.high if condition.sign.startswith("<") else interval.low
     proved = condition.holds(hardest)
-    found += f"{100 * level:.5g}% interval {signed(interval.low)} to {signed(interval.high)}"
+    level, ends = interval.level, f"{signed(interval.low)} to {signed(interval.high)}"
+    found += f"{100 * level:.5g}% interval {ends}"
     # Without spread the interval is a point: then the signs decide, which are all the same.
-    if proved and interval.low == interval.high and 0.5**apart.size > (1 - level) / 2:
+    if proved and interval.low == interval.high and 0.5**queries > (1 - level) / 2:
         proved = False
-        found += f", {_alike(apart.size)}"
+        found += f", {_alike(queries)}"
     return Checked(condition, run, proved != condition.unless, found)
 
 

@@ -1,5 +1,6 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
+from gainful.assessors.sample import sample_documents
 from gainful.judging.bias_of_pools import pool_bias
 from gainful.judging.bounds import bounds_of_runs
 from gainful.judging.chance import random_order
@@ -14,4 +15,5 @@ __all__ = [
     "next_to_judge",
     "pool_bias",
     "random_order",
+    "sample_documents",
 ]

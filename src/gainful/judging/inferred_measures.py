@@ -18,6 +18,7 @@ from gainful.kernels.binary_relevance import ratio
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
+from gainful.measures.policy import Policy
 from gainful.rendering.table_formats import Table, as_html, as_text
 from gainful.writing.result import Result
 
@@ -245,7 +246,22 @@ def _read(
     options: MeasuringOptions,
 ) -> tuple[dict[str, dict[str, Sampled]], Mapping[str, list[str]]]:
     """Read the pools, and the lists of the run down to the cutoff."""
-    chosen = request.policy
+    refuse_other_policies(request.policy, where)
+    pools = read_samples(samples)
+    grades = {
+        query: {doc: each.grade for doc, each in pool.items()} for query, pool in pools.items()
+    }
+    with request.reader_of(grades, options) as reader:
+        lists = reader.lists(run, request.measure.cutoff)
+    judged = np.array([each.grade for pool in pools.values() for each in pool.values()], np.float64)
+    request.refuse_grades(judged, judged)
+    if not set(pools) & set(lists):
+        raise InputError("run", "a query of the samples", "none")
+    return pools, lists
+
+
+def refuse_other_policies(chosen: Policy, where: str) -> None:
+    """Refuse policies under which an estimate from sampled documents has no meaning."""
     for name, usual in (
         ("unjudged", "zero"),
         ("absent", "zero"),
@@ -260,17 +276,6 @@ def _read(
         raise PolicyError(where, "the policy negative=keep", "negative=both")
     if chosen.ties not in ("auto", "doc"):
         raise PolicyError(where, "the policy ties=doc", f"ties={chosen.ties}")
-    pools = read_samples(samples)
-    grades = {
-        query: {doc: each.grade for doc, each in pool.items()} for query, pool in pools.items()
-    }
-    with request.reader_of(grades, options) as reader:
-        lists = reader.lists(run, request.measure.cutoff)
-    judged = np.array([each.grade for pool in pools.values() for each in pool.values()], np.float64)
-    request.refuse_grades(judged, judged)
-    if not set(pools) & set(lists):
-        raise InputError("run", "a query of the samples", "none")
-    return pools, lists
 
 
 def _gains(grades: list[float], measure: Measure) -> Floats:

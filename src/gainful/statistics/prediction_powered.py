@@ -57,7 +57,8 @@ class Stratum:
     def covariance(self) -> Floats:
         """(c,) Cov(M, F) of the n units, divided by n."""
         apart = self.known - self.known.mean(axis=0), self.predicted - self.predicted.mean(axis=0)
-        return (apart[0] * apart[1]).mean(axis=0)
+        found: Floats = (apart[0] * apart[1]).mean(axis=0)
+        return found
 
     @cached_property
     def spread(self) -> Floats:
@@ -110,6 +111,15 @@ def _variance(values: Floats) -> Floats:
     return np.where(found <= (_SAME * np.abs(values).max(axis=0)) ** 2, 0.0, found)
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value, and the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, eq=False)
 class Powered:
     """Estimates of means, each with its variance.
@@ -128,10 +138,11 @@ class Powered:
     freedom: Floats
     worth: Floats
 
-    def interval(self, column: int, level: float) -> tuple[float, float]:
-        """Return the ends of an interval, by Student's t."""
-        reach = half_width(self.variance[column], self.freedom[column], level)
-        return float(self.value[column]) - reach, float(self.value[column]) + reach
+    def estimate(self, column: int, level: float) -> Estimate:
+        """Return a mean with its interval, by Student's t."""
+        value = float(self.value[column])
+        reach = half_width(float(self.variance[column]), float(self.freedom[column]), level)
+        return Estimate(value, value - reach, value + reach)
 
     def p(self, column: int, count: int) -> float:
         """Return p of the claim that a mean is not 0, by Student's t; without spread, by the n signs."""
@@ -152,7 +163,7 @@ class Powered:
 
 def half_width(variance: float, freedom: float, level: float) -> float:
     """Return t·√variance, the half of an interval."""
-    return -t_quantile((1 - level) / 2, float(freedom)) * math.sqrt(float(variance))
+    return -t_quantile((1 - level) / 2, freedom) * math.sqrt(variance)
 
 
 def powered_means(strata: Sequence[Stratum], weight: float | None = None) -> Powered:

@@ -1,0 +1,141 @@
+"""`ModelAgreement`: how far a model's grades agree with people's, grade by grade, and whether it overrates."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.array_types import Floats
+from gainful.assessors.grade_table import GradeTable
+from gainful.kernels import assessor_agreement as kernels
+from gainful.measures.written_numbers import write_number
+from gainful.rendering.table_formats import Cell, Table
+from gainful.statistics.prediction_powered import Estimate, half_width
+
+_DIGITS = 3
+_MOST_GRADES = 12  # that are shown
+Grades = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAgreement:
+    """How far a model agrees with people on the documents that both graded.
+
+    Attributes:
+        items: how many documents both graded.
+        raw: the share of them that have the same grade from both.
+        kappa: Cohen's κ; NaN where all grades are the same.
+        kappa_quadratic: Cohen's κ with quadratic weights.
+        overrating: the model's grade less people's, on average, with an interval; the query is the unit.
+        scale: the grades that occur, ascending.
+        confusion: how many documents have each grade from people (rows) and each from the model (columns).
+    """
+
+    items: int
+    raw: float
+    kappa: float
+    kappa_quadratic: float
+    overrating: Estimate
+    scale: tuple[float, ...]
+    confusion: tuple[tuple[int, ...], ...]
+
+    def table(self) -> Table:
+        """Return, for each grade of people, how many documents have it, and which grades the model gave these."""
+        counts = np.array(self.confusion, np.float64)
+        known = counts.sum(axis=1)
+        notes = [_sentence(self)]
+        if len(self.scale) > _MOST_GRADES:
+            note = f"{len(self.scale)} different grades: JSON and to_dict() have how they meet"
+            rows: list[list[Cell]] = [[self.items, self.raw]]
+            return Table(["documents", "same grade"], rows, digits=_DIGITS, notes=[*notes, note])
+        rows = []
+        for at, grade in enumerate(self.scale):
+            shares: list[Cell] = [None] * len(self.scale)
+            mean: Cell = None
+            if known[at]:
+                shares = (counts[at] / known[at]).tolist()
+                mean = float(counts[at] @ np.array(self.scale) / known[at])
+            rows.append([write_number(grade), int(known[at]), mean, *shares])
+        columns = [
+            "people",
+            "documents",
+            "model's mean",
+            *(f"model {write_number(g)}" for g in self.scale),
+        ]
+        title = "which grades the model gives where people give one, as shares"
+        return Table(columns, rows, digits=_DIGITS, title=title, notes=notes)
+
+
+def _sentence(found: ModelAgreement) -> str:
+    lean = found.overrating
+    sure = lean.low > 0 or lean.high < 0
+    verb = (
+        ("overrates" if lean.value > 0 else "underrates") if sure else "leans to no side for sure"
+    )
+    kappa = (
+        ""
+        if math.isnan(found.kappa)
+        else f", κ {found.kappa:.3f}, quadratic {found.kappa_quadratic:.3f}"
+    )
+    return (
+        f"the model {verb}: its grades are {lean.value:+.3f} from people's on average "
+        f"({lean.low:+.3f} to {lean.high:+.3f}); the same grade on {found.raw:.1%} of {found.items:,} documents{kappa}"
+    )
+
+
+def agreement_of_model(people: Grades, model: Grades, level: float) -> ModelAgreement | None:
+    """Compare grades on the documents that both graded; None where there are none.
+
+    Args:
+        people: query → document → grade.
+        model: the same.
+        level: of the interval.
+    """
+    shared = [
+        (query, doc)
+        for query, docs in people.items()
+        for doc in docs
+        if doc in model.get(query, {})
+    ]
+    if not shared:
+        return None
+    pairs = np.array([[people[query][doc], model[query][doc]] for query, doc in shared], np.float64)
+    table = GradeTable(("people", "model"), tuple(shared), pairs + 0.0)
+    first, second = table.codes.T
+    size, whole = table.values.size, np.ones((1, len(shared)))
+    counts = np.zeros((size, size), np.int64)
+    np.add.at(counts, (first, second), 1)
+    kappas = [
+        float(kernels.cohen(first, second, whole, kernels.distances(table.values, kind))[0])
+        for kind in ("nominal", "quadratic")
+    ]
+    return ModelAgreement(
+        items=len(shared),
+        raw=float((first == second).mean()),
+        kappa=kappas[0],
+        kappa_quadratic=kappas[1],
+        overrating=_mean_by_query([query for query, _ in shared], pairs[:, 1] - pairs[:, 0], level),
+        scale=tuple(table.values.tolist()),
+        confusion=tuple(map(tuple, counts.tolist())),
+    )
+
+
+def _mean_by_query(queries: list[str], values: Floats, level: float) -> Estimate:
+    """Return the mean of (n,) values, whose spread is that of whole queries: documents of one are alike.
+
+    It is the ratio Σ s / Σ m of the sums s and the counts m of each of q queries, of variance
+    q/(q − 1) · Σ (s − mean·m)² / (Σ m)².
+    """
+    largest = float(np.abs(values).max()) or 1.0
+    near = values / largest  # squares neither overflow nor vanish
+    _, places = np.unique(queries, return_inverse=True)
+    counts, sums = np.bincount(places), np.bincount(places, near)
+    middle, count = float(near.mean()), counts.size
+    mean = middle * largest
+    if count < 2:
+        return Estimate(mean, -math.inf, math.inf)
+    rest = sums - middle * counts
+    variance = count / (count - 1) * float(rest @ rest) / values.size**2
+    reach = half_width(variance, count - 1, level) * largest
+    return Estimate(mean, mean - reach, mean + reach)
