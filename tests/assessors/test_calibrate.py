@@ -143,6 +143,7 @@ def test_strata_are_estimated_by_themselves():
     people = {query: TRUTH[query] for query in design.queries}
     found = calibrated(people=people, design=design)
     assert found.strata == ("long", "short")
+    assert found.remarks[0].startswith("12 queries of people in stratum long are few: below 15")
     values = by_query(people, RUNS["new"]), by_query(MODEL, RUNS["new"])
     parts = [
         literal(

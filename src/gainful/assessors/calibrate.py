@@ -54,6 +54,7 @@ from gainful.statistics.prediction_powered import (
 RANDOM = "random"
 _FEWEST = 2  # queries that have a spread
 _ENOUGH = 20  # queries, below which 95% intervals were seen to cover in 92 to 93% of cases
+_ENOUGH_IN_STRATUM = 15  # the same of each of several strata
 _TINY_P = 0.0001
 _DRAW = (
     "Draw them by gf.sample_queries, on the command line `gainful sample`, and give its design; or, if they were drawn at "
@@ -200,7 +201,10 @@ def _of_queries(
         drawn=_said(parting[0]),
         agreement=agreement_of_model(people.grades, machine.grades, settings.level),
         policy=next(iter(machine.scores.values())).policy,
-        remarks=_remarks(people.grades, machine.grades, len(population), len(counting), count),
+        remarks=[
+            *_few({name: each.count for name, each in zip(parts, strata, strict=True)}),
+            *_remarks(people.grades, machine.grades, len(population), len(counting)),
+        ],
     )
 
 
@@ -478,15 +482,20 @@ def _refuse_few(parts: Mapping[str, Sequence[str]], people: Collection[str]) -> 
         )
 
 
-def _remarks(
-    people: Grades, model: Grades, population: int, counting: int, count: int
-) -> list[str]:
+def _few(counts: Mapping[str, int]) -> list[str]:
+    """Return the warning of too few queries of people, in all or in a stratum."""
+    seen = "intervals of PPI++ were seen to miss more often than their level says"
+    if (count := sum(counts.values())) < _ENOUGH:
+        return [f"{counted(count, 'query', 'queries')} of people are few: below {_ENOUGH}, {seen}"]
+    name, fewest = min(counts.items(), key=lambda each: each[1])
+    if len(counts) > 1 and fewest < _ENOUGH_IN_STRATUM:
+        told = f"{counted(fewest, 'query', 'queries')} of people in stratum {name} are few"
+        return [f"{told}: below {_ENOUGH_IN_STRATUM}, {seen}"]
+    return []
+
+
+def _remarks(people: Grades, model: Grades, population: int, counting: int) -> list[str]:
     found = []
-    if count < _ENOUGH:
-        found.append(
-            f"{counted(count, 'query', 'queries')} of people are few: below {_ENOUGH}, intervals of PPI++ were seen to miss "
-            "more often than their level says"
-        )
     if population > counting:
         lost = counted(population - counting, "query", "queries")
         found.append(f"{lost} left out, which a run lacks (policy missing=skip)")
