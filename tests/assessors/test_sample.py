@@ -28,6 +28,13 @@ def test_the_same_seed_draws_the_same_whatever_the_order():
     assert first.to_json() == gf.sample_queries(IDS, 7, seed=5).to_json()
 
 
+def test_a_larger_sample_keeps_what_was_drawn():
+    strata = {query: query[-1] < "5" for query in IDS}
+    for options in ({}, {"strata": strata}):
+        drawn = [{*gf.sample_queries(IDS, size, seed=5, **options).queries} for size in (6, 12, 40)]
+        assert drawn[0] < drawn[1] < drawn[2]
+
+
 def test_every_query_is_drawn_as_often_as_its_probability_says():
     strata = {query: "few" if query in IDS[:8] else "many" for query in IDS}
     drawn = collections.Counter()

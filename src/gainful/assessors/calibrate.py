@@ -4,7 +4,6 @@ import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import partial
 from typing import Unpack
 
@@ -12,6 +11,14 @@ import numpy as np
 
 from gainful import arguments
 from gainful.array_types import Bools, Floats
+from gainful.assessors.calibrated_estimates import (
+    EstimateSettings,
+    calibrated_documents,
+    calibrated_queries,
+    columns_of,
+    side_by_side,
+    stratum_of,
+)
 from gainful.assessors.calibration import Calibrated, Calibration
 from gainful.assessors.grade_table import grades_of
 from gainful.assessors.model_agreement import Grades, ModelAgreement, agreement_of_model
@@ -19,8 +26,7 @@ from gainful.assessors.sample import read_strata
 from gainful.assessors.sample_design import ALL, DOCUMENTS, QUERIES, SampleDesign, read_design
 from gainful.assessors.sampled_documents import LINEAR, SampledValues, sampled_values
 from gainful.comparison.compare import refuse_geometric
-from gainful.comparison.paired_scores import Paired, refuse_unknown_system
-from gainful.comparison.verdict import Verdict
+from gainful.comparison.paired_scores import refuse_unknown_system
 from gainful.errors import GainfulWarning, InputError, PolicyError, warn
 from gainful.evaluation.evaluate import measure_runs, run_progress
 from gainful.evaluation.request import Request, read_request
@@ -38,43 +44,17 @@ from gainful.measures.measure_of_baseline import measures_inside
 from gainful.measures.notation import Measures
 from gainful.measures.policy import Policy
 from gainful.message_texts import counted, shown
-from gainful.rendering.table_formats import signed
 from gainful.statistics.argument_checks import read_positive, read_share
-from gainful.statistics.corrections import CORRECTIONS, adjusted
-from gainful.statistics.power import USUAL_POWER
-from gainful.statistics.prediction_powered import (
-    Estimate,
-    Powered,
-    Stratum,
-    powered_means,
-    units_for_sign,
-    units_for_width,
-)
+from gainful.statistics.corrections import CORRECTIONS
 
 RANDOM = "random"
 _FEWEST = 2  # queries that have a spread
 _ENOUGH = 20  # queries, below which 95% intervals were seen to cover in 92 to 93% of cases
 _ENOUGH_IN_STRATUM = 15  # the same of each of several strata
-_TINY_P = 0.0001
 _DRAW = (
     "Draw them by gf.sample_queries, on the command line `gainful sample`, and give its design; or, if they were drawn at "
     "random in another way, say so: drawn='random', --drawn-at-random."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    """How estimates are made and shown: as `calibrate` has them."""
-
-    level: float
-    width: float | None
-    margin: float | None
-    correction: str
-
-    @property
-    def alpha(self) -> float:
-        """The probability to find a difference where there is none."""
-        return float(1 - Decimal(repr(self.level)))  # in binary 1 − 0.95 is not 0.05
 
 
 @takes(MeasuringOptions)
@@ -124,14 +104,16 @@ def calibrate(
         **options: see `MeasuringOptions`; `assessors` is for people's judgments alone.
 
     >>> model = {f"q{i}": {"a": 2, "b": i % 4, "c": i % 3} for i in range(120)}
-    >>> human = {f"q{i}": {"a": 1, "b": i % 4 // 2, "c": i % 5 // 4} for i in range(0, 120, 5)}
+    >>> human = {f"q{i}": {"a": 2, "b": max(0, i % 4 - 1), "c": i % 3 // 2} for i in range(0, 120, 5)}
     >>> run = {query: {"a": 0.1, "b": 0.9, "c": 0.4} for query in model}
     >>> found = calibrate(human, model, {"mine": run}, drawn="random")
     >>> each = found["mine", "nDCG@10"]
     >>> round(each.people.value, 3), round(each.model.value, 3), round(each.estimate.value, 3)
-    (0.71, 0.84, 0.71)
+    (0.7, 0.84, 0.7)
+    >>> found.judged, round(each.worth)
+    (24, 51)
     """
-    settings = _Settings(
+    settings = EstimateSettings(
         read_share(level, "level"),
         None if width is None else read_positive(width, "width"),
         None if margin is None else read_positive(margin, "margin"),
@@ -172,7 +154,7 @@ def _of_queries(
     parting: tuple[SampleDesign | None, object, str | None],
     request: Request,
     base: str | None,
-    settings: _Settings,
+    settings: EstimateSettings,
 ) -> Calibration:
     """Return the estimates of PPI++ from the values of whole queries."""
     runs = [*machine.scores]
@@ -182,11 +164,14 @@ def _of_queries(
     counting = [query for query, counts in zip(population, kept, strict=True) if counts]
     parts = _strata(*parting, counting)
     _refuse_few(parts, people.grades)
-    ours = dict(zip(people.grades, _side_by_side(known, runs, request, base), strict=True))
-    theirs = dict(zip(population, _side_by_side(predicted, runs, request, base), strict=True))
-    strata = [_stratum(members, ours, theirs) for members in parts.values()]
+    inside = {*counting}
+    ours = [query for query in people.grades if query in inside]
+    there: Bools = np.array([query in inside for query in people.grades], np.bool_)
+    by_people = dict(zip(ours, side_by_side(known[there], runs, request, base), strict=True))
+    by_model = dict(zip(counting, side_by_side(predicted[kept], runs, request, base), strict=True))
+    strata = [stratum_of(members, by_people, by_model) for members in parts.values()]
     count, total = sum(each.count for each in strata), sum(each.total for each in strata)
-    rows = _calibrated(_columns(runs, base, request), strata, settings, count, total)
+    rows = calibrated_queries(columns_of(runs, base, request), strata, settings, count, total)
     return _result(
         rows,
         request,
@@ -514,252 +499,26 @@ def _said(plan: SampleDesign | None) -> str:
     return f"drawn at random, seed {plan.seed}"
 
 
-# --- what is estimated
-
-_Name = tuple[str, str, str | None]  # measure, run, base
-
-
-def _columns(runs: Sequence[str], base: str | None, request: Request) -> list[_Name]:
-    """Return what is estimated: the means, then the differences."""
-    measures = [str(measure) for measure in request.measures]
-    means: list[_Name] = [(measure, run, None) for measure in measures for run in runs]
-    if base is None:
-        return means
-    return means + [(measure, run, base) for measure in measures for run in runs if run != base]
-
-
-def _stratum(
-    members: Sequence[str], people: Mapping[str, Floats], model: Mapping[str, Floats]
-) -> Stratum:
-    """Put the values of a stratum side by side: a column for each mean and for each difference."""
-    ours = [query for query in members if query in people]
-    further = [query for query in members if query not in people]
-    width = next(iter(model.values())).size
-
-    def rows(known: Mapping[str, Floats], queries: Sequence[str]) -> Floats:
-        return np.array([known[query] for query in queries], np.float64).reshape(-1, width)
-
-    return Stratum(rows(people, ours), rows(model, ours), rows(model, further))
-
-
-def _side_by_side(
-    values: Floats, runs: Sequence[str], request: Request, base: str | None
-) -> Floats:
-    """Return (q, c), the columns of `_columns`, from [query, run, measure]."""
-    measures = tuple(map(str, request.measures))
-    means = [
-        values[:, run, measure] for measure in range(len(measures)) for run in range(len(runs))
-    ]
-    if base is None or not len(values):
-        width = len(_columns(runs, base, request))
-        return np.stack(means, axis=1) if base is None else np.empty((0, width))
-    paired = Paired(tuple(runs), measures, ("",) * len(values), values)
-    rows: Bools = np.ones(len(values), np.bool_)
-    first = runs.index(base)
-    apart = [
-        paired.apart(rows, first, run, measure)
-        for measure in range(len(measures))
-        for run in range(len(runs))
-        if run != first
-    ]
-    return np.stack([*means, *apart], axis=1)
-
-
-def _calibrated(
-    names: Sequence[_Name], strata: Sequence[Stratum], settings: _Settings, count: int, total: int
-) -> list[Calibrated]:
-    people, ppi, best = (powered_means(strata, weight) for weight in (0.0, 1.0, None))
-    every = np.concatenate([np.concatenate([each.predicted, each.further]) for each in strata])
-    model = powered_means([Stratum(every, every, every[:0])], 0.0)
-    # The bias of each query, which is known of people's alone; zeros keep the shares of the strata.
-    bias = powered_means(
-        [
-            Stratum(s.predicted - s.known, np.zeros_like(s.known), np.zeros_like(s.further))
-            for s in strata
-        ],
-        0.0,
-    )
-    compared = [at for at, (_, _, base) in enumerate(names) if base is not None]
-    decided = _decided(best, compared, settings, count)
-    found = []
-    for at, (measure, run, base) in enumerate(names):
-        estimate = best.estimate(at, settings.level)
-        each = Calibrated(
-            measure=measure,
-            run=run,
-            base=base,
-            estimate=estimate,
-            people=people.estimate(at, settings.level),
-            model=model.estimate(at, settings.level),
-            bias=bias.estimate(at, settings.level),
-            ppi=ppi.estimate(at, settings.level),
-            weight=float(best.weight[at]),
-            worth=None if np.isnan(best.worth[at]) else float(best.worth[at]),
-            variance=float(best.variance[at]),
-            freedom=float(best.freedom[at]),
-        )
-        if settings.width is not None:
-            each = replace(
-                each, more_for_width=_more_for_width(strata, at, estimate, settings, count)
-            )
-        if base is not None:
-            word, p, comparisons = decided[at]
-            more = (
-                0
-                if word != "no decision"
-                else _more_for_verdict(strata, at, each, settings, comparisons, count)
-            )
-            kinds = f"{count:,} queries of people, {total - count:,} more of the model"
-            sentence = _sentence(each, word, p, comparisons, settings, kinds)
-            sentence += "." if word != "no decision" else f"{_how_to_decide(each, more, total)}."
-            needed = None if more is None or not more else count + more
-            each = replace(
-                each, p=p, verdict=Verdict(word, sentence, needed), more_for_verdict=more
-            )
-        found.append(each)
-    return found
-
-
-def _decided(
-    best: Powered, compared: Sequence[int], settings: _Settings, count: int
-) -> dict[int, tuple[str, float, int]]:
-    """Return the word, p and the number of comparisons for each difference, corrected over all."""
-    alpha = settings.alpha
-    ps = adjusted([best.p(at, count) for at in compared], settings.correction)
-    claims: list[float | None] = [None] * len(compared)
-    if settings.margin is not None:
-        margin = settings.margin
-        claims = adjusted(
-            [best.p_within(at, margin, count) for at in compared], settings.correction
-        )
-    found = {}
-    for at, p, claim in zip(compared, ps, claims, strict=True):
-        word = "no decision"
-        if claim is not None and claim < alpha:
-            word = "equivalent"
-        elif p is not None and p < alpha:
-            word = "better" if best.value[at] > 0 else "worse"
-        shown_p = claim if word == "equivalent" else p
-        found[at] = word, 1.0 if shown_p is None else shown_p, len(compared)
-    return found
-
-
-def _more_for_width(
-    strata: Sequence[Stratum], at: int, estimate: Estimate, settings: _Settings, count: int
-) -> int | None:
-    if settings.width is None or estimate.high - estimate.low <= settings.width:
-        return 0
-    needed = units_for_width(strata, at, settings.width, settings.level)
-    return None if needed is None else needed - count
-
-
-def _more_for_verdict(
-    strata: Sequence[Stratum],
-    at: int,
-    found: Calibrated,
-    settings: _Settings,
-    comparisons: int,
-    count: int,
-) -> int | None:
-    aim = abs(found.estimate.value) if settings.margin is None else settings.margin
-    if not aim or not found.variance:
-        return None
-    corrected = CORRECTIONS[settings.correction].changes
-    alpha = settings.alpha / (comparisons if corrected else 1)
-    if alpha >= USUAL_POWER:
-        return None
-    needed = units_for_sign(strata, at, aim, USUAL_POWER, alpha)
-    return None if needed is None else needed - count
-
-
-def _sentence(
-    found: Calibrated, word: str, p: float, comparisons: int, settings: _Settings, kinds: str
-) -> str:
-    """Say what is decided, and what it rests on, as `compare` does."""
-    ends = f"{signed(found.estimate.low)} to {signed(found.estimate.high)}"
-    what = "p of equivalence" if word == "equivalent" else "p"
-    told = f"{what} < {_TINY_P}" if p < _TINY_P else f"{what} = {p:.4f}"
-    if comparisons > 1 and CORRECTIONS[settings.correction].changes:
-        told += f", {CORRECTIONS[settings.correction].title} over {comparisons} comparisons"
-    evidence = f"{signed(found.estimate.value)}, {100 * settings.level:.4g}% interval {ends}, {told}, {kinds}"
-    pair = f"{found.run} and {found.base}"
-    decided = {
-        "equivalent": f"{pair} are equivalent within {settings.margin or 0:g}",
-        "no decision": f"no decision between {pair}",
-    }.get(word, f"{found.run} is {word} than {found.base}")
-    return f"{found.measure}: {decided} ({evidence})"
-
-
-def _how_to_decide(found: Calibrated, more: int | None, total: int) -> str:
-    if not found.variance and not found.estimate.value:
-        return "; both have the same score on every query"
-    if more is None:
-        return (
-            f"; not even all {total:,} queries, judged by people, would decide"
-            if found.variance
-            else ""
-        )
-    return (
-        f"; if the difference is as large as it looks, people must judge about {counted(more, 'more query', 'more queries')} "
-        "to decide"
-    )
-
-
-# --- of sampled documents
-
-
 def _of_documents(
     found: SampledValues,
     request: Request,
     plan: SampleDesign,
     base: str | None,
-    settings: _Settings,
+    settings: EstimateSettings,
 ) -> Calibration:
     """Return the unbiased estimates of the means, and of the differences, over the queries."""
     runs = [*found.estimates]
-    names = _columns(runs, base, request)
+    names = columns_of(runs, base, request)
     estimates, model = (
-        _side_by_side(np.stack([*values.values()], axis=1), runs, request, base)
+        side_by_side(np.stack([*values.values()], axis=1), runs, request, base)
         for values in (found.estimates, found.model)
     )
     count = len(estimates)
     if count < _FEWEST:
         raise InputError("design", f"documents of at least {_FEWEST} queries", str(count))
-    nothing = estimates[:0]
-    best, machine, bias = (
-        powered_means([Stratum(values, values, nothing)], 0.0)
-        for values in (estimates, model, model - estimates)
-    )
-    compared = [at for at, (_, _, base) in enumerate(names) if base is not None]
-    decided = _decided(best, compared, settings, count)
     drawn, every = len(plan.drawn), len(plan.population)
-    kinds = f"{count:,} queries; {drawn:,} documents of people, {every - drawn:,} more of the model"
-    rows = []
-    for at, (measure, run, other) in enumerate(names):
-        each = Calibrated(
-            measure=measure,
-            run=run,
-            base=other,
-            estimate=best.estimate(at, settings.level),
-            people=None,
-            model=machine.estimate(at, settings.level),
-            bias=bias.estimate(at, settings.level),
-            ppi=None,
-            weight=1.0,
-            worth=None,
-            variance=float(best.variance[at]),
-            freedom=float(best.freedom[at]),
-        )
-        if other is not None:
-            word, p, comparisons = decided[at]
-            sentence = f"{_sentence(each, word, p, comparisons, settings, kinds)}."
-            each = replace(each, p=p, verdict=Verdict(word, sentence, None))
-        rows.append(each)
-    few = (
-        []
-        if count >= _ENOUGH
-        else [f"{counted(count, 'query', 'queries')} are few for an interval"]
-    )
+    rows = calibrated_documents(names, estimates, model, settings, (drawn, every))
+    few = [f"{counted(count, 'query', 'queries')} are few"] if count < _ENOUGH else []
     return _result(
         rows,
         request,
@@ -781,7 +540,7 @@ def _of_documents(
 def _result(
     rows: Sequence[Calibrated],
     request: Request,
-    settings: _Settings,
+    settings: EstimateSettings,
     *,
     runs: Sequence[str],
     base: str | None,

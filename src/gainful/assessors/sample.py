@@ -63,7 +63,7 @@ def sample_queries(
         by: the column of the strata, where it has several.
         allocation: `proportional`, from each stratum as its share of all queries; or `equal`, as many from each. There are
             two at least.
-        seed: a whole number from 0; the same draws the same queries from the same source.
+        seed: a whole number from 0; the same draws the same queries from the same source, and a larger size those and more.
         **options: see `ReadingOptions`.
 
     >>> found = sample_queries([f"q{number}" for number in range(1, 101)], 3)

@@ -78,7 +78,7 @@ def grades_options(command: Command) -> Command:
 @click.option(
     "--width",
     type=click.FloatRange(0, min_open=True),
-    help="The wanted width of intervals: how many more queries must people judge?",
+    help="Say how many more queries people must judge for intervals of this width.",
 )
 @click.option(
     "--margin",

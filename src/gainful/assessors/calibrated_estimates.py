@@ -1,0 +1,291 @@
+"""What is estimated of runs by people and a model together: means, differences, and what is decided of these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import numpy as np
+
+from gainful.array_types import Bools, Floats
+from gainful.assessors.calibration import Calibrated
+from gainful.comparison.paired_scores import Paired
+from gainful.comparison.verdict import Verdict
+from gainful.evaluation.request import Request
+from gainful.message_texts import counted
+from gainful.rendering.table_formats import signed
+from gainful.statistics.corrections import CORRECTIONS, adjusted
+from gainful.statistics.power import USUAL_POWER
+from gainful.statistics.prediction_powered import (
+    Estimate,
+    Powered,
+    Stratum,
+    powered_means,
+    units_for_sign,
+    units_for_width,
+)
+
+Name = tuple[str, str, str | None]
+"""What a column is of: a measure, a run, and the baseline of a difference; None of a mean."""
+
+_TINY_P = 0.0001
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateSettings:
+    """How estimates are made and shown: as `calibrate` has them."""
+
+    level: float
+    width: float | None
+    margin: float | None
+    correction: str
+
+    @property
+    def alpha(self) -> float:
+        """The probability to find a difference where there is none."""
+        return float(1 - Decimal(repr(self.level)))  # in binary 1 − 0.95 is not 0.05
+
+
+def columns_of(runs: Sequence[str], base: str | None, request: Request) -> list[Name]:
+    """Return what is estimated: the means, then the differences."""
+    measures = [str(measure) for measure in request.measures]
+    means: list[Name] = [(measure, run, None) for measure in measures for run in runs]
+    if base is None:
+        return means
+    return means + [(measure, run, base) for measure in measures for run in runs if run != base]
+
+
+def stratum_of(
+    members: Sequence[str], people: Mapping[str, Floats], model: Mapping[str, Floats]
+) -> Stratum:
+    """Put the values of a stratum side by side: a column for each mean and for each difference."""
+    ours = [query for query in members if query in people]
+    further = [query for query in members if query not in people]
+    width = next(iter(model.values())).size
+
+    def rows(known: Mapping[str, Floats], queries: Sequence[str]) -> Floats:
+        return np.array([known[query] for query in queries], np.float64).reshape(-1, width)
+
+    return Stratum(rows(people, ours), rows(model, ours), rows(model, further))
+
+
+def side_by_side(values: Floats, runs: Sequence[str], request: Request, base: str | None) -> Floats:
+    """Return (q, c), the columns of `columns_of`, from [query, run, measure]."""
+    measures = tuple(map(str, request.measures))
+    means = [
+        values[:, run, measure] for measure in range(len(measures)) for run in range(len(runs))
+    ]
+    if base is None:
+        return np.stack(means, axis=1)
+    paired = Paired(tuple(runs), measures, ("",) * len(values), values)
+    rows: Bools = np.ones(len(values), np.bool_)
+    first = runs.index(base)
+    apart = [
+        paired.apart(rows, first, run, measure)
+        for measure in range(len(measures))
+        for run in range(len(runs))
+        if run != first
+    ]
+    return np.stack([*means, *apart], axis=1)
+
+
+def calibrated_queries(
+    names: Sequence[Name],
+    strata: Sequence[Stratum],
+    settings: EstimateSettings,
+    count: int,
+    total: int,
+) -> list[Calibrated]:
+    """Return the estimates of PPI++, with those of people and of the model alone beside them.
+
+    Args:
+        names: (c,) what the columns are.
+        strata: the values of their queries, in these columns.
+        settings: how intervals are made.
+        count: how many queries people judged.
+        total: how many the model did.
+    """
+    people, ppi, best = (powered_means(strata, weight) for weight in (0.0, 1.0, None))
+    every = np.concatenate([np.concatenate([each.predicted, each.further]) for each in strata])
+    model = powered_means([Stratum(every, every, every[:0])], 0.0)
+    # The bias of each query, which is known of people's alone; zeros keep the shares of the strata.
+    bias = powered_means(
+        [
+            Stratum(s.predicted - s.known, np.zeros_like(s.known), np.zeros_like(s.further))
+            for s in strata
+        ],
+        0.0,
+    )
+    compared = [at for at, (_, _, base) in enumerate(names) if base is not None]
+    decided = _decided(best, compared, settings, count)
+    found = []
+    for at, (measure, run, base) in enumerate(names):
+        estimate = best.estimate(at, settings.level)
+        each = Calibrated(
+            measure=measure,
+            run=run,
+            base=base,
+            estimate=estimate,
+            people=people.estimate(at, settings.level),
+            model=model.estimate(at, settings.level),
+            bias=bias.estimate(at, settings.level),
+            ppi=ppi.estimate(at, settings.level),
+            weight=float(best.weight[at]),
+            worth=None if np.isnan(best.worth[at]) else float(best.worth[at]),
+            variance=float(best.variance[at]),
+            freedom=float(best.freedom[at]),
+        )
+        if settings.width is not None:
+            each = replace(
+                each, more_for_width=_more_for_width(strata, at, estimate, settings, count)
+            )
+        if base is not None:
+            word, p, comparisons = decided[at]
+            more = (
+                0
+                if word != "no decision"
+                else _more_for_verdict(strata, at, each, settings, comparisons, count)
+            )
+            kinds = f"{count:,} queries of people, {total - count:,} more of the model"
+            sentence = _sentence(each, word, p, comparisons, settings, kinds)
+            sentence += "." if word != "no decision" else f"{_how_to_decide(each, more, total)}."
+            needed = None if more is None or not more else count + more
+            each = replace(
+                each, p=p, verdict=Verdict(word, sentence, needed), more_for_verdict=more
+            )
+        found.append(each)
+    return found
+
+
+def calibrated_documents(
+    names: Sequence[Name],
+    estimates: Floats,
+    model: Floats,
+    settings: EstimateSettings,
+    documents: tuple[int, int],
+) -> list[Calibrated]:
+    """Return the means of unbiased estimates of queries, and their intervals.
+
+    Args:
+        names: (c,) what the columns are.
+        estimates: (q, c) of each query.
+        model: (q, c) by the model's grades alone.
+        settings: how intervals are made.
+        documents: how many were drawn, of how many.
+    """
+    count = len(estimates)
+    nothing = estimates[:0]
+    best, machine, bias = (
+        powered_means([Stratum(values, values, nothing)], 0.0)
+        for values in (estimates, model, model - estimates)
+    )
+    compared = [at for at, (_, _, base) in enumerate(names) if base is not None]
+    decided = _decided(best, compared, settings, count)
+    drawn, every = documents
+    kinds = f"{count:,} queries; {drawn:,} documents of people, {every - drawn:,} more of the model"
+    rows = []
+    for at, (measure, run, other) in enumerate(names):
+        each = Calibrated(
+            measure=measure,
+            run=run,
+            base=other,
+            estimate=best.estimate(at, settings.level),
+            people=None,
+            model=machine.estimate(at, settings.level),
+            bias=bias.estimate(at, settings.level),
+            ppi=None,
+            weight=1.0,
+            worth=None,
+            variance=float(best.variance[at]),
+            freedom=float(best.freedom[at]),
+        )
+        if other is not None:
+            word, p, comparisons = decided[at]
+            sentence = f"{_sentence(each, word, p, comparisons, settings, kinds)}."
+            each = replace(each, p=p, verdict=Verdict(word, sentence, None))
+        rows.append(each)
+    return rows
+
+
+def _decided(
+    best: Powered, compared: Sequence[int], settings: EstimateSettings, count: int
+) -> dict[int, tuple[str, float, int]]:
+    """Return the word, p and the number of comparisons for each difference, corrected over all."""
+    alpha = settings.alpha
+    ps = adjusted([best.p(at, count) for at in compared], settings.correction)
+    claims: list[float | None] = [None] * len(compared)
+    if settings.margin is not None:
+        margin = settings.margin
+        claims = adjusted(
+            [best.p_within(at, margin, count) for at in compared], settings.correction
+        )
+    found = {}
+    for at, p, claim in zip(compared, ps, claims, strict=True):
+        word = "no decision"
+        if claim is not None and claim < alpha:
+            word = "equivalent"
+        elif p is not None and p < alpha:
+            word = "better" if best.value[at] > 0 else "worse"
+        shown_p = claim if word == "equivalent" else p
+        found[at] = word, 1.0 if shown_p is None else shown_p, len(compared)
+    return found
+
+
+def _more_for_width(
+    strata: Sequence[Stratum], at: int, estimate: Estimate, settings: EstimateSettings, count: int
+) -> int | None:
+    if settings.width is None or estimate.high - estimate.low <= settings.width:
+        return 0
+    needed = units_for_width(strata, at, settings.width, settings.level)
+    return None if needed is None else needed - count
+
+
+def _more_for_verdict(
+    strata: Sequence[Stratum],
+    at: int,
+    found: Calibrated,
+    settings: EstimateSettings,
+    comparisons: int,
+    count: int,
+) -> int | None:
+    aim = abs(found.estimate.value) if settings.margin is None else settings.margin
+    if not aim or not found.variance:
+        return None
+    corrected = CORRECTIONS[settings.correction].changes
+    alpha = settings.alpha / (comparisons if corrected else 1)
+    if alpha >= USUAL_POWER:
+        return None
+    needed = units_for_sign(strata, at, aim, USUAL_POWER, alpha)
+    return None if needed is None else needed - count
+
+
+def _sentence(
+    found: Calibrated, word: str, p: float, comparisons: int, settings: EstimateSettings, kinds: str
+) -> str:
+    """Say what is decided, and what it rests on, as `compare` does."""
+    ends = f"{signed(found.estimate.low)} to {signed(found.estimate.high)}"
+    what = "p of equivalence" if word == "equivalent" else "p"
+    told = f"{what} < {_TINY_P}" if p < _TINY_P else f"{what} = {p:.4f}"
+    if comparisons > 1 and CORRECTIONS[settings.correction].changes:
+        told += f", {CORRECTIONS[settings.correction].title} over {comparisons} comparisons"
+    evidence = f"{signed(found.estimate.value)}, {100 * settings.level:.4g}% interval {ends}, {told}, {kinds}"
+    pair = f"{found.run} and {found.base}"
+    decided = {
+        "equivalent": f"{pair} are equivalent within {settings.margin or 0:g}",
+        "no decision": f"no decision between {pair}",
+    }.get(word, f"{found.run} is {word} than {found.base}")
+    return f"{found.measure}: {decided} ({evidence})"
+
+
+def _how_to_decide(found: Calibrated, more: int | None, total: int) -> str:
+    if not found.variance and not found.estimate.value:
+        return "; both have the same score on every query"
+    if more is None:
+        return (
+            f"; not even all {total:,} queries, judged by people, would decide"
+            if found.variance
+            else ""
+        )
+    return (
+        f"; if the difference is as large as it looks, people must judge about {counted(more, 'more query', 'more queries')} "
+        "to decide"
+    )
