@@ -516,7 +516,12 @@ def methods() -> Iterator[tuple[str, Call]]:
         "Agreement": {"name": "raw"},
         "Scores": {"measure": "AP", "runs": {"one": scores}},
         "Bounds": {"measure": "nDCG@2"},
-        "Calibration": {"fail_if": ["Δ nDCG@10 < -0.9"], "measures": ["nDCG@10"], "run": "two", "key": ("two", "nDCG@10")},
+        "Calibration": {
+            "fail_if": ["Δ nDCG@10 < -0.9"],
+            "measures": ["nDCG@10"],
+            "run": "two",
+            "key": ("two", "nDCG@10"),
+        },
         "Comparison": {"fail_if": ["Δ nDCG@2 < -0.9"]},
         "Dialect": {"measures": [gf.measure("nDCG")]},
         "CollectedGrades": {"path": "grades.qrels", "format": None},
