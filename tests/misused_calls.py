@@ -225,6 +225,10 @@ def functions() -> Iterator[tuple[str, Call]]:
             {"source": [*"abcdefgh"], "size": 4, "strata": {each: each in "abcd" for each in "abcdefgh"}, "seed": 1},
         ),
         "sample_documents": Call(gf.judging.sample_documents, {"runs": RUNS, "size": 6, "depth": 2, "model": JUDGMENTS}),
+        "merge_judgments": Call(
+            gf.merge_judgments,
+            {"grades": [JUDGMENTS, JUDGMENTS], "rule": "median", "names": ["x", "y"], "weights": {"x": 2}, "ties": "first", "first": "y"},
+        ),
         "choices": Call(gf.measures.choices, {}),
         "collect_grades": Call(
             gf.collect_grades,
@@ -355,7 +359,8 @@ def functions() -> Iterator[tuple[str, Call]]:
 RESULTS = {
     "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
-    "MeasureCheck", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Slice", "SubtopicScores", "TieRange",
+    "MeasureCheck", "MergedJudgments", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
+    "Slice", "SubtopicScores", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
 }  # fmt: skip
 
@@ -460,6 +465,7 @@ def results() -> dict[str, Any]:
         "InferredAP": gf.judging.inferred_ap(SAMPLES, RUN),
         "Measure": gf.measure("nDCG@10"),
         "MeasureCheck": gf.check_measure("AP", lists=5),
+        "MergedJudgments": gf.merge_judgments([JUDGMENTS, JUDGMENTS], "dawid-skene"),
         "Policy": gf.Policy(ties="average"),
         "Pool": gf.pool(RUNS, depth=2),
         "PoolBias": gf.judging.pool_bias(JUDGMENTS, RUNS, depth=2),
@@ -502,7 +508,7 @@ PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
 # Of subtopics and recommendations, some things are refused whatever is given.
 ELSEWHERE = {
-    "CollectedGrades.get", "Fused.get", "Measure.having", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured",
+    "CollectedGrades.get", "Fused.get", "Measure.having", "MergedJudgments.get", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured",
     "SubtopicScores.warn_of_ties", "RecommendationMeasure.having", "RecommendationScores.remeasured",
     "RecommendationScores.warn_of_ties",
 }  # fmt: skip
@@ -514,6 +520,7 @@ def methods() -> Iterator[tuple[str, Call]]:
     scores, compared = found["Scores"], found["Comparison"]
     known: dict[str, dict[str, Any]] = {
         "Agreement": {"name": "raw"},
+        "MergedJudgments": {"query": "q1", "doc": "a"},
         "Scores": {"measure": "AP", "runs": {"one": scores}},
         "Bounds": {"measure": "nDCG@2"},
         "Calibration": {

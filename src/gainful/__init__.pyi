@@ -17,6 +17,7 @@ from gainful.assessors.agreement import agreement
 from gainful.assessors.collecting import collect_grades
 from gainful.assessors.calibrate import calibrate
 from gainful.assessors.sample import sample_queries
+from gainful.assessors.merging import merge_judgments
 from gainful.comparison.assert_not_worse import assert_not_worse
 from gainful.comparison.compare import compare
 from gainful.evaluation.check_measure import check_measure
@@ -97,6 +98,7 @@ __all__ = [
     "losses",
     "measure",
     "measures",
+    "merge_judgments",
     "metrics",
     "ndcg",
     "pool",

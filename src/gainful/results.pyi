@@ -4,6 +4,7 @@ from gainful.assessors.agreement import Agreement
 from gainful.assessors.collected_grades import CollectedGrades
 from gainful.assessors.calibration import Calibration
 from gainful.assessors.sample_design import SampleDesign
+from gainful.assessors.merging import MergedJudgments
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import Difference
 from gainful.comparison.gate import Gate
@@ -58,6 +59,7 @@ __all__ = [
     "Inferred",
     "InferredAP",
     "MeasureCheck",
+    "MergedJudgments",
     "Pool",
     "PoolBias",
     "Power",

@@ -153,6 +153,7 @@ def test_every_command_is_among_these(project):
         "collect",
         "sample",
         "calibrate",
+        "merge",
         "recommend",
     }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))

@@ -14,6 +14,7 @@ from gainful.cli.commands import commands as command_line
 from public_names import public_names
 
 JUDGMENTS = {f"q{i}": {"a": 2, "b": 1, "c": 0, "d": i % 3} for i in range(6)}
+BY_ANOTHER = dict(JUDGMENTS)
 ONE = {
     f"q{i}": {doc: float(-((place * (i + 2)) % 5)) for place, doc in enumerate("xabcd")}
     for i in range(6)
@@ -67,7 +68,8 @@ WITHOUT_DIALECT = {
     "why": lambda **o: gf.why(JUDGMENTS, ONE, dialects="trec_eval", **o).second_value,
 }
 READING = {
-    "agreement": lambda **o: gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9, **o)["raw"],
+    "agreement": lambda **o: gf.agreement([JUDGMENTS, BY_ANOTHER], resamples=9, **o)["raw"],
+    "merge_judgments": lambda **o: dict(gf.merge_judgments([JUDGMENTS, BY_ANOTHER], **o)),
     "check": lambda **o: gf.check(JUDGMENTS, RUNS, **o).summary,
     "collect_grades": lambda **o: dict(
         gf.collect_grades(

@@ -31,7 +31,7 @@ LAW = {
     "kernels": set(),
     "rendering": set(),
     "plotting": {"writing"},
-    "inputs": set(),
+    "inputs": {"kernels"},
     "matching": {"measures", "inputs", "kernels"},
     "writing": {"measures", "inputs", "matching", "rendering"},
     "linting": {"measures", "inputs", "matching", "rendering", "version", "writing"},
@@ -70,6 +70,7 @@ LAW = {
         "statistics",
     },
     "assessors": {
+        "comparison",
         "measures",
         "inputs",
         "matching",

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.public_api
 TOP = [
     "Engine", "Measure", "Policy", "Spark", "agreement", "ap", "assert_not_worse", "bounds", "calibrate", "catalogue", "cg",
     "check", "check_measure", "collect_grades", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
-    "evaluate_runs", "explain", "fuse", "idcg", "loss", "measure", "ndcg", "pool", "power", "precision",
+    "evaluate_runs", "explain", "fuse", "idcg", "loss", "measure", "merge_judgments", "ndcg", "pool", "power", "precision",
     "read_baseline", "recall", "report", "rr", "sample_queries", "save_baseline", "use", "which", "why", "write_judgments",
     "write_run",
 ]  # fmt: skip
@@ -45,7 +45,8 @@ BELOW = {
     "results": [
         "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
         "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
-        "MeasureCheck", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores", "Slice",
+        "MeasureCheck", "MergedJudgments", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
+        "Slice",
         "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",
     ],
     "statistics": ["kendall_tau", "rbo", "tau_ap"],
@@ -81,6 +82,7 @@ BY_PLACE = {
     "calibrate": ["human", "model", "runs", "measures"],
     "sample_queries": ["source", "size"],
     "sample_documents": ["runs", "size"],
+    "merge_judgments": ["grades", "rule"],
     "evaluate_subtopics": ["judgments", "run", "measures"],
     "evaluate_recommendations": ["run", "measures"],
     "evaluate_recommendation_runs": ["runs", "measures"],

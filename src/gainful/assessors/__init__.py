@@ -1,4 +1,4 @@
-"""Several assessors, models among them: how far they agree, who leans high or low, and what a model's grades are worth.
+"""Several assessors, models among them: how far they agree, one grade of several, what a model's grades are worth.
 
-`gainful.agreement`, `gainful.calibrate`, `gainful.collect_grades` and `gainful.sample_queries` are used daily.
+`gainful.agreement`, `gainful.merge_judgments`, `gainful.calibrate`, `gainful.collect_grades` and `gainful.sample_queries` are used daily.
 """

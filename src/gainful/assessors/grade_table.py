@@ -1,9 +1,10 @@
 """`GradeTable`: the grades that several assessors gave, items by assessors."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from itertools import chain, repeat
 from typing import cast
 
 import numpy as np
@@ -11,19 +12,19 @@ import numpy as np
 from gainful.array_types import Floats, Ints
 from gainful.errors import InputError
 from gainful.evaluation.request import read_unmeasured
-from gainful.inputs.column_roles import ASSESSED
-from gainful.inputs.columns import asked_columns, read_columns
+from gainful.inputs.columns import read_columns
+from gainful.inputs.files import are_one_file, is_parquet, path_of, pattern_matches
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.judgments_or_run import JUDGMENTS
-from gainful.inputs.read_table import read_table
+from gainful.inputs.several_assessors import Item, grades_by_item, read_assessed_table
+from gainful.inputs.several_runs import names_of_files
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
 from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions
 from gainful.matching.reader import Reader, opened_session
 from gainful.message_texts import shown
 
-Item = tuple[str, str]
 _MANY_TIMES = 3  # as many queries as assessors: then nobody takes the one for the other
 
 
@@ -69,24 +70,62 @@ def read_grades(given: object, names: Sequence[str] | None, options: ReadingOpti
     """Read a table of grades with their assessors, or the judgments of each assessor.
 
     Args:
-        given: a table with query, doc, assessor and grade; or a list of judgments, one an assessor.
+        given: a table with query, doc, assessor and grade; or a list of judgments, one an assessor; or a pattern
+            of their files, such as *.qrels.
         names: of the assessors, for a list of judgments.
         options: as the caller gives them.
     """
     if isinstance(given, Mapping):
         _refuse_either(given)
-    if not isinstance(given, list | tuple) or _are_records(given):
+    files = _files(given)
+    if files is None and (not isinstance(given, list | tuple) or _are_records(given)):
         if names is not None:
             raise InputError("names", "none for a table, which names its assessors", shown(names))
         return _of_table(given, options)
     if not given:
         raise InputError("grades", "a table, or judgments of two assessors or more", "none")
-    called = _names(given, names)
-    grades: dict[Item, dict[str, float]] = {}
-    for name, one in zip(called, given, strict=True):
-        for item, grade in _of_one(one, options):
-            grades.setdefault(item, {})[name] = grade
-    return _table(grades, called)
+    each: Sequence[object]
+    if files is None:
+        each = cast("Sequence[object]", given)
+        called = _names(len(each), names, [str(place) for place in range(1, len(each) + 1)])
+    else:
+        each, called = [*files.values()], _names(len(files), names, [*files])
+    grades = [_of_one(one, options) for one in each]
+    return _table(
+        chain.from_iterable(queries for queries, _, _ in grades),
+        chain.from_iterable(docs for _, docs, _ in grades),
+        chain.from_iterable(
+            repeat(name, len(docs)) for name, (_, docs, _) in zip(called, grades, strict=True)
+        ),
+        chain.from_iterable(numbers for _, _, numbers in grades),
+        called,
+    )
+
+
+def _files(given: object) -> dict[str, object] | None:
+    """Return files of judgments by their names, those of patterns, too; None for one table, and for what is no path."""
+    listed = given if isinstance(given, list | tuple) else [given]
+    paths = [path_of(one) for one in listed if isinstance(one, str | os.PathLike)]
+    for place, one in enumerate(paths):
+        if any(one == other or are_one_file(one, other) for other in paths[:place]):
+            raise InputError("grades", "each file once", f"{shown(one)} again", "Leave it out.")
+    if not paths or len(paths) < len(listed):
+        return None
+    found: list[str] = []
+    for one in paths:
+        matches = pattern_matches(one)
+        if matches is None or all(map(is_parquet, matches)):  # the parts of one table
+            found.append(one)
+        else:
+            others = [each for each in paths if each != one] + found
+            found += [
+                str(each)
+                for each in matches
+                if not any(are_one_file(each, other) for other in others)
+            ]
+    if len(found) == 1:
+        return None
+    return dict(zip(names_of_files(found), found, strict=True))
 
 
 def _are_records(given: Sequence[object]) -> bool:
@@ -127,26 +166,32 @@ def _of_table(given: object, options: ReadingOptions) -> GradeTable:
         raise InputError("assessors", expected, shown(rule), "Leave it out.")
     refuse_spark(given, JUDGMENTS.name)
     columns = read_columns(options.get("columns"), options.get("queries"))
-    asked = asked_columns(JUDGMENTS, columns, also="assessor")
     with opened_session(options) as session:
-        table = read_table(given, ASSESSED, JUDGMENTS.name, columns=asked, session=session)
-    if table.has_columns:
-        for role in asked:
-            columns.use(role, JUDGMENTS)
+        table = read_assessed_table(given, columns, session)
     columns.refuse_unused()
-    grades: dict[Item, dict[str, float]] = {}
-    rows = zip(*(table[name] for name in ("query", "doc", "assessor", "grade")), strict=True)
-    for query, doc, assessor, grade in rows:
-        grades.setdefault((query, doc), {})[assessor] = float(grade)
     types = table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)
-    return _table(grades, in_order({*table["assessor"]}), *types)
+    return _table(
+        table["query"],
+        table["doc"],
+        table["assessor"],
+        table["grade"],
+        in_order({*table["assessor"]}),
+        *types,
+    )
 
 
-def _of_one(given: object, options: ReadingOptions) -> list[tuple[Item, float]]:
+def _of_one(given: object, options: ReadingOptions) -> tuple[list[str], list[str], list[float]]:
+    """Return the queries, the documents and the grades of one assessor."""
     request = read_unmeasured({"policy": {"negative": "keep"}})
+    queries: list[str] = []
+    docs: list[str] = []
+    grades: list[float] = []
     with request.reader_of(given, cast("MeasuringOptions", options)) as reader:
-        found = grades_of(reader)
-    return [((query, doc), grade) for query, docs in found.items() for doc, grade in docs.items()]
+        for query, judged in grades_of(reader).items():
+            queries += [query] * len(judged)
+            docs += judged
+            grades += judged.values()
+    return queries, docs, grades
 
 
 def grades_of(reader: Reader) -> dict[str, dict[str, float]]:
@@ -159,34 +204,25 @@ def grades_of(reader: Reader) -> dict[str, dict[str, float]]:
     return found
 
 
-def _names(given: Sequence[object], names: Sequence[str] | None) -> tuple[str, ...]:
+def _names(count: int, names: Sequence[str] | None, otherwise: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that the caller gives, or those of files."""
     if names is None:
-        return _names_of_files(given)
+        return tuple(otherwise)
     if not isinstance(names, list | tuple) or any(not isinstance(name, str) for name in names):
         raise InputError("names", "a list of the names of assessors", shown(names))
-    if len(names) != len(given):
-        raise InputError("names", f"{len(given)}, one for each judgments", str(len(names)))
+    if len(names) != count:
+        raise InputError("names", f"{count}, one for each judgments", str(len(names)))
     if len({*names}) < len(names):
         repeated = next(name for name in names if [*names].count(name) > 1)
         raise InputError("names", "a name of its own for each assessor", f"{shown(repeated)} twice")
     return tuple(names)
 
 
-def _names_of_files(given: Sequence[object]) -> tuple[str, ...]:
-    """Return the names of files; their whole paths where names repeat; numbers where that is no help."""
-    numbers = tuple(str(place) for place in range(1, len(given) + 1))
-    for name in (lambda path: Path(path).stem, str):
-        found = tuple(
-            name(one) if isinstance(one, str | Path) else number
-            for one, number in zip(given, numbers, strict=True)
-        )
-        if len({*found}) == len(found):
-            return found
-    return numbers
-
-
 def _table(
-    grades: Mapping[Item, Mapping[str, float]],
+    queries: Iterable[str],
+    docs: Iterable[str],
+    people: Iterable[str],
+    numbers: Iterable[float],
     assessors: Sequence[str],
     query_type: IdType = UNTYPED,
     doc_type: IdType = UNTYPED,
@@ -194,12 +230,11 @@ def _table(
     if len(assessors) < 2:
         hint = "Give the judgments of each assessor in a list, or a file for each."
         raise InputError("grades", "two assessors or more", str(len(assessors)), hint)
-    items = tuple(sorted(grades))
-    found = np.full((len(items), len(assessors)), np.nan)
-    places = {name: place for place, name in enumerate(assessors)}
-    for row, item in enumerate(items):
-        for name, grade in grades[item].items():
-            found[row, places[name]] = grade + 0.0  # there is no −0
-    if not (np.sum(~np.isnan(found), axis=1) > 1).any():
+    items, grades = grades_by_item(queries, docs, people, numbers, assessors)
+    if not (np.sum(~np.isnan(grades), axis=1) > 1).any():
         raise InputError("grades", "documents that several assessors graded", "none")
-    return GradeTable(tuple(assessors), items, found, query_type, doc_type)
+    order = sorted(range(len(items)), key=items.__getitem__)
+    found = grades[order] + 0.0  # there is no −0
+    return GradeTable(
+        tuple(assessors), tuple(items[at] for at in order), found, query_type, doc_type
+    )

@@ -20,6 +20,7 @@ _COMMANDS = {
     "collect": "Have a model grade documents.",
     "sample": "Draw queries or documents for people to judge.",
     "calibrate": "Hold a model's grades to people's, and say what runs are worth by both.",
+    "merge": "Make one grade of those of several assessors.",
     "fuse": "Make one run of several.",
     "recommend": "Measure recommendations beyond relevance: coverage, novelty, diversity.",
     "power": "Say how many queries a comparison needs.",

@@ -223,8 +223,8 @@ def assessors_option(command: Command) -> Command:
     return click.option(
         "--assessors",
         metavar="RULE",
-        help="How the grades of several assessors become one: mean, median, majority, max, min, or the "
-        "name of the one whose grades count.",
+        help="How the grades of several assessors become one: mean, median, majority, max, min, "
+        "dawid-skene, or the name of the one whose grades count.",
     )(command)
 
 

@@ -3,22 +3,31 @@
 A table has a column that tells assessors apart; a dict is `{query: {doc: {assessor: grade}}}`.
 """
 
-import statistics
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from gainful.array_types import Floats
 from gainful.errors import InputError
 from gainful.inputs.column_roles import ASSESSED
 from gainful.inputs.columns import Columns, asked_columns
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import UNTYPED
+from gainful.inputs.identifiers import in_order
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.lists_and_records import Lists
-from gainful.inputs.read_table import read_table
+from gainful.inputs.read_table import InputTable, read_table
+from gainful.kernels import merged_grades as kernels
+from gainful.kernels.dawid_skene import Estimate, dawid_skene
 from gainful.message_texts import did_you_mean, shown
 
+Item = tuple[str, str]
 _EXAMPLES = 5
+_MOST_GRADES = (
+    50  # that Dawid and Skene's model tells apart: its confusions have the square of that
+)
+_EQUAL = 1e-9  # probabilities that differ by less are equal but for rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +36,101 @@ class Rule:
 
     Attributes:
         meaning: what it is, for help and documentation.
-        merge: takes the grades that assessors gave, one or more.
+        merge: takes grades (n, a), NaN where an assessor gave none, weights (a,) and a rule for ties.
+        weighted: whether weights of assessors change it.
+        ties: the rule for ties unless another is asked for, one of `kernels.TIES`; None where nothing ties.
     """
 
     meaning: str
-    merge: Callable[[Sequence[float]], float]
+    merge: Callable[[Floats, Floats, str], Floats]
+    weighted: bool = False
+    ties: str | None = None
 
 
-def _most_frequent(grades: Sequence[float]) -> float:
-    counts = Counter(grades)
-    most = max(counts.values())
-    return min(grade for grade, count in counts.items() if count == most)
+def fit_confusions(grades: Floats) -> Estimate:
+    """Fit Dawid and Skene's model to grades (n, a), NaN where an assessor gave none."""
+    values = _different(grades)
+    if values.size > _MOST_GRADES:
+        raise InputError(
+            "grades",
+            f"at most {_MOST_GRADES} different ones for dawid-skene, which takes them for names",
+            str(values.size),
+            "Round them, or merge by the mean or the median.",
+        )
+    places = np.searchsorted(values, np.nan_to_num(grades))
+    return dawid_skene(np.where(np.isnan(grades), -1, places), values.size)
 
 
+def most_probable(found: Estimate, grades: Floats, ties: str) -> Floats:
+    """Return the most probable grade (n,) of each item; of several, by the rule for ties."""
+    top = found.probabilities.max(axis=1, keepdims=True)
+    values = np.broadcast_to(_different(grades), found.probabilities.shape)
+    return kernels.settled(values, found.probabilities >= top - _EQUAL, grades, ties)
+
+
+def _different(grades: Floats) -> Floats:
+    return np.unique(grades[~np.isnan(grades)])
+
+
+DAWID_SKENE = "dawid-skene"
 RULES: Mapping[str, Rule] = {
-    "mean": Rule("the mean of the grades", statistics.fmean),
-    "median": Rule("the grade in the middle; of two, their mean", statistics.median),
-    "majority": Rule("the grade given most often; of several, the lowest", _most_frequent),
-    "max": Rule("the highest grade", max),
-    "min": Rule("the lowest grade", min),
+    "mean": Rule(
+        "the mean of the grades",
+        lambda grades, weights, _: kernels.mean(grades, weights),
+        weighted=True,
+    ),
+    "median": Rule(
+        "the grade in the middle; of two, their mean", kernels.median, weighted=True, ties="mean"
+    ),
+    "majority": Rule(
+        "the grade given most often; of several, the lowest",
+        kernels.majority,
+        weighted=True,
+        ties="lowest",
+    ),
+    "max": Rule("the highest grade", lambda grades, *_: kernels.highest(grades)),
+    "min": Rule("the lowest grade", lambda grades, *_: kernels.lowest(grades)),
+    DAWID_SKENE: Rule(
+        "the most probable grade, under the confusions of grades that each assessor shows",
+        lambda grades, _, ties: most_probable(fit_confusions(grades), grades, ties),
+        ties="lowest",
+    ),
 }
 """The rules by name. Another name is that of an assessor, whose grades alone count."""
+
+
+def grades_by_item(
+    queries: Iterable[str],
+    docs: Iterable[str],
+    people: Iterable[str],
+    numbers: Iterable[float],
+    assessors: Sequence[str],
+) -> tuple[list[Item], Floats]:
+    """Return the items, query and doc, in the order in which they come, and their grades (n, a), NaN where there is none.
+
+    Args:
+        queries: of each grade.
+        docs: of each.
+        people: of each, who gave it.
+        numbers: the grades.
+        assessors: (a,) the names, in the order of the columns.
+    """
+    places: dict[Item, int] = {}
+    rows = [places.setdefault(item, len(places)) for item in zip(queries, docs, strict=True)]
+    columns = {name: place for place, name in enumerate(assessors)}
+    found = np.full((len(places), len(assessors)), np.nan)
+    found[rows, [columns[name] for name in people]] = np.fromiter(numbers, np.float64)
+    return [*places], found
+
+
+def read_assessed_table(given: object, columns: Columns, session: Session) -> InputTable:
+    """Read a table with the columns query, doc, assessor and grade."""
+    asked = asked_columns(JUDGMENTS, columns, also="assessor")
+    table = read_table(given, ASSESSED, JUDGMENTS.name, columns=asked, session=session)
+    if table.has_columns:
+        for role in asked:
+            columns.use(role, JUDGMENTS)
+    return table
 
 
 def read_assessed(given: object, columns: Columns, rule: object, session: Session) -> Lists:
@@ -67,39 +150,51 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
     if not isinstance(rule, str) or not rule:
         expected = f"{', '.join(RULES)}, or the name of an assessor"
         raise InputError("assessors", expected, shown(rule))
-    asked = asked_columns(JUDGMENTS, columns, also="assessor")
-    table = read_table(given, ASSESSED, JUDGMENTS.name, columns=asked, session=session)
-    if table.has_columns:
-        for role in asked:
-            columns.use(role, JUDGMENTS)
-    grades: dict[str, dict[str, dict[str, float]]] = {}
-    rows = zip(*(table[name] for name in ("query", "doc", "assessor", "grade")), strict=True)
-    for query, doc, assessor, grade in rows:
-        grades.setdefault(query, {}).setdefault(doc, {})[assessor] = grade
-    types = table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)
-    if rule in RULES:
-        merge = RULES[rule].merge
-        merged = {
-            query: {doc: float(merge([*given.values()])) for doc, given in docs.items()}
-            for query, docs in grades.items()
-        }
-        return Lists(merged, types)
-    _refuse_unknown(rule, table["assessor"])
-    chosen = {
-        query: {doc: given[rule] for doc, given in docs.items() if rule in given}
-        for query, docs in grades.items()
-    }
-    return Lists(chosen, types)
+    table = read_assessed_table(given, columns, session)
+    assessors = in_order({*table["assessor"]})
+    if rule not in RULES:
+        refuse_unknown(rule, assessors)
+    items, grades = grades_by_item(
+        table["query"], table["doc"], table["assessor"], table["grade"], assessors
+    )
+    merged = merge_by(rule, grades, assessors)
+    found: dict[str, dict[str, float]] = {query: {} for query, _ in items}
+    for (query, doc), grade in zip(items, merged.tolist(), strict=True):
+        if grade == grade:  # it is NaN where the one assessor whose grades count gave none
+            found[query][doc] = grade
+    return Lists(found, (table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)))
 
 
-def _refuse_unknown(name: str, assessors: Sequence[str]) -> None:
+def merge_by(
+    rule: str,
+    grades: Floats,
+    assessors: Sequence[str],
+    weights: Floats | None = None,
+    ties: str | None = None,
+) -> Floats:
+    """Return one grade (n,) for each row of grades (n, a), by a rule or as one assessor gave it.
+
+    It is NaN where that assessor gave none.
+
+    >>> merge_by("median", np.array([[2.0, 0.0, 1.0]]), ["ann", "bob", "eve"]).tolist()
+    [1.0]
+    """
+    if rule not in RULES:
+        return grades[:, [*assessors].index(rule)]
+    chosen = RULES[rule]
+    even = np.ones(len(assessors)) if weights is None else weights
+    return chosen.merge(grades, even, ties or chosen.ties or "")
+
+
+def refuse_unknown(name: object, assessors: Sequence[str], where: str = "assessors") -> None:
+    """Refuse what is neither a rule nor the name of an assessor."""
     known = sorted({*assessors})
     if name not in known:
         listed = ", ".join(map(shown, known[:_EXAMPLES])) + (
             ", …" if len(known) > _EXAMPLES else ""
         )
         raise InputError(
-            "assessors",
+            where,
             f"{', '.join(RULES)}, or one of the assessors {listed}",
             shown(name),
             did_you_mean(name, [*RULES, *known]),

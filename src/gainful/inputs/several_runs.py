@@ -164,7 +164,7 @@ def _by_path(
             if _place(file) not in known:
                 known.add(_place(file))
                 found.append(file)
-    return dict(zip(_names(found), found, strict=True))
+    return dict(zip(names_of_files(found), found, strict=True))
 
 
 def _place(path: str) -> str:
@@ -172,8 +172,12 @@ def _place(path: str) -> str:
     return os.path.abspath(path)  # noqa: PTH100 - of any text, a link stays itself
 
 
-def _names(paths: list[str]) -> list[str]:
-    """Name files with as much of the path as tells them apart."""
+def names_of_files(paths: list[str]) -> list[str]:
+    """Name files with as much of the path as tells them apart.
+
+    >>> names_of_files(["ann.qrels", "bob.qrels"]), names_of_files(["a/x.qrels", "b/x.qrels"])
+    (['ann', 'bob'], ['a/x.qrels', 'b/x.qrels'])
+    """
     for names in ([Path(path).stem for path in paths], [Path(path).name for path in paths]):
         if len(set(names)) == len(names):
             return names

@@ -34,8 +34,8 @@ class ReadingOptions(InputOptions, total=False):
             of one side alone, such as judgments.query. None as grade says that there is no column
             of grades: every row has grade 1.
         assessors: for judgments of several assessors, how their grades of a document become one:
-            "mean", "median", "majority" (of several grades as frequent, the lowest), "max", "min", or
-            the name of the assessor whose grades count.
+            "mean", "median", "majority" (of several grades as frequent, the lowest), "max", "min",
+            "dawid-skene", or the name of the assessor whose grades count; `merge_judgments` defines them.
         engine: what may be used of the machine, an `Engine`; or, in `evaluate`, `evaluate_runs` and
             `compare`, `Spark`, which then reads the files.
         progress: called with the share of the work that is done, from 0 to 1; where there are

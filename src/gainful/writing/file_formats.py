@@ -46,6 +46,12 @@ FUSED: Mapping[str, str] = {
 }
 """The formats of fused runs, by the ending of the name: those of a run, and tables."""
 
+MERGED: Mapping[str, str] = {
+    **TABLES,
+    **{ending: name for ending, name in DOCUMENTS.items() if ending != ".run"},
+}
+"""The formats of merged judgments, by the ending of the name: those of judgments, and tables."""
+
 _PICTURE, _OFFICE, _DATA = "a picture", "a file of an office program", "a binary file"
 _PROGRAM, _ARCHIVE = "a program", "an archive"
 OTHERS: Mapping[str, str] = {
@@ -66,6 +72,7 @@ _ENDINGS = {
     "documents": DOCUMENTS,
     "pools": POOLS,
     "fused": FUSED,
+    "merged": MERGED,
     "others": OTHERS,
 }
 
@@ -84,8 +91,8 @@ def endings(*, of: str = "tables") -> dict[str, str]:
     Capital and small letters count alike. With .gz or .zst after the ending, a file is packed.
 
     Args:
-        of: tables (scores and all other results), documents (runs and judgments), pools or fused
-            (runs); others are those that promise what no result is written as, each with what that is.
+        of: tables (scores and all other results), documents (runs and judgments), pools, fused
+            (runs) or merged (judgments); others are those that promise what no result is written as, each with what that is.
 
     >>> endings()[".htm"], endings(of="documents")[".qrels"]
     ('html', 'trec')
