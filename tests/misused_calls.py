@@ -215,7 +215,10 @@ def functions() -> Iterator[tuple[str, Call]]:
         "use": Call(lambda definitions: gf.use(definitions), {"definitions": RETURNED}),
         "cg": Call(gf.cg, {"grades": [3, 2, 0]}),
         "check": Call(gf.check, {"judgments": JUDGMENTS, "runs": RUNS, "scale": (0, 3)}),
-        "agreement": Call(gf.agreement, {"grades": [JUDGMENTS, JUDGMENTS], "resamples": 9}),
+        "agreement": Call(
+            gf.agreement,
+            {"grades": [JUDGMENTS, JUDGMENTS], "names": ["x", "y"], "resamples": 9, "runs": RUNS, "measures": ["nDCG@2"], "rule": "median", "baseline": "two", "pairs": "all", "correction": "none"},
+        ),
         "calibrate": Call(
             gf.calibrate,
             {"human": PEOPLE, "model": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"], "drawn": "random", "width": 0.5},
@@ -435,7 +438,7 @@ def results() -> dict[str, Any]:
     difference = compared["two", "nDCG@2"]
     found = gf.check(JUDGMENTS, RUNS)
     return {
-        "Agreement": gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9),
+        "Agreement": gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9, runs=RUNS),
         "Attribution": gf.explanation.attribute(JUDGMENTS, RUN, OTHER, query="q1"),
         "Baseline": gf.read_baseline("baseline-of-results.json"),
         "Bound": bounds["nDCG@2"],

@@ -42,6 +42,12 @@ MEASURING = {
         gf.calibrate(PEOPLE, JUDGMENTS, RUNS, drawn="random", **o).means[0].estimate.value
     ),
     "compare": lambda **o: gf.compare(JUDGMENTS, RUNS, resamples=99, **o).differences[0].difference,
+    "agreement": lambda **o: [
+        each.mean
+        for each in gf.agreement(
+            [JUDGMENTS, BY_ANOTHER], runs=RUNS, resamples=9, **o
+        ).conclusions.means
+    ],
     "curve": lambda **o: gf.curve(JUDGMENTS, ONE, upto=3, **o)[2],
     "evaluate": lambda **o: gf.evaluate(JUDGMENTS, ONE, **o)["nDCG@10"],
     "evaluate_runs": lambda **o: gf.evaluate_runs(JUDGMENTS, RUNS, **o)["two"]["nDCG@10"],
@@ -68,7 +74,6 @@ WITHOUT_DIALECT = {
     "why": lambda **o: gf.why(JUDGMENTS, ONE, dialects="trec_eval", **o).second_value,
 }
 READING = {
-    "agreement": lambda **o: gf.agreement([JUDGMENTS, BY_ANOTHER], resamples=9, **o)["raw"],
     "merge_judgments": lambda **o: dict(gf.merge_judgments([JUDGMENTS, BY_ANOTHER], **o)),
     "check": lambda **o: gf.check(JUDGMENTS, RUNS, **o).summary,
     "collect_grades": lambda **o: dict(

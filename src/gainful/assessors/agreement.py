@@ -4,28 +4,38 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
 from gainful import arguments
-from gainful.array_types import Floats
+from gainful.array_types import Floats, Ints
 from gainful.assessors.grade_table import GradeTable, read_grades
 from gainful.errors import InputError
+from gainful.inputs.columns import read_columns
 from gainful.inputs.id_types import UNTYPED, IdType
+from gainful.inputs.identifiers import in_order
+from gainful.inputs.several_assessors import RULES
+from gainful.inputs.several_runs import Runs
 from gainful.kernels import assessor_agreement as kernels
-from gainful.matching.keyword_options import ReadingOptions, takes
+from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions, takes
+from gainful.measures.notation import Measures
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, shown
 from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.statistics.resampling import Draws, Purpose, draw_places
 from gainful.writing.result import Result
 
+if TYPE_CHECKING:
+    from gainful.assessors.conclusions import Conclusions
+    from gainful.comparison.settings import Settings
+
 _DIGITS = 3
 _BLOCK = 1 << 20  # weights of items held at a time
 _WIDEST = 10  # items that are shown
 _MOST_PAIRS, _MOST_LEANING, _MOST_GRADES, _MOST_COLUMNS = 15, 20, 12, 8  # that are shown
 _MOST_ASSESSORS = 20  # with intervals of Cohen's κ, for which each pair is resampled
+_OF_RUNS = ("policy", "dialect", "chunks")  # of the options
 _HIGH_AGREEMENT, _LOW_KAPPA = 0.8, 0.4
 
 
@@ -94,6 +104,26 @@ class Disputed:
     grades: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class QueryAgreement:
+    """How far assessors agree on the documents of one query.
+
+    Attributes:
+        query: the id.
+        items: how many documents somebody graded.
+        shared: how many of them several assessors graded; the rest is of these.
+        agreement: the share of pairs of assessors who gave the same grade, item by item, then the mean; NaN where
+            no item is shared.
+        spread: the mean of the highest grade of an item less the lowest; NaN likewise.
+    """
+
+    query: str
+    items: int
+    shared: int
+    agreement: float
+    spread: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
     """How far several assessors agree.
@@ -109,10 +139,12 @@ class Agreement(Result):
         shares: of each grade, every item counting alike: the base rate.
         confusion: how often a grade meets another on the same item, as a share of all pairs of grades.
         disputed: the items of the widest disagreement, the widest first.
+        by_query: how far they agree on each query.
         level: of the intervals.
         resamples: of the items, that the intervals are from.
         seed: that they were drawn with.
         remark: what the coefficients say that is easily misread; mostly nothing.
+        conclusions: what disagreement does to conclusions about systems, where runs are given; else None.
         query_type: what the ids of queries were, before they were text.
         doc_type: what those of documents were.
     """
@@ -127,10 +159,12 @@ class Agreement(Result):
     shares: tuple[float, ...]
     confusion: tuple[tuple[float, ...], ...]
     disputed: tuple[Disputed, ...]
+    by_query: tuple[QueryAgreement, ...]
     level: float
     resamples: int
     seed: int
     remark: str = ""
+    conclusions: "Conclusions | None" = None
     query_type: IdType = field(default=UNTYPED, compare=False)
     doc_type: IdType = field(default=UNTYPED, compare=False)
 
@@ -169,6 +203,7 @@ class Agreement(Result):
             self._leanings(),
             self._confusion(),
             *([self._disputed()] if self.disputed else []),
+            *([] if self.conclusions is None else self.conclusions.tables()),
         ]
 
     def _pairs(self) -> Table:
@@ -250,7 +285,7 @@ def _cell(number: float) -> Cell:
     return None if math.isnan(number) else number
 
 
-@takes(ReadingOptions)
+@takes(MeasuringOptions)
 def agreement(
     grades: object,
     *,
@@ -258,7 +293,13 @@ def agreement(
     level: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
-    **options: Unpack[ReadingOptions],
+    runs: Runs | None = None,
+    measures: Measures = "nDCG@10",
+    rule: str = "mean",
+    baseline: str | None = None,
+    pairs: str = "baseline",
+    correction: str = "holm",
+    **options: Unpack[MeasuringOptions],
 ) -> Agreement:
     """Say how far several assessors agree.
 
@@ -267,6 +308,10 @@ def agreement(
     query; missing grades are usual, and items of one grade have no part in agreement. Linear and quadratic weights, and
     the intervals of α, go by the values of the grades. Intervals are percentiles of resamples of the items.
 
+    With runs, `conclusions` says what disagreement does to them: the means of each system under the grades of each assessor and under the
+    merged ones, how far the orders of systems agree, which verdicts of `compare` change with the assessor, and which items to
+    settle first.
+
     Args:
         grades: a table with query, doc, assessor and grade, as a path, a data frame, records or
             `{query: {doc: {assessor: grade}}}`; or a list of judgments of any kind, one for each assessor.
@@ -274,7 +319,13 @@ def agreement(
         level: of the intervals, such as 0.95.
         resamples: of the items.
         seed: a whole number from 0; the same gives the same intervals.
-        **options: see `ReadingOptions`; `assessors` is for judgments in a list that have several themselves.
+        runs: two or more, as `compare` takes them.
+        measures: with runs, one measure or several.
+        rule: with runs, how grades are merged, as in `merge_judgments`.
+        baseline: with runs, the name of the one that the others are compared with; the first if None.
+        pairs: with runs, `baseline`, every run with it, or `all`, every run with every other.
+        correction: with runs, of p for the number of comparisons, as in `compare`.
+        **options: see `MeasuringOptions`; policy, dialect and chunks are for runs. `assessors` is for judgments in a list that have several themselves.
 
     >>> found = agreement([{"q": {"a": 2, "b": 0, "c": 1}}, {"q": {"a": 2, "b": 0, "c": 0}}], names=["ann", "bob"])
     >>> round(found["raw"], 3), round(found["krippendorff_ordinal"], 3)
@@ -282,7 +333,28 @@ def agreement(
     """
     share = arguments.number(level, "level", "a number between 0 and 1", lambda x: 0 < x < 1)
     draws = Draws(resamples=resamples, seed=seed)
-    table = read_grades(grades, names, options)
+    if runs is None:
+        _refuse_without_runs(
+            {"measures": measures, "rule": rule, "baseline": baseline, "pairs": pairs, "correction": correction},
+            options,
+        )  # fmt: skip
+    settings = None if runs is None else _comparing(share, seed, rule, pairs, correction)
+    columns = read_columns(options.get("columns"), options.get("queries"), options.get("assessors"))
+    shared: MeasuringOptions = {
+        **options,
+        "columns": columns,
+    }  # of grades and runs, each used by one
+    of_grades = {name: each for name, each in shared.items() if name not in _OF_RUNS}
+    table = read_grades(grades, names, cast("ReadingOptions", of_grades))
+    conclusions = None
+    if runs is not None and settings is not None:
+        # Imported here because agreement alone needs none of it.
+        from gainful.assessors.conclusions import conclude
+
+        conclusions = conclude(
+            table, runs, measures, settings, draws, baseline=baseline, rule=rule, options=shared
+        )
+    columns.refuse_unused()
     whole = np.ones((1, len(table.items)))
     values = _coefficients(table, whole)
     lean, counted_on = kernels.leaning(table.grades, whole)
@@ -315,10 +387,12 @@ def agreement(
         shares=tuple(kernels.grade_shares(table.counts, whole)[0].tolist()),
         confusion=tuple(map(tuple, _confusion(table.counts).tolist())),
         disputed=_disputed(table),
+        by_query=_by_query(table),
         level=share,
         resamples=draws.resamples,
         seed=draws.seed,
         remark=_remark(raw, float(values["fleiss"][0]), table),
+        conclusions=conclusions,
         query_type=table.query_type,
         doc_type=table.doc_type,
     )
@@ -446,6 +520,72 @@ def _disputed(table: GradeTable) -> tuple[Disputed, ...]:
         for row, span in zip(several[order].tolist(), spans[order].tolist(), strict=True)
         if span > 0
     )
+
+
+def _by_query(table: GradeTable) -> tuple[QueryAgreement, ...]:
+    owners = [query for query, _ in table.items]
+    queries = in_order({*owners})
+    places = {query: place for place, query in enumerate(queries)}
+    codes = np.array([places[query] for query in owners])
+    total = table.counts.sum(axis=1)
+    several = total > 1
+    pairs = total[several] * (total[several] - 1.0)
+    alike = (table.counts[several] * (table.counts[several] - 1.0)).sum(axis=1) / pairs
+    spans = np.nanmax(table.grades[several], axis=1) - np.nanmin(table.grades[several], axis=1)
+
+    def sums(of: Ints, values: Floats | None = None) -> Floats:
+        return np.bincount(of, values, len(queries)).astype(np.float64)
+
+    items, shared = sums(codes), sums(codes[several])
+    means = [
+        np.divide(
+            sums(codes[several], each),
+            shared,
+            out=np.full(len(queries), math.nan),
+            where=shared > 0,
+        )
+        for each in (alike, spans)
+    ]
+    return tuple(
+        QueryAgreement(query, *counts, *both)
+        for query, *counts, both in zip(
+            queries,
+            items.astype(int).tolist(),
+            shared.astype(int).tolist(),
+            np.stack(means, axis=1).tolist(),
+            strict=True,
+        )
+    )
+
+
+_WITHOUT_RUNS: Mapping[str, str | None] = {
+    "measures": "nDCG@10", "rule": "mean", "baseline": None, "pairs": "baseline", "correction": "holm",
+}  # fmt: skip
+
+
+def _refuse_without_runs(given: Mapping[str, object], options: MeasuringOptions) -> None:
+    """Refuse what is about runs where there are none, rather than ignore it."""
+    asked = [
+        (name, each) for name, each in options.items() if name in _OF_RUNS and each is not None
+    ]
+    for name, usual in _WITHOUT_RUNS.items():
+        each = given[name]
+        if each is not usual and not (isinstance(each, str) and each == usual):
+            asked.append((name, each))
+    for name, each in asked:
+        raise InputError(
+            name, "runs, which it is about", shown(each), "Give runs=…, or leave it out."
+        )
+
+
+def _comparing(level: float, seed: int, rule: object, pairs: str, correction: str) -> "Settings":
+    """Return how runs are compared."""
+    # Imported here because agreement alone needs none of it.
+    from gainful.comparison.settings import Settings
+
+    if not isinstance(rule, str) or not rule:
+        raise InputError("rule", f"{', '.join(RULES)}, or the name of an assessor", shown(rule))
+    return Settings(pairs=pairs, correction=correction, interval="t", level=level, seed=seed)
 
 
 def _remark(raw: float, kappa: float, table: GradeTable) -> str:

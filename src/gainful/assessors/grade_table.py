@@ -165,10 +165,12 @@ def _of_table(given: object, options: ReadingOptions) -> GradeTable:
         expected = "none for a table, whose assessors all count"
         raise InputError("assessors", expected, shown(rule), "Leave it out.")
     refuse_spark(given, JUDGMENTS.name)
-    columns = read_columns(options.get("columns"), options.get("queries"))
+    named = options.get("columns")
+    columns = read_columns(named, options.get("queries"))
     with opened_session(options) as session:
         table = read_assessed_table(given, columns, session)
-    columns.refuse_unused()
+    if columns is not named:  # else they are checked where they were read
+        columns.refuse_unused()
     types = table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)
     return _table(
         table["query"],

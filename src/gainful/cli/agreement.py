@@ -1,25 +1,46 @@
 """`gainful agreement`."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 import gainful as gf
 from gainful.cli.options import (
+    MEASURING,
     READING,
+    Command,
     InputFile,
     check_target,
     format_of,
     format_option,
     layout_of,
+    leave_out_columns,
+    measure_option,
     output_option,
     read_shared_options,
     refuse_standard_input_twice,
+    runs_of,
     shared_options,
     verbose_option,
 )
 from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import write
+from gainful.cli.value_sources import is_typed, set_aside
+
+_CHOICES = gf.comparison.comparison_choices()
+_OF_RUNS = ("measures", "rule", "baseline", "pairs", "correction")  # in Python and here
+
+
+def _choice(name: str, meaning: str) -> Callable[[Command], Command]:
+    meanings = "; ".join(f"{choice}: {told}" for choice, told in _CHOICES[name].items())
+    return click.option(
+        f"--{name}",
+        type=click.Choice(list(_CHOICES[name])),
+        default=next(iter(_CHOICES[name])),
+        show_default=True,
+        help=f"With --run: {meaning} {meanings}.",
+    )
 
 
 @click.command(
@@ -48,19 +69,49 @@ from gainful.cli.standard_streams import write
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same gives the same."
 )
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    metavar="RUN",
+    help="A run, a folder of them or a pattern; repeat for more. With two or more, say what disagreement does to "
+    "conclusions about them: the means of each under each assessor and under the merged grades, how far the "
+    "orders agree, which verdicts change with the assessor, and which items to settle first.",
+)
+@measure_option("With --run: what to measure, e.g. nDCG@10; repeat for more.")
+@click.option(
+    "--rule",
+    metavar="RULE",
+    default="mean",
+    show_default=True,
+    help="With --run: how grades are merged, as in `gainful merge`.",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="With --run: the name of the run that the others are compared with.  [default: the first]",
+)
+@_choice("pairs", "the runs that are compared with each other.")
+@_choice("correction", "the correction of p for the number of comparisons.")
 @format_option
 @output_option
 @verbose_option
-@shared_options(READING)
+@shared_options(MEASURING)
 def agreement(files: tuple[str, ...], **options: Any) -> None:
-    """Say how far several assessors agree, and who leans high or low.
+    """Say how far several assessors agree, who leans high or low, and what that does to conclusions.
 
     FILE is a table with query, doc, assessor and grade; or give several FILEs of judgments, one for
-    each assessor.
+    each assessor, or a pattern such as '*.qrels'.
     """
-    given = read_shared_options(READING, options, *files)
-    refuse_standard_input_twice(*files)
-    check_target(options["output"], *files)
+    if not options["runs"]:
+        _refuse_without_runs(options)
+    runs = runs_of(options["runs"], options)
+    read = (*files, *runs.values())
+    refuse_standard_input_twice(*read)
+    given = read_shared_options(MEASURING, options, *read)
+    if not runs:
+        given = {name: value for name, value in given.items() if name in READING}
+    check_target(options["output"], *read)
     format_of(options)  # says what is wrong with it before the work
     names = options["names"]
     found = gf.agreement(
@@ -69,6 +120,19 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
         level=options["level"],
         resamples=options["resamples"],
         seed=options["seed"],
+        **({"runs": runs, **{name: options[name] for name in _OF_RUNS}} if runs else {}),
         **given,
     )
     write(gf.writing.render(found, format_of(options), **layout_of(options)), options["output"])
+
+
+def _refuse_without_runs(options: dict[str, Any]) -> None:
+    """Refuse what has a meaning with --run alone; what the project's file says of it is left out."""
+    of_policy = tuple(each.name for each in gf.measures.choices())
+    names = (*_OF_RUNS, "dialect", "chunks", "chunk_map", *of_policy)
+    for name in names:
+        if is_typed(name):
+            option = "measure" if name == "measures" else name.replace("_", "-")
+            raise click.UsageError(f"--{option} goes with --run.")
+    set_aside(options, names)
+    leave_out_columns(options, of="run")

@@ -102,12 +102,18 @@ def equivalence(found: Moments, margin: float) -> float | None:
 
 def verdict(grounds: Grounds, settings: Settings) -> Verdict:
     """Decide; the verdict says why when it is asked."""
-    word = "no decision"
     if settings.margin is not None and _below(grounds.p_equivalent, settings.alpha):
         word = "equivalent"
-    elif _below(grounds.p, settings.alpha) and not grounds.contrary:
-        word = "better" if grounds.moments.mean > 0 else "worse"
+    else:
+        word = decided(grounds.p, grounds.moments.mean, settings, contrary=grounds.contrary)
     return _said_later(word, partial(_said, word, grounds, settings))
+
+
+def decided(p: float | None, mean: float, settings: Settings, *, contrary: bool = False) -> str:
+    """Return better, worse or no decision for a corrected p-value and the mean of the differences."""
+    if not _below(p, settings.alpha) or contrary:
+        return "no decision"
+    return "better" if mean > 0 else "worse"
 
 
 def _said_later(word: str, say: Callable[[], tuple[str, int | None]]) -> Verdict:

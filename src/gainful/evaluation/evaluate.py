@@ -269,7 +269,7 @@ def measure_runs(
         baseline: the name of the run that measures of the baseline are about.
     """
     results = {}
-    depth = _depth(request.measures, reader.policy)
+    depth = depth_for(request.measures, reader.policy)
     needed = tuple(dict.fromkeys(chain.from_iterable(map(of_baseline, request.measures))))
     if needed and baseline is not None:
         with naming_run(baseline, among=runs):
@@ -449,7 +449,7 @@ def evaluate_arrays(
     return found
 
 
-def _depth(measures: tuple[Measure, ...], policy: Policy) -> int | None:
+def depth_for(measures: tuple[Measure, ...], policy: Policy) -> int | None:
     """Return the deepest rank that matters for any of the measures; None if all do.
 
     What is unjudged is looked for in the whole run where it changes the list.

@@ -204,3 +204,45 @@ def tau_ap(places: Ints) -> float:
     above = np.arange(1, places.size)
     shares = smaller_before(places)[1:] / above
     return 2 * math.fsum(shares.tolist()) / above.size - 1
+
+
+def kendall_tau_of_rows(first: Floats, second: Floats) -> Floats:
+    """Return τ_b (b,) of each row of scores (b, n) with the same row of others; NaN where all items of a side tie.
+
+    For many orders of few items: it looks at all pairs.
+
+    >>> kendall_tau_of_rows(np.array([[3.0, 2.0, 1.0]]), np.array([[3.0, 1.0, 2.0]])).round(4).tolist()
+    [0.3333]
+    """
+    left, right = np.triu_indices(first.shape[1], 1)
+    one = np.sign(first[:, left] - first[:, right])
+    other = np.sign(second[:, left] - second[:, right])
+    surplus = (one * other).sum(axis=1)
+    untied = np.count_nonzero(one, axis=1) * np.count_nonzero(other, axis=1)
+    none = np.full(len(first), np.nan)
+    found: Floats = np.divide(surplus, np.sqrt(untied), out=none, where=untied > 0)
+    return found
+
+
+def tau_ap_of_rows(reference: Floats, ranking: Floats) -> Floats:
+    """Return τ_AP (b,) of each row of scores (b, n), two items or more, with the same row of a reference.
+
+    Of items with equal scores, the one that stands first is the higher, on both sides. It looks at all pairs.
+
+    >>> tau_ap_of_rows(np.array([[3.0, 2.0, 1.0]]), np.array([[3.0, 1.0, 2.0]])).tolist()
+    [0.5]
+    """
+    agreeing, above = _above(reference), _above(ranking)
+    ranks = above.sum(axis=1)  # how many stand above each
+    shares = (agreeing & above).sum(axis=1) / np.maximum(ranks, 1)
+    found: Floats = 2.0 * shares.sum(axis=1) / (ranking.shape[1] - 1) - 1.0
+    return found
+
+
+def _above(scores: Floats) -> Bools:
+    """Return (b, n, n): whether one item stands above another."""
+    count = scores.shape[1]
+    earlier = np.triu(np.ones((count, count), np.bool_), 1)
+    one, other = scores[:, :, None], scores[:, None, :]
+    found: Bools = (one > other) | ((one == other) & earlier)
+    return found
