@@ -257,6 +257,21 @@ def test_ids_come_back_with_their_types():
     assert frame["doc"].dtype.kind == "i"
 
 
+def test_dicts_of_odd_values_are_read_as_well():
+    plain = {"7": {"1": {"ann": 2, "bob": 1}, "2": {"bob": 0}}}
+    odd = {7: {1: {"ann": np.float64(2), "bob": True}, 2: {"bob": 0}}}
+    assert gf.merge_judgments(odd) == gf.merge_judgments(plain)
+    for wrong, said in (
+        ({"7": {"1": {"ann": 1, "bob": 1}}, 7: {"2": {"ann": 1}}}, "each query once"),
+        ({"q": {"a": {"ann": 1, "bob": None}}}, "finite number"),
+        ({"q": {"a": {"ann": 1, "bob": 2**53 + 1}}}, "float64 holds exactly"),
+        ({"q": {"a": {"ann": 1, "bob": 1, "\ud800": 1}}}, "assessor"),
+        ({"q": {"a": [1, 2]}}, "a dict {assessor: grade}"),
+    ):
+        with pytest.raises(gf.errors.InputError, match=said):
+            gf.merge_judgments(wrong)
+
+
 def test_nothing_given_is_changed():
     given = {"q": {"a": {"ann": 2, "bob": 1}}}
     weights = {"ann": 2}

@@ -17,7 +17,7 @@ from gainful.inputs.files import are_one_file, is_parquet, path_of, pattern_matc
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.judgments_or_run import JUDGMENTS
-from gainful.inputs.several_assessors import Item, grades_by_item, read_assessed_table
+from gainful.inputs.several_assessors import Item, grades_by_item, read_assessed_rows
 from gainful.inputs.several_runs import names_of_files
 from gainful.inputs.spark_frames import refuse_spark
 from gainful.matching.dict_matching import judged_of, queries_of, sorted_numbers
@@ -168,17 +168,17 @@ def _of_table(given: object, options: ReadingOptions) -> GradeTable:
     named = options.get("columns")
     columns = read_columns(named, options.get("queries"))
     with opened_session(options) as session:
-        table = read_assessed_table(given, columns, session)
+        rows = read_assessed_rows(given, columns, session)
     if columns is not named:  # else they are checked where they were read
         columns.refuse_unused()
-    types = table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)
     return _table(
-        table["query"],
-        table["doc"],
-        table["assessor"],
-        table["grade"],
-        in_order({*table["assessor"]}),
-        *types,
+        rows.queries,
+        rows.docs,
+        rows.assessors,
+        rows.grades,
+        in_order({*rows.assessors}),
+        rows.query_type,
+        rows.doc_type,
     )
 
 

@@ -256,18 +256,24 @@ class MergedJudgments(Result, Mapping[str, dict[str, float]]):
 
     def _provenance_of(self, query: str) -> dict[str, dict[str, Any]]:
         rows = self._rows(query)
-        found = {}
-        for row in range(rows.start, rows.stop):
-            each = self._provenance(query, row)
-            found[each.doc] = {
-                "of": each.of,
-                "assessors": [*each.assessors],
-                "given": dict(each.given),
+        found: dict[str, dict[str, Any]] = {}
+        docs, given, counts = (
+            each[rows].tolist() for each in (self.docs, self.given, self.counted)
+        )
+        for doc, grades, own in zip(docs, given, counts, strict=True):
+            people = [name for name, counts in zip(self.assessors, own, strict=True) if counts]
+            known = {
+                name: grade
+                for name, grade in zip(self.assessors, grades, strict=True)
+                if grade == grade  # not NaN
             }
-            if each.probabilities:
-                found[each.doc]["probabilities"] = {
-                    write_number(grade): share for grade, share in each.probabilities.items()
-                }
+            found[doc] = {"of": len(people), "assessors": people, "given": known}
+        if self.model is not None:
+            names = [write_number(grade) for grade in self.model.scale]
+            for each, shares in zip(
+                found.values(), self.model.probabilities[rows].tolist(), strict=True
+            ):
+                each["probabilities"] = dict(zip(names, shares, strict=True))
         return found
 
     def to_json(self) -> str:

@@ -452,6 +452,12 @@ class _Rows:
         """Keep the rows that are wanted; of their texts no more than is read."""
         some = self._reading.wanted is not None and self._form != "dicts"
         longest = max((role.longest or 0 for role in self._roles.values), default=0)
+        if not some and not longest:
+            rows = [*found]
+            if rows:
+                places, headers, cells = zip(*rows, strict=True)  # much faster than one by one
+                self.places, self._headers, self._cells = [*places], [*headers], [*cells]
+            return
         for place, header, cells in found:
             if some and not self._is_wanted(place, header, cells):
                 continue

@@ -5,19 +5,21 @@ A table has a column that tells assessors apart; a dict is `{query: {doc: {asses
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful.array_types import Floats
 from gainful.errors import InputError
+from gainful.inputs.arrays import LARGEST_EXACT
 from gainful.inputs.column_roles import ASSESSED
 from gainful.inputs.columns import Columns, asked_columns
 from gainful.inputs.engine import Session
-from gainful.inputs.id_types import UNTYPED
+from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import in_order
 from gainful.inputs.judgments_or_run import JUDGMENTS
 from gainful.inputs.lists_and_records import Lists
-from gainful.inputs.read_table import InputTable, read_table
+from gainful.inputs.read_table import read_table
 from gainful.kernels import merged_grades as kernels
 from gainful.kernels.dawid_skene import Estimate, dawid_skene
 from gainful.message_texts import did_you_mean, shown
@@ -123,14 +125,65 @@ def grades_by_item(
     return [*places], found
 
 
-def read_assessed_table(given: object, columns: Columns, session: Session) -> InputTable:
+class AssessedRows(NamedTuple):
+    """The rows of a table of grades, by column; and what ids were, before they were text."""
+
+    queries: Sequence[str]
+    docs: Sequence[str]
+    assessors: Sequence[str]
+    grades: Sequence[float]
+    query_type: IdType = UNTYPED
+    doc_type: IdType = UNTYPED
+
+
+def read_assessed_rows(given: object, columns: Columns, session: Session) -> AssessedRows:
     """Read a table with the columns query, doc, assessor and grade."""
     asked = asked_columns(JUDGMENTS, columns, also="assessor")
+    if isinstance(given, dict) and (plain := _plain_rows(given)) is not None:
+        return plain
     table = read_table(given, ASSESSED, JUDGMENTS.name, columns=asked, session=session)
     if table.has_columns:
         for role in asked:
             columns.use(role, JUDGMENTS)
-    return table
+    return AssessedRows(
+        table["query"],
+        table["doc"],
+        table["assessor"],
+        table["grade"],
+        table.types.get("query", UNTYPED),
+        table.types.get("doc", UNTYPED),
+    )
+
+
+def _plain_rows(given: dict[Any, Any]) -> AssessedRows | None:
+    """Read `{query: {doc: {assessor: grade}}}` of texts and plain numbers, many times faster than any table.
+
+    None where something else is in it: the reader of tables says what is wrong with it, if anything is.
+    """
+    queries: list[str] = []
+    docs: list[str] = []
+    people: list[str] = []
+    grades: list[float] = []
+    for query, known in given.items():
+        if type(known) is not dict:
+            return None
+        for doc, found in known.items():
+            if type(found) is not dict:
+                return None
+            queries += [query] * len(found)
+            docs += [doc] * len(found)
+            people += found
+            grades += found.values()
+    try:
+        for ids in ({*queries}, {*docs}, {*people}):
+            "".join(ids).encode()  # refuses all but strings, and halves of characters
+    except (TypeError, UnicodeError):
+        return None
+    if not queries or not {*map(type, grades)} <= {int, float}:
+        return None
+    if not all(-LARGEST_EXACT < grade < LARGEST_EXACT for grade in grades):
+        return None
+    return AssessedRows(queries, docs, people, [*map(float, grades)], type_of_ids(given))
 
 
 def read_assessed(given: object, columns: Columns, rule: object, session: Session) -> Lists:
@@ -150,19 +203,17 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
     if not isinstance(rule, str) or not rule:
         expected = f"{', '.join(RULES)}, or the name of an assessor"
         raise InputError("assessors", expected, shown(rule))
-    table = read_assessed_table(given, columns, session)
-    assessors = in_order({*table["assessor"]})
+    rows = read_assessed_rows(given, columns, session)
+    assessors = in_order({*rows.assessors})
     if rule not in RULES:
         refuse_unknown(rule, assessors)
-    items, grades = grades_by_item(
-        table["query"], table["doc"], table["assessor"], table["grade"], assessors
-    )
+    items, grades = grades_by_item(rows.queries, rows.docs, rows.assessors, rows.grades, assessors)
     merged = merge_by(rule, grades, assessors)
     found: dict[str, dict[str, float]] = {query: {} for query, _ in items}
     for (query, doc), grade in zip(items, merged.tolist(), strict=True):
         if grade == grade:  # it is NaN where the one assessor whose grades count gave none
             found[query][doc] = grade
-    return Lists(found, (table.types.get("query", UNTYPED), table.types.get("doc", UNTYPED)))
+    return Lists(found, (rows.query_type, rows.doc_type))
 
 
 def merge_by(
