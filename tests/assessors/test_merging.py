@@ -385,6 +385,20 @@ def test_a_file_twice_and_a_pattern(cli, files, command):
     assert "*.trec: expected files of that pattern, found none" in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize("command", ["agreement", "merge"])
+def test_one_file_alone_is_of_one_assessor(cli, files, command):
+    Path("one.csv").write_text("query,doc,grade\nq,a,1\n")
+    Path("odd.csv").write_text("x,y,z\nq,a,1\n")
+    for name, said in (
+        ("ann.qrels", "grades of two assessors or more, found judgments without a column of assessors. Give the judgments of each"),
+        ("one.csv", "a column for assessor"),
+        ("odd.csv", "a column for query"),
+        ("none.qrels", "none.qrels: expected a file"),
+    ):  # fmt: skip
+        done = cli(command, name)
+        assert (done.returncode, said in " ".join(done.stderr.split())) == (2, True), done.stderr
+
+
 def test_a_pattern_in_python(files):
     assert gf.merge_judgments("*.qrels") == gf.merge_judgments(files)
     assert gf.merge_judgments(["*.qrels"]).assessors == ("ann", "bob", "eve")

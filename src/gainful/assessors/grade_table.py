@@ -25,6 +25,7 @@ from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions
 from gainful.matching.reader import Reader, opened_session
 from gainful.message_texts import shown
 
+_EACH = "Give the judgments of each assessor in a list, or a file for each."
 _MANY_TIMES = 3  # as many queries as assessors: then nobody takes the one for the other
 
 
@@ -168,7 +169,11 @@ def _of_table(given: object, options: ReadingOptions) -> GradeTable:
     named = options.get("columns")
     columns = read_columns(named, options.get("queries"))
     with opened_session(options) as session:
-        rows = read_assessed_rows(given, columns, session)
+        try:
+            rows = read_assessed_rows(given, columns, session)
+        except InputError as problem:
+            _refuse_one_assessor(given, problem)
+            raise
     if columns is not named:  # else they are checked where they were read
         columns.refuse_unused()
     return _table(
@@ -180,6 +185,18 @@ def _of_table(given: object, options: ReadingOptions) -> GradeTable:
         rows.query_type,
         rows.doc_type,
     )
+
+
+def _refuse_one_assessor(given: object, problem: InputError) -> None:
+    """Refuse a file of judgments that has no columns, and so no assessors: that is what is wrong with it."""
+    if not isinstance(given, str | os.PathLike) or "assessor" in problem.expected:
+        return
+    try:
+        _of_one(given, {})
+    except InputError:
+        return
+    found = "judgments without a column of assessors"
+    raise InputError(problem.where, "grades of two assessors or more", found, _EACH) from None
 
 
 def _of_one(given: object, options: ReadingOptions) -> tuple[list[str], list[str], list[float]]:
@@ -230,8 +247,7 @@ def _table(
     doc_type: IdType = UNTYPED,
 ) -> GradeTable:
     if len(assessors) < 2:
-        hint = "Give the judgments of each assessor in a list, or a file for each."
-        raise InputError("grades", "two assessors or more", str(len(assessors)), hint)
+        raise InputError("grades", "two assessors or more", str(len(assessors)), _EACH)
     items, grades = grades_by_item(queries, docs, people, numbers, assessors)
     if not (np.sum(~np.isnan(grades), axis=1) > 1).any():
         raise InputError("grades", "documents that several assessors graded", "none")

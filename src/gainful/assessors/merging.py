@@ -345,7 +345,7 @@ class MergedJudgments(Result, Mapping[str, dict[str, float]]):
             path: of the file; `-` is standard output.
             format: trec, which has the grades alone; csv, tsv, jsonl or parquet, which also say of how
                 many and whose, and read as judgments all the same; json, which has all of it; markdown,
-                latex, html or table. Told by the name if None: .qrels, .trec, .txt, .csv, .tsv,
+                latex or html. Told by the name if None: .qrels, .trec, .txt, .csv, .tsv,
                 .jsonl, .parquet, .json, .md, .tex, .html. All but Parquet are packed where the name
                 ends in .gz or .zst.
         """
