@@ -30,14 +30,14 @@ _FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
     metavar="RULE",
     default="mean",
     show_default=True,
-    help="mean; median; majority, the grade given most often; max; min; dawid-skene, the most probable grade under "
+    help="How grades become one: mean; median; majority, the grade given most often; max; min; dawid-skene, the most probable grade under "
     "the confusions of grades that each assessor shows; or the name of an assessor, whose grades alone "
     "count.",
 )
 @click.option(
     "--ties",
     type=click.Choice(["lowest", "highest", "mean", "first"]),
-    help="Which of several grades that tie with median, majority and dawid-skene; first: the grade of the first assessor, in "
+    help="The one of several grades that tie with median, majority and dawid-skene; first: the grade of the first assessor, in "
     "their order, who gave one of them.  [default: mean with median, else lowest]",
 )
 @click.option(
