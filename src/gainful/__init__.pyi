@@ -14,10 +14,10 @@ from gainful import statistics
 from gainful import subtopics
 from gainful import writing
 from gainful.assessors.agreement import agreement
-from gainful.assessors.collecting import collect_grades
 from gainful.assessors.calibrate import calibrate
-from gainful.assessors.sample import sample_queries
+from gainful.assessors.collecting import collect_grades
 from gainful.assessors.merging import merge_judgments
+from gainful.assessors.sample import sample_queries
 from gainful.comparison.assert_not_worse import assert_not_worse
 from gainful.comparison.compare import compare
 from gainful.evaluation.check_measure import check_measure

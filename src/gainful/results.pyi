@@ -1,10 +1,10 @@
 # Written by `make docs` from the table in gainful/__init__.py.
 
 from gainful.assessors.agreement import Agreement
-from gainful.assessors.collected_grades import CollectedGrades
 from gainful.assessors.calibration import Calibration
-from gainful.assessors.sample_design import SampleDesign
+from gainful.assessors.collected_grades import CollectedGrades
 from gainful.assessors.merging import MergedJudgments
+from gainful.assessors.sample_design import SampleDesign
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import Difference
 from gainful.comparison.gate import Gate

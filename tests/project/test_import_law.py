@@ -80,7 +80,6 @@ LAW = {
         "writing",
         "statistics",
         "judging",
-        "comparison",
     },
     "fusion": {
         "measures",
