@@ -26,10 +26,26 @@ SCORES = [
     for run, scores in (("zeta", (0.0, 0.0, 0.5)), ("alpha", (0.25, 1.0, 1.0)))
     for score in scores
 ]
+CONFUSION = [
+    {"grade": one, "other": two, "share": share}
+    for one, two, share in (("0", "0", 0.5), ("0", "2", 0.125), ("2", "0", 0.125), ("2", "2", 0.25))
+]
+AGREEMENT = [
+    {"query": "q2", "text": "second", "agreement": 0.25, "items": 4, "span": 2.0, "place": 0},
+    {"query": "q1", "text": "first", "agreement": 1.0, "items": 1, "span": 0.0, "place": 1},
+]
+ASSESSORS = [
+    {"run": run, "assessor": assessor, "value": value}
+    for run, values in (("zeta", (0.2, 0.5, 0.4)), ("alpha", (0.3, 0.4, 0.35)))
+    for assessor, value in zip(("zoe", "ann", "mean"), values, strict=True)
+]
 EVERY = {
     "intervals": INTERVALS,
     "differences": QUERIES,
     "scatter": QUERIES,
     "curve": CURVE,
     "distribution": SCORES,
+    "confusion": CONFUSION,
+    "query_agreement": AGREEMENT,
+    "assessor_means": ASSESSORS,
 }

@@ -11,7 +11,7 @@ import sys
 import altair as alt
 import pytest
 import vl_convert
-from chart_rows import CURVE, EVERY, INTERVALS, QUERIES, SCORES
+from chart_rows import AGREEMENT, ASSESSORS, CONFUSION, CURVE, EVERY, INTERVALS, QUERIES, SCORES
 
 import gainful as gf
 from gainful.plotting import charts, theme
@@ -208,7 +208,7 @@ def domain_parts(domain):
 def test_a_chart_of_nothing_has_axes_all_the_same(name):
     chart = drawn(name, [])
     scales = vl_convert.vegalite_to_vega(chart.to_dict())["scales"]
-    linear = [scale["domain"] for scale in scales if scale["type"] == "linear"]
+    linear = [scale["domain"] for scale in scales if scale["type"] in ("linear", "sqrt")]
     assert linear
     # Vega finds no extent of nothing: no domain is looked for in data that has none.
     assert '"field"' not in json.dumps(linear)
@@ -317,5 +317,25 @@ def test_without_altair_the_error_names_what_to_install():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
         "a chart: expected the package altair, found none installed. Install it: pip install 'gainful[report]'",
-        "5",
+        str(len(EVERY)),
     ]
+
+
+def test_grades_that_meet_are_fields_in_the_order_of_the_scale():
+    chart = charts.confusion(CONFUSION)
+    assert [text for text in texts(chart) if "%" in text] == ["50.0%", "12.5%", "12.5%", "25.0%"]
+    assert [text for text in texts(chart) if text in ("0", "2")] == ["0", "2", "0", "2"]
+
+
+def test_queries_stand_by_their_agreement():
+    chart = charts.query_agreement(AGREEMENT)
+    told = re.findall(r"agreement: ([\d.]+%); documents of several: (\d)", svg(chart))
+    assert told == [("25.0%", "4"), ("100.0%", "1")]
+    assert "pairs of assessors who agree" in texts(chart)
+
+
+def test_runs_are_lines_over_the_assessors_in_the_order_given():
+    shown = texts(charts.assessor_means(ASSESSORS, measure="nDCG@10"))
+    assert [text for text in shown if text in ("zoe", "ann", "mean")] == ["zoe", "ann", "mean"]
+    assert [text for text in shown if text in ("zeta", "alpha")] == ["zeta", "alpha"]
+    assert "mean nDCG@10" in shown

@@ -179,6 +179,60 @@ def distribution(
     return _drawn(specifications.distribution(rows, measure=measure, width=_width(width)), theme)
 
 
+def confusion(
+    rows: Rows, *, width: Width = _SQUARE, height: int = _SQUARE, theme: str | None = "light"
+) -> "Chart":
+    """Draw how often two grades meet on a document, as a field of each pair.
+
+    Args:
+        rows: grade and other (as they are written, in the order of the scale) and share.
+        width: in pixels, or `container`.
+        height: in pixels.
+        theme: light, dark, or None where a page gives it.
+    """
+    spec = specifications.confusion(rows, width=_width(width), height=_height(height))
+    return _drawn(spec, theme)
+
+
+def query_agreement(
+    rows: Rows, *, width: Width = _WIDTH, height: int = _HEIGHT, theme: str | None = "light"
+) -> "Chart":
+    """Draw how far assessors agree on each query, in order.
+
+    Args:
+        rows: query, text (None where not known), agreement (from 0 to 1), items (how many documents
+            several assessors graded), span (the widest between two grades) and place (the order).
+        width: in pixels, or `container`.
+        height: in pixels.
+        theme: light, dark, or None where a page gives it.
+    """
+    spec = specifications.query_agreement(rows, width=_width(width), height=_height(height))
+    return _drawn(spec, theme)
+
+
+def assessor_means(
+    rows: Rows,
+    *,
+    measure: str = "score",
+    width: Width = _WIDTH,
+    height: int = _HEIGHT,
+    theme: str | None = "light",
+) -> "Chart":
+    """Draw the mean of each run by the grades of each assessor; lines that cross change the order.
+
+    Args:
+        rows: run, assessor and value; both stand in the order of the rows.
+        measure: its name, for the axis.
+        width: in pixels, or `container`.
+        height: in pixels.
+        theme: light, dark, or None where a page gives it.
+    """
+    spec = specifications.assessor_means(
+        rows, measure=measure, width=_width(width), height=_height(height)
+    )
+    return _drawn(spec, theme)
+
+
 def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
     """Return the specification of every chart, for a page: no rows, no theme, as wide as its place.
 
@@ -188,7 +242,7 @@ def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
     `run`: there, and nowhere else, a page may put their names.
 
     >>> sorted(empty())
-    ['curve', 'differences', 'distribution', 'intervals', 'scatter']
+    ['assessor_means', 'confusion', 'curve', 'differences', 'distribution', 'intervals', 'query_agreement', 'scatter']
     """
     wide: Width = "container"
     names = {"measure": "score", "base": "base", "run": "run"}
@@ -200,6 +254,11 @@ def empty(*, base: str | None = None, level: float = 0.95) -> dict[str, Spec]:
         "scatter": specifications.scatter(None, **names, width=wide, height=_SQUARE),
         "curve": specifications.curve(None, measure="nDCG", width=wide, height=_HEIGHT),
         "distribution": specifications.distribution(None, measure="score", width=wide),
+        "confusion": specifications.confusion(None, width=wide, height=_SQUARE),
+        "query_agreement": specifications.query_agreement(None, width=wide, height=_HEIGHT),
+        "assessor_means": specifications.assessor_means(
+            None, measure="score", width=wide, height=_HEIGHT
+        ),
     }
 
 

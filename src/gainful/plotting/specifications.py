@@ -528,3 +528,143 @@ def _corners(base: str, run: str, width: Width) -> list[Spec]:
             "encoding": below,
         },
     ]
+
+
+def confusion(rows: Rows | None, *, width: Width, height: int) -> Spec:
+    """Return a field for each pair of grades, the darker the more often they meet, with its share."""
+    across: Spec = {
+        "field": "other",
+        "type": "nominal",
+        "sort": None,
+        "title": "grade",
+        "axis": {"orient": "top", "labelAngle": 0, "ticks": False, "domain": False},
+    }
+    upwards: Spec = {
+        "field": "grade",
+        "type": "nominal",
+        "sort": None,
+        "title": "grade of another",
+        "axis": {"ticks": False, "domain": False},
+    }
+    told = [
+        {"field": "grade"},
+        {"field": "other", "title": "met by"},
+        {"field": "share", "type": "quantitative", "format": ".2%"},
+    ]
+    fields: Spec = {
+        "mark": {"type": "rect"},
+        "encoding": {
+            "x": across,
+            "y": upwards,
+            "color": {
+                "field": "share",
+                "type": "quantitative",
+                "legend": None,
+                # The root, as most grades meet themselves, and what else meets would look alike.
+                **scale(rows, type="sqrt", zero=True, range="ramp"),
+            },
+            "tooltip": told,
+        },
+    }
+    texts: Spec = {
+        "mark": {"type": "text", "style": "mean", "strokeWidth": 0, "tooltip": None},
+        "encoding": {
+            "x": across,
+            "y": upwards,
+            "text": {"field": "share", "type": "quantitative", "format": ".1%"},
+        },
+    }
+    return top(
+        rows,
+        "How often two grades meet on a document",
+        {"width": width, "height": height, "layer": [fields, texts]},
+    )
+
+
+def query_agreement(rows: Rows | None, *, width: Width, height: int) -> Spec:
+    """Return a bar for each query, from the least agreement to the most."""
+    place: Spec = {"field": "place", "type": "ordinal", "title": "queries, by their agreement"}
+    place["axis"] = {"labels": False, "ticks": False, "domain": False, "titlePadding": 4}
+    gap = {"expr": "length(data('rows')) > 120 ? 0 : 0.12"}
+    place["scale"] = {"paddingInner": gap, "paddingOuter": 0}
+    upwards = {
+        "field": "agreement",
+        "type": "quantitative",
+        "title": "agreement",
+        "axis": {"title": "pairs of assessors who agree", "format": "%"},
+        "scale": {"domain": list(UNIT)},
+    }
+    told = [
+        *query_tooltip(rows),
+        {"field": "agreement", "type": "quantitative", "format": ".1%"},
+        {"field": "items", "title": "documents of several", "type": "quantitative", "format": "d"},
+        {"field": "span", "title": "widest span", "type": "quantitative"},
+    ]
+    hover = {
+        "name": "hovered",
+        "select": {"type": "point", "on": "pointerover", "clear": "mouseout"},
+        "views": ["hits"],
+    }
+    shown = {"condition": {"param": "hovered", "empty": False, "value": 0.12}, "value": 0}
+    bars: Spec = {"mark": {"type": "bar"}, "encoding": {"x": place, "y": upwards}}
+    hits: Spec = {
+        "name": "hits",
+        "mark": {"type": "bar", "style": "hover", "cursor": "pointer"},
+        "encoding": {
+            "x": place,
+            "y": {"value": 0},
+            "y2": {"value": "height"},
+            "opacity": shown,
+            "tooltip": told,
+        },
+    }
+    return top(
+        rows,
+        "The share of pairs of assessors who agree, for each query",
+        {"params": [hover], "width": width, "height": height, "layer": [bars, hits]},
+    )
+
+
+def assessor_means(rows: Rows | None, *, measure: str, width: Width, height: int) -> Spec:
+    """Return a line for each run over the assessors whose grades it is measured by."""
+    run = run_scale(width, legend=rows is None or bool(rows))
+    title = f"mean {measure}"
+    placed: Spec = {
+        "x": {
+            "field": "assessor",
+            "type": "nominal",
+            "sort": None,
+            "title": "grades of",
+            "axis": {"labelAngle": 0, "grid": False, "labelExpr": label(_QUERY_LETTERS)},
+        },
+        "y": {
+            "field": "value",
+            "type": "quantitative",
+            "title": "mean",
+            "axis": {"title": title if rows is None else in_lines(title, height)},
+            **scale(rows, zero=False),
+        },
+    }
+    told = [
+        {"field": "run"},
+        {"field": "assessor", "title": "grades of"},
+        {"field": "value", "title": "mean", "format": SCORE},
+    ]
+    lines: Spec = {
+        "mark": {"type": "line", "strokeDash": [4, 3], "strokeWidth": 1.5},
+        "encoding": {**without_axis(placed, "y"), "stroke": {**run, "legend": None}},
+    }
+    points: Spec = {
+        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
+        "encoding": {**placed, "color": run, "shape": run, "tooltip": told},
+    }
+    return top(
+        rows,
+        f"{measure} of each run by the grades of each assessor",
+        {
+            **fitted(width, columns=True),
+            "width": width,
+            "height": height,
+            "layer": [lines, points],
+        },
+    )
