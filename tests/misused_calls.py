@@ -328,7 +328,7 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.report,
             {
                 "judgments": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"],
-                "queries": {"q1": "a question"}, "docs": {"a": "a text"}, **TESTED,
+                "queries": {"q1": "a question"}, "docs": {"a": "a text"}, "agreement": gf.agreement([JUDGMENTS, JUDGMENTS], resamples=9), **TESTED,
             },
         ),
         "save_baseline": Call(gf.save_baseline, {"scores": scores, "path": "saved.json"}),

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import sync_playwright
 from reports import (
+    assessors,
     bare,
     cooking,
     family,
@@ -32,6 +33,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gain
 ADVICE = "The tests of the page need a browser: install Debian's chromium, or put one on the PATH"
 MAKERS = {
     "cooking": cooking,
+    "assessors": assessors,
     "hostile": hostile,
     "single": single,
     "bare": bare,

@@ -191,3 +191,29 @@ def left_out():
     payload["kept"] = {"queries": 1, "of": len(payload["queries"]), "why": "the rest is left out"}
     payload["queries"][1]["id"] = "it's -a query"
     return Case(case.judgments, case.runs, payload)
+
+
+def assessors():
+    """Three assessors of the shipped example, one with a hostile name, and what that does to the runs."""
+    known = {}
+    for line in (EXAMPLES / "judgments.qrels").read_text().splitlines():
+        query, _, doc, grade = line.split()
+        known.setdefault(query, {})[doc] = int(grade)
+    names = ["ann", "verdict", HOSTILE[1]]
+    rng = Random(5)  # noqa: S311
+    people = [
+        {
+            query: {doc: graded(grade) for doc, grade in docs.items()}
+            for query, docs in known.items()
+        }
+        for graded in (
+            lambda grade: grade,
+            lambda grade: min(3, grade + rng.choice([0, 0, 1])),
+            lambda grade: 3 - grade,  # whose verdicts are others
+        )
+    ]
+    runs = {name: EXAMPLES / f"{name}.run" for name in ("keyword", "semantic", "hybrid")}
+    found = gf.agreement(people, names=names, runs=runs, measures=MEASURES[:2], resamples=100)
+    merged = gf.merge_judgments(people, names=names)
+    made = report(merged, runs, MEASURES, agreement=found, created="2026-11-17")
+    return Case(found, runs, made.payload())

@@ -3,6 +3,9 @@
 import pytest
 
 GRAVE = ("serious", "critical")
+EVERY_CHART = (
+    "intervals", "differences", "scatter", "curve", "distribution", "confusion", "query_agreement", "assessor_means",
+)  # fmt: skip
 
 
 def findings(page, axe):
@@ -16,7 +19,7 @@ def findings(page, axe):
 
 
 def draw_all(page, drawn):
-    for name in ("intervals", "differences", "scatter", "curve", "distribution"):
+    for name in EVERY_CHART:
         if page.locator(f".chart.{name}").count():
             drawn(page, name)
     for summary in page.locator("summary").all():
@@ -25,7 +28,7 @@ def draw_all(page, drawn):
 
 @pytest.mark.parametrize(
     ("name", "scheme"),
-    [("cooking", "light"), ("cooking", "dark"), ("hostile", "light"), ("single", "dark")],
+    [("cooking", "light"), ("assessors", "dark"), ("hostile", "light"), ("single", "dark")],
 )
 def test_the_page_has_no_grave_fault(opened, axe, drawn, name, scheme):
     page = opened(name, color_scheme=scheme, bypass_csp=True)

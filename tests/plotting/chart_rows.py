@@ -31,8 +31,8 @@ CONFUSION = [
     for one, two, share in (("0", "0", 0.5), ("0", "2", 0.125), ("2", "0", 0.125), ("2", "2", 0.25))
 ]
 AGREEMENT = [
-    {"query": "q2", "text": "second", "agreement": 0.25, "items": 4, "span": 2.0, "place": 0},
-    {"query": "q1", "text": "first", "agreement": 1.0, "items": 1, "span": 0.0, "place": 1},
+    {"query": "q2", "text": "second", "agreement": 0.25, "shared": 4, "spread": 2.0, "place": 0},
+    {"query": "q1", "text": "first", "agreement": 1.0, "shared": 1, "spread": 0.0, "place": 1},
 ]
 ASSESSORS = [
     {"run": run, "assessor": assessor, "value": value}

@@ -71,6 +71,7 @@ LAW = {
     },
     "assessors": {
         "comparison",
+        "plotting",
         "measures",
         "inputs",
         "matching",
@@ -103,6 +104,7 @@ LAW = {
         "writing",
     },
     "reporting": {
+        "assessors",
         "measures",
         "inputs",
         "matching",

@@ -30,6 +30,7 @@ from gainful.cli.value_sources import is_typed, set_aside
 
 _CHOICES = gf.comparison.comparison_choices()
 _OF_RUNS = ("measures", "rule", "baseline", "pairs", "correction")  # in Python and here
+_OF_PAGE = ("html",)
 
 
 def _choice(name: str, meaning: str) -> Callable[[Command], Command]:
@@ -93,6 +94,12 @@ def _choice(name: str, meaning: str) -> Callable[[Command], Command]:
 )
 @_choice("pairs", "the runs that are compared with each other.")
 @_choice("correction", "the correction of p for the number of comparisons.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    help="With --run: write a page about runs and assessors, as `gainful report --grades` does; its judgments are the "
+    "merged grades.",
+)
 @format_option
 @output_option
 @verbose_option
@@ -112,24 +119,47 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
     if not runs:
         given = {name: value for name, value in given.items() if name in READING}
     check_target(options["output"], *read)
+    if options["html"]:
+        check_target(options["html"], *read)
+        gf.results.Report.check_path(options["html"])
     format_of(options)  # says what is wrong with it before the work
+    grades = files[0] if len(files) == 1 else files
     names = options["names"]
+    names = None if names is None else [name.strip() for name in names.split(",")]
     found = gf.agreement(
-        files[0] if len(files) == 1 else files,
-        names=None if names is None else [name.strip() for name in names.split(",")],
+        grades,
+        names=names,
         level=options["level"],
         resamples=options["resamples"],
         seed=options["seed"],
         **({"runs": runs, **{name: options[name] for name in _OF_RUNS}} if runs else {}),
         **given,
     )
+    if options["html"]:
+        _page(found, grades, names, runs, options, given).write(options["html"])
     write(gf.writing.render(found, format_of(options), **layout_of(options)), options["output"])
+
+
+def _page(
+    found: "gf.results.Agreement",
+    grades: Any,
+    names: list[str] | None,
+    runs: dict[str, str],
+    options: dict[str, Any],
+    given: dict[str, Any],
+) -> "gf.results.Report":
+    """Return the page about runs by the merged grades, and about the assessors."""
+    reading = {name: value for name, value in given.items() if name in READING}
+    merged = gf.merge_judgments(grades, options["rule"], names=names, **reading)
+    measured = {name: given[name] for name in ("policy", "dialect", "chunks") if name in given}
+    chosen = {name: options[name] for name in ("baseline", "pairs", "correction", "level", "seed")}
+    return gf.report(merged, runs, list(options["measures"]), agreement=found, **chosen, **measured)
 
 
 def _refuse_without_runs(options: dict[str, Any]) -> None:
     """Refuse what has a meaning with --run alone; what the project's file says of it is left out."""
     of_policy = tuple(each.name for each in gf.measures.choices())
-    names = (*_OF_RUNS, "dialect", "chunks", "chunk_map", *of_policy)
+    names = (*_OF_RUNS, *_OF_PAGE, "dialect", "chunks", "chunk_map", *of_policy)
     for name in names:
         if is_typed(name):
             option = "measure" if name == "measures" else name.replace("_", "-")

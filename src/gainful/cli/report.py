@@ -9,6 +9,7 @@ import gainful as gf
 from gainful.cli.comparison_options import comparing_of, comparing_options
 from gainful.cli.options import (
     PAGE,
+    InputFile,
     check_target,
     judgments_and_runs,
     judgments_option,
@@ -46,6 +47,13 @@ _MEGABYTE = 1_000_000
     "What to measure, e.g. 'nDCG@10 AP'; repeat for more. Charts and details begin with the first."
 )
 @texts_options
+@click.option(
+    "--grades",
+    multiple=True,
+    type=InputFile(),
+    help="Grades of several assessors, as `gainful agreement` takes them, for a section about them: a table with "
+    "query, doc, assessor and grade, or one file for each assessor; repeat for more.",
+)
 @click.option("--title", metavar="TEXT", help="The title of the page.  [default: the runs]")
 @click.option(
     "--depth",
@@ -71,10 +79,12 @@ def report(files: tuple[str, ...], **options: Any) -> None:
         set_aside(options, ["slices", "by"])  # there is no comparison to slice
     read = [judgments, *named.values()]
     read += [options[name] for name in ("slices", "queries", "docs") if options[name]]
+    read += options["grades"]
     refuse_standard_input_twice(*read)
     check_target(target, *read)
     gf.results.Report.check_path(target)
     given = read_shared_options(PAGE, options, *read)
+    assessors = _agreement(named, options, given) if options["grades"] else None
     with progress_bar() as progress:
         found = gf.report(
             judgments,
@@ -84,6 +94,7 @@ def report(files: tuple[str, ...], **options: Any) -> None:
             docs=options["docs"],
             title=options["title"],
             depth=options["depth"],
+            agreement=assessors,
             progress=progress,
             **comparing_of(options),
             **given,
@@ -94,3 +105,31 @@ def report(files: tuple[str, ...], **options: Any) -> None:
     size = "" if target == "-" else f"{Path(target).stat().st_size / _MEGABYTE:.1f} MB, "
     why = "" if kept["why"] is None else f" ({kept['why']})"
     tell(f"{target}: {size}{detail}{why}")
+
+
+def _agreement(
+    runs: dict[str, str], options: dict[str, Any], given: dict[str, Any]
+) -> "gf.results.Agreement":
+    """Say how far the assessors of --grades agree; with several runs, also what that does to conclusions."""
+    files = options["grades"]
+    grades = files[0] if len(files) == 1 else files
+    if len(runs) == 1:
+        return gf.agreement(grades, level=options["level"], seed=options["seed"])
+    if "-" in runs.values():
+        raise click.UsageError(
+            "Standard input can be read once, and --grades measures runs again: name files."
+        )
+    measured = {
+        name: given[name] for name in ("policy", "dialect", "chunks", "engine") if name in given
+    }
+    return gf.agreement(
+        grades,
+        level=options["level"],
+        seed=options["seed"],
+        runs=runs,
+        measures=list(options["measures"]),
+        baseline=options["baseline"],
+        pairs=options["pairs"],
+        correction=options["correction"],
+        **measured,
+    )

@@ -200,8 +200,8 @@ def query_agreement(
     """Draw how far assessors agree on each query, in order.
 
     Args:
-        rows: query, text (None where not known), agreement (from 0 to 1), items (how many documents
-            several assessors graded), span (the widest between two grades) and place (the order).
+        rows: query, text (None where not known), agreement (from 0 to 1), shared (how many documents
+            several assessors graded), spread (the mean of their spans) and place (the order).
         width: in pixels, or `container`.
         height: in pixels.
         theme: light, dark, or None where a page gives it.

@@ -597,8 +597,8 @@ def query_agreement(rows: Rows | None, *, width: Width, height: int) -> Spec:
     told = [
         *query_tooltip(rows),
         {"field": "agreement", "type": "quantitative", "format": ".1%"},
-        {"field": "items", "title": "documents of several", "type": "quantitative", "format": "d"},
-        {"field": "span", "title": "widest span", "type": "quantitative"},
+        {"field": "shared", "title": "documents of several", "type": "quantitative", "format": "d"},
+        {"field": "spread", "title": "mean span", "type": "quantitative", "format": ".2~f"},
     ]
     hover = {
         "name": "hovered",

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from gainful.array_types import Floats
+from gainful.assessors.agreement import Agreement
 from gainful.comparison.comparison import Comparison
 from gainful.errors import GainfulError, GainfulWarning
 from gainful.evaluation.curve_cutoffs import at_cutoffs
@@ -18,6 +19,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import Policy
 from gainful.message_texts import counted
 from gainful.plotting import charts, theme
+from gainful.reporting.assessors_section import assessors_section
 from gainful.reporting.coverage_section import (
     checks_section,
     coverage_section,
@@ -70,6 +72,7 @@ class ReportInputs:
         docs: the titles and texts of documents.
         depth: the last rank that is shown, if the caller says.
         progress: called with the share of the work that is done.
+        agreement: of several assessors, if the caller gives it.
     """
 
     reader: Reader
@@ -81,6 +84,7 @@ class ReportInputs:
     docs: object
     depth: int | None
     progress: Callable[[float, str], None] | None
+    agreement: Agreement | None = None
 
     @property
     def names(self) -> list[str]:
@@ -169,6 +173,7 @@ def of_comparison(comparison: Comparison, title: str, created: str) -> dict[str,
         "scores": scores_section(table.values, table.kept),
         "curve": None,
         "slices": slices_section(comparison),
+        "assessors": None,
         "coverage": checks_section(comparison.checks or {}),
         "policy": [],
         "settings": str(comparison.settings),
@@ -215,6 +220,9 @@ def _sections(given: ReportInputs, table: _Table, title: str, created: str) -> d
         "scores": scores_section(table.values, table.kept),
         "curve": curve,
         "slices": slices_section(comparison),
+        "assessors": assessors_section(
+            given.agreement, {entry["id"]: entry["text"] or "" for entry in table.entries}
+        ),
         "coverage": coverage_section(given.evaluated, primary, ends, why),
         "policy": policy_section(given.decided, ids=given.reader.has_ids, dialect=given.dialect),
         "settings": "" if comparison is None else str(comparison.settings),

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from gainful import arguments
+from gainful.assessors.agreement import Agreement
 from gainful.comparison.compare import compare_evaluated, refuse_geometric, split_runs
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.settings import Settings
@@ -149,6 +150,7 @@ def report(
     baseline: str | None = None,
     queries: object = None,
     docs: object = None,
+    agreement: Agreement | None = None,
     slices: object = None,
     by: str | Sequence[str] = (),
     title: str | None = None,
@@ -181,6 +183,8 @@ def report(
             lines, JSON, Parquet), a data frame.
         docs: what the documents are: `{doc: text}`, `{doc: (title, text)}`, or any of the others.
             Of a file, only what is shown is kept in memory.
+        agreement: what `gainful.agreement` returned, for a section about the assessors; with runs, also
+            about what their disagreement does to conclusions.
         slices: as in `compare`.
         by: as in `compare`.
         title: of the page; if None, the names of the runs, or how many there are.
@@ -211,6 +215,8 @@ def report(
     arguments.function(progress, "progress")
     if title is not None:
         arguments.text(title, "title")
+    if agreement is not None:
+        arguments.one_of_type(agreement, "agreement", Agreement, "what agreement returns")
     told = None if progress is None else _within(progress, _EVALUATED, _COMPARED)
     settings = Settings(
         pairs, test, correction, interval, level, margin, resamples, seed,
@@ -255,6 +261,7 @@ def report(
             docs=docs,
             depth=depth,
             progress=None if progress is None else _within(progress, _COMPARED, 1.0),
+            agreement=agreement,
         )
         title = title_of([*runs], given.baseline) if title is None else title
         data, packed = of_evaluated(given, title, date)

@@ -30,6 +30,7 @@ SCRIPTS = (
     "worked.js",
     "detail.js",
     "reference.js",
+    "assessors.js",
     "downloads.js",
     "main.js",
 )

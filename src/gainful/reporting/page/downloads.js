@@ -14,6 +14,9 @@ function tablesToSave() {
     tables.splice(3, 0, ["verdicts", "a row for each comparison", verdictsTable]);
   }
   if (report.slices) tables.push(["slices", "the comparisons within groups of queries", () => report.slices]);
+  for (const { title, columns, rows } of report.assessors ? [{ ...report.assessors.coefficients, title: "agreement of assessors" }, ...report.assessors.tables] : []) {
+    tables.push([title.replace(/,.*/, ""), "of the assessors", () => ({ columns, rows })]);
+  }
   return tables;
 }
 

@@ -60,6 +60,7 @@ function start() {
     curveSection(),
     distributionSection(),
     slicesSection(),
+    assessorsSection(),
     coverageSection(),
     policySection(),
     downloadsSection(),

@@ -116,7 +116,10 @@ function inOrder(rows, column, direction) {
   return keyed.sort(compare).map(([, row]) => row);
 }
 
-/** A table of plain columns and rows, as Python's tables are; `digits`: the decimals of each column. */
+/**
+ * A table of plain columns and rows, as Python's tables are; `digits`: the decimals of each column. `named`: columns
+ * bear names that people gave, which say nothing of what is in them.
+ */
 function plainTable(caption, columns, rows, options = {}) {
   const made = columns.map((label, index) => {
     const values = rows.map((row) => row[index]).filter((value) => value !== null);
@@ -128,7 +131,7 @@ function plainTable(caption, columns, rows, options = {}) {
       digits: options.digits[index],
       head: index === 0,
       value: (row) => row[index],
-      cell: cellFor(label, index),
+      cell: options.named ? null : cellFor(label, index),
     };
   });
   const className = `${options.className ?? ""} ${columns.length > 9 ? "dense" : ""}`;

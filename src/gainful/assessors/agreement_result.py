@@ -1,0 +1,246 @@
+"""What is found of several assessors: coefficients, pairs, leanings, disputed items, and their tables."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gainful.errors import InputError
+from gainful.inputs.id_types import UNTYPED, IdType
+from gainful.measures.written_numbers import write_number
+from gainful.message_texts import counted, shown
+from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.writing.result import Result
+
+if TYPE_CHECKING:
+    from gainful.assessors.conclusions import Conclusions
+
+_DIGITS = 3
+_WIDEST = 10  # items that are shown
+_MOST_PAIRS, _MOST_LEANING, _MOST_GRADES, _MOST_COLUMNS = 15, 20, 12, 8  # that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A coefficient of agreement, and its interval.
+
+    Attributes:
+        name: such as `krippendorff_ordinal`.
+        title: what it is called.
+        value: NaN where it is undefined, as for one grade alone.
+        low: the lower end of the interval; NaN where it is undefined.
+        high: the upper end.
+    """
+
+    name: str
+    title: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class AssessorPair:
+    """Two assessors: on how many items both gave grades, and Cohen's κ of these."""
+
+    first: str
+    second: str
+    items: int
+    agreement: float
+    kappa: float
+    linear: float
+    quadratic: float
+
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """How much higher an assessor grades than the others on the same items, on average.
+
+    Attributes:
+        assessor: the name.
+        grades: how many grades they gave.
+        items: how many of those items others graded, too.
+        mean: of their grades.
+        higher: by how much, below 0 where they grade lower.
+        low: the lower end of the interval.
+        high: the upper end.
+    """
+
+    assessor: str
+    grades: int
+    items: int
+    mean: float
+    higher: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """An item that assessors disagree on: their grades, and the span of these."""
+
+    query: str
+    doc: str
+    span: float
+    grades: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAgreement:
+    """How far assessors agree on the documents of one query.
+
+    Attributes:
+        query: the id.
+        items: how many documents somebody graded.
+        shared: how many of them several assessors graded; the rest is of these.
+        agreement: the share of pairs of assessors who gave the same grade, item by item, then the mean; NaN where
+            no item is shared.
+        spread: the mean of the highest grade of an item less the lowest; NaN likewise.
+    """
+
+    query: str
+    items: int
+    shared: int
+    agreement: float
+    spread: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementResult(Result):
+    """What `Agreement` holds, but for its charts; its attributes are told there."""
+
+    assessors: tuple[str, ...]
+    items: int
+    shared: int
+    coefficients: tuple[Coefficient, ...]
+    pairs: tuple[AssessorPair, ...]
+    leanings: tuple[Leaning, ...]
+    scale: tuple[float, ...]
+    shares: tuple[float, ...]
+    confusion: tuple[tuple[float, ...], ...]
+    disputed: tuple[Disputed, ...]
+    by_query: tuple[QueryAgreement, ...]
+    level: float
+    resamples: int
+    seed: int
+    remark: str = ""
+    conclusions: "Conclusions | None" = None
+    query_type: IdType = field(default=UNTYPED, compare=False)
+    doc_type: IdType = field(default=UNTYPED, compare=False)
+
+    def __getitem__(self, name: str) -> float:
+        """Return the value of a coefficient by its name."""
+        known = {each.name: each.value for each in self.coefficients}
+        if name not in known:
+            raise InputError("coefficient", f"one of {', '.join(known)}", shown(name))
+        return known[name]
+
+    @property
+    def summary(self) -> str:
+        """The counts in a line."""
+        people = counted(len(self.assessors), "assessor")
+        return f"{people}, {counted(self.items, 'item')}, {self.shared} graded by several"
+
+    def table(self) -> Table:
+        """Return the coefficients."""
+        rows: list[list[Cell]] = [
+            [each.title, _cell(each.value), _cell(each.low), _cell(each.high)]
+            for each in self.coefficients
+        ]
+        percent = f"{100 * self.level:g}% interval"
+        notes = [
+            self.summary,
+            f"{percent}: {self.resamples:,} resamples of items, seed {self.seed}",
+        ]
+        notes += [self.remark] if self.remark else []
+        return Table(["coefficient", "value", "low", "high"], rows, digits=_DIGITS, notes=notes)
+
+    def tables(self) -> list[Table]:
+        """Return all that is shown to people."""
+        return [
+            self.table(),
+            self._pairs(),
+            self._leanings(),
+            self._confusion(),
+            *([self._disputed()] if self.disputed else []),
+            *([] if self.conclusions is None else self.conclusions.tables()),
+        ]
+
+    def _pairs(self) -> Table:
+        rows: list[list[Cell]] = [
+            [
+                f"{each.first}, {each.second}",
+                each.items,
+                *map(_cell, (each.agreement, each.kappa, each.linear, each.quadratic)),
+            ]
+            for each in sorted(self.pairs, key=lambda pair: -pair.items)[:_MOST_PAIRS]
+        ]
+        columns = ["pair", "items", "agreement", "κ", "κ linear", "κ quadratic"]
+        left = len(self.pairs) - len(rows)
+        notes = [f"{left} more pairs; of all, these share the most items"] if left > 0 else []
+        return Table(
+            columns, rows, digits=_DIGITS, title="pairs of assessors, Cohen's κ", notes=notes
+        )
+
+    def _leanings(self) -> Table:
+        rows: list[list[Cell]] = [
+            [
+                each.assessor,
+                each.grades,
+                _cell(each.mean),
+                each.items,
+                *map(_cell, (each.higher, each.low, each.high)),
+            ]
+            for each in sorted(self.leanings, key=lambda one: -abs(one.higher))[:_MOST_LEANING]
+        ]
+        left = len(self.leanings) - len(rows)
+        notes = [f"{left} more assessors, who lean less"] if left > 0 else []
+        columns = ["assessor", "grades", "mean", "shared", "higher by", "low", "high"]
+        title = "who leans high or low, beside the others on the same items"
+        return Table(columns, rows, digits=_DIGITS, title=title, notes=notes)
+
+    def _confusion(self) -> Table:
+        if len(self.scale) > _MOST_GRADES:
+            note = f"{len(self.scale)} different grades: JSON and to_dict() have how they meet"
+            return Table(
+                ["grades", "from", "to"],
+                [[len(self.scale), self.scale[0], self.scale[-1]]],
+                notes=[note],
+            )
+        rows: list[list[Cell]] = [
+            [write_number(grade), share, *row]
+            for grade, share, row in zip(self.scale, self.shares, self.confusion, strict=True)
+        ]
+        columns = ["grade", "share", *(f"with {write_number(grade)}" for grade in self.scale)]
+        title = "how often grades meet on an item, as a share of all pairs"
+        return Table(columns, rows, digits=_DIGITS, title=title)
+
+    def _disputed(self) -> Table:
+        few = len(self.assessors) <= _MOST_COLUMNS
+        rows: list[list[Cell]] = [
+            [each.query, each.doc, write_number(each.span), *self._given(each, few=few)]
+            for each in self.disputed[:_WIDEST]
+        ]
+        left = len(self.disputed) - len(rows)
+        notes = [f"{left} more items have grades that differ"] if left > 0 else []
+        columns = ["query", "doc", "span", *(self.assessors if few else ["grades"])]
+        return Table(columns, rows, title="the widest disagreement", notes=notes)
+
+    def _given(self, item: Disputed, *, few: bool) -> list[Cell]:
+        """Return who gave which grade, in a column for each assessor where there are few."""
+        known = {name: write_number(grade) for name, grade in item.grades.items()}
+        if few:
+            return [known.get(name) for name in self.assessors]
+        return [", ".join(f"{name} {grade}" for name, grade in known.items())]
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(as_text, self.tables()))
+
+
+def _cell(number: float) -> Cell:
+    return None if math.isnan(number) else number
