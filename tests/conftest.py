@@ -20,8 +20,10 @@ settings.load_profile("gainful")
 ROOT = Path(__file__).parents[1]
 # Last, so that a tool itself is taken wherever it is installed.
 sys.path.append(str(ROOT / "tests" / "stand_ins"))
+# What other copies of the project on this machine may use as well.
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gainful-tests"
 # JAX keeps what it compiles, and finds it by its code in the next process; PyTorch does so unasked.
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / "d" / "jax"))
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
@@ -218,7 +220,9 @@ def spark():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
-    from spark_cases import QUICK_JAVA
+    from spark_cases import QUICK_JAVA, remember_names_of_java
+
+    remember_names_of_java()
 
     session = (
         SparkSession.builder.master("local[2,4]")

@@ -13,6 +13,30 @@ QUICK_JAVA = (
     "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 )
 
+
+def remember_names_of_java():
+    """Have Python ask Java once for what a name stands for: a package, a class or a method of it.
+
+    For a name that is no class, Java looks through all archives of Spark, 279 of them, and Spark's
+    Python names packages in every call.
+    """
+    from py4j.java_gateway import JavaClass, JavaMember, JavaPackage, JVMView
+
+    def remember(kind):
+        ask = kind.__getattr__
+
+        def find(self, name):
+            found = ask(self, name)
+            if isinstance(found, JavaClass | JavaMember | JavaPackage):
+                vars(self)[name] = found
+            return found
+
+        kind.__getattr__ = find
+
+    for kind in (JVMView, JavaPackage, JavaClass):
+        remember(kind)
+
+
 SCORES = (0.0, -0.0, 0.25, 0.5, 1.0, -1.0, 0.1, 0.1 + 1e-9)  # the last two tie as float32
 
 # Every answer of every choice stands in one of these at least, but errors and what asks for an order.
