@@ -452,17 +452,14 @@ def _by_label_and_score(scores: Tensor, lists: Lists) -> Tensor:
     return _by_code_and_score(codes, scores)
 
 
-def _by_code_and_score(codes: Tensor | None, scores: Tensor) -> Tensor:
+def _by_code_and_score(codes: Tensor, scores: Tensor) -> Tensor:
     """Return items from low to high codes, equal ones from low to high scores.
 
-    Of items that are equal in both, the last stands first. Codes are small whole numbers from 0;
-    None stands for one code of all.
+    Of items that are equal in both, the last stands first. Codes are small whole numbers from 0.
     """
     width = scores.shape[-1]
-    if codes is None or scores.dtype != torch.float32 or width > 1 << _PLACE_BITS:
+    if scores.dtype != torch.float32 or width > 1 << _PLACE_BITS:
         order = scores.argsort(dim=-1, descending=True, stable=True)
-        if codes is None:
-            return order.flip(-1)
         then = codes.expand_as(scores).gather(-1, order)
         return order.gather(-1, then.argsort(dim=-1, descending=True, stable=True)).flip(-1)
     # Code, score and place are one whole number, which is sorted by itself. The bits of a float
@@ -493,27 +490,29 @@ def pl_rank(scores: Tensor, lists: Lists) -> Found | None:
         return None
     hidden, width = lists.hidden, scores.shape[1]
     gains = lists.gains()
-    # From the last rank to the first; where keys are equal, the first item has the better rank.
     if hidden is None:
         mask = torch.ones_like(scores, dtype=torch.bool)
         keys = scores.sub(scores.nanmedian(-1, keepdim=True).values) + lists.drawn
-        order, sums = _by_code_and_score(None, keys), keys.sum((0, -1))
+        # Sums by list take ten times as long as one of all, which says that none is odd.
+        sums = 0.0 if math.isfinite(keys.sum().item()) else keys.sum((0, -1))
     else:
         mask = ~hidden
         keys = around_middle(TORCH, scores, mask) + lists.drawn
         sums = keys.masked_fill(hidden, 0.0).sum((0, -1))
-        order = _by_code_and_score(mask.long(), keys.masked_fill_(hidden, -math.inf))
+        keys = keys.masked_fill_(hidden, -math.inf)
+    # Where keys are equal, the first item has the better rank.
+    order = keys.argsort(dim=-1, descending=True, stable=True)
     ideal, positive = ideal_of(TORCH, gains, mask, (lists.discount, lists.base, lists.k))
-    ranks = torch.arange(width, 0, -1, dtype=scores.dtype, device=scores.device)
+    ranks = torch.arange(1, width + 1, dtype=scores.dtype, device=scores.device)
     worth = discounts_of(TORCH, ranks, lists.discount, lists.base)
     worth = worth if lists.k is None else worth * (ranks <= lists.k)
     samples = keys.shape[0]
     gained = gains.expand_as(keys).gather(-1, order)
-    ahead = (gained * worth).cumsum(-1)
-    dcg = ahead[..., -1].mean(0)
+    ahead = (gained * worth).flip(-1).cumsum(-1).flip(-1)
+    dcg = ahead[..., 0].mean(0)
     values = torch.where(positive, 1 - dcg / ideal, 0.0) if lists.normalized else -dcg
     # A key, a label or an ideal that is not known makes its list so.
-    values = values + 0 * (sums + gains.sum(-1) + ideal)
+    values = values + 0 * (gains.sum(-1) + ideal + sums)
     if not lists.sloped:
         return values, None
     levels = scores if hidden is None else scores.masked_fill(hidden, -math.inf)
@@ -521,14 +520,14 @@ def pl_rank(scores: Tensor, lists: Lists) -> Found | None:
     if hidden is not None:
         shares = shares.masked_fill_(hidden, 0.0)
     shares = shares.expand_as(keys).gather(-1, order)
-    left = shares.cumsum(-1)
+    left = shares.flip(-1).cumsum(-1).flip(-1)
     if hidden is not None:
         left = left.masked_fill_(left == 0, 1.0)
     inverse = left.reciprocal_()
-    direct = (inverse * worth).flip(-1).cumsum(-1).flip(-1)
-    risk = (inverse * ahead).flip(-1).cumsum(-1).flip(-1)
+    direct = (inverse * worth).cumsum(-1)
+    risk = inverse.mul_(ahead).cumsum(-1)
     found = shares.mul_(direct.mul_(gained).sub_(risk))
-    found[..., 1:] += ahead[..., :-1]
+    found[..., :-1] += ahead[..., 1:]
     slope = torch.empty_like(found).scatter_(-1, order, found).sum(0).div_(-samples)
     if hidden is not None:
         slope = slope.masked_fill_(hidden, 0.0)
