@@ -259,25 +259,25 @@ def curve(rows: Rows | None, *, measure: str, width: Width, height: int) -> Spec
         {"field": "k", "title": "cutoff", "format": "d"},
         {"field": "value", "title": "mean", "format": SCORE},
     ]
+    drawn = _lines_of_runs(placed, run, told, width, height)
+    return top(rows, f"{measure} at each cutoff", drawn)
+
+
+def _lines_of_runs(
+    placed: Spec, run: Spec, told: list[Spec], width: Width, height: int, **line: object
+) -> Spec:
+    """Return a line and points for each run, where `placed` has them."""
     # The lines have a scale of their own: a colour that layers share has a legend beside the shapes'.
     lines: Spec = {
-        "mark": {"type": "line"},
+        "mark": {"type": "line", **line},
         "encoding": {**without_axis(placed, "y"), "stroke": {**run, "legend": None}},
     }
     points: Spec = {
         "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
         "encoding": {**placed, "color": run, "shape": run, "tooltip": told},
     }
-    return top(
-        rows,
-        f"{measure} at each cutoff",
-        {
-            **fitted(width, columns=True),
-            "width": width,
-            "height": height,
-            "layer": [lines, points],
-        },
-    )
+    fit = fitted(width, columns=True)
+    return {**fit, "width": width, "height": height, "layer": [lines, points]}
 
 
 def distribution(rows: Rows | None, *, measure: str, width: Width) -> Spec:
@@ -650,21 +650,5 @@ def assessor_means(rows: Rows | None, *, measure: str, width: Width, height: int
         {"field": "assessor", "title": "grades of"},
         {"field": "value", "title": "mean", "format": SCORE},
     ]
-    lines: Spec = {
-        "mark": {"type": "line", "strokeDash": [4, 3], "strokeWidth": 1.5},
-        "encoding": {**without_axis(placed, "y"), "stroke": {**run, "legend": None}},
-    }
-    points: Spec = {
-        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
-        "encoding": {**placed, "color": run, "shape": run, "tooltip": told},
-    }
-    return top(
-        rows,
-        f"{measure} of each run by the grades of each assessor",
-        {
-            **fitted(width, columns=True),
-            "width": width,
-            "height": height,
-            "layer": [lines, points],
-        },
-    )
+    drawn = _lines_of_runs(placed, run, told, width, height, strokeDash=[4, 3], strokeWidth=1.5)
+    return top(rows, f"{measure} of each run by the grades of each assessor", drawn)
