@@ -347,3 +347,14 @@ def test_many_assessors_and_grades_are_summed_up():
     assert math.isnan(cohen.low)
     assert len(str(found).splitlines()) < 150
     assert "different grades" in str(found)
+
+
+def test_base_rates_and_the_queries_with_the_least_agreement_are_shown():
+    ann = {"q1": {"a": 0, "b": 0}, "q2": {"a": 0, "b": 1}, "q3": {"a": 2}}
+    bob = {"q1": {"a": 0, "b": 1}, "q2": {"a": 0, "b": 1}, "q3": {"a": 0}}
+    found = gf.agreement([ann, bob], resamples=9)
+    assert "base rate of each grade: 0: 60.0%, 1: 30.0%, 2: 10.0%" in found.table().notes
+    shown = next(
+        each for each in found.tables() if each.title == "the queries with the least agreement"
+    )
+    assert shown.rows == [["q3", 1, 1, 0.0, 2.0], ["q1", 2, 2, 0.5, 0.5], ["q2", 2, 2, 1.0, 0.0]]

@@ -32,7 +32,9 @@ def test_tables_are_those_of_the_agreement(found, payload):
     first, *others = found.tables()
     told = payload["assessors"]
     assert told["coefficients"]["rows"] == [list(row) for row in first.rows]
-    assert [each["title"] for each in told["tables"]] == [each.title for each in others]
+    titles = [each.title for each in others]
+    titles.remove("the queries with the least agreement")  # of which the page has all
+    assert [each["title"] for each in told["tables"]] == titles
     assert told["summary"] == found.summary
     json.dumps(payload, allow_nan=False)
 

@@ -16,6 +16,9 @@ from gainful.writing.result import Result
 if TYPE_CHECKING:
     from gainful.assessors.conclusions import Conclusions
 
+LEAST_AGREEMENT = "the queries with the least agreement"
+"""The title of their table."""
+
 _DIGITS = 3
 _WIDEST = 10  # items that are shown
 _MOST_PAIRS, _MOST_LEANING, _MOST_GRADES, _MOST_COLUMNS = 15, 20, 12, 8  # that are shown
@@ -153,6 +156,10 @@ class AgreementResult(Result):
             self.summary,
             f"{percent}: {self.resamples:,} resamples of items, seed {self.seed}",
         ]
+        if len(self.scale) <= _MOST_GRADES:
+            rates = zip(self.scale, self.shares, strict=True)
+            told = ", ".join(f"{write_number(grade)}: {share:.1%}" for grade, share in rates)
+            notes.append(f"base rate of each grade: {told}")
         notes += [self.remark] if self.remark else []
         return Table(["coefficient", "value", "low", "high"], rows, digits=_DIGITS, notes=notes)
 
@@ -163,6 +170,7 @@ class AgreementResult(Result):
             self._pairs(),
             self._leanings(),
             self._confusion(),
+            *([self._queries()] if self.disputed else []),
             *([self._disputed()] if self.disputed else []),
             *([] if self.conclusions is None else self.conclusions.tables()),
         ]
@@ -215,6 +223,18 @@ class AgreementResult(Result):
         columns = ["grade", "share", *(f"with {write_number(grade)}" for grade in self.scale)]
         title = "how often grades meet on an item, as a share of all pairs"
         return Table(columns, rows, digits=_DIGITS, title=title)
+
+    def _queries(self) -> Table:
+        known = [each for each in self.by_query if not math.isnan(each.agreement)]
+        known.sort(key=lambda each: (each.agreement, -each.spread, each.query))
+        rows: list[list[Cell]] = [
+            [each.query, each.items, each.shared, each.agreement, each.spread]
+            for each in known[:_WIDEST]
+        ]
+        left = len(known) - len(rows)
+        notes = [f"{left} more queries, on which they agree as much or more"] if left > 0 else []
+        columns = ["query", "items", "shared", "agreement", "mean span"]
+        return Table(columns, rows, digits=_DIGITS, title=LEAST_AGREEMENT, notes=notes)
 
     def _disputed(self) -> Table:
         few = len(self.assessors) <= _MOST_COLUMNS

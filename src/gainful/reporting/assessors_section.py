@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gainful.assessors.agreement import Agreement
+from gainful.assessors.agreement_result import LEAST_AGREEMENT
 from gainful.assessors.plot import confusion_rows, mean_rows, query_rows
 from gainful.rendering.table_formats import Table
 from gainful.reporting.payload_sections import finite
@@ -36,7 +37,8 @@ def assessors_section(
         if conclusions is None
         else sum(each.assessor is not None for each in conclusions.verdicts),
         "coefficients": _plain(coefficients),
-        "tables": [_plain(table) for table in others],
+        # The page has all queries in a table that leads to them.
+        "tables": [_plain(table) for table in others if table.title != LEAST_AGREEMENT],
         "confusion": confusion_rows(agreement) if drawn else [],
         "queries": [
             {**row, "text": texts.get(row["query"], "")} for row in queries[:_MOST_QUERIES]
