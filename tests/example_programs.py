@@ -15,7 +15,9 @@ def run_here(example, *arguments):
     out = io.StringIO()
     with (
         mock.patch.object(sys, "argv", [example, *arguments]),
-        mock.patch.object(sys, "path", [str(EXAMPLES), *sys.path]),  # where Python looks first
+        mock.patch.object(
+            sys, "path", [str((EXAMPLES / example).parent), *sys.path]
+        ),  # Python looks there first
         contextlib.redirect_stdout(out),
     ):
         try:
