@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import gainful as gf
 from gainful.cli.commands import commands
+from gainful.inputs.several_assessors import RULES
 
 ROWS = [
     ("q1", "a", "ann", 3),
@@ -73,7 +74,8 @@ def test_without_a_rule_none_is_chosen(tmp_path):
         if shape == "dicts":
             continue
         with pytest.raises(
-            gf.errors.InputError, match=r"'annotator' tells assessors apart.*assessors=mean"
+            gf.errors.InputError,
+            match=rf"'annotator' tells assessors apart.*assessors={', '.join(RULES)}, or the name.*--assessors\.$",
         ):
             gf.evaluate(judgments, RUN)
 

@@ -379,9 +379,8 @@ class Conclusions:
         ]
         hang = sum(bool(each.flips) for each in self.settle)
         moving = f"{len(self.settle) - hang} more move a difference"
-        notes = [
-            f"a verdict hangs on {counted(hang, 'item')}; {moving}, {self.unmoved} disputed ones move none"
-        ]
+        still = f", {self.unmoved} that are disputed move none" if self.unmoved else ""
+        notes = [f"a verdict hangs on {counted(hang, 'item')}; {moving}{still}"]
         notes += [f"{self.untried} items were not tried for verdicts"] if self.untried else []
         columns = [
             "query",

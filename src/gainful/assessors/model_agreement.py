@@ -79,7 +79,7 @@ def _sentence(found: ModelAgreement) -> str:
         else f", κ {found.kappa:.3f}, quadratic {found.kappa_quadratic:.3f}"
     )
     return (
-        f"the model {verb}: its grades are {lean.value:+.3f} from people's on average "
+        f"the model {verb}: its grades are {abs(lean.value):.3f} {'above' if lean.value >= 0 else 'below'} people's on average "
         f"({lean.low:+.3f} to {lean.high:+.3f}); the same grade on {found.raw:.1%} of {found.items:,} documents{kappa}"
     )
 

@@ -41,7 +41,7 @@ _FEW_DIGITS = 15  # of integers that every float64 holds
 _INTEGERS_END = 2.0**63  # integers below −2^63 or from 2^64 on are fractions to the engine
 SEVERAL_ASSESSORS = (
     "The column {!r} tells assessors apart: say how their grades become one, assessors=mean, median, "
-    "majority, max, min, or the name of the one whose grades count."
+    "majority, max, min, dawid-skene, or the name of the one whose grades count; on the command line, --assessors."
 )
 """What to do about documents that stand again where a column tells assessors apart."""
 _SUBTOPICS = " Judgments of subtopics go with --subtopics, or gf.subtopics.evaluate_subtopics."
