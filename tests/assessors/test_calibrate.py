@@ -365,6 +365,19 @@ def test_few_queries_and_others_are_told_of():
     )
 
 
+def test_what_the_model_did_not_grade_of_a_run_is_told():
+    lost = [query for query in RUNS["new"] if query not in PEOPLE][:3]
+    new = {query: docs for query, docs in RUNS["new"].items() if query not in lost}
+    new = {query: {**docs, "unknown": 9.0} for query, docs in new.items()}
+    found = calibrated(runs={"old": RUNS["old"], "new": new})
+    # Of eight documents and one that nobody graded, all nine stand in the first ten.
+    assert found.remarks == (
+        "new lacks 3 queries of 80, which count as 0",
+        "11.1% of the documents of new have no grade of the model: have it grade them, and people those of theirs",
+    )
+    assert {*found.remarks} <= {*found.gate("Δ nDCG@10 < -0.01").notes}
+
+
 def test_every_form_of_the_result():
     found = calibrated("nDCG@10", "P@3", width=0.05)
     plain = json.loads(found.to_json())

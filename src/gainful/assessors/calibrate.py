@@ -189,6 +189,7 @@ def _of_queries(
         remarks=[
             *_few({name: each.count for name, each in zip(parts, strata, strict=True)}),
             *_remarks(people.grades, machine.grades, len(population), len(counting)),
+            *_not_covered(machine.scores, inside),
         ],
     )
 
@@ -490,6 +491,23 @@ def _remarks(people: Grades, model: Grades, population: int, counting: int) -> l
     beyond = sum(len(docs.keys() - model[query].keys()) for query, docs in people.items())
     if beyond:
         found.append(f"{counted(beyond, 'document')} of people without a grade of the model")
+    return found
+
+
+def _not_covered(scores: Mapping[str, Scores], counting: Collection[str]) -> list[str]:
+    """Return, of each run, what the model's grades cannot tell of: queries that it lacks, documents without a grade."""
+    found = []
+    for run, each in scores.items():
+        coverage = each.coverage
+        lost = sum(query in counting for query in coverage.missing)
+        if lost:
+            missing = counted(lost, "query", "queries")
+            found.append(f"{run} lacks {missing} of {len(counting):,}, which count as 0")
+        if coverage.unjudged:
+            share = f"{coverage.unjudged_share:.1%} of the documents of {run}"
+            found.append(
+                f"{share} have no grade of the model: have it grade them, and people those of theirs"
+            )
     return found
 
 
