@@ -51,7 +51,8 @@ def test_examples_in_docstrings(folder):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_on_the_page(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # pages may write files
+    monkeypatch.chdir(tmp_path)  # pages may write files, and read the examples
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert failed == 0
     assert tried or not list(blocks(page, "python"))
@@ -78,6 +79,10 @@ def test_commands_on_the_page(command, printed, cli, monkeypatch):
     assert program == "gainful"
     monkeypatch.chdir(ROOT)
     done = cli(*arguments)
+    if "--fail-if" in arguments:  # what a gate decides goes to standard error
+        assert done.returncode == printed.count("Gate failed\n"), done.stderr
+        assert (done.stdout + done.stderr).strip() == printed.strip()
+        return
     # A page may also show a check that fails; bad input and usage are never meant.
     assert done.returncode in ((0, 1) if arguments[0] == "check" else (0,)), done.stderr
     assert done.stdout.rstrip() == printed.rstrip()
