@@ -1234,7 +1234,7 @@ def test_the_command_calls_a_function(folder, cli):
         "-f",
         "csv",
     )
-    assert (done.returncode, done.stdout) == (0, "query,doc,assessor,grade\n")
+    assert (done.returncode, done.stdout) == (1, "query,doc,assessor,grade\n")
     assert "not judged: query q1, document d0, no grade for document 1: '1'" in done.stderr
     Path("run.csv").write_text("query,doc,score\nq1,d0,1\nq1,d1,2\n")
     done = cli(

@@ -165,15 +165,29 @@ class AgreementResult(Result):
 
     def tables(self) -> list[Table]:
         """Return all that is shown to people."""
-        return [
-            self.table(),
-            self._pairs(),
-            self._leanings(),
-            self._confusion(),
-            *([self._queries()] if self.disputed else []),
-            *([self._disputed()] if self.disputed else []),
-            *([] if self.conclusions is None else self.conclusions.tables()),
-        ]
+        return [*self.named_tables().values()]
+
+    def named_tables(self) -> dict[str, Table]:
+        """Return every table by its name: a file of CSV has one of them.
+
+        They are coefficients, pairs, leanings and confusion; queries and disputed, where assessors differ; and with runs
+        means, orders, verdicts, and settle, where an item moves something.
+
+        >>> import gainful as gf
+        >>> [*gf.agreement([{"q": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 0}}]).named_tables()]
+        ['coefficients', 'pairs', 'leanings', 'confusion']
+        """
+        found = {
+            "coefficients": self.table(),
+            "pairs": self._pairs(),
+            "leanings": self._leanings(),
+            "confusion": self._confusion(),
+        }
+        if self.disputed:
+            found |= {"queries": self._queries(), "disputed": self._disputed()}
+        if self.conclusions is not None:
+            found |= self.conclusions.named_tables()
+        return found
 
     def _pairs(self) -> Table:
         rows: list[list[Cell]] = [

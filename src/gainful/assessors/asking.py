@@ -4,7 +4,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -173,6 +173,7 @@ class Asking:
         is_read: Callable[[int, Reply], bool],
         keep: Callable[[int, Reply], None],
         has_answers: bool,
+        unread: Collection[int] = (),
     ) -> None:
         """Prepare.
 
@@ -182,9 +183,10 @@ class Asking:
             is_read: whether the answer to the prompt at a place can be read.
             keep: called with each answer as soon as it is there, by any thread.
             has_answers: whether this model has answered before.
+            unread: the places of prompts that were asked before, with an answer that cannot be read.
         """
         self._model, self._manner = model, manner
-        self._is_read, self._keep = is_read, keep
+        self._is_read, self._keep, self._unread = is_read, keep, frozenset(unread)
         self.outcomes: dict[int, Outcome] = {}
         self.tally = Tally()
         self._stop, self._lock = threading.Event(), threading.Lock()
@@ -288,7 +290,7 @@ class Asking:
         """Ask some prompts in one call, and those whose answers cannot be read again."""
         found: dict[int, Outcome] = {}
         left = task
-        for _ in range(1 + self._manner.ask_again):
+        for turn in range(1, 2 + self._manner.ask_again):
             for place, outcome in zip(left, self._tried([*left.values()]), strict=True):
                 if isinstance(outcome, Reply):
                     self._keep(place, outcome)
@@ -297,7 +299,9 @@ class Asking:
             left = {
                 place: prompt
                 for place, prompt in left.items()
-                if isinstance(reply := found[place], Reply) and not self._is_read(place, reply)
+                if isinstance(reply := found[place], Reply)
+                and not self._is_read(place, reply)
+                and turn + (place in self._unread) <= self._manner.ask_again
             }
             if not left or self._stop.is_set():
                 break

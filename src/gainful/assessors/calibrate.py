@@ -50,6 +50,7 @@ from gainful.statistics.corrections import CORRECTIONS
 RANDOM = "random"
 _FEWEST = 2  # queries that have a spread
 _ENOUGH = 20  # queries, below which 95% intervals were seen to cover in 92 to 93% of cases
+_SAME = 20  # documents, on all of which nobody agrees by chance
 _ENOUGH_IN_STRATUM = 15  # the same of each of several strata
 _DRAW = (
     "Draw them by gf.sample_queries, on the command line `gainful sample`, and give its design; or, if they were drawn at "
@@ -488,6 +489,16 @@ def _remarks(people: Grades, model: Grades, population: int, counting: int) -> l
     if len(model) > population:
         other = counted(len(model) - population, "query", "queries")
         found.append(f"{other} of the model left out: people's were not drawn from them")
+    shared = [
+        (grade, model[query][doc])
+        for query, docs in people.items()
+        for doc, grade in docs.items()
+        if doc in model[query]
+    ]
+    if len(shared) >= _SAME and len({*shared}) > 1 and all(one == other for one, other in shared):
+        found.append(
+            f"people's grades and the model's are the same on all {len(shared):,} documents: are they really of people?"
+        )
     beyond = sum(len(docs.keys() - model[query].keys()) for query, docs in people.items())
     if beyond:
         found.append(f"{counted(beyond, 'document')} of people without a grade of the model")

@@ -221,16 +221,18 @@ class Calibration(Result):
     def table(self) -> Table:
         """Return a row for each mean, then one for each difference: by people, by the model, and by both."""
         notes = [*map(str, self.verdicts), *self.notes()]
-        return _tabled([*self.means, *self.differences], notes=notes)
+        kept = () if self.width is None else ("more",)
+        return _tabled([*self.means, *self.differences], notes=notes, keeping=kept)
 
     def tables(self) -> list[Table]:
         """Return all that is shown to people."""
         estimate = "PPI++" if self.unit == "queries" else "the unbiased estimate"
         title = f"means; low and high are the ends of {100 * self.level:g}% intervals of {estimate}"
-        found = [_tabled(self.means, title, leaving=_FOR_PROGRAMS)]
+        kept = () if self.width is None else ("more",)
+        found = [_tabled(self.means, title, leaving=_FOR_PROGRAMS, keeping=kept)]
         if self.differences:
             title, notes = f"differences from {self.baseline}", [*map(str, self.verdicts)]
-            found.append(_tabled(self.differences, title, notes, _FOR_PROGRAMS))
+            found.append(_tabled(self.differences, title, notes, _FOR_PROGRAMS, kept))
         if self.agreement is not None:
             found.append(self.agreement.table())
         last = found[-1]
@@ -274,13 +276,14 @@ def _tabled(
     title: str = "",
     notes: Sequence[str] = (),
     leaving: Sequence[str] = (),
+    keeping: Sequence[str] = (),
 ) -> Table:
-    """Return a row for each, with the columns that any of them has something in, leaving out some."""
+    """Return a row for each, with the columns that any of them has something in or that are kept, leaving out some."""
     cells = [_cells(each) for each in rows]
     kept = [
         name
         for name in _COLUMNS
-        if name not in leaving and any(row[name] is not None for row in cells)
+        if name not in leaving and (name in keeping or any(row[name] is not None for row in cells))
     ]
     return Table(kept, [[row[name] for name in kept] for row in cells], _DIGITS, title, notes)
 

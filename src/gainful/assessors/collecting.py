@@ -317,6 +317,7 @@ class _Work:
             is_read=self._is_read,
             keep=keep,
             has_answers=bool(known),
+            unread=[place for place in todo if self._keys[place] in known],
         )
         tell = _Told(progress, self, asking, known, todo)
         tell({})

@@ -248,12 +248,18 @@ class Conclusions:
 
     def tables(self) -> list[Table]:
         """Return all that is shown to people."""
-        return [
-            self._means_table(),
-            self._orders_table(),
-            self._verdicts_table(),
-            *([self._settle_table()] if self.settle or self.unmoved else []),
-        ]
+        return [*self.named_tables().values()]
+
+    def named_tables(self) -> dict[str, Table]:
+        """Return the tables by their names: means, orders, verdicts, and settle, where items are disputed."""
+        found = {
+            "means": self._means_table(),
+            "orders": self._orders_table(),
+            "verdicts": self._verdicts_table(),
+        }
+        if self.settle or self.unmoved:
+            found["settle"] = self._settle_table()
+        return found
 
     def _assessors(self) -> list[str]:
         return [each.assessor for each in self.shares]

@@ -1,7 +1,7 @@
 """`gainful agreement`."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +9,7 @@ import gainful as gf
 from gainful.cli.options import (
     MEASURING,
     READING,
+    WITHOUT_NOTES,
     Command,
     InputFile,
     check_target,
@@ -25,12 +26,19 @@ from gainful.cli.options import (
     verbose_option,
 )
 from gainful.cli.project_command import ProjectCommand
-from gainful.cli.standard_streams import write
+from gainful.cli.standard_streams import tell, write
 from gainful.cli.value_sources import is_typed, set_aside
+
+if TYPE_CHECKING:
+    from gainful.rendering.table_formats import Table
 
 _CHOICES = gf.comparison.comparison_choices()
 _OF_RUNS = ("measures", "rule", "baseline", "pairs", "correction")  # in Python and here
 _OF_PAGE = ("html",)
+_OF_CONCLUSIONS = ("means", "orders", "verdicts", "settle")
+_TABLES = (
+    "coefficients", "pairs", "leanings", "confusion", "queries", "disputed", "means", "orders", "verdicts", "settle",
+)  # fmt: skip
 
 
 def _choice(name: str, meaning: str) -> Callable[[Command], Command]:
@@ -100,6 +108,13 @@ def _choice(name: str, meaning: str) -> Callable[[Command], Command]:
     help="With --run: write a page about runs and assessors, as `gainful report --grades` does; its judgments are the "
     "merged grades.",
 )
+@click.option(
+    "--table",
+    "table_name",
+    type=click.Choice(_TABLES),
+    help="Write this table alone. means, orders, verdicts and settle go with --run.  [default: all; coefficients in "
+    "csv, tsv, jsonl and parquet, which have room for one]",
+)
 @format_option
 @output_option
 @verbose_option
@@ -110,6 +125,7 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
     FILE is a table with query, doc, assessor and grade; or give several FILEs of judgments, one for
     each assessor, or a pattern such as '*.qrels'.
     """
+    set_aside(options, ["assessors"])  # a rule for one file of several, where all count here
     if not options["runs"]:
         _refuse_without_runs(options)
     runs = runs_of(options["runs"], options)
@@ -137,7 +153,26 @@ def agreement(files: tuple[str, ...], **options: Any) -> None:
     )
     if options["html"]:
         _page(found, grades, names, runs, options, given).write(options["html"])
-    write(gf.writing.render(found, format_of(options), **layout_of(options)), options["output"])
+    shown = _chosen(found, options["table_name"])
+    write(gf.writing.render(shown, format_of(options), **layout_of(options)), options["output"])
+    if shown is found and format_of(options) in WITHOUT_NOTES:
+        others = ", ".join(name for name in found.named_tables() if name != "coefficients")
+        tell(f"The coefficients alone; --table has one of the others ({others}), json all.")
+
+
+def _chosen(found: "gf.results.Agreement", name: str | None) -> "gf.results.Agreement | Table":
+    """Return the table that is asked for, or the whole."""
+    if name is None:
+        return found
+    tables = found.named_tables()
+    if name not in tables:
+        needs = (
+            "goes with --run"
+            if name in _OF_CONCLUSIONS
+            else "is of items that are disputed, and none is"
+        )
+        raise click.UsageError(f"--table {name} {needs}.")
+    return tables[name]
 
 
 def _page(

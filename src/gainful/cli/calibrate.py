@@ -111,7 +111,9 @@ def calibrate(human: str, model: str, runs: tuple[str, ...], **options: Any) -> 
     """
     named = runs_of(runs, options, human)
     refuse_standard_input(human, model, *named.values(), options["strata"], options["design"])
-    check_target(options["output"], human, model, *named.values())
+    read = [human, model, *named.values()]
+    read += [options[name] for name in ("design", "strata") if options[name] is not None]
+    check_target(options["output"], *read)
     format_of(options)  # says what is wrong with it before the work
     more = {name: options[name] for name in (*_OF_GRADES, *_OF_COMPARING)}
     found = calibrated(

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from gainful.cli.options import (
     InputFile,
     check_target,
     folders_of,
+    is_among,
     leave_out_columns,
     modules_from,
     output_option,
@@ -184,7 +186,7 @@ def collect(pairs: str, **options: Any) -> None:
 
     The model is behind --endpoint, or a function of Python, --call. An answer counts where its last line is
     `grade: 2`, or it is JSON {"grade": 2} or the number alone; any other is kept, counted and not judged.
-    Where calls failed, the exit code is 1: call it again to ask these alone.
+    Where calls failed, or nothing could be graded, the exit code is 1: call it again to ask what failed.
     """
     output, dry = options["output"], options["dry_run"]
     for kind in ("judgments", "run"):
@@ -199,6 +201,8 @@ def collect(pairs: str, **options: Any) -> None:
     chosen = options["format_"] or told_format(output, _ENDINGS, _FORMATS)
     asked = {name: options[name] for name in _PASSED}
     cache = _cache_of(options)
+    if cache is not None and (is_same(cache, output) or is_among(cache, *read)):
+        raise click.UsageError("The cache of answers needs a file of its own.")
     with modules_from(folders_of(click.get_current_context().obj)), progress_bar() as progress:
         found = gf.collect_grades(
             pairs,
@@ -220,7 +224,7 @@ def collect(pairs: str, **options: Any) -> None:
         _tell(found)
     if options["cache"] is None and cache is not None:
         tell(f"the answers are in {cache}")
-    if found.failed:
+    if found.failed or (found.rows and not found.graded):
         sys.exit(1)
 
 
@@ -284,6 +288,11 @@ def _cache_of(options: dict[str, Any]) -> str | None:
     if options["cache"] is not None or output in (None, "-"):
         return options["cache"]  # type: ignore[no-any-return]
     return f"{output}{_CACHE}"
+
+
+def is_same(one: str, other: str | None) -> bool:
+    """Return whether two names are of one file, which need not be there yet."""
+    return other is not None and Path(one).resolve() == Path(other).resolve()
 
 
 def _tell(found: "gf.results.CollectedGrades") -> None:

@@ -16,6 +16,7 @@ from gainful.cli.options import (
 )
 from gainful.cli.project_command import ProjectCommand
 from gainful.cli.standard_streams import seen_enough, tell
+from gainful.cli.value_sources import set_aside
 
 _FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 
@@ -77,6 +78,7 @@ def merge(files: tuple[str, ...], **options: Any) -> None:
     FILE is a table with query, doc, assessor and grade; or give several FILEs of judgments, one for
     each assessor, or a pattern such as '*.qrels'.
     """
+    set_aside(options, ["assessors"])  # a rule for one file of several, where all count here
     given = read_shared_options(READING, options, *files)
     refuse_standard_input_twice(*files)
     output = options["output"]

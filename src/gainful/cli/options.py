@@ -1,5 +1,6 @@
 """Options that several commands share; their choices and help come from the package."""
 
+import glob
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -629,11 +630,26 @@ def refuse_junit_alone(options: dict[str, Any], rules: Iterable[object]) -> None
 
 
 def check_target(output: str | None, *inputs: str) -> None:
-    """Refuse an output that is one of the inputs or cannot be written, before the work for it."""
+    """Refuse an output that is one of the inputs or cannot be written, before the work for it.
+
+    Inputs may be patterns, whose files are inputs, too.
+    """
     if output is None:
         gf.writing.write_text("", "-", dry=True)
         return
-    for name in inputs if Path(output).exists() else ():
-        if Path(name).exists() and Path(name).samefile(output) and Path(name).is_file():
-            raise click.UsageError(f"The output {output} is one of the inputs.")
+    if is_among(output, *inputs):
+        raise click.UsageError(f"The output {output} is one of the inputs.")
     gf.writing.write_text("", output, dry=True)
+
+
+def is_among(output: str, *inputs: str) -> bool:
+    """Return whether a file that is there is one of the inputs, or of their patterns."""
+    if not Path(output).exists():
+        return False
+    files = (
+        each
+        for name in inputs
+        # A pattern may begin anywhere, which that of a Path may not.
+        for each in ([name] if Path(name).exists() else glob.glob(name, recursive=True))  # noqa: PTH207
+    )
+    return any(Path(each).is_file() and Path(each).samefile(output) for each in files)

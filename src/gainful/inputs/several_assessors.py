@@ -3,6 +3,7 @@
 A table has a column that tells assessors apart; a dict is `{query: {doc: {assessor: grade}}}`.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from gainful.message_texts import did_you_mean, shown
 
 Item = tuple[str, str]
 _EXAMPLES = 5
+_NAMELESS = "a column for "  # how a table without names of columns is refused
 _MOST_GRADES = (
     50  # that Dawid and Skene's model tells apart: its confusions have the square of that
 )
@@ -203,7 +205,17 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
     if not isinstance(rule, str) or not rule:
         expected = f"{', '.join(RULES)}, or the name of an assessor"
         raise InputError("assessors", expected, shown(rule))
-    rows = read_assessed_rows(given, columns, session)
+    try:
+        rows = read_assessed_rows(given, columns, session)
+    except InputError as problem:
+        if _NAMELESS in problem.expected and isinstance(given, str | os.PathLike):
+            raise InputError(
+                problem.where,
+                "a table with the columns query, doc, assessor and grade",
+                "no names of columns",
+                "Judgments as TREC has them are without assessors: leave out the rule for these.",
+            ) from None
+        raise
     assessors = in_order({*rows.assessors})
     if rule not in RULES:
         refuse_unknown(rule, assessors)
