@@ -236,3 +236,8 @@ def test_what_is_printed_is_short():
     assert repr(found) == "SampleDesign(30 queries of 40, drawn at random, seed 0)"
     assert "… and 10 more" in str(found)
     assert len(found.table().rows) == 30
+
+
+def test_an_allocation_needs_strata():
+    with pytest.raises(gf.errors.InputError, match=r"allocation: .*no strata.*Give strata"):
+        gf.sample_queries([*"abcd"], 2, allocation="equal")

@@ -71,7 +71,9 @@ def sample_queries(
     (('q21', 'q37', 'q83'), 0.03)
     """
     many = arguments.whole(size, "size", least=1, most=arguments.MOST_DOCUMENTS)
-    arguments.choice(allocation, "allocation", ALLOCATIONS)
+    if arguments.choice(allocation, "allocation", ALLOCATIONS) != "proportional" and strata is None:
+        expected = "proportional where there are no strata to draw from"
+        raise InputError("allocation", expected, shown(allocation), "Give strata.")
     fixed = arguments.whole(seed, "seed", least=0, most=arguments.LARGEST_SEED)
     queries, kind = _queries(source, options)
     if not queries:
