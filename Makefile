@@ -49,7 +49,7 @@ lint: $(VENV)/stamp-check  ## lint, format, types
 	$(BIN)/mypy
 
 check: lint  ## lint, format, types, import law, public API, doctests, documentation
-	$(BIN)/python -m pytest -q -m 'import_law or public_api or documentation'
+	$(PYTEST) -n 2 --dist load -q -m 'import_law or public_api or documentation'
 
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
 	$(BIN)/python docs/generate.py
