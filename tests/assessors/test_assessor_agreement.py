@@ -358,3 +358,39 @@ def test_base_rates_and_the_queries_with_the_least_agreement_are_shown():
         each for each in found.tables() if each.title == "the queries with the least agreement"
     )
     assert shown.rows == [["q3", 1, 1, 0.0, 2.0], ["q1", 2, 2, 0.5, 0.5], ["q2", 2, 2, 1.0, 0.0]]
+
+
+def test_more_different_grades_than_can_be_told_apart_are_refused():
+    some = [{"q": {f"d{at}": at / 1000 for at in range(201)}}, {"q": {"d0": 0.0}}]
+    with pytest.raises(gf.errors.InputError, match=r"at most 200 different ones.*found 201. Round"):
+        gf.agreement(some)
+    del some[0]["q"]["d200"]
+    assert len(gf.agreement(some, resamples=2).scale) == 200
+
+
+def test_grades_that_have_no_squares_are_refused():
+    with pytest.raises(gf.errors.InputError, match=r"from -1e\+100 to 1e\+100.*1e\+308"):
+        gf.agreement([{"q": {"a": 1e308}}, {"q": {"a": -1e308}}])
+
+
+def test_it_is_said_which_pairs_and_resamples_are_undefined():
+    same, mixed = (
+        {"q": {f"d{at}": 1 for at in range(4)}},
+        {"q": {f"d{at}": at % 2 for at in range(4)}},
+    )
+    found = gf.agreement([same, same, mixed], resamples=500)
+    kappas = [pair.kappa for pair in found.pairs]
+    assert [math.isnan(kappa) for kappa in kappas] == [True, False, False]
+    assert found["cohen"] == 0.0
+    # All of a resample are the same item's grades, 1, with probability 1/2⁴; then no pair has a κ, nor is α defined.
+    alike = found.fewer_pairs
+    assert 500 / 16 - 25 < alike < 500 / 16 + 25
+    assert {each.name: each.undefined for each in found.coefficients}["cohen"] == alike
+    assert {each.name: each.undefined for each in found.coefficients}["raw"] == 0
+    notes = "\n".join(found.table().notes)
+    assert "undefined for 1 of 3 pairs" in notes
+    assert f"in {alike} of 500 resamples it is undefined for more pairs" in notes
+    assert f"up to {alike} of 500" in notes
+    assert "undefined" not in "\n".join(
+        gf.agreement([mixed, mixed, mixed], resamples=1, seed=1).table().notes
+    )

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20  # weights of items held at a time
 _MOST_ASSESSORS = 20  # with intervals of Cohen's κ, for which each pair is resampled
 _OF_RUNS = ("policy", "dialect", "chunks")  # of the options
+_MOST_GRADES = 200  # different ones: what is held, and the time, grow with their square
+_LARGEST = 1e100  # grade, so that sums of squares are numbers
 _HIGH_AGREEMENT, _LOW_KAPPA = 0.8, 0.4
 
 
@@ -59,6 +61,7 @@ class Agreement(AgreementResult):
         level: of the intervals.
         resamples: of the items, that the intervals are from.
         seed: that they were drawn with.
+        fewer_pairs: in how many resamples Cohen's κ is the mean of fewer pairs than in all items, since one is undefined there.
         remark: what the coefficients say that is easily misread; mostly nothing.
         conclusions: what disagreement does to conclusions about systems, where runs are given; else None.
         query_type: what the ids of queries were, before they were text.
@@ -135,6 +138,7 @@ def agreement(
     }  # of grades and runs, each used by one
     of_grades = {name: each for name, each in shared.items() if name not in _OF_RUNS}
     table = read_grades(grades, names, cast("ReadingOptions", of_grades))
+    _refuse_many(table)
     conclusions = None
     if runs is not None and settings is not None:
         # Imported here because agreement alone needs none of it.
@@ -148,6 +152,9 @@ def agreement(
     values = _coefficients(table, whole)
     lean, counted_on = kernels.leaning(table.grades, whole)
     drawn, leant = _resampled(table, draws)
+    defined = drawn.pop(_DEFINED)
+    # Of many assessors, no pair is resampled.
+    few = len(table.assessors) <= _MOST_ASSESSORS
     ends = [(1 - share) / 2, 1 - (1 - share) / 2]
     bounds = {name: _bounds(column, ends) for name, column in drawn.items()}
     several = table.counts.sum(axis=1) > 1
@@ -157,7 +164,13 @@ def agreement(
         items=len(table.items),
         shared=int(several.sum()),
         coefficients=tuple(
-            Coefficient(name, TITLES[name], float(values[name][0]), *bounds[name])
+            Coefficient(
+                name,
+                TITLES[name],
+                float(values[name][0]),
+                *bounds[name],
+                int(np.isnan(drawn[name]).sum()),
+            )
             for name in TITLES
         ),
         pairs=tuple(_pair(table, *pair) for pair in _sharing(table)),
@@ -180,6 +193,7 @@ def agreement(
         level=share,
         resamples=draws.resamples,
         seed=draws.seed,
+        fewer_pairs=int((defined < values[_DEFINED]).sum()) if few else 0,
         remark=_remark(raw, float(values["fleiss"][0]), table),
         conclusions=conclusions,
         query_type=table.query_type,
@@ -203,8 +217,14 @@ TITLES: Mapping[str, str] = {
 """The coefficients by name."""
 
 
+_DEFINED = "pairs that are defined"  # beside the coefficients
+
+
 def _coefficients(table: GradeTable, weights: Floats) -> dict[str, Floats]:
-    """Return every coefficient (b,) for items that are taken as often as `weights` (b, n) says."""
+    """Return every coefficient (b,) for items that are taken as often as `weights` (b, n) says.
+
+    Beside them, for how many pairs of assessors Cohen's κ is defined.
+    """
     counts, values, codes = table.counts, table.values, table.codes
     apart = {kind: kernels.distances(values, kind) for kind in ("nominal", "linear", "quadratic")}
     found = {"raw": kernels.pair_agreement(counts, weights, apart["nominal"])}
@@ -215,6 +235,8 @@ def _coefficients(table: GradeTable, weights: Floats) -> dict[str, Floats]:
     ):  # fmt: skip
         each = [kernels.cohen(codes[:, a], codes[:, b], weights, apart[kind]) for a, b in pairs]
         found[name] = _mean(np.stack(each)) if each else np.full(len(weights), np.nan)
+        # κ of a pair is undefined where both give one and the same grade, whatever the weights of grades.
+        found[_DEFINED] = np.sum(~np.isnan(each), axis=0) if each else np.zeros(len(weights))
     found["fleiss"] = kernels.fleiss(counts, weights)
     for kind in ("nominal", "ordinal", "interval"):
         found[f"krippendorff_{kind}"] = kernels.krippendorff(counts, values, weights, kind)
@@ -222,6 +244,21 @@ def _coefficients(table: GradeTable, weights: Floats) -> dict[str, Floats]:
     for kind in ("linear", "quadratic"):
         found[f"gwet_ac2_{kind}"] = kernels.gwet(counts, weights, apart[kind])
     return found
+
+
+def _refuse_many(table: GradeTable) -> None:
+    """Refuse more different grades than can be held beside each other, and such as have no squares."""
+    largest = float(np.abs(table.values).max())
+    if largest > _LARGEST:
+        expected = f"numbers from -{_LARGEST:g} to {_LARGEST:g}"
+        raise InputError("grades", expected, f"one of size {largest:g}")
+    if table.values.size > _MOST_GRADES:
+        raise InputError(
+            "grades",
+            f"at most {_MOST_GRADES} different ones, since agreement counts how often they are the same",
+            f"{table.values.size:,}",
+            "Round them first, to two decimals, say, or cut them into a few classes.",
+        )
 
 
 def _sharing(table: GradeTable) -> list[tuple[int, int]]:
@@ -256,7 +293,9 @@ def _resampled(table: GradeTable, draws: Draws) -> tuple[dict[str, Floats], Floa
 
     size = max(1, min(draws.resamples, _BLOCK // max(1, items)))
     parts = draws.in_blocks(Purpose.BOOTSTRAP, size, work)
-    found = {name: np.concatenate([part[name] for part, _ in parts]) for name in TITLES}
+    found = {
+        name: np.concatenate([part[name] for part, _ in parts]) for name in (*TITLES, _DEFINED)
+    }
     return found, np.concatenate([leant for _, leant in parts])
 
 

@@ -34,6 +34,7 @@ class Coefficient:
         value: NaN where it is undefined, as for one grade alone.
         low: the lower end of the interval; NaN where it is undefined.
         high: the upper end.
+        undefined: in how many resamples it is undefined; the interval is of the others.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Coefficient:
     value: float
     low: float
     high: float
+    undefined: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class AgreementResult(Result):
     level: float
     resamples: int
     seed: int
+    fewer_pairs: int = 0
     remark: str = ""
     conclusions: "Conclusions | None" = None
     query_type: IdType = field(default=UNTYPED, compare=False)
@@ -160,8 +163,33 @@ class AgreementResult(Result):
             rates = zip(self.scale, self.shares, strict=True)
             told = ", ".join(f"{write_number(grade)}: {share:.1%}" for grade, share in rates)
             notes.append(f"base rate of each grade: {told}")
+        notes += self._undefined()
         notes += [self.remark] if self.remark else []
         return Table(["coefficient", "value", "low", "high"], rows, digits=_DIGITS, notes=notes)
+
+    def _undefined(self) -> list[str]:
+        """Say which pairs, and how many resamples, have no part in the coefficients because they are undefined there."""
+        found = []
+        lost = sum(math.isnan(pair.kappa) for pair in self.pairs)
+        if 0 < lost < len(self.pairs):
+            found.append(
+                f"Cohen's κ is undefined for {lost} of {len(self.pairs)} pairs, who gave one grade alone; the mean is of the others"
+            )
+        if self.fewer_pairs and len(self.pairs) > 1:
+            found.append(
+                f"in {self.fewer_pairs:,} of {self.resamples:,} resamples it is undefined for more pairs"
+                if found
+                else f"in {self.fewer_pairs:,} of {self.resamples:,} resamples Cohen's κ is undefined for a pair or more, and the mean is of the others"
+            )
+        most = max(
+            (each.undefined for each in self.coefficients if each.undefined < self.resamples),
+            default=0,
+        )
+        if most:
+            found.append(
+                f"intervals leave out resamples in which a coefficient is undefined, up to {most:,} of {self.resamples:,}"
+            )
+        return found
 
     def tables(self) -> list[Table]:
         """Return all that is shown to people."""
