@@ -404,3 +404,47 @@ def test_a_pattern_in_python(files):
     assert gf.merge_judgments(["*.qrels"]).assessors == ("ann", "bob", "eve")
     with pytest.raises(gf.errors.InputError, match="each file once"):
         gf.agreement([files[0], Path(files[0])])
+
+
+@pytest.mark.parametrize("rule", ["mean", "dawid-skene"])
+def test_the_json_of_merged_judgments_is_read_as_judgments(rule, tmp_path):
+    found = gf.merge_judgments([{"q": {"a": 1, "b": 0}}, {"q": {"a": 3, "b": 0}}], rule)
+    for name in ("merged.json", "merged.json.gz"):
+        found.write(tmp_path / name)
+        again = gf.merge_judgments([tmp_path / name, found.to_dict()], names=["file", "dict"])
+        assert dict(again) == dict(found)
+
+
+def test_a_query_may_be_called_as_a_key_of_that_json():
+    run = {"rule": {"a": 1}, "documents": {"a": 1}, "provenance": {"a": 1}}
+    judgments = {"rule": {"a": 1}, "documents": {"a": 0}, "provenance": {"a": 0}}
+    assert gf.evaluate(judgments, run, "P@1").values.mean() == 1 / 3
+
+
+@pytest.mark.parametrize("weight", [1e308, 10**400])
+def test_a_weight_that_no_sum_could_hold_is_refused(weight):
+    with pytest.raises(gf.errors.InputError, match=r"weights, 'ann'.*a number of at most 1e\+100"):
+        gf.merge_judgments({"q": {"a": {"ann": 1, "bob": 2}}}, weights={"ann": weight})
+
+
+def test_an_assessor_who_is_named_as_the_rule_is_refused():
+    given = {"q": {"a": {"mean": 1, "bob": 3}}}
+    with pytest.raises(gf.errors.InputError, match=r"rule: .*'mean', which is both here.*another"):
+        gf.merge_judgments(given)
+    with pytest.raises(gf.errors.InputError, match=r"assessors: .*'mean', which is both here"):
+        gf.evaluate(given, {"q": {"a": 1}}, "CG", assessors="mean")
+    assert gf.merge_judgments(given, "max")["q"] == {"a": 3.0}
+
+
+@pytest.mark.parametrize("merge", [gf.merge_judgments, gf.agreement])
+def test_what_is_said_of_grades_given_twice_or_not_at_all_helps(merge):
+    twice = [{"query": "q", "doc": "a", "grade": 1}] * 2
+    with pytest.raises(gf.errors.InputError, match="one grade: remove one of them") as raised:
+        merge([twice, {"q": {"a": 1}}])
+    assert "policy" not in str(raised.value)
+    with pytest.raises(
+        gf.errors.InputError, match="documents that several assessors graded, found none"
+    ):
+        merge([{}, {}])
+    with pytest.raises(gf.errors.InputError, match="two assessors or more, found 1"):
+        merge([{}])

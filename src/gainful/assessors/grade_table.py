@@ -26,6 +26,10 @@ from gainful.matching.reader import Reader, opened_session
 from gainful.message_texts import shown
 
 _EACH = "Give the judgments of each assessor in a list, or a file for each."
+_ONE_EACH = (
+    "An assessor gives a document one grade: remove one of them. Grades of several people go in a list of judgments, or in "
+    "a table with a column of assessors."
+)
 _MANY_TIMES = 3  # as many queries as assessors: then nobody takes the one for the other
 
 
@@ -132,7 +136,10 @@ def _files(given: object) -> dict[str, object] | None:
 def _are_records(given: Sequence[object]) -> bool:
     """Return whether a list holds rows of a table, and not judgments."""
     return bool(given) and all(
-        isinstance(each, Mapping) and not any(isinstance(cell, Mapping) for cell in each.values())
+        # An empty dict is judgments of nobody rather than a row without columns.
+        isinstance(each, Mapping)
+        and each
+        and not any(isinstance(cell, Mapping) for cell in each.values())
         for each in given
     )
 
@@ -205,11 +212,16 @@ def _of_one(given: object, options: ReadingOptions) -> tuple[list[str], list[str
     queries: list[str] = []
     docs: list[str] = []
     grades: list[float] = []
-    with request.reader_of(given, cast("MeasuringOptions", options)) as reader:
-        for query, judged in grades_of(reader).items():
-            queries += [query] * len(judged)
-            docs += judged
-            grades += judged.values()
+    try:
+        with request.reader_of(given, cast("MeasuringOptions", options)) as reader:
+            for query, judged in grades_of(reader).items():
+                queries += [query] * len(judged)
+                docs += judged
+                grades += judged.values()
+    except InputError as problem:
+        if "policy duplicates" in problem.remedy:  # which grades of assessors do not have
+            raise InputError(problem.where, problem.expected, problem.found, _ONE_EACH) from None
+        raise
     return queries, docs, grades
 
 

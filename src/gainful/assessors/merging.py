@@ -37,6 +37,7 @@ from gainful.writing.runs_and_judgments import write_judgments
 
 _SHOWN = 10
 _DIGITS = 4
+_HEAVIEST = 1e100  # weight of an assessor: sums with heavier ones may be no numbers
 _MOST_CONFUSED = 12  # assessors whose confusions are shown
 
 
@@ -416,8 +417,7 @@ def merged_table(
     first: str | None = None,
 ) -> MergedJudgments:
     """Merge grades that were read, as `merge_judgments` does."""
-    if rule not in RULES:
-        refuse_unknown(rule, table.assessors, "rule")
+    refuse_unknown(rule, table.assessors, "rule")
     if first is not None:
         _refuse_stranger(first, table.assessors, "first")
     heavy = None if weights is None else _read_weights(weights, table.assessors)
@@ -514,8 +514,10 @@ def _read_weights(weights: object, assessors: Sequence[str]) -> Floats:
     for name, weight in weights.items():
         _refuse_stranger(name, assessors, "weights")
         real = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not real or not math.isfinite(weight) or weight <= 0:
-            raise InputError(f"weights, {name!r}", "a number above 0", shown(weight))
+        if not real or not 0 < weight <= _HEAVIEST:
+            heavy = real and weight > _HEAVIEST
+            expected = f"a number of at most {_HEAVIEST:g}" if heavy else "a number above 0"
+            raise InputError(f"weights, {name!r}", expected, shown(weight))
     return np.array([float(weights.get(name, 1.0)) for name in assessors])
 
 

@@ -87,7 +87,7 @@ def read_lists(given: object, kind: Kind, columns: Columns, name: str) -> Lists 
     >>> read_lists({"q": {"a"}}, JUDGMENTS, Columns(), "judgments").documents
     {'q': {'a': 1.0}}
     """
-    given = _unwrapped(given, kind)
+    given = own_judgments(_unwrapped(given, kind), kind)
     reading = _Reading(kind, columns, name)
     if isinstance(given, Mapping):
         return _read_mapping(given, reading)
@@ -128,6 +128,27 @@ def _read_mapping(given: Mapping[Any, Any], reading: "_Reading") -> Lists:
         return reading.answers([given] if several is None else several)
     inner = _inner_run(given, reading.name)
     return reading.lists((inner or given).items())
+
+
+def own_judgments(given: Any, kind: Kind) -> Any:
+    """Return the judgments in what `merge_judgments` and `collect_grades` write as JSON; anything else as it is.
+
+    >>> own_judgments({"rule": "mean", "documents": {"q": {"a": 1}}, "provenance": {}}, JUDGMENTS)
+    {'q': {'a': 1}}
+    """
+    if isinstance(given, Mapping) and kind.name == JUDGMENTS.name:
+        for name, beside, within in _OWN:
+            if (
+                isinstance(given.get(name), str)
+                and beside in given
+                and isinstance(given.get(within), Mapping)
+            ):
+                return given[within]
+    return given
+
+
+_OWN = (("rule", "provenance", "documents"), ("model", "rows", "judgments"))
+"""Of each JSON: the key of a text, a key beside it, and that of the judgments."""
 
 
 def _inner_run(given: Mapping[Any, Any], name: str) -> Mapping[Any, Any] | None:

@@ -14,7 +14,7 @@ from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
-from gainful.inputs.lists_and_records import is_dict_of_dicts
+from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
 from gainful.inputs.search_responses import is_answer
 from gainful.message_texts import shown
 
@@ -80,7 +80,7 @@ def read_nested(
 
     Where it is not `checked`, {query: {doc: number}} may hold what is no finite number.
     """
-    value = _parsed(file)
+    value = own_judgments(_parsed(file), kind)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         return OtherShape(value) if is_answer(value[0]) else Records(file.name, kind, value)
     if not isinstance(value, dict) or not is_dict_of_dicts(value):

@@ -217,8 +217,7 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
             ) from None
         raise
     assessors = in_order({*rows.assessors})
-    if rule not in RULES:
-        refuse_unknown(rule, assessors)
+    refuse_unknown(rule, assessors)
     items, grades = grades_by_item(rows.queries, rows.docs, rows.assessors, rows.grades, assessors)
     merged = merge_by(rule, grades, assessors)
     found: dict[str, dict[str, float]] = {query: {} for query, _ in items}
@@ -250,9 +249,16 @@ def merge_by(
 
 
 def refuse_unknown(name: object, assessors: Sequence[str], where: str = "assessors") -> None:
-    """Refuse what is neither a rule nor the name of an assessor."""
+    """Refuse what is neither a rule nor the name of an assessor, and what is both."""
     known = sorted({*assessors})
-    if name not in known:
+    if name in RULES and name in known:
+        raise InputError(
+            where,
+            "a rule, or the name of an assessor",
+            f"{shown(name)}, which is both here",
+            "Give that assessor another name: in the table, or with names=[…] beside judgments in a list.",
+        )
+    if name not in RULES and name not in known:
         listed = ", ".join(map(shown, known[:_EXAMPLES])) + (
             ", …" if len(known) > _EXAMPLES else ""
         )

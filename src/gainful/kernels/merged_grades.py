@@ -38,7 +38,7 @@ def mean(grades: Floats, weights: Floats) -> Floats:
 
 def _sums(terms: Floats) -> Floats:
     """Return the sum (n,) of each row, rounded once."""
-    if (np.abs(terms) * terms.shape[1] < _EXACT).all() and (terms == np.rint(terms)).all():
+    if (np.abs(terms) < _EXACT / terms.shape[1]).all() and (terms == np.rint(terms)).all():
         whole: Floats = terms.sum(axis=1)  # of whole numbers, and so exact
         return whole
     return np.array([math.fsum(row) for row in terms.tolist()], np.float64)
