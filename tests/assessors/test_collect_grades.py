@@ -96,6 +96,8 @@ def clock(monkeypatch):
         ('It helps.\n{"grade": 2}', 2),
         ("<think>grade: 1\nno</think>\ngrade: 2", 2),
         ("<think>hm</think>2", 2),
+        ("grade: 1\nOr rather not.\n</think>\n\ngrade: 2", 2),  # <think> stands in the prompt
+        ("1\n</think>2", 2),
     ],
 )
 def test_an_answer_that_gives_a_grade(answer, grade):
@@ -108,6 +110,7 @@ def test_an_answer_that_gives_a_grade(answer, grade):
         ("", "an empty answer"),
         (" \n ", "an empty answer"),
         ("<think>2</think>", "an empty answer"),
+        ("grade: 2</think>", "an empty answer"),
         ("two", "no grade at its end"),
         ("2 or 3", "no grade at its end"),
         ("2/3", "no grade at its end"),
@@ -560,7 +563,7 @@ def test_a_line_that_a_crash_left_half_written_is_asked_again(tmp_path):
         assert len(found["q1"]) == 4
         asked.clear()
         if cut < 100:
-            with pytest.warns(gf.errors.GainfulWarning, match="1 line"):
+            with pytest.warns(gf.errors.GainfulWarning, match="1 line .* unless it was since"):
                 assert collect(model, many(4), cache=cache, name="m").calls == 0
         else:
             assert collect(model, many(4), cache=cache, name="m").calls == 0
@@ -1328,3 +1331,12 @@ def test_wrong_words_are_refused(folder, cli, words, message):
     done = cli("collect", "pool.qrels", *TEXTS, *words)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_the_json_of_grades_is_read_as_judgments(tmp_path):
+    found = collect(lambda prompt: str(number_in(prompt) % 3), name="m")
+    found.write(tmp_path / "grades.json")
+    run = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
+    expected = gf.evaluate(dict(found), run, "DCG").values.tolist()
+    assert gf.evaluate(tmp_path / "grades.json", run, "DCG").values.tolist() == expected
+    assert gf.evaluate(found.to_dict(), run, "DCG").values.tolist() == expected

@@ -65,7 +65,7 @@ class AnswerCache:
         if unread:
             warn(
                 f"{lines.name}: {counted(unread, 'line')} cannot be read, as after a crash; what stood there "
-                "is asked again."
+                "is asked again, unless it was since."
             )
 
     def find(self, key: str) -> Reply | None:

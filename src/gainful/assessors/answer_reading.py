@@ -3,8 +3,8 @@
 An answer about one document is one of these: the number of a grade and nothing else; JSON with one key
 `grade`; or a text whose last line is `grade: 2`. Before that anything may stand but a line with another grade.
 An answer about several has a line `1: 2` for each, the number of the document and its grade, or JSON,
-`{"1": 2}` or `[{"document": 1, "grade": 2}]`. What a model thinks aloud between <think> and </think> does not
-count, nor do the marks of Markdown around a line.
+`{"1": 2}` or `[{"document": 1, "grade": 2}]`. What a model thinks aloud between <think> and </think>, or before
+</think> alone, does not count, nor do the marks of Markdown around a line.
 """
 
 import json
@@ -22,7 +22,7 @@ _LINE = re.compile(rf"(?:final |the )?grade\s*[:=]\s*({_NUMBER})\.?", re.IGNOREC
 _NUMBERED = re.compile(
     rf"(?:document\s+)?\[?([0-9]{{1,9}})\]?\s*[:=]\s*(?:grade\s*[:=]?\s*)?({_NUMBER})\.?", re.I
 )
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_THINK, _THOUGHT = "<think>", "</think>"
 _FENCE = re.compile(r"\A```[a-z]*\n(.*?)\n?```\Z", re.DOTALL | re.IGNORECASE)
 _MARKS = " \t_`#>"
 _LONGEST = 1_000_000  # characters of JSON that are looked into
@@ -96,7 +96,10 @@ def read_answers(answer: str, count: int, scale: Scale) -> list[Reading]:
 
 
 def _plain(answer: str) -> str:
-    text = _THOUGHT.sub("", answer, count=1).strip()
+    before, end, after = answer.partition(_THOUGHT)
+    # Where <think> stands in the prompt already, an answer has its end alone.
+    thought = before.lstrip().startswith(_THINK) or _THINK not in before
+    text = (after if end and thought else answer).strip()
     fenced = _FENCE.match(text)
     return fenced[1].strip() if fenced else text
 
