@@ -168,6 +168,8 @@ def test_the_design_reads_back_as_it_was(tmp_path):
         found.write(tmp_path / "design.json")
         assert read_design(tmp_path / "design.json") == found
         assert read_design(found.to_dict()) == found
+        found.write(tmp_path / "design.json.gz")
+        assert read_design(tmp_path / "design.json.gz") == found
         assert read_design(str(tmp_path / "design.json")).probability_of == found.probability_of
         plain = json.loads((tmp_path / "design.json").read_text())
         assert plain["size"] == len(found.drawn)
@@ -184,6 +186,12 @@ def test_the_design_reads_back_as_it_was(tmp_path):
         (lambda d: d["strata"][0]["population"].append("q1"), "repeated"),
         (lambda d: d["strata"][0]["population"].append(3), "damaged"),
         (lambda d: d.update(format="other"), "something else"),
+        (lambda d: d.update(size=7), "size 7, and 9 drawn"),
+        (lambda d: d.update(seed=99), "what the seed 99 draws.*changed.*Draw again"),
+        (lambda d: d.update(seed=-1), "a seed that there is not"),
+        (lambda d: d.update(allocation="x"), "an allocation or a seed"),
+        (lambda d: d["strata"][0].update(probability=0.5), "probability 0.5, not 0.225"),
+        (lambda d: d["strata"][0]["drawn"].append(d["strata"][0]["drawn"][0]), "drawn twice"),
     ],
 )
 def test_a_damaged_design_is_refused(change, message, tmp_path):

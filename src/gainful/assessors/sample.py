@@ -10,10 +10,12 @@ from gainful.assessors.sample_design import (
     ALL,
     ALLOCATIONS,
     DOCUMENTS,
+    FEWEST,
     QUERIES,
     SampleDesign,
     Unit,
     draw,
+    least_of_each,
 )
 from gainful.errors import InputError
 from gainful.evaluation.query_parts import parts_by_metadata
@@ -32,7 +34,6 @@ from gainful.matching.keyword_options import MeasuringOptions, ReadingOptions, t
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import shown
 
-_FEWEST = 2  # queries of a stratum: fewer have no spread
 _BANDS = (1, 3, 10, 30, 100)  # the last ranks of the strata by rank
 _OF_DOCUMENTS = ("query", "rank", "grade")
 _FORMS = "judgments, a run, a table of queries, or a list of their ids"
@@ -79,19 +80,20 @@ def sample_queries(
     if not queries:
         raise InputError("source", f"{_FORMS}, with at least one query", "none")
     parts = read_strata(strata, by, queries)
-    _refuse_size(many, len(queries), len(parts), _FEWEST if len(parts) > 1 else 1, "queries")
+    least = least_of_each(QUERIES, len(parts))
+    _refuse_size(many, len(queries), len(parts), least, "queries")
     found = draw(
         {name: [(query,) for query in members] for name, members in parts.items()},
         many,
         allocation=allocation,
         seed=fixed,
-        least=_FEWEST if len(parts) > 1 else 1,
+        least=least,
     )
     for each in found:
-        if len(found) > 1 and len(each.population) < _FEWEST:
+        if len(found) > 1 and len(each.population) < FEWEST:
             raise InputError(
                 f"strata, {each.name}",
-                f"at least {_FEWEST} queries in each stratum",
+                f"at least {FEWEST} queries in each stratum",
                 "1",
                 "Join it with another: one query has no spread.",
             )
@@ -143,7 +145,9 @@ def sample_documents(
         name = ", ".join(_label(row, each) for each in names) or ALL
         strata.setdefault(name, []).append((row.query, row.doc))
     _refuse_size(many, len(pooled), len(strata), 1, "documents")
-    found = draw(strata, many, allocation=allocation, seed=fixed, least=1)
+    found = draw(
+        strata, many, allocation=allocation, seed=fixed, least=least_of_each(DOCUMENTS, len(strata))
+    )
     return SampleDesign(
         DOCUMENTS,
         found,

@@ -11,7 +11,8 @@ import numpy as np
 
 from gainful.array_types import Ints
 from gainful.errors import InputError
-from gainful.inputs.files import opened, path_of
+from gainful.inputs.engine import Session
+from gainful.inputs.files import opened, path_of, plain_file
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import in_order
 from gainful.message_texts import counted, shown
@@ -30,6 +31,8 @@ ALLOCATIONS: Mapping[str, str] = {
 ALL = "(all)"
 """The name of the one stratum where there are none."""
 _FORMAT = "gainful sample 1"
+FEWEST = 2
+"""Queries of a stratum: fewer have no spread."""
 _SHOWN = 20  # rows that are printed
 _IDS = {QUERIES: 1, DOCUMENTS: 2}  # of each unit
 
@@ -223,7 +226,7 @@ def read_design(given: object) -> SampleDesign:
     where = "design"
     if isinstance(given, str | os.PathLike):
         where = path_of(given)
-        with opened(where) as file:
+        with Session() as session, opened(str(plain_file(where, session).path)) as file:
             content = file.read()
         try:
             given = json.loads(content)
@@ -232,11 +235,13 @@ def read_design(given: object) -> SampleDesign:
     if not isinstance(given, Mapping) or given.get("format") != _FORMAT:
         raise _no_design(where, "something else")
     try:
-        return _from_dict(given)
+        found = _from_dict(given)
     except (KeyError, TypeError, ValueError) as problem:
         raise _no_design(
             where, f"one that is damaged ({type(problem).__name__}: {problem})"
         ) from None
+    _refuse_chosen(found, where)
+    return found
 
 
 def _no_design(where: str, found: str) -> InputError:
@@ -264,8 +269,10 @@ def _from_dict(given: Mapping[str, Any]) -> SampleDesign:
         raise ValueError("ids that are missing or repeated")
     if any(not {*each.drawn} <= {*each.population} or not each.drawn for each in strata):
         raise ValueError("a stratum with what is not of it, or with nothing drawn")
+    if given["allocation"] not in ALLOCATIONS or int(given["seed"]) < 0:
+        raise ValueError("an allocation or a seed that there is not")
     depth = given["depth"]
-    return SampleDesign(
+    found = SampleDesign(
         kind,
         strata,
         str(given["by"]),
@@ -273,3 +280,39 @@ def _from_dict(given: Mapping[str, Any]) -> SampleDesign:
         int(given["seed"]),
         None if depth is None else int(depth),
     )
+    _refuse_miscounted(given, found)
+    return found
+
+
+def _refuse_miscounted(given: Mapping[str, Any], found: SampleDesign) -> None:
+    """Refuse a size, or a probability of a stratum, that is not that of what was drawn, and what was drawn twice."""
+    if len({*found.drawn}) < len(found.drawn):
+        raise ValueError("something that was drawn twice")
+    if given["size"] != len(found.drawn):
+        raise ValueError(f"size {shown(given['size'])}, and {len(found.drawn)} drawn")
+    for each, told in zip(found.strata, given["strata"], strict=True):
+        if told["probability"] != each.probability:
+            raise ValueError(f"probability {shown(told['probability'])}, not {each.probability}")
+
+
+def _refuse_chosen(found: SampleDesign, where: str) -> None:
+    """Refuse what the seed does not draw: something was drawn in another way, or chosen."""
+    again = draw(
+        {each.name: each.population for each in found.strata},
+        len(found.drawn),
+        allocation=found.allocation,
+        seed=found.seed,
+        least=least_of_each(found.kind, len(found.strata)),
+    )
+    if {unit for each in again for unit in each.drawn} != {*found.drawn}:
+        raise InputError(
+            where,
+            f"what the seed {found.seed} draws, from these {found.kind} with the allocation {found.allocation}",
+            "something else, so that the file was changed",
+            "Draw again. What was drawn at random in another way goes without a design: drawn='random' (--drawn-at-random).",
+        )
+
+
+def least_of_each(kind: str, strata: int) -> int:
+    """Return how many are drawn from each stratum at least: of queries two, since one has no spread."""
+    return FEWEST if kind == QUERIES and strata > 1 else 1
