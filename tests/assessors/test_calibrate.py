@@ -586,3 +586,83 @@ def test_documents_that_do_not_fit_are_refused():
 def test_estimates_are_plain_values():
     assert Estimate(1.0, 0.5, 1.5) == Estimate(1.0, 0.5, 1.5)
     assert re.match(r"Calibration\(means=", repr(calibrated()))
+
+
+def test_swapped_grades_are_guessed():
+    message = "human, model: expected people's grades of some queries first.*80 queries of people, and 24 of the model.*swapped"
+    for options in ({"drawn": "random"}, {"design": DESIGN}):
+        with pytest.raises(InputError, match=message):
+            calibrated(people=MODEL, model=PEOPLE, **options)
+
+
+def test_swapped_grades_of_documents_are_guessed():
+    plan = gf.judging.sample_documents(RUNS, 200, depth=5)
+    drawn = {query: {} for query, _ in plan.drawn}
+    for query, doc in plan.drawn:
+        drawn[query][doc] = TRUTH[query][doc]
+    with pytest.raises(InputError, match="These are grades of all: if they are the model's"):
+        calibrated("DCG@5", people=MODEL, model=drawn, design=plan)
+
+
+def test_the_reason_why_the_model_must_judge_fits():
+    first = next(iter(PEOPLE))
+    other = next(query for query in MODEL if query not in PEOPLE)
+    for query, why in ((first, "how it errs"), (other, "drawn from all of these")):
+        model = {each: docs for each, docs in MODEL.items() if each != query}
+        with pytest.raises(InputError, match=f"found none of 1 query: '{query}'.*{why}"):
+            calibrated(model=model)
+
+
+def test_queries_left_out_by_policy_are_the_reason_that_is_told():
+    few = {"old": {query: RUNS["old"][query] for query in PEOPLE}, "new": RUNS["new"]}
+    with pytest.raises(InputError, match=r"56 queries left out, which a run lacks.*missing=zero"):
+        calibrated(runs=few, policy={"missing": "skip"})
+
+
+def test_one_query_that_a_run_lacks_counts_as_0():
+    old = dict(RUNS["old"])
+    old.pop(next(query for query in MODEL if query not in PEOPLE))
+    found = calibrated(runs={"old": old, "new": RUNS["new"]})
+    assert "old lacks 1 query of 80, which counts as 0" in found.remarks
+
+
+def test_what_a_calibration_has_is_listed_in_pairs():
+    with pytest.raises(InputError, match=r"Choices: \('old', 'nDCG@10'\), \('new', 'nDCG@10'\)\."):
+        calibrated()["older"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("p > 0.05", r"fail-if: expected a measure that is compared, found 'p'\. A gate goes by intervals.*'Δ nDCG@10 < 0'"),
+        ("nonsense", "expected a condition such as 'Δ nDCG@10 < -0.01' or 'nDCG@10 < 0.6', found"),
+        ("coverag > 1", r"expected a measure that is compared, found 'coverag'\."),
+    ],
+)  # fmt: skip
+def test_hints_of_the_gate_offer_what_it_can_check(condition, message):
+    with pytest.raises(InputError, match=message) as raised:
+        calibrated().gate(condition)
+    assert "missing" not in str(raised.value)
+    assert "-m" not in str(raised.value)
+    assert "changed" not in str(raised.value)
+
+
+def test_many_different_grades_of_a_model_need_no_table():
+    rng = random.Random(2)  # noqa: S311
+    model = {
+        query: {doc: grade + rng.random() for doc, grade in docs.items()}
+        for query, docs in MODEL.items()
+    }
+    found = calibrated(model=model)
+    assert len(found.agreement.scale) > 190  # of 24 queries with 8 documents
+    assert found.agreement.raw == 0
+    assert "different grades" in str(found)
+
+
+def test_kappa_without_a_table_is_that_of_the_table(monkeypatch):
+    expected = calibrated().agreement
+    monkeypatch.setattr("gainful.assessors.model_agreement._MOST_CONFUSED", 2)
+    found = calibrated().agreement
+    assert found.confusion == ()
+    assert found.kappa == pytest.approx(expected.kappa, abs=1e-12)
+    assert found.kappa_quadratic == pytest.approx(expected.kappa_quadratic, abs=1e-12)

@@ -295,3 +295,22 @@ def test_a_project_that_names_judgments_and_a_gate_is_no_hindrance(judged, cli):
     done = cli("compare", "base.run", "bad.run", *BOTH)
     assert done.returncode == 1
     assert "Gate failed" in done.stderr
+
+
+def test_messages_beside_people_and_a_model_offer_what_can_be_done(judged, cli):
+    gate = ("compare", "base.run", "good.run", "--human", "people.qrels", "--model", "model.qrels")
+    for condition, wanted in (
+        ("p > 0.05", "goes by intervals"),
+        ("nonsense", "'nDCG@10 < 0.6', found"),
+    ):
+        done = cli(*gate, "--design", "design.json", "--fail-if", condition)
+        assert done.returncode == 2
+        assert wanted in done.stderr
+        assert not any(word in done.stderr for word in ("missing", "changed", "-m '"))
+    for human, design in (("-", "design.json"), ("people.qrels", "-")):
+        done = cli("calibrate", human, "model.qrels", "base.run", "--design", design)
+        assert done.returncode == 2
+        assert "not read from standard input here: name files" in done.stderr
+    done = cli("calibrate", "model.qrels", "people.qrels", "base.run", "--design", "design.json")
+    assert done.returncode == 2
+    assert "If they are swapped" in done.stderr

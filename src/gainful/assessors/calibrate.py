@@ -164,7 +164,7 @@ def _of_queries(
     kept: Bools = np.logical_and.reduce(~np.isnan(predicted), axis=(1, 2))
     counting = [query for query, counts in zip(population, kept, strict=True) if counts]
     parts = _strata(*parting, counting)
-    _refuse_few(parts, people.grades)
+    _refuse_few(parts, people.grades, len(population) - len(counting))
     inside = {*counting}
     ours = [query for query in people.grades if query in inside]
     there: Bools = np.array([query in inside for query in people.grades], np.bool_)
@@ -344,6 +344,7 @@ def _measure(
 
 def _population(people: Grades, model: Grades, plan: SampleDesign | None) -> list[str]:
     """Return the queries that people's were drawn from; refuse others, and those that the model lacks."""
+    _refuse_swapped(people, model, None if plan is None else plan.queries)
     if plan is not None:
         wanted = [unit[0] for unit in plan.drawn]
         _refuse_missing(
@@ -364,14 +365,30 @@ def _population(people: Grades, model: Grades, plan: SampleDesign | None) -> lis
         every = [unit[0] for unit in plan.population]
     else:
         every = [*model]
+    unknown = any(query not in model for query in people)
+    why = (
+        "only then is it known how it errs" if unknown else "people's were drawn from all of these"
+    )
     _refuse_missing(
         {**dict.fromkeys(every), **people},
         model,
         "model",
         "the model's judgments of all queries, those of people among them",
-        "Have the model judge them, too: only then is it known how it errs.",
+        f"Have the model judge them, too: {why}.",
     )
     return in_order(every)
+
+
+def _refuse_swapped(people: Grades, model: Grades, drawn: Sequence[str] | None) -> None:
+    """Refuse more queries of people than of the model: each stands in the other's place, most likely."""
+    fits = drawn is None or {*drawn} <= {*model}
+    if len(people) > len(model) and fits:
+        raise InputError(
+            "human, model",
+            "people's grades of some queries first, then the model's of all",
+            f"{counted(len(people), 'query', 'queries')} of people, and {len(model):,} of the model",
+            "If they are swapped, give the other first; else have the model judge the rest.",
+        )
 
 
 def _refuse_missing(
@@ -448,8 +465,15 @@ def _strata(
     return read_strata(strata, by, queries)
 
 
-def _refuse_few(parts: Mapping[str, Sequence[str]], people: Collection[str]) -> None:
+def _refuse_few(parts: Mapping[str, Sequence[str]], people: Collection[str], skipped: int) -> None:
     """Refuse too few queries for a spread, and a model that adds nothing."""
+    told = (
+        f"{counted(skipped, 'query', 'queries')} left out, which a run lacks: with the policy missing=zero they count as 0."
+        if skipped
+        else ""
+    )
+    if not parts:
+        raise InputError("runs", "queries that all of them have, with missing=skip", "none", told)
     for name, members in parts.items():
         count = sum(query in people for query in members)
         if count < _FEWEST:
@@ -458,14 +482,17 @@ def _refuse_few(parts: Mapping[str, Sequence[str]], people: Collection[str]) -> 
                 "" if name == ALL else " in each stratum"
             )
             raise InputError(
-                where, expected, str(count), "" if name == ALL else "Join strata, or judge more."
+                where,
+                expected,
+                str(count),
+                told or ("" if name == ALL else "Join strata, or judge more."),
             )
     if all(query in people for members in parts.values() for query in members):
         raise InputError(
             "model",
             "queries that the model alone judged, beside those of people",
             "none",
-            "Where people judged all, evaluate or compare with their judgments.",
+            told or "Where people judged all, evaluate or compare with their judgments.",
         )
 
 
@@ -513,7 +540,8 @@ def _not_covered(scores: Mapping[str, Scores], counting: Collection[str]) -> lis
         lost = sum(query in counting for query in coverage.missing)
         if lost:
             missing = counted(lost, "query", "queries")
-            found.append(f"{run} lacks {missing} of {len(counting):,}, which count as 0")
+            verb = "counts" if lost == 1 else "count"
+            found.append(f"{run} lacks {missing} of {len(counting):,}, which {verb} as 0")
         if coverage.unjudged:
             share = f"{coverage.unjudged_share:.1%} of the documents of {run}"
             found.append(

@@ -148,7 +148,7 @@ class Calibration(Result):
                 wanted = key[0], name_among(written, self.measures, self.dialect)
                 if wanted in known:
                     return known[wanted]
-        names = [f"{run}, {measure}" for run, measure in known]
+        names = [*map(shown, known)]
         raise InputError(
             "calibration", "the name of a run and a measure", shown(key), did_you_mean(None, names)
         )
@@ -329,7 +329,9 @@ def _read_conditions(
     compared: bool,
 ) -> list[Condition]:
     """Read the conditions of a gate; facts of runs are refused, which say nothing of people or model."""
-    conditions = conditions_of(measures, fail_if, fail_unless, dialect, compared=compared)
+    conditions = conditions_of(
+        measures, fail_if, fail_unless, dialect, compared=compared, facts=False
+    )
     for condition in conditions:
         if condition.about == FACT:
             raise InputError(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.array_types import Floats
+from gainful.array_types import Floats, Ints
 from gainful.assessors.grade_table import GradeTable
 from gainful.kernels import assessor_agreement as kernels
 from gainful.measures.written_numbers import write_number
@@ -15,6 +15,7 @@ from gainful.statistics.prediction_powered import Estimate, half_width
 
 _DIGITS = 3
 _MOST_GRADES = 12  # that are shown
+_MOST_CONFUSED = 200  # that have a table of how they meet
 Grades = Mapping[str, Mapping[str, float]]
 
 
@@ -29,7 +30,8 @@ class ModelAgreement:
         kappa_quadratic: Cohen's κ with quadratic weights.
         overrating: the model's grade less people's, on average, with an interval; the query is the unit.
         scale: the grades that occur, ascending.
-        confusion: how many documents have each grade from people (rows) and each from the model (columns).
+        confusion: how many documents have each grade from people (rows) and each from the model (columns); empty where
+            there are more than 200 different grades.
     """
 
     items: int
@@ -42,14 +44,15 @@ class ModelAgreement:
 
     def table(self) -> Table:
         """Return, for each grade of people, how many documents have it, and which grades the model gave these."""
-        counts = np.array(self.confusion, np.float64)
-        known = counts.sum(axis=1)
         notes = [_sentence(self)]
         if len(self.scale) > _MOST_GRADES:
-            note = f"{len(self.scale)} different grades: JSON and to_dict() have how they meet"
+            note = f"{len(self.scale):,} different grades"
+            note += ": JSON and to_dict() have how they meet" if self.confusion else ""
             rows: list[list[Cell]] = [[self.items, self.raw]]
             return Table(["documents", "same grade"], rows, digits=_DIGITS, notes=[*notes, note])
         rows = []
+        counts = np.array(self.confusion, np.float64)
+        known = counts.sum(axis=1)
         for at, grade in enumerate(self.scale):
             shares: list[Cell] = [None] * len(self.scale)
             mean: Cell = None
@@ -104,12 +107,16 @@ def agreement_of_model(people: Grades, model: Grades, level: float) -> ModelAgre
     table = GradeTable(("people", "model"), tuple(shared), pairs + 0.0)
     first, second = table.codes.T
     size, whole = table.values.size, np.ones((1, len(shared)))
-    counts = np.zeros((size, size), np.int64)
-    np.add.at(counts, (first, second), 1)
-    kappas = [
-        float(kernels.cohen(first, second, whole, kernels.distances(table.values, kind))[0])
-        for kind in ("nominal", "quadratic")
-    ]
+    if size > _MOST_CONFUSED:
+        counts = np.zeros((0, 0), np.int64)
+        kappas = _kappas(first, second, *(pairs / np.abs(pairs).max()).T)
+    else:
+        counts = np.zeros((size, size), np.int64)
+        np.add.at(counts, (first, second), 1)
+        kappas = [
+            float(kernels.cohen(first, second, whole, kernels.distances(table.values, kind))[0])
+            for kind in ("nominal", "quadratic")
+        ]
     return ModelAgreement(
         items=len(shared),
         raw=float((first == second).mean()),
@@ -119,6 +126,21 @@ def agreement_of_model(people: Grades, model: Grades, level: float) -> ModelAgre
         scale=tuple(table.values.tolist()),
         confusion=tuple(map(tuple, counts.tolist())),
     )
+
+
+def _kappas(first: Ints, second: Ints, one: Floats, other: Floats) -> list[float]:
+    """Return Cohen's κ (n,), nominal and quadratic, of many different grades: from sums, without a table of g·g.
+
+    Of two assessors who grade as they do, but apart, E(x − y)² is Var x + Var y + (E x − E y)².
+    """
+    size = int(max(first.max(), second.max())) + 1
+    by_chance = np.bincount(first, minlength=size) @ np.bincount(second, minlength=size)
+    observed = [float((first != second).mean()), float(((one - other) ** 2).mean())]
+    expected = [
+        1.0 - float(by_chance) / first.size**2,
+        float(one.var() + other.var() + (one.mean() - other.mean()) ** 2),
+    ]
+    return [1.0 - there / chance for there, chance in zip(observed, expected, strict=True)]
 
 
 def _mean_by_query(queries: list[str], values: Floats, level: float) -> Estimate:

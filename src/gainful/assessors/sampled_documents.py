@@ -180,6 +180,8 @@ def _refuse_others(people: Grades, plan: SampleDesign) -> None:
     for lacking, expected, remedy in faults:
         if lacking:
             kind = "none of" if lacking <= wanted else "also"
+            if given >= {*plan.population}:
+                remedy = "These are grades of all: if they are the model's, give people's first."
             raise InputError("human", expected, f"{kind} {_some(lacking)}", remedy)
 
 

@@ -129,10 +129,10 @@ def calibrate(human: str, model: str, runs: tuple[str, ...], **options: Any) -> 
 
 
 def refuse_standard_input(*files: str | None) -> None:
-    """Refuse -: runs are measured by people's grades, and again by the model's."""
+    """Refuse -: runs are measured by people's grades, and again by the model's, and designs and grades are files, too."""
     if "-" in files:
         raise click.UsageError(
-            "Standard input can be read once, and runs are measured twice: name files."
+            "Grades, runs, designs and strata are not read from standard input here: name files."
         )
 
 

@@ -197,8 +197,8 @@ def _compare_by_both(files: tuple[str, ...], options: dict[str, Any]) -> None:
     refuse_standard_input(*read)
     check_gate_files(options, ("output", "junit", "summary"), *read)
     format_of(options)
-    rules = gate_rules(options, measures, dialect=options["dialect"], compared=True)
-    gf.results.Calibration.check_conditions(measures, *rules, dialect=options["dialect"])
+    check = gf.results.Calibration.check_conditions
+    rules = gate_rules(options, measures, dialect=options["dialect"], compared=True, check=check)
     refuse_junit_alone(options, rules)
     more = {name: options[name] for name in ("baseline", "level", "margin", "correction", "design")}
     found = calibrated(human, model, runs, measures, options, **more)

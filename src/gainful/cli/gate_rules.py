@@ -1,6 +1,6 @@
 """The conditions under which a command fails: --fail-if and --fail-unless, or those of a project's file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gainful as gf
@@ -12,18 +12,22 @@ _NAMES = ("fail_if", "fail_unless")
 
 
 def gate_rules(
-    options: dict[str, Any], measures: list[str], *, dialect: str | None, compared: bool
+    options: dict[str, Any],
+    measures: list[str],
+    *,
+    dialect: str | None,
+    compared: bool,
+    check: Callable[..., None] | None = None,
 ) -> Rules:
     """Return the conditions that a command checks, and refuse those that it could not.
 
     Of the project's file, a command that compares nothing takes what needs no comparison. Where other
     measures are asked for on the command line than the file has, its conditions on the others are
-    left out, and that is said.
+    left out, and that is said. `check` refuses what cannot be checked; of a gate on scores if None.
     """
     found = [_applying(options, name, measures, dialect, compared=compared) for name in _NAMES]
-    gf.results.Gate.check_conditions(
-        measures, found[0], found[1], dialect=dialect, compared=compared
-    )
+    refuse = gf.results.Gate.check_conditions if check is None else check
+    refuse(measures, found[0], found[1], dialect=dialect, compared=compared)
     return found[0], found[1]
 
 

@@ -110,6 +110,7 @@ def read_conditions(
     unless: bool,
     dialect: str | None = None,
     compared: bool = True,
+    facts: bool = True,
 ) -> list[Condition]:
     """Read conditions.
 
@@ -119,6 +120,7 @@ def read_conditions(
         unless: whether the gate fails unless they hold.
         dialect: whose names of measures are read, too.
         compared: whether there is a baseline, from which something may change.
+        facts: whether hints offer facts of runs, too.
 
     >>> one, two = read_conditions(["Δ nDCG@10 < -0.01", "nDCG@10 < 0.6"], ["nDCG@10"], unless=False)
     >>> one.about, one.number, two.about, two.number
@@ -134,7 +136,7 @@ def read_conditions(
     for text in texts:
         if not isinstance(text, str):
             raise InputError(where, expected, f"{shown(text)} in the list", remedy)
-    read = [_read(text, measures, unless=unless, dialect=dialect) for text in texts]
+    read = [_read(text, measures, unless=unless, dialect=dialect, facts=facts) for text in texts]
     for condition in read:
         _refuse_misplaced(condition, where, compared=compared)
     return read
@@ -174,13 +176,14 @@ def _needs_baseline(text: str) -> bool:
     return found["name"] == "saturation" or about == CHANGE or compared
 
 
-def _read(text: str, measures: Sequence[str], *, unless: bool, dialect: str | None) -> Condition:
+def _read(
+    text: str, measures: Sequence[str], *, unless: bool, dialect: str | None, facts: bool
+) -> Condition:
     if text.strip() == CHANGED:
         return Condition(text.strip(), CHANGED, unless=unless)
     where = "fail-unless" if unless else "fail-if"
-    expected = (
-        "a condition such as 'Δ nDCG@10 < -0.01', 'nDCG@10 < 0.6', 'missing > 0' or 'changed'"
-    )
+    expected = "a condition such as 'Δ nDCG@10 < -0.01'"
+    expected += ", 'nDCG@10 < 0.6', 'missing > 0' or 'changed'" if facts else " or 'nDCG@10 < 0.6'"
     found = _WRITTEN.fullmatch(text)
     if found is None:
         raise InputError(where, expected, shown(text))
@@ -197,7 +200,7 @@ def _read(text: str, measures: Sequence[str], *, unless: bool, dialect: str | No
     if found["name"] == CHANGED:
         raise InputError(where, "changed by itself, without a number", shown(text))
     about, written = _taken_apart(found["name"], measures)
-    name = _name(written, measures, where, dialect, facts=about == FACT)
+    name = _name(written, measures, where, dialect, facts=about == FACT, offered=facts)
     if about == FACT and name not in FACTS:
         about = MEAN
     if name in SHARES and not 0 <= number <= 1:
@@ -233,7 +236,13 @@ def _without_brackets(text: str) -> str:
 
 
 def _name(
-    written: str, measures: Sequence[str], where: str, dialect: str | None, *, facts: bool
+    written: str,
+    measures: Sequence[str],
+    where: str,
+    dialect: str | None,
+    *,
+    facts: bool,
+    offered: bool,
 ) -> str:
     if facts and written in FACTS:
         return written
@@ -243,12 +252,17 @@ def _name(
         if change is not None and name_among(change["name"], measures, dialect) in measures:
             told = f"Write 'Δ {change['name']}' or 'change({change['name']})'."
             raise InputError(where, "a change spelled as a change", f"'{written}'", told)
+        expected = _COMPARED if offered else "a measure that is compared"
+        if facts and written == "p":  # the measure P is not written so
+            told = "A gate goes by intervals, which say more than p."
+            told += f" E.g. 'Δ {measures[0]} < 0'." if measures else ""
+            raise InputError(where, expected, f"'{written}'", told)
         if (asked := measure_of(written)) is not None:
             told = _remedy_for_unmeasured(written, asked, measures)
-            raise InputError(where, _COMPARED, f"'{written}', which is not measured", told)
-        choices = [*measures, *FACTS, CHANGED] if facts else list(measures)
+            raise InputError(where, expected, f"'{written}', which is not measured", told)
+        choices = [*measures, *FACTS, CHANGED] if facts and offered else list(measures)
         hint = suggest_among(written, choices, catalogue())
-        raise InputError(where, _COMPARED, f"'{written}'", hint)
+        raise InputError(where, expected, f"'{written}'", hint)
     return name
 
 
@@ -531,11 +545,15 @@ def conditions_of(
     dialect: str | None,
     *,
     compared: bool = True,
+    facts: bool = True,
 ) -> list[Condition]:
     """Read the conditions of a gate; the same in another spelling is no second one."""
     read = [
-        *read_conditions(fail_if, measures, unless=False, dialect=dialect, compared=compared),
-        *read_conditions(fail_unless, measures, unless=True, dialect=dialect, compared=compared),
+        condition
+        for given, unless in ((fail_if, False), (fail_unless, True))
+        for condition in read_conditions(
+            given, measures, unless=unless, dialect=dialect, compared=compared, facts=facts
+        )
     ]
     known = {(c.about, c.name, c.sign, c.number, c.unless): c for c in reversed(read)}
     return list(known.values())[::-1]
