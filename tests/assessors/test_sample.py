@@ -2,6 +2,7 @@
 
 import collections
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -187,7 +188,6 @@ def test_the_design_reads_back_as_it_was(tmp_path):
         (lambda d: d["strata"][0]["population"].append(3), "damaged"),
         (lambda d: d.update(format="other"), "something else"),
         (lambda d: d.update(size=7), "size 7, and 9 drawn"),
-        (lambda d: d.update(seed=99), "what the seed 99 draws.*changed.*Draw again"),
         (lambda d: d.update(seed=-1), "a seed that there is not"),
         (lambda d: d.update(allocation="x"), "an allocation or a seed"),
         (lambda d: d["strata"][0].update(probability=0.5), "probability 0.5, not 0.225"),
@@ -203,6 +203,17 @@ def test_a_damaged_design_is_refused(change, message, tmp_path):
     (tmp_path / "design.json").write_text("{")
     with pytest.raises(InputError, match="no JSON"):
         read_design(tmp_path / "design.json")
+
+
+def test_a_sample_that_its_seed_does_not_draw_is_warned_of(tmp_path):
+    plain = gf.sample_queries(IDS, 9).to_dict()
+    (tmp_path / "design.json").write_text(json.dumps({**plain, "seed": 99}))
+    with pytest.warns(gf.errors.GainfulWarning, match="the seed 99 does not draw this sample"):
+        read_design(tmp_path / "design.json")
+    (tmp_path / "design.json").write_text(json.dumps(plain))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_design(tmp_path / "design.json").drawn
 
 
 def test_documents_are_drawn_from_the_pool_of_runs():

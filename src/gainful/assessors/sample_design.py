@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gainful.array_types import Ints
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.inputs.engine import Session
 from gainful.inputs.files import opened, path_of, plain_file
 from gainful.inputs.id_types import UNTYPED, IdType
@@ -240,7 +240,7 @@ def read_design(given: object) -> SampleDesign:
         raise _no_design(
             where, f"one that is damaged ({type(problem).__name__}: {problem})"
         ) from None
-    _refuse_chosen(found, where)
+    _warn_of_chosen(found, where)
     return found
 
 
@@ -295,8 +295,11 @@ def _refuse_miscounted(given: Mapping[str, Any], found: SampleDesign) -> None:
             raise ValueError(f"probability {shown(told['probability'])}, not {each.probability}")
 
 
-def _refuse_chosen(found: SampleDesign, where: str) -> None:
-    """Refuse what the seed does not draw: something was drawn in another way, or chosen."""
+def _warn_of_chosen(found: SampleDesign, where: str) -> None:
+    """Warn of what the seed does not draw: something was drawn in another way, or chosen.
+
+    No error, since another version of NumPy may draw otherwise; and the estimates go by what was drawn.
+    """
     again = draw(
         {each.name: each.population for each in found.strata},
         len(found.drawn),
@@ -305,12 +308,8 @@ def _refuse_chosen(found: SampleDesign, where: str) -> None:
         least=least_of_each(found.kind, len(found.strata)),
     )
     if {unit for each in again for unit in each.drawn} != {*found.drawn}:
-        raise InputError(
-            where,
-            f"what the seed {found.seed} draws, from these {found.kind} with the allocation {found.allocation}",
-            "something else, so that the file was changed",
-            "Draw again. What was drawn at random in another way goes without a design: drawn='random' (--drawn-at-random).",
-        )
+        told = f"{where}: the seed {found.seed} does not draw this sample here. Was the file changed, or drawn with another "
+        warn(f"{told}version of NumPy? Without chance in what was drawn, no interval holds.")
 
 
 def least_of_each(kind: str, strata: int) -> int:

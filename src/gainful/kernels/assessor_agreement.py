@@ -105,7 +105,7 @@ def cohen(first: Ints, second: Ints, weights: Floats, apart: Floats) -> Floats:
     grades = len(apart)
     observed = taken @ apart[one, other]
     margins = [taken @ np.eye(grades)[codes] for codes in (one, other)]  # (b, g) each
-    expected = ((margins[0] @ apart) * margins[1]).sum(axis=1)
+    expected = np.einsum("bk,kl,bl->b", margins[0], apart, margins[1])
     return 1.0 - _ratio(observed * taken.sum(axis=1), expected)
 
 
