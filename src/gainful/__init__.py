@@ -27,6 +27,7 @@ _NAMES = {
         "assessors.merging": "merge_judgments",
         "comparison.assert_not_worse": "assert_not_worse",
         "comparison.compare": "compare",
+        "desk.study": "Study",
         "evaluation.check_measure": "check_measure",
         "evaluation.evaluate": "evaluate, evaluate_arrays, evaluate_runs",
         "evaluation.measures_of_grades": "ap, cg, dcg, idcg, ndcg, precision, recall, rr",
@@ -59,8 +60,8 @@ _NAMES = {
         "comparison.settings": "comparison_choices",
     },
     "gainful.errors": {
-        "errors": "DisjointError, GainfulError, GainfulWarning, InputError, MeasureError, "
-        "MissingDependencyError, PolicyError",
+        "errors": "DisjointError, GainfulError, GainfulWarning, InputError, LeaseLostError, MeasureError, "
+        "MissingDependencyError, PolicyError, StudyError",
     },
     "gainful.explanation": {
         "explanation.attribution": "attribute",

@@ -20,6 +20,7 @@ from gainful.assessors.merging import merge_judgments
 from gainful.assessors.sample import sample_queries
 from gainful.comparison.assert_not_worse import assert_not_worse
 from gainful.comparison.compare import compare
+from gainful.desk.study import Study
 from gainful.evaluation.check_measure import check_measure
 from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.evaluate import evaluate_arrays
@@ -65,6 +66,7 @@ __all__ = [
     "Measure",
     "Policy",
     "Spark",
+    "Study",
     "agreement",
     "ap",
     "assert_not_worse",

@@ -25,9 +25,11 @@ __all__ = [
     "GainfulError",
     "GainfulWarning",
     "InputError",
+    "LeaseLostError",
     "MeasureError",
     "MissingDependencyError",
     "PolicyError",
+    "StudyError",
 ]
 _ABOUT = ContextVar("about", default="")  # what warnings are about
 _LONGEST_PART = 1000  # characters of a place, or of what was found
@@ -97,6 +99,14 @@ class DisjointError(InputError):
 
 class MissingDependencyError(GainfulError, ImportError):
     """An optional package that is needed for what was asked and is not installed."""
+
+
+class StudyError(GainfulError, RuntimeError):
+    """A study of the judging desk whose database cannot be opened, read or written."""
+
+
+class LeaseLostError(StudyError):
+    """A grade for a document that others judge meanwhile: its lease has expired, and it has all assessors that it needs."""
 
 
 class GainfulWarning(UserWarning):

@@ -120,6 +120,7 @@ LAW = {
     },
     "compat": {"measures", "inputs", "matching", "kernels", "evaluation"},
     "tensors": {"measures", "kernels"},
+    "desk": {"gainful", "assessors", "inputs", "rendering", "writing"},
     "cli": {"gainful", "rendering"},
     "__main__": {"cli"},
 }
@@ -145,6 +146,7 @@ OUTSIDE = {
     "rendering": {"rich"},
     "reporting": {"numpy", "jinja2", "vl_convert"},
     "plotting": {"altair", "vl_convert"},
+    "desk": {"numpy", "psycopg"},
     "cli": {"click", "rich"},
 }
 

@@ -1,0 +1,1 @@
+"""The judging desk: a study, its assessors and their grades."""

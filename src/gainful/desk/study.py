@@ -1,0 +1,1042 @@
+"""`Study`: the judging of documents by several people, kept in a database, for the desk and for notebooks."""
+
+import hashlib
+import json
+import os
+import secrets
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+
+import gainful as gf
+from gainful import arguments
+from gainful.assessors.grade_table import GradeTable
+from gainful.assessors.merging import merged_table
+from gainful.desk import acts
+from gainful.desk.acts import ADJUDICATED, UNCOUNTED, Act
+from gainful.desk.contents import (
+    Ranked,
+    Scale,
+    read_docs,
+    read_judgments,
+    read_queries,
+    read_run,
+    read_scale,
+)
+from gainful.desk.records import (
+    AssessorProgress,
+    Confirmed,
+    Event,
+    Grade,
+    Guideline,
+    Person,
+    Progress,
+    QueryProgress,
+    State,
+    Task,
+)
+from gainful.desk.store import Store, Transaction, open_store
+from gainful.desk.tables import grade_table, record_table
+from gainful.errors import InputError, StudyError
+from gainful.inputs.identifiers import in_order
+from gainful.inputs.several_assessors import grades_by_item
+from gainful.message_texts import shown
+from gainful.writing.table_files import write_table
+
+ORDERS = ("effect", "random", "rank")
+"""By how far a grade could move the measure; at random; by the best rank in any run."""
+ROLES = ("assessor", "lead")
+IMPORTED = ("judgments", "model")
+WHY = ("query", "document", "loading")
+"""What cannot be judged: the query is unclear, the document is, or it does not load."""
+_DEPTH, _KEPT_DEPTH = 20, 100  # that is judged; that is kept of a run at least
+_MOST_DEPTH, _MOST_OVERLAP, _MOST_TASKS = 1000, 100, 200
+_LONGEST_NAME, _LONGEST_NOTE, _LONGEST_TAG, _MOST_TAGS, _LONGEST_KEY = 200, 10_000, 100, 20, 200
+_LONGEST_GUIDELINE = 1_000_000
+_MOST_MILLISECONDS = 10**10
+_LEASE = 1800.0  # seconds
+_PAGE = 1000  # events that are read at a time
+_PACE_OF = 20  # acts
+_EARLIER = "earlier judgments"
+
+
+class Study:
+    """A study: documents of queries that people judge, kept in a database; nothing that was recorded is overwritten.
+
+    Several threads may use it, and several programs may open it at once. Everybody acts by the name that they were invited
+    with. Every act has a `key`, which tells it from all others of the same person: sent twice, it is recorded once.
+
+    >>> runs = {"mine": {"q1": {"a": 2, "b": 1}}}
+    >>> texts = {"a": "flour and yeast", "b": "tyres"}
+    >>> study = Study.create(":memory:", runs, queries={"q1": "bread"}, docs=texts, order="rank")
+    >>> token = study.invite("ann")
+    >>> task = study.next("ann")[0]
+    >>> task.query_text, task.text
+    ('bread', 'flour and yeast')
+    >>> study.grade("ann", task.item, 3, key="1").grade
+    3.0
+    >>> study.grades()
+    {'q1': {'a': {'ann': 3.0}}}
+    """
+
+    def __init__(self, address: str | os.PathLike[str], *, lease: float = _LEASE) -> None:
+        """Open a study that was created.
+
+        Args:
+            address: the path of its file, or postgresql://….
+            lease: for how many seconds a document is kept for who was given it.
+        """
+        self._begin(address, lease, new=False)
+        if "scale" not in self._settings():
+            self.close()
+            raise StudyError(
+                self.address, "a study", "one whose making did not end", "Make it: Study.create(…)."
+            )
+
+    def _begin(self, address: Any, lease: float, *, new: bool) -> None:
+        self._lease = arguments.number(lease, "lease", "seconds above 0", lambda each: each > 0)
+        self._now: Callable[[], float] = time.time
+        if not isinstance(address, str | os.PathLike):
+            raise InputError("address", "the path of a file, or postgresql://…", shown(address))
+        self._store: Store = open_store(address, new=new)
+
+    @classmethod
+    def create(
+        cls,
+        address: str | os.PathLike[str],
+        runs: object,
+        *,
+        queries: object,
+        docs: object,
+        judgments: object = None,
+        scale: object = None,
+        depth: int | None = None,
+        order: str | None = None,
+        measure: str | None = None,
+        seed: int | None = None,
+        overlap: int | None = None,
+        title: str | None = None,
+        guideline: str | None = None,
+        lease: float = _LEASE,
+    ) -> Self:
+        """Make a study, or go on with the one that is there: new documents are added, and what is not given stays.
+
+        Args:
+            address: the path of a file, or postgresql://….
+            runs: name → run, or as for `evaluate_runs`: what is judged are their documents down to the depth.
+            queries: their texts: `{query: text}`, a data frame, or the path of a file; with a column `description`,
+                what is meant by each.
+            docs: the titles and texts of documents.
+            judgments: that there are already; these documents need as many grades less.
+            scale: `"0..3"`, `(0, 3)`, all grades, or `{grade: word}`; 0 to 3 if None. It cannot be changed.
+            depth: the rank down to which documents of each run are judged; 20 if None.
+            order: `effect`, by how far a grade could move the measure, see `reorder`; `random`; or `rank`, by the best
+                rank. Effect if None. The documents of a query stay together.
+            measure: for the order by effect, and for `standing`; nDCG@10 if None.
+            seed: of the random order; 0 if None.
+            overlap: how many people grade each document; 1 if None.
+            title: of the study.
+            guideline: how to judge; another text than before is a new version.
+            lease: as for `Study`.
+        """
+        given = _read_settings(
+            depth=depth, order=order, measure=measure, seed=seed, overlap=overlap, title=title
+        )
+        wanted = None if scale is None else read_scale(scale)
+        if guideline is not None:
+            _read_text(guideline, "guideline", _LONGEST_GUIDELINE)
+        named = gf.inputs.find_runs(runs, judgments=judgments)  # type: ignore[arg-type]
+        made = cls.__new__(cls)
+        made._begin(address, lease, new=True)  # noqa: SLF001 - of this class
+        try:
+            made._fill(named, queries, docs, judgments, wanted, given, guideline)  # noqa: SLF001
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def _fill(
+        self,
+        runs: Mapping[str, object],
+        queries: object,
+        docs: object,
+        judgments: object,
+        scale: Scale | None,
+        given: Mapping[str, str],
+        guideline: str | None,
+    ) -> None:
+        with self._store.reading() as transaction:
+            known = _settings(transaction)
+        settings = {**_DEFAULTS, **known, **given}
+        if "scale" in known and scale is not None:
+            _refuse_other_scale(scale, _scale_in(known), self._store.name)
+        chosen = scale or (_scale_in(known) if "scale" in known else read_scale("0..3"))
+        kept = max(int(settings["depth"]), _KEPT_DEPTH)
+        ranked = {name: read_run(run, name, kept) for name, run in runs.items()}
+        earlier = {} if judgments is None else read_judgments(judgments)
+        _refuse_off_scale(earlier, chosen, "judgments")
+        pooled = _pooled(ranked, int(settings["depth"]))
+        # Those with an earlier judgment belong to the study, too: they are merged and exported.
+        pairs = {**pooled, **{pair: None for pair in earlier if pair not in pooled}}
+        with self._store.reading() as transaction:
+            there = {
+                (query, doc)
+                for query, doc in transaction.all("SELECT query, doc FROM item WHERE practice = 0")
+            }
+        shown_pairs = [pair for pair in pairs if pair in pooled or pair in there]
+        texts = read_queries(queries, {query for query, _ in shown_pairs})
+        contents = read_docs(docs, {doc for _, doc in shown_pairs})
+        with self._store.writing() as transaction:
+            if "scale" not in known:
+                settings["scale"] = _scale_text(chosen)
+            for name, value in settings.items():
+                _set(transaction, name, value)
+            _add_runs(transaction, ranked, self._store.name)
+            _add_texts(transaction, "query", {**{q: ("", "") for q, _ in pairs}, **_plain(texts)})
+            _add_texts(transaction, "doc", {**{d: ("", "") for _, d in pairs}, **_plain(contents)})
+            _add_items(transaction, pairs, pooled)
+            if guideline is not None:
+                _add_guideline(transaction, guideline, self._now())
+            acts.count_grades(transaction)
+        if earlier:
+            self._import(earlier, _EARLIER, "judgments")
+        self.reorder(least=0)
+
+    # ── what the study is ────────────────────────────────────────────────────────────────
+
+    @property
+    def address(self) -> str:
+        """Where it is kept, without a password."""
+        return self._store.name
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The title, the depth, the order, the measure, the seed and the overlap."""
+        found = self._settings()
+        return {name: type(_READ[name])(found[name]) for name in _READ}
+
+    @property
+    def title(self) -> str:
+        """Of the study; may be empty."""
+        return self._settings()["title"]
+
+    @property
+    def scale(self) -> list[Grade]:
+        """The grades, from the lowest, with their words and keys."""
+        return [*_scale_in(self._settings())]
+
+    @property
+    def guideline(self) -> Guideline:
+        """How to judge: the last version, 0 where there is none."""
+        with self._store.reading() as transaction:
+            row = transaction.one(
+                "SELECT version, text FROM guideline ORDER BY version DESC LIMIT 1"
+            )
+        return Guideline(0, "") if row is None else Guideline(row[0], row[1])
+
+    @property
+    def queries(self) -> dict[str, str]:
+        """The texts of the queries, by id."""
+        with self._store.reading() as transaction:
+            return _pairs(transaction, "SELECT id, text FROM query ORDER BY id")
+
+    @property
+    def runs(self) -> dict[str, dict[str, dict[str, float]]]:
+        """The runs, down to the rank that is kept: that of the depth, or 100."""
+        with self._store.reading() as transaction:
+            names = transaction.all("SELECT name FROM run ORDER BY place")
+            found: dict[str, dict[str, dict[str, float]]] = {name: {} for (name,) in names}
+            for run, query, doc, score in transaction.all(
+                "SELECT run, query, doc, score FROM ranked"
+            ):
+                found[run].setdefault(query, {})[doc] = score
+        return found
+
+    def _settings(self) -> dict[str, str]:
+        with self._store.reading() as transaction:
+            return _settings(transaction)
+
+    def set_guideline(self, text: str) -> Guideline:
+        """Set how to judge; another text than before is a new version, and the old ones stay."""
+        _read_text(text, "guideline", _LONGEST_GUIDELINE)
+        with self._store.writing() as transaction:
+            _add_guideline(transaction, text, self._now())
+        return self.guideline
+
+    def set_grade(self, value: float, *, word: str | None = None, key: str | None = None) -> None:
+        """Set the word or the key of a grade."""
+        if word is not None:
+            _read_text(word, "word", _LONGEST_NAME)
+        if key is not None and (not isinstance(key, str) or len(key) != 1 or not key.isprintable()):
+            raise InputError("key", "one character", shown(key))
+        with self._store.writing() as transaction:
+            scale = _scale_in(_settings(transaction))
+            grade = _on_scale(value, scale)
+            others = {each.key for each in scale if each.value != grade}
+            if key in others:
+                raise InputError("key", "a key that no other grade has", shown(key))
+            _set(
+                transaction,
+                "scale",
+                _scale_text(
+                    [
+                        Grade(each.value, each.word if word is None else word, key or each.key)
+                        if each.value == grade
+                        else each
+                        for each in scale
+                    ]
+                ),
+            )
+
+    def set(
+        self,
+        *,
+        title: str | None = None,
+        order: str | None = None,
+        measure: str | None = None,
+        overlap: int | None = None,
+    ) -> None:
+        """Change settings; what is None stays."""
+        given = _read_settings(order=order, measure=measure, overlap=overlap, title=title)
+        with self._store.writing() as transaction:
+            for name, value in given.items():
+                _set(transaction, name, value)
+            acts.count_grades(transaction)
+        if order is not None or measure is not None:
+            self.reorder(least=0)
+
+    def close(self) -> None:
+        """Close the database; what was confirmed is kept."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ── people ───────────────────────────────────────────────────────────────────────────
+
+    def invite(self, name: str, role: str = "assessor") -> str:
+        """Invite somebody, and return the secret of their link, which is kept nowhere. A new one replaces the old.
+
+        Args:
+            name: what they are called; it stands beside their grades.
+            role: assessor or lead.
+        """
+        called = _read_name(name)
+        arguments.choice(role, "role", ROLES)
+        token = secrets.token_urlsafe(32)
+        with self._store.writing() as transaction:
+            row = transaction.one("SELECT role FROM assessor WHERE name = ?", called)
+            if row is not None and row[0] in IMPORTED:
+                raise InputError("name", "a name that no imported grades have", shown(called))
+            _add_person(transaction, called, role, self._now())
+            transaction.run(
+                "UPDATE assessor SET role = ?, token_hash = ?, revoked = NULL WHERE name = ?",
+                role, _hash(token), called,
+            )  # fmt: skip
+        return token
+
+    def who(self, token: str) -> Person | None:
+        """Return whose secret this is, or None where it is nobody's, or was taken back."""
+        if not isinstance(token, str) or not 20 <= len(token) <= 200:
+            return None
+        with self._store.reading() as transaction:
+            row = transaction.one(
+                "SELECT name, role FROM assessor WHERE token_hash = ? AND revoked IS NULL",
+                _hash(token),
+            )
+        return None if row is None else Person(row[0], row[1])
+
+    def revoke(self, name: str) -> None:
+        """Take an invitation back; the grades stay, and what was on lease is free."""
+        with self._store.writing() as transaction:
+            person = acts.person(transaction, name)
+            transaction.run(
+                "UPDATE assessor SET revoked = ?, token_hash = NULL WHERE name = ?",
+                self._now(), person.name,
+            )  # fmt: skip
+            transaction.run("DELETE FROM lease WHERE assessor = ?", person.name)
+
+    @property
+    def people(self) -> list[Person]:
+        """All who were invited, and those whose grades were imported."""
+        with self._store.reading() as transaction:
+            rows = transaction.all("SELECT name, role, revoked FROM assessor ORDER BY name")
+        return [Person(name, role, revoked is not None) for name, role, revoked in rows]
+
+    # ── judging ──────────────────────────────────────────────────────────────────────────
+
+    def next(self, assessor: str, count: int = 1) -> list[Task]:
+        """Give somebody the next documents to judge, on lease: those that they hold already, then more, up to a count.
+
+        Nobody else is given them, unless the study wants several grades of each, until the lease ends.
+        """
+        many = arguments.whole(count, "count", least=1, most=_MOST_TASKS)
+        with self._store.writing() as transaction:
+            who = acts.person(transaction, assessor)
+            return acts.lease(transaction, who, many, self._now(), self._lease)
+
+    def grade(
+        self,
+        assessor: str,
+        item: int,
+        grade: float,
+        *,
+        key: str,
+        milliseconds: int | None = None,
+        position: int | None = None,
+        tags: Sequence[str] = (),
+        note: str | None = None,
+    ) -> Confirmed:
+        """Record a grade; a second one for the same document replaces what holds, and both stand in the record.
+
+        Args:
+            assessor: who gives it.
+            item: the number of the document.
+            grade: one of the scale.
+            key: what tells this act from all others of theirs.
+            milliseconds: for how long the document was looked at.
+            position: the how-manieth that was shown; that of the task if None.
+            tags: reasons, in words.
+            note: in own words.
+        """
+        said = State("grade", 0, 0.0, None, _read_tags(tags), _read_note(note))
+        return self._say(assessor, item, said, key, milliseconds, position, grade=grade)
+
+    def cannot(
+        self,
+        assessor: str,
+        item: int,
+        why: str,
+        *,
+        key: str,
+        milliseconds: int | None = None,
+        position: int | None = None,
+        tags: Sequence[str] = (),
+        note: str | None = None,
+    ) -> Confirmed:
+        """Record that somebody cannot judge a document: its `query` or the `document` is unclear, or `loading` it fails.
+
+        It is given to others instead.
+        """
+        arguments.choice(why, "why", WHY)
+        said = State("cannot", 0, None, why, _read_tags(tags), _read_note(note))
+        return self._say(assessor, item, said, key, milliseconds, position)
+
+    def later(
+        self,
+        assessor: str,
+        item: int,
+        *,
+        key: str,
+        milliseconds: int | None = None,
+        position: int | None = None,
+        note: str | None = None,
+    ) -> Confirmed:
+        """Put a document off: it comes again after all others, unless somebody else has graded it."""
+        said = State("later", 0, note=_read_note(note))
+        return self._say(assessor, item, said, key, milliseconds, position)
+
+    def note(self, assessor: str, item: int, note: str, *, key: str) -> Confirmed:
+        """Write a note on a document, in place of an earlier one; it changes nothing else."""
+        return self._say(assessor, item, State("note", 0, note=_read_note(note)), key, None, None)
+
+    def undo(self, assessor: str, *, key: str, event: int | None = None) -> Confirmed:
+        """Undo an act of one's own: the last one that stands if no event is named. It stays in the record."""
+        act = self._act(assessor, key, "undo")
+        with self._store.writing() as transaction:
+            return acts.undo(transaction, act, event, self._lease)
+
+    def _say(
+        self,
+        assessor: str,
+        item: int,
+        said: State,
+        key: str,
+        milliseconds: int | None,
+        position: int | None,
+        *,
+        grade: object = None,
+    ) -> Confirmed:
+        act = self._act(assessor, key, said.kind, milliseconds, position)
+        with self._store.writing() as transaction:
+            if said.kind == "grade":
+                value = _on_scale(grade, _scale_in(_settings(transaction)))
+                said = State("grade", 0, value, None, said.tags, said.note)
+            return acts.say(transaction, act, item, said)
+
+    def _act(
+        self,
+        who: str,
+        key: str,
+        kind: str,
+        milliseconds: int | None = None,
+        position: int | None = None,
+    ) -> Act:
+        if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
+            expected = f"a text of 1 to {_LONGEST_KEY} characters that tells this act from others"
+            raise InputError("key", expected, shown(key))
+        arguments.text(key, "key")
+        took = None
+        if milliseconds is not None:
+            took = arguments.whole(milliseconds, "milliseconds", least=0, most=_MOST_MILLISECONDS)
+        if position is not None:
+            position = arguments.whole(position, "position", least=0, most=10**9)
+        return Act(who, key, kind, self._now(), took, position)
+
+    # ── what came of it ──────────────────────────────────────────────────────────────────
+
+    def grades(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Return the grades as they are now, `{query: {doc: {assessor: grade}}}`; without the practice set."""
+        with self._store.reading() as transaction:
+            return _grades(transaction)
+
+    def judgments(self, rule: str = "mean") -> "gf.results.MergedJudgments":
+        """Return one grade for each document, merged as `merge_judgments` does.
+
+        The rules are mean, median, majority, max, min, dawid-skene, or the name of an assessor. What was adjudicated counts alone. Grades of a model have no part in it, unless the rule is its name.
+        """
+        with self._store.reading() as transaction:
+            given, settled = _grades(transaction), _settled(transaction)
+            models = {
+                name
+                for name, role in transaction.all("SELECT name, role FROM assessor")
+                if role in UNCOUNTED
+            }
+        return _merged(given, settled, models, rule)
+
+    def record(self) -> Iterator[Event]:
+        """Yield all events, in order: who, when, before, after, how long, in which order shown, under which guideline."""
+        last = 0
+        while True:
+            with self._store.reading() as transaction:
+                found = acts.events(transaction, last, _PAGE)
+            yield from found
+            if len(found) < _PAGE:
+                return
+            last = found[-1].id
+
+    def progress(self) -> Progress:
+        """Return how far the study is, by query and by assessor."""
+        with self._store.reading() as transaction:
+            return _progress(transaction)
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the vocabulary
+        by: str = "merged",
+        rule: str = "mean",
+    ) -> None:
+        """Write what there is to a file, which is replaced only when the new one is complete.
+
+        Args:
+            path: of the file; `-` is standard output.
+            format: as for `write_judgments`; told by the name if None.
+            by: `merged`, one grade for each document, with who gave it where the format has room; `assessor`, a table of
+                all grades with query, doc, assessor, grade and more; or `record`, a table of all events.
+            rule: how grades are merged.
+        """
+        arguments.choice(by, "by", ("merged", "assessor", "record"))
+        if by == "merged":
+            self.judgments(rule).write(path, format=format)
+            return
+        if by == "record":
+            write_table(record_table(self.record()), path, format=format)
+            return
+        with self._store.reading() as transaction:
+            table = grade_table(transaction)
+        write_table(table, path, format=format)
+
+    def import_grades(self, judgments: object, *, assessor: str, role: str = "judgments") -> int:
+        """Record grades from elsewhere as those of one more assessor, and return how many are new or changed.
+
+        Args:
+            judgments: of any kind that `evaluate` takes. Documents that are not in the study are added to it.
+            assessor: what they are called.
+            role: `judgments`, of people, which count as grades; or `model`, which do not.
+        """
+        name = _read_name(assessor)
+        arguments.choice(role, "role", IMPORTED)
+        return self._import(read_judgments(judgments), name, role)
+
+    def _import(self, grades: Mapping[tuple[str, str], float], name: str, role: str) -> int:
+        with self._store.writing() as transaction:
+            scale = _scale_in(_settings(transaction))
+            _refuse_off_scale(grades, scale, "judgments")
+            row = transaction.one("SELECT role FROM assessor WHERE name = ?", name)
+            if row is not None and row[0] != role:
+                found = f"{name!r}, who is {row[0]}"
+                raise InputError("assessor", f"a name for {role}", found)
+            _add_person(transaction, name, role, self._now())
+            for table, place in (("query", 0), ("doc", 1)):
+                _add_texts(
+                    transaction, table, {pair[place]: ("", "") for pair in grades}, keep=True
+                )
+            _add_items(transaction, dict.fromkeys(grades), {}, judged=False)
+            numbers = {
+                (query, doc): item
+                for item, query, doc in transaction.all(
+                    "SELECT id, query, doc FROM item WHERE practice = 0"
+                )
+            }
+            now, count = self._now(), 0
+            for pair, grade in grades.items():
+                item = numbers[pair]
+                before = acts.state_of(transaction, item, name)
+                if before is not None and before.grade == grade:
+                    continue
+                act = Act(name, uuid.uuid4().hex, "import", now)
+                acts.recorded(transaction, act, item, name, State("grade", 0, grade))
+                count += 1
+        return count
+
+    def reorder(self, *, least: int = 20) -> bool:
+        """Put the documents into the order of the study anew, and return whether that was done.
+
+        By effect, the order changes with every grade: `next_to_judge` says how far the grade of each document could move the
+        measure. Queries without any grade go by the best ranks. The desk calls this in the background, so nobody waits.
+
+        Args:
+            least: do nothing unless there are so many new events since the last time.
+        """
+        fewest = arguments.whole(least, "least", least=0)
+        with self._store.reading() as transaction:
+            settings = _settings(transaction)
+            row = transaction.one("SELECT COALESCE(MAX(id), 0) FROM event")
+            last = 0 if row is None else int(row[0])
+            if last - int(settings.get("ordered_at", "0")) < fewest:
+                return False
+            rows = transaction.all("SELECT id, query, doc, best_rank FROM item WHERE practice = 0")
+        items = [
+            (item, query, doc, rank if rank is not None else _MOST_DEPTH + 1)
+            for item, query, doc, rank in rows
+        ]
+        numbers = self._order(items, settings)
+        with self._store.writing() as transaction:
+            transaction.many(
+                "UPDATE item SET place = ? WHERE id = ?",
+                [(place, item) for place, item in enumerate(numbers, start=1)],
+            )
+            _set(transaction, "ordered_at", str(last))
+        return True
+
+    def _order(
+        self, items: Sequence[tuple[int, str, str, int]], settings: Mapping[str, str]
+    ) -> list[int]:
+        queries = in_order({query for _, query, _, _ in items})
+        if settings["order"] == "random":
+            rng = np.random.default_rng(int(settings["seed"]))
+            # By id first, so that the same seed gives the same order.
+            ordered = sorted(items, key=lambda each: (each[1], each[2]))
+            drawn = rng.permutation(len(ordered)).tolist()
+            places = dict(zip([each[0] for each in ordered], drawn, strict=True))
+            shuffled = [queries[place] for place in rng.permutation(len(queries)).tolist()]
+            of_query = {query: place for place, query in enumerate(shuffled)}
+            return [
+                each[0]
+                for each in sorted(items, key=lambda each: (of_query[each[1]], places[each[0]]))
+            ]
+        effect = self._effects(settings) if settings["order"] == "effect" else {}
+        most: dict[str, float] = {}
+        for (query, _), width in effect.items():
+            most[query] = max(width, most.get(query, 0.0))
+        place_of = {query: place for place, query in enumerate(queries)}
+        return [
+            each[0]
+            for each in sorted(
+                items,
+                key=lambda each: (
+                    -most.get(each[1], 0.0),
+                    place_of[each[1]],
+                    -effect.get((each[1], each[2]), 0.0),
+                    each[3],
+                    each[2],
+                ),
+            )
+        ]
+
+    def _effects(self, settings: Mapping[str, str]) -> dict[tuple[str, str], float]:
+        judged = self._judged("mean")
+        if not judged:
+            return {}
+        grades = [each.value for each in _scale_in(settings)]
+        found = gf.judging.next_to_judge(
+            judged,
+            self.runs,
+            settings["measure"],
+            budget=None,
+            grades=grades,
+            depth=int(settings["depth"]),
+        )
+        return {(row.query, row.doc): row.priority or 0.0 for row in found}
+
+    def _judged(self, rule: str) -> dict[str, dict[str, float]]:
+        """Return the merged grades as a dict, empty where there are none."""
+        try:
+            return {query: dict(docs) for query, docs in self.judgments(rule).items()}
+        except NoGradesError:
+            return {}
+
+
+class NoGradesError(InputError):
+    """Nobody has graded anything yet."""
+
+
+# ── settings ─────────────────────────────────────────────────────────────────────────────
+
+_READ: dict[str, Any] = {
+    "title": "", "depth": _DEPTH, "order": "effect", "measure": "nDCG@10", "seed": 0, "overlap": 1,
+}  # fmt: skip
+_DEFAULTS = {name: str(value) for name, value in _READ.items()}
+
+
+def _read_settings(**given: Any) -> dict[str, str]:
+    """Check settings that a caller gives, and return those that are not None as texts."""
+    found: dict[str, str] = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name == "order":
+            found[name] = arguments.choice(value, name, ORDERS)
+        elif name == "measure":
+            found[name] = str(gf.measure(value))
+        elif name == "title":
+            found[name] = _read_text(value, name, _LONGEST_NAME)
+        else:
+            least, most = {
+                "depth": (1, _MOST_DEPTH),
+                "overlap": (1, _MOST_OVERLAP),
+                "seed": (0, arguments.LARGEST_SEED),
+            }[name]
+            found[name] = str(arguments.whole(value, name, least=least, most=most))
+    return found
+
+
+def _settings(transaction: Transaction) -> dict[str, str]:
+    return _pairs(transaction, "SELECT name, value FROM study")
+
+
+def _pairs(transaction: Transaction, sql: str) -> dict[str, Any]:
+    return {str(row[0]): row[1] for row in transaction.all(sql)}
+
+
+def _set(transaction: Transaction, name: str, value: str) -> None:
+    transaction.run(
+        "INSERT INTO study (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        name, value,
+    )  # fmt: skip
+
+
+def _scale_text(scale: Iterable[Grade]) -> str:
+    return json.dumps([asdict(each) for each in scale], ensure_ascii=False)
+
+
+def _scale_in(settings: Mapping[str, str]) -> Scale:
+    return tuple(Grade(**each) for each in json.loads(settings["scale"]))
+
+
+def _on_scale(value: object, scale: Sequence[Grade]) -> float:
+    grades = [each.value for each in scale]
+    found = arguments.as_float(value)
+    if found not in grades:
+        listed = ", ".join(f"{each:g}" for each in grades)
+        raise InputError("grade", f"one of {listed}", shown(value))
+    return found
+
+
+def _refuse_off_scale(
+    grades: Mapping[tuple[str, str], float], scale: Sequence[Grade], name: str
+) -> None:
+    known = {each.value for each in scale}
+    low, high = min(known), max(known)
+    for (query, doc), grade in grades.items():
+        if not low <= grade <= high:
+            raise InputError(
+                f"{name}, query {query!r}, document {doc!r}",
+                f"a grade from {low:g} to {high:g}, the ends of the scale",
+                f"{grade:g}",
+                f"They go from {min(grades.values()):g} to {max(grades.values()):g}: set the scale.",
+            )
+
+
+def _refuse_other_scale(given: Scale, there: Scale, name: str) -> None:
+    if [each.value for each in given] != [each.value for each in there]:
+        scales = [", ".join(f"{each.value:g}" for each in scale) for scale in (there, given)]
+        raise StudyError(
+            name,
+            f"the scale of this study, {scales[0]}",
+            scales[1],
+            "Take another database for another scale.",
+        )
+
+
+# ── what is checked of what people write ─────────────────────────────────────────────────
+
+
+def _read_text(value: object, name: str, longest: int) -> str:
+    text = arguments.text(value, name)
+    if len(text) > longest:
+        raise InputError(name, f"at most {longest:,} characters", f"{len(text):,}")
+    if "\0" in text:
+        raise InputError(name, "a text without the character NUL", shown(text))
+    return text
+
+
+def _read_name(value: object) -> str:
+    name = _read_text(value, "name", _LONGEST_NAME).strip()
+    if not name or not name.isprintable() or name.lower() == ADJUDICATED:
+        raise InputError("name", "the name of an assessor", shown(value))
+    return name
+
+
+def _read_note(value: object) -> str:
+    return "" if value is None else _read_text(value, "note", _LONGEST_NOTE)
+
+
+def _read_tags(value: Any) -> tuple[str, ...]:
+    tags = arguments.listed(value, "tags", "a list of words")
+    if len(tags) > _MOST_TAGS:
+        raise InputError("tags", f"at most {_MOST_TAGS}", str(len(tags)))
+    return tuple(_read_text(each, "tags", _LONGEST_TAG) for each in tags)
+
+
+def _hash(token: str) -> str:
+    # The secret has 256 random bits, so that nothing slower than one hash is called for.
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# ── what is in the tables ────────────────────────────────────────────────────────────────
+
+
+def _pooled(runs: Mapping[str, Sequence[Ranked]], depth: int) -> dict[tuple[str, str], int | None]:
+    """Return the documents down to a depth of any run, with the best rank of each."""
+    found: dict[tuple[str, str], int | None] = {}
+    for rows in runs.values():
+        query, rank = None, 0
+        for row in rows:
+            rank = rank + 1 if row.query == query else 1
+            query = row.query
+            if rank <= depth:
+                best = found.get((row.query, row.doc))
+                found[row.query, row.doc] = rank if best is None else min(rank, best)
+    return found
+
+
+def _plain(texts: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    return {one: (text.short, text.long) for one, text in texts.items()}
+
+
+def _add_runs(transaction: Transaction, runs: Mapping[str, Sequence[Ranked]], name: str) -> None:
+    places: dict[str, int] = _pairs(transaction, "SELECT name, place FROM run")
+    for run, rows in runs.items():
+        if run in places:
+            there = {
+                (query, doc, score)
+                for query, doc, score in transaction.all(
+                    "SELECT query, doc, score FROM ranked WHERE run = ?", run
+                )
+            }
+            given = {(row.query, row.doc, row.score) for row in rows}
+            if there - given:
+                raise StudyError(
+                    name,
+                    f"the run {run!r} as it was",
+                    "another one of this name",
+                    "Give it another name, and both are judged.",
+                )
+            rows = [row for row in rows if (row.query, row.doc, row.score) not in there]
+        else:
+            places[run] = len(places) + 1
+            transaction.run("INSERT INTO run (name, place) VALUES (?, ?)", run, places[run])
+        transaction.many(
+            "INSERT INTO ranked (run, query, doc, score) VALUES (?, ?, ?, ?)",
+            [(run, row.query, row.doc, row.score) for row in rows],
+        )
+
+
+def _add_texts(
+    transaction: Transaction,
+    table: str,
+    texts: Mapping[str, tuple[str, str]],
+    *,
+    keep: bool = False,
+) -> None:
+    columns = {"query": ("text", "description"), "doc": ("title", "text")}[table]
+    # An empty text comes of what is not shown, and replaces none.
+    ends = "DO NOTHING"
+    filled = {one: both for one, both in texts.items() if any(both)}
+    transaction.many(
+        f"INSERT INTO {table} (id, {', '.join(columns)}) VALUES (?, ?, ?) ON CONFLICT (id) {ends}",
+        [(one, *both) for one, both in texts.items() if keep or one not in filled],
+    )
+    changed = ", ".join(f"{column} = excluded.{column}" for column in columns)
+    transaction.many(
+        f"INSERT INTO {table} (id, {', '.join(columns)}) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET {changed}",
+        [(one, *both) for one, both in filled.items()],
+    )
+
+
+def _add_items(
+    transaction: Transaction,
+    pairs: Iterable[tuple[str, str]],
+    pooled: Mapping[tuple[str, str], int | None],
+    *,
+    judged: bool = True,
+) -> None:
+    """Add documents to judge that are not there yet; of those that are, the best rank is kept."""
+    there = {
+        (query, doc): (item, rank)
+        for item, query, doc, rank in transaction.all(
+            "SELECT id, query, doc, best_rank FROM item WHERE practice = 0"
+        )
+    }
+    row = transaction.one("SELECT COALESCE(MAX(id), 0) FROM item")
+    number = 0 if row is None else int(row[0])
+    new, better = [], []
+    for pair in pairs:
+        rank = pooled.get(pair)
+        if pair not in there:
+            number += 1
+            new.append((number, *pair, 0, number, rank, 0, int(judged and rank is not None)))
+        elif rank is not None and (there[pair][1] is None or rank < there[pair][1]):
+            better.append((rank, there[pair][0]))
+    transaction.many(
+        "INSERT INTO item (id, query, doc, practice, place, best_rank, grades, is_open) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        new,
+    )
+    transaction.many("UPDATE item SET best_rank = ? WHERE id = ?", better)
+
+
+def _add_guideline(transaction: Transaction, text: str, now: float) -> None:
+    row = transaction.one("SELECT version, text FROM guideline ORDER BY version DESC LIMIT 1")
+    if row is None or row[1] != text:
+        number = 1 if row is None else row[0] + 1
+        transaction.run(
+            "INSERT INTO guideline (version, text, time) VALUES (?, ?, ?)", number, text, now
+        )
+
+
+def _add_person(transaction: Transaction, name: str, role: str, now: float) -> None:
+    transaction.run(
+        "INSERT INTO assessor (name, role, created, shown) VALUES (?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
+        name, role, now,
+    )  # fmt: skip
+
+
+def _grades(transaction: Transaction) -> dict[str, dict[str, dict[str, float]]]:
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for query, doc, owner, grade in transaction.all(
+        "SELECT query, doc, owner, grade FROM state JOIN item ON item.id = state.item"
+        " WHERE kind = 'grade' AND practice = 0 AND owner <> ? ORDER BY query, doc, owner",
+        ADJUDICATED,
+    ):
+        found.setdefault(query, {}).setdefault(doc, {})[owner] = grade
+    return found
+
+
+def _settled(transaction: Transaction) -> dict[tuple[str, str], float]:
+    return {
+        (query, doc): grade
+        for query, doc, grade in transaction.all(
+            "SELECT query, doc, grade FROM state JOIN item ON item.id = state.item"
+            " WHERE kind = 'grade' AND practice = 0 AND owner = ?",
+            ADJUDICATED,
+        )
+    }
+
+
+def _merged(
+    given: Mapping[str, Mapping[str, Mapping[str, float]]],
+    settled: Mapping[tuple[str, str], float],
+    models: set[str],
+    rule: str,
+) -> "gf.results.MergedJudgments":
+    # What is settled counts alone. Other rules than these take no `first`: there it stands in place of the others.
+    simple = rule in ("mean", "median", "majority", "max", "min")
+    rows: list[tuple[str, str, str, float]] = []
+    for query, docs in given.items():
+        for doc, people in docs.items():
+            if rule == "dawid-skene" and (query, doc) in settled:
+                continue
+            rows += [
+                (query, doc, name, grade)
+                for name, grade in people.items()
+                if name == rule or name not in models
+            ]
+    if simple or rule == "dawid-skene":
+        rows += [(*pair, ADJUDICATED, grade) for pair, grade in settled.items()]
+    if not rows:
+        raise NoGradesError("study", "at least one grade", "none")
+    rows.sort()
+    queries, docs_of, names, grades = zip(*rows, strict=True)
+    assessors = in_order({*names})
+    # Not by `merge_judgments`, which wants two assessors: here one is enough.
+    items, found = grades_by_item(queries, docs_of, names, grades, assessors)
+    table = GradeTable(tuple(assessors), tuple(items), found + 0.0)
+    return merged_table(table, rule, first=ADJUDICATED if simple and settled else None)
+
+
+def _progress(transaction: Transaction) -> Progress:
+    queries = transaction.all(
+        "SELECT query, COUNT(*), SUM(1 - is_open), SUM(CASE WHEN grades > 0 THEN 1 ELSE 0 END),"
+        " SUM(CASE WHEN grades > 1 THEN 1 ELSE 0 END), SUM(CASE WHEN EXISTS (SELECT 1 FROM state"
+        " WHERE state.item = item.id AND state.kind = 'cannot') THEN 1 ELSE 0 END)"
+        " FROM item WHERE practice = 0 AND (best_rank IS NOT NULL OR grades > 0) GROUP BY query"
+    )
+    by_query = {row[0]: QueryProgress(row[0], *map(int, row[1:])) for row in queries}
+    ordered = tuple(by_query[query] for query in in_order(by_query))
+    kinds = {
+        (owner, kind, practice): (count, right or 0)
+        for owner, kind, practice, count, right in transaction.all(
+            "SELECT owner, kind, practice, COUNT(*), SUM(CASE WHEN grade = answer THEN 1 ELSE 0 END) FROM state"
+            " JOIN item ON item.id = state.item GROUP BY owner, kind, practice"
+        )
+    }
+    people = []
+    for name, role, revoked in transaction.all(
+        "SELECT name, role, revoked FROM assessor ORDER BY name"
+    ):
+        times = [
+            when
+            for (when,) in transaction.all(
+                "SELECT time FROM event WHERE owner = ? AND kind IN ('grade', 'cannot') ORDER BY id DESC LIMIT ?",
+                name, _PACE_OF,
+            )
+        ]  # fmt: skip
+        left = transaction.one(
+            "SELECT COUNT(*) FROM item WHERE is_open = 1 AND NOT EXISTS (SELECT 1 FROM state WHERE state.item = item.id"
+            " AND state.owner = ? AND state.kind IN ('grade', 'cannot'))",
+            name,
+        )
+        judges = role in ROLES and revoked is None
+        people.append(
+            AssessorProgress(
+                name,
+                role,
+                done=kinds.get((name, "grade", 0), (0, 0))[0],
+                left=int(left[0]) if judges and left is not None else 0,
+                cannot=kinds.get((name, "cannot", 0), (0, 0))[0],
+                later=kinds.get((name, "later", 0), (0, 0))[0],
+                practised=kinds.get((name, "grade", 1), (0, 0))[0],
+                right=int(kinds.get((name, "grade", 1), (0, 0))[1]),
+                pace=acts.pace_of(times),
+                last=times[0] if times else None,
+                revoked=revoked is not None,
+            )
+        )
+    return Progress(
+        items=sum(each.items for each in ordered),
+        done=sum(each.done for each in ordered),
+        grades=sum(each.done for each in people),
+        several=sum(each.several for each in ordered),
+        queries=ordered,
+        assessors=tuple(people),
+    )

@@ -1,0 +1,69 @@
+"""The grades of all assessors, and the record, as tables for files."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from gainful.desk.acts import ADJUDICATED, from_text
+from gainful.desk.records import Event, State
+from gainful.desk.store import Transaction
+from gainful.rendering.table_formats import Cell, Table
+
+
+def grade_table(transaction: Transaction) -> Table:
+    """Return a row for each grade of each assessor, with what is known of how it came about."""
+    columns = ["query", "doc", "assessor", "grade", "role", "time", "milliseconds", "position"]
+    columns += ["guideline", "tags", "note"]
+    rows: list[list[Cell]] = []
+    for query, doc, owner, grade, role, *rest, data in transaction.all(
+        "SELECT query, doc, state.owner, grade, role, time, milliseconds, position, guideline, data FROM state"
+        " JOIN item ON item.id = state.item JOIN event ON event.id = state.event"
+        " LEFT JOIN assessor ON assessor.name = state.owner"
+        " WHERE state.kind = 'grade' AND practice = 0 AND state.owner <> ? ORDER BY query, doc, state.owner",
+        ADJUDICATED,
+    ):
+        said = from_text(data) or State("grade", 0)
+        when, *others = rest
+        rows.append(
+            [query, doc, owner, grade, role, told(when), *others, "; ".join(said.tags), said.note]
+        )
+    return Table(columns, rows)
+
+
+def record_table(events: Iterable[Event]) -> Table:
+    """Return a row for each event."""
+    columns = ["event", "time", "assessor", "owner", "query", "doc", "practice", "kind", "before"]
+    columns += ["grade", "why", "tags", "note", "undoes", "milliseconds", "position", "guideline"]
+    rows: list[list[Cell]] = []
+    for each in events:
+        after = each.after or State("", 0)
+        rows.append(
+            [
+                each.id,
+                told(each.time),
+                each.assessor,
+                each.owner,
+                each.query,
+                each.doc,
+                each.practice,
+                each.kind,
+                None if each.before is None else each.before.grade,
+                after.grade,
+                after.why,
+                "; ".join(after.tags),
+                after.note,
+                each.undoes,
+                each.milliseconds,
+                each.position,
+                each.guideline,
+            ]
+        )
+    return Table(columns, rows)
+
+
+def told(when: float) -> str:
+    """Write a time as ISO 8601, in UTC.
+
+    >>> told(0)
+    '1970-01-01T00:00:00.000+00:00'
+    """
+    return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,378 @@
+"""A study: what is pooled, given on lease, graded, undone, counted and exported."""
+
+import itertools
+import json
+
+import pytest
+
+import gainful as gf
+from gainful.desk import acts
+from study_cases import DOCS, ONE, QUERIES, RUNS, TWO, create, judge_all, key
+
+InputError = gf.errors.InputError
+
+
+def state_in(study):
+    with study._store.reading() as transaction:
+        rows = transaction.all("SELECT item, owner, kind, grade, event, data FROM state")
+    return {(row[0], row[1]): acts.from_text(row[5]) for row in rows}
+
+
+def pairs(tasks):
+    return [(task.query, task.doc) for task in tasks]
+
+
+def test_the_pool_is_judged_by_rank_and_query():
+    study = create()
+    study.invite("ann")
+    seen = judge_all(study, "ann", lambda task: 1)
+    # The best rank in either run, then the id: worked out by hand.
+    assert pairs(seen) == [
+        ("q1", "a"), ("q1", "d"), ("q1", "b"), ("q1", "c"), ("q1", "x"),
+        ("q2", "e"), ("q2", "g"), ("q2", "f"), ("q2", "y"),
+    ]  # fmt: skip
+    assert {*pairs(seen)} == {(row.query, row.doc) for row in gf.pool(RUNS, depth=3)}
+    assert [task.position for task in seen] == [*range(1, 10)]
+    assert (seen[0].query_text, seen[0].description) == ("bread", "how to bake it")
+    assert (seen[0].title, seen[0].text) == ("title a", "text of a")
+    progress = study.progress()
+    assert (progress.items, progress.done, progress.grades) == (9, 9, 9)
+
+
+def test_a_task_says_nothing_of_runs_and_ranks():
+    study = create()
+    study.invite("ann")
+    assert not {"run", "runs", "rank", "score"} & {*study.next("ann")[0].__dataclass_fields__}
+
+
+def test_a_lease_is_for_one_and_comes_again_on_reload():
+    study = create()
+    study.invite("ann"), study.invite("bob")
+    first, second = study.next("ann", 3), study.next("bob", 3)
+    assert not {*pairs(first)} & {*pairs(second)}
+    assert pairs(study.next("ann", 3)) == pairs(first)
+    assert pairs(study.next("ann", 4))[:3] == pairs(first)
+    with pytest.raises(gf.errors.LeaseLostError, match="others have taken over"):
+        study.grade("ann", second[0].item, 1, key=key())
+
+
+def test_a_lease_that_ends_is_free_for_others():
+    study = create(lease=60)
+    study.invite("ann"), study.invite("bob")
+    now = [1000.0]
+    study._now = lambda: now[0]
+    task, *_ = study.next("ann")
+    assert task.lease_until == 1060.0
+    now[0] = 1061.0
+    # Nobody has taken it over: the grade still counts.
+    assert study.grade("ann", task.item, 2, key="late").grade == 2.0
+    other, *_ = study.next("ann")
+    now[0] = 1200.0
+    assert study.next("bob")[0].item == other.item
+    with pytest.raises(gf.errors.LeaseLostError):
+        study.grade("ann", other.item, 2, key="too late")
+    study.grade("bob", other.item, 0, key="b")
+    with pytest.raises(gf.errors.LeaseLostError):
+        study.grade("ann", other.item, 2, key="too late")
+    assert study.grades()["q1"] == {"a": {"ann": 2.0}, "d": {"bob": 0.0}}
+
+
+@pytest.mark.parametrize("overlap", [1, 2, 3])
+def test_as_many_assessors_as_asked_and_no_more(overlap):
+    study = create(overlap=overlap)
+    names = ["ann", "bob", "eve", "zoe"]
+    for name in names:
+        study.invite(name)
+    held = [pairs(study.next(name, 9)) for name in names]
+    for pair in {*itertools.chain(*held)}:
+        assert sum(pair in each for each in held) == overlap
+    assert sum(map(len, held)) == 9 * overlap
+    for name in names:
+        judge_all(study, name, lambda task: 1)
+    given = [people for docs in study.grades().values() for people in docs.values()]
+    assert [len(people) for people in given] == [overlap] * 9
+
+
+def test_an_act_that_is_sent_twice_is_recorded_once():
+    study = create()
+    study.invite("ann"), study.invite("bob")
+    task, *_ = study.next("ann")
+    first = study.grade("ann", task.item, 2, key="k")
+    assert study.grade("ann", task.item, 2, key="k") == first
+    assert len([*study.record()]) == 1
+    with pytest.raises(InputError, match="key"):
+        study.later("ann", task.item, key="k")
+    other, *_ = study.next("bob")
+    assert study.grade("bob", other.item, 1, key="k").event != first.event
+    undone = study.undo("ann", key="u")
+    assert study.undo("ann", key="u") == undone
+    assert len([*study.record()]) == 3
+
+
+def test_every_step_can_be_undone_and_the_record_keeps_all():
+    study = create()
+    study.invite("ann")
+    one, two, three = study.next("ann", 3)
+    study.grade("ann", one.item, 1, key="1")
+    study.grade("ann", one.item, 3, key="2", tags=["exact"], note="why")
+    study.cannot("ann", two.item, "query", key="3")
+    study.later("ann", three.item, key="4")
+    assert pairs(study.next("ann", 9))[-1] == (three.query, three.doc)
+    with pytest.raises(InputError, match="later one changed"):
+        study.undo("ann", key="x", event=1)
+    assert study.undo("ann", key="5").item == three.item
+    assert study.undo("ann", key="6").item == two.item
+    assert study.undo("ann", key="7").grade == 1.0
+    assert study.undo("ann", key="8").grade is None
+    with pytest.raises(InputError, match="an act to undo"):
+        study.undo("ann", key="9")
+    assert study.grades() == {}
+    # They are all on lease again, in the order in which they were shown.
+    assert pairs(study.next("ann", 3)) == pairs([one, two, three])
+    record = [*study.record()]
+    assert [event.kind for event in record] == ["grade", "grade", "cannot", "later", *["undo"] * 4]
+    assert [event.undoes for event in record[4:]] == [4, 3, 2, 1]
+    assert record[1].before.grade == 1.0
+    assert (record[1].after.tags, record[1].after.note) == (("exact",), "why")
+    assert [event.position for event in record[:4]] == [
+        1,
+        None,
+        2,
+        3,
+    ]  # the second time it was not shown anew
+
+
+def test_an_act_in_the_middle_can_be_undone():
+    study = create()
+    study.invite("ann")
+    one, two = study.next("ann", 2)
+    first = study.grade("ann", one.item, 1, key="1")
+    study.grade("ann", two.item, 2, key="2")
+    assert study.undo("ann", key="3", event=first.event).item == one.item
+    assert study.grades() == {"q1": {"d": {"ann": 2.0}}}
+    with pytest.raises(InputError, match="of one's own that stands"):
+        study.undo("ann", key="4", event=first.event)
+    study.invite("bob")
+    with pytest.raises(InputError, match="of one's own that stands"):
+        study.undo("bob", key="5", event=2)
+
+
+def test_what_cannot_be_judged_goes_to_others():
+    study = create()
+    study.invite("ann"), study.invite("bob")
+    task, *_ = study.next("ann")
+    study.cannot("ann", task.item, "document", key=key())
+    assert task.item not in {each.item for each in study.next("ann", 9)}
+    study.revoke("ann")
+    assert task.item == study.next("bob", 9)[0].item
+    assert study.progress().by_assessor["ann"].cannot == 1
+    assert study.progress().by_query["q1"].cannot == 1
+
+
+def test_a_note_changes_nothing_else():
+    study = create()
+    study.invite("ann")
+    task, *_ = study.next("ann")
+    study.note("ann", task.item, "first thoughts", key="1")
+    assert study.next("ann")[0].note == "first thoughts"
+    study.grade("ann", task.item, 2, key="2")
+    assert study.note("ann", task.item, "second", key="3").grade == 2.0
+    state = state_in(study)[task.item, "ann"]
+    assert (state.grade, state.note) == (2.0, "second")
+    study.undo("ann", key="4")
+    assert state_in(study)[task.item, "ann"].note == "first thoughts"
+
+
+def test_the_states_are_what_the_record_comes_to():
+    study = create(overlap=2)
+    for name in ("ann", "bob"):
+        study.invite(name)
+        for place, task in enumerate(study.next(name, 9)):
+            if place % 3 == 0:
+                study.grade(name, task.item, place % 4, key=key())
+            elif place % 3 == 1:
+                study.cannot(name, task.item, "loading", key=key())
+            else:
+                study.later(name, task.item, key=key())
+        study.undo(name, key=key())
+    study.import_grades({"q1": {"a": 3, "new": 1}}, assessor="gpt", role="model")
+    assert acts.derive(study.record()) == state_in(study)
+    assert len(state_in(study)) > 10
+
+
+def test_invitations_are_secrets_that_can_be_taken_back():
+    study = create()
+    token = study.invite("ann", "lead")
+    assert len(token) >= 43
+    assert study.who(token) == study.people[0]
+    assert (study.who(token).name, study.who(token).role) == ("ann", "lead")
+    for forged in ("", "x" * 43, token[:-1], token + "a", "\ud800" * 43, None, 3):
+        assert study.who(forged) is None
+    with study._store.reading() as transaction:
+        assert token not in json.dumps(
+            [list(row) for row in transaction.all("SELECT * FROM assessor")]
+        )
+    again = study.invite("ann")
+    assert study.who(token) is None
+    assert study.who(again).role == "assessor"
+    study.revoke("ann")
+    assert study.who(again) is None
+    for call in (lambda: study.next("ann"), lambda: study.undo("ann", key="k")):
+        with pytest.raises(InputError, match="taken back"):
+            call()
+
+
+def test_it_goes_on_where_it_was_left(tmp_path):
+    path = tmp_path / "study.db"
+    with create(path, guideline="Be kind.", title="Bread") as study:
+        study.invite("ann")
+        task, *_ = study.next("ann")
+        study.grade("ann", task.item, 2, key="1")
+    with gf.Study(path) as study:
+        assert study.grades() == {"q1": {"a": {"ann": 2.0}}}
+        assert (study.title, study.guideline.version) == ("Bread", 1)
+    third = {"q1": {"k": 1.0}}
+    with create(
+        path, runs={**RUNS, "three": third}, docs={**DOCS, "k": "new"}, depth=None
+    ) as study:
+        assert study.progress().items == 10
+        assert study.settings["depth"] == 3
+        assert study.grades() == {"q1": {"a": {"ann": 2.0}}}
+        assert study.runs == {**RUNS, "three": third}
+        assert study.set_guideline("Be kind.").version == 1
+        assert study.set_guideline("Be strict.").version == 2
+        study.grade("ann", study.next("ann")[0].item, 1, key="2")
+        assert [event.guideline for event in study.record()] == [1, 2]
+    with pytest.raises(gf.errors.StudyError, match="the scale of this study, 0, 1, 2, 3"):
+        create(path, scale="0..1")
+    with pytest.raises(gf.errors.StudyError, match="the run 'one' as it was"):
+        create(path, runs={"one": TWO})
+    assert gf.Study(path).runs["one"] == ONE
+
+
+def test_earlier_judgments_count(tmp_path):
+    study = create(judgments={"q1": {"a": 3, "z": 1}, "q9": {"a": 0}})
+    study.invite("ann")
+    assert ("q1", "a") not in pairs(study.next("ann", 9))
+    assert study.grades()["q1"]["a"] == {"earlier judgments": 3.0}
+    study.export(tmp_path / "all.qrels")
+    assert (tmp_path / "all.qrels").read_text() == "q1 0 a 3\nq1 0 z 1\nq9 0 a 0\n"
+
+
+def test_grades_of_a_model_are_one_more_assessor_and_fill_nothing():
+    study = create()
+    study.invite("ann")
+    assert study.import_grades({"q1": {"a": 3, "b": 0}}, assessor="gpt", role="model") == 2
+    assert study.import_grades({"q1": {"a": 3, "b": 1}}, assessor="gpt", role="model") == 1
+    assert len(study.next("ann", 20)) == 9
+    study.grade("ann", study.next("ann")[0].item, 1, key="1")
+    assert study.grades()["q1"] == {"a": {"ann": 1.0, "gpt": 3.0}, "b": {"gpt": 1.0}}
+    assert dict(study.judgments()) == {"q1": {"a": 1.0}}
+    assert dict(study.judgments("gpt")) == {"q1": {"a": 3.0, "b": 1.0}}
+    with pytest.raises(InputError, match="who is assessor"):
+        study.import_grades({"q1": {"a": 3}}, assessor="ann", role="model")
+    with pytest.raises(InputError, match="no imported grades"):
+        study.invite("gpt")
+
+
+def test_exports_are_read_back(tmp_path):
+    study = create(overlap=2)
+    for name, grade in (("ann", 2), ("bob", 3)):
+        study.invite(name)
+        judge_all(study, name, lambda task, grade=grade: grade if task.doc < "f" else 0)
+    for ending in ("qrels", "csv", "tsv", "jsonl", "parquet", "json"):
+        study.export(tmp_path / f"merged.{ending}", rule="max")
+    whole = {query: dict(docs) for query, docs in study.judgments("max").items()}
+    assert whole["q2"] == {"e": 3.0, "f": 0.0, "g": 0.0, "y": 0.0}
+    expected = gf.evaluate(whole, ONE)["nDCG@10"]
+    for ending in ("qrels", "csv", "tsv", "jsonl", "parquet"):
+        assert gf.evaluate(tmp_path / f"merged.{ending}", ONE)["nDCG@10"] == expected
+    for ending in ("csv", "parquet", "jsonl"):
+        study.export(tmp_path / f"each.{ending}", by="assessor")
+        merged = gf.merge_judgments(tmp_path / f"each.{ending}", "max")
+        assert {query: dict(docs) for query, docs in merged.items()} == whole
+    study.export(tmp_path / "record.csv", by="record")
+    assert len((tmp_path / "record.csv").read_text().splitlines()) == 19
+
+
+def test_the_same_seed_gives_the_same_random_order():
+    orders = []
+    for seed in (1, 1, 2):
+        study = create(order="random", seed=seed)
+        study.invite("ann")
+        orders.append(pairs(study.next("ann", 9)))
+    assert orders[0] == orders[1] != orders[2]
+    queries = [query for query, _ in orders[2]]
+    assert queries in (sorted(queries), sorted(queries, reverse=True))  # they stay together
+
+
+def test_by_effect_the_order_is_that_of_next_to_judge():
+    judgments = {"q1": {"a": 1, "c": 0}, "q2": {"f": 2}}
+    study = create(order="effect", judgments=judgments, measure="nDCG@3")
+    study.invite("ann")
+    expected = gf.judging.next_to_judge(
+        judgments, RUNS, "nDCG@3", grades=(0, 1, 2, 3), depth=3, budget=None
+    )
+    most = {row.query: row.priority for row in reversed([*expected])}
+    expected = sorted(expected, key=lambda row: (-most[row.query], -row.priority))
+    assert pairs(study.next("ann", 9))[: len(expected)] == [
+        (row.query, row.doc) for row in expected
+    ]
+    assert not study.reorder()  # nothing new
+    assert study.reorder(least=0)
+
+
+@pytest.mark.parametrize("scale", ["0..1", (-1, 2), {0: "no", 5: "yes"}, [0, 0.5, 1], "−2..2"])
+def test_scales_of_any_kind(scale):
+    study = create(scale=scale)
+    study.invite("ann")
+    task, *_ = study.next("ann")
+    grades = [each.value for each in study.scale]
+    assert grades == sorted(grades)
+    assert len({each.key for each in study.scale}) == len(grades)
+    assert study.grade("ann", task.item, grades[0], key="1").grade == grades[0]
+    with pytest.raises(InputError, match="grade: expected one of"):
+        study.grade("ann", task.item, grades[-1] + 1, key="2")
+    study.set_grade(grades[0], word="bad", key="x")
+    assert (study.scale[0].word, study.scale[0].key) == ("bad", "x")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda s, i: s.grade("nobody", i, 1, key="k"), "somebody who was invited"),
+        (lambda s, i: s.grade("ann", 999, 1, key="k"), "number of a document"),
+        (lambda s, i: s.grade("ann", True, 1, key="k"), "number of a document"),
+        (lambda s, i: s.grade("ann", i, float("nan"), key="k"), "one of 0, 1, 2, 3"),
+        (lambda s, i: s.grade("ann", i, 1, key=""), "key: expected"),
+        (lambda s, i: s.grade("ann", i, 1, key="k", note="x" * 20_000), "10,000 characters"),
+        (lambda s, i: s.grade("ann", i, 1, key="k", note="a\0b"), "NUL"),
+        (lambda s, i: s.grade("ann", i, 1, key="k", tags=[3]), "tags"),
+        (lambda s, i: s.grade("ann", i, 1, key="k", milliseconds=-1), "milliseconds"),
+        (lambda s, i: s.cannot("ann", i, "tired", key="k"), "query or document or loading"),
+        (lambda s, i: s.next("ann", 0), "count"),
+        (lambda s, i: s.invite("adjudicated"), "name"),
+        (lambda s, i: s.invite(" "), "name"),
+        (lambda s, i: s.invite("x", role="king"), "role"),
+        (lambda s, i: s.import_grades({"q1": {"a": 9}}, assessor="gpt"), "from 0 to 3"),
+        (lambda s, i: s.set_grade(1, key="2"), "no other grade"),
+        (lambda s, i: s.judgments(), "at least one grade"),
+        (lambda s, i: s.export("x.qrels", by="query"), "by"),
+    ],
+)
+def test_wrong_input_is_one_short_error_and_records_nothing(call, said):
+    study = create()
+    study.invite("ann")
+    item = study.next("ann")[0].item
+    with pytest.raises(InputError, match=said):
+        call(study, item)
+    assert [*study.record()] == []
+
+
+def test_texts_that_are_missing_are_told():
+    with pytest.warns(gf.errors.GainfulWarning, match="docs: 2 texts of 9 missing"):
+        study = create(docs={doc: text for doc, text in DOCS.items() if doc not in "xy"})
+    assert study.progress().items == 9
+    with pytest.raises(InputError, match="Check the ids"):
+        create(docs={"none": "of these"})
+    assert QUERIES["q1"] == ("bread", "how to bake it")
