@@ -182,6 +182,41 @@ TESTED = {
 }  # fmt: skip
 
 
+def studies() -> dict[str, Call]:
+    """Return calls of a study of the desk."""
+    made = {
+        "runs": RUNS, "queries": {"q1": "x", "q2": "y", "q3": "z"}, "docs": dict.fromkeys("abcdexyz", "a text"),
+        "judgments": JUDGMENTS, "scale": "0..3", "depth": 2, "order": "effect", "measure": "nDCG@2", "seed": 1,
+        "overlap": 2, "title": "a study", "guideline": "how to judge", "lease": 60,
+    }  # fmt: skip
+    if not Path("study.db").exists():
+        gf.Study.create("study.db", **made).close()
+    study = gf.Study("study.db")
+    study.invite("ann")
+    item = study.next("ann", 2)[1].item
+    act = {"assessor": "ann", "item": item, "key": "k"}
+    more = {"milliseconds": 3, "position": 1, "note": "a note"}
+    return {
+        "Study": Call(gf.Study, {"address": "study.db", "lease": 60}),
+        "Study.create": Call(gf.Study.create, {"address": ":memory:", **made}),
+        "Study.next": Call(study.next, {"assessor": "ann", "count": 2}),
+        "Study.invite": Call(study.invite, {"name": "bob", "role": "lead"}),
+        "Study.who": Call(study.who, {"token": "x" * 43}),
+        "Study.grade": Call(study.grade, {**act, "grade": 1, "key": "g", "tags": ["t"], **more}),
+        "Study.cannot": Call(study.cannot, {**act, "why": "query", "key": "c", "tags": ["t"], **more}),
+        "Study.later": Call(study.later, {**act, "key": "l", **more}),
+        "Study.note": Call(study.note, {**act, "note": "a note", "key": "n"}),
+        "Study.undo": Call(study.undo, {"assessor": "ann", "key": "u", "event": None}),
+        "Study.set": Call(study.set, {"title": "t", "order": "rank", "measure": "P@2", "overlap": 2}),
+        "Study.set_grade": Call(study.set_grade, {"value": 1, "word": "w", "key": "w"}),
+        "Study.set_guideline": Call(study.set_guideline, {"text": "strictly"}),
+        "Study.judgments": Call(study.judgments, {"rule": "median"}),
+        "Study.export": Call(study.export, {"path": "grades.csv", "format": "csv", "by": "assessor", "rule": "mean"}),
+        "Study.import_grades": Call(study.import_grades, {"judgments": JUDGMENTS, "assessor": "m", "role": "model"}),
+        "Study.reorder": Call(study.reorder, {"least": 0}),
+    }  # fmt: skip
+
+
 def functions() -> Iterator[tuple[str, Call]]:
     """Yield the public functions and constructors, with a valid call of each."""
     one, two = (RUNS[name] for name in ("one", "two"))
@@ -348,6 +383,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         "Measure": Call(gf.Measure, {"name": "nDCG", "cutoff": 5, "gain": "exp2", "base": 3}),
         "Policy": Call(gf.Policy, {"ties": "average", "unjudged": 1}),
         "Spark": Call(gf.Spark, {"memory": "1GB"}),
+        **studies(),
         "RecommendationMeasure": Call(
             gf.recommending.RecommendationMeasure,
             {"name": "Miscalibration", "cutoff": 5, "by": "genre", "alpha": 0.1, "count": "all"},
@@ -372,8 +408,8 @@ RECORDS = {"MeasuringOptions", "ReadingOptions"}
 
 # Errors and warnings carry whatever they are given.
 RAISED = {
-    "DisjointError", "GainfulError", "GainfulWarning", "InputError", "MeasureError",
-    "MissingDependencyError", "PolicyError",
+    "DisjointError", "GainfulError", "GainfulWarning", "InputError", "LeaseLostError", "MeasureError",
+    "MissingDependencyError", "PolicyError", "StudyError",
 }  # fmt: skip
 
 

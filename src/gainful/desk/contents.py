@@ -2,10 +2,8 @@
 
 import json
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import gainful as gf
@@ -15,6 +13,7 @@ from gainful.errors import InputError, warn
 from gainful.inputs.column_roles import WHOLE_DOC_TEXTS, WHOLE_QUERY_TEXTS, Role
 from gainful.inputs.identifiers import examples
 from gainful.inputs.read_table import InputTable, read_table
+from gainful.inputs.temporary_files import temporary_folder
 from gainful.message_texts import counted, shown
 
 Scale = tuple[Grade, ...]
@@ -100,8 +99,9 @@ class Ranked:
 
 def _rows_of(given: object, write: Any, name: str) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of runs or judgments of any kind, in the order in which gainful writes them."""
-    with tempfile.TemporaryDirectory(prefix="gainful-") as folder:
-        path = Path(folder, "rows.jsonl")
+    folder = temporary_folder(None)
+    try:
+        path = folder.path / "rows.jsonl"
         try:
             write(given, path)
         except InputError as problem:
@@ -109,17 +109,19 @@ def _rows_of(given: object, write: Any, name: str) -> Iterator[Mapping[str, Any]
         with path.open(encoding="utf-8") as lines:
             for line in lines:
                 yield json.loads(line)
+    finally:
+        folder.remove()
 
 
-def read_run(given: object, name: str, depth: int) -> list[Ranked]:
-    """Read a run down to a rank; documents with equal scores stand by id, descending."""
-    found, query, rank = [], None, 0
+def read_run(given: object, name: str, depth: int) -> tuple[list[Ranked], int]:
+    """Read a run down to a rank, and say how long its longest list is; documents with equal scores stand by id, descending."""
+    found, query, rank, longest = [], None, 0, 0
     for row in _rows_of(given, gf.write_run, f"run {name!r}"):
         rank = rank + 1 if row["query"] == query else 1
-        query = row["query"]
+        query, longest = row["query"], max(longest, rank)
         if rank <= depth:
             found.append(Ranked(row["query"], row["doc"], float(row["score"])))
-    return found
+    return found, longest
 
 
 def read_judgments(given: object, name: str = "judgments") -> dict[tuple[str, str], float]:

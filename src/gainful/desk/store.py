@@ -22,46 +22,46 @@ _POSTGRES = ("postgresql://", "postgres://")
 _PASSWORD = re.compile(r"(?<=:)[^:@/]*(?=@)")
 
 _TABLES = """
-CREATE TABLE study (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE guideline (version BIGINT PRIMARY KEY, text TEXT NOT NULL, time DOUBLE PRECISION NOT NULL);
-CREATE TABLE run (name TEXT PRIMARY KEY, place BIGINT NOT NULL);
-CREATE TABLE ranked (
+CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS guideline (version BIGINT PRIMARY KEY, text TEXT NOT NULL, time DOUBLE PRECISION NOT NULL);
+CREATE TABLE IF NOT EXISTS run (name TEXT PRIMARY KEY, place BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS ranked (
     run TEXT NOT NULL, query TEXT NOT NULL, doc TEXT NOT NULL, score DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (run, query, doc)
 );
-CREATE TABLE query (id TEXT PRIMARY KEY, text TEXT NOT NULL, description TEXT NOT NULL);
-CREATE TABLE doc (id TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL);
-CREATE TABLE item (
+CREATE TABLE IF NOT EXISTS query (id TEXT PRIMARY KEY, text TEXT NOT NULL, description TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS doc (id TEXT PRIMARY KEY, title TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS item (
     id BIGINT PRIMARY KEY, query TEXT NOT NULL, doc TEXT NOT NULL, practice BIGINT NOT NULL,
     answer DOUBLE PRECISION, feedback TEXT, place BIGINT NOT NULL, best_rank BIGINT,
     grades BIGINT NOT NULL, is_open BIGINT NOT NULL,
     UNIQUE (query, doc, practice)
 );
-CREATE INDEX item_in_order ON item (is_open, place);
-CREATE INDEX item_of_query ON item (query, is_open, place);
-CREATE TABLE assessor (
+CREATE INDEX IF NOT EXISTS item_in_order ON item (is_open, place);
+CREATE INDEX IF NOT EXISTS item_of_query ON item (query, is_open, place);
+CREATE TABLE IF NOT EXISTS assessor (
     name TEXT PRIMARY KEY, role TEXT NOT NULL, token_hash TEXT UNIQUE, created DOUBLE PRECISION NOT NULL,
     revoked DOUBLE PRECISION, shown BIGINT NOT NULL, at_query TEXT
 );
-CREATE TABLE lease (
+CREATE TABLE IF NOT EXISTS lease (
     item BIGINT NOT NULL, assessor TEXT NOT NULL, expires DOUBLE PRECISION NOT NULL, position BIGINT NOT NULL,
     PRIMARY KEY (item, assessor)
 );
-CREATE INDEX lease_of_assessor ON lease (assessor, position);
-CREATE TABLE event (
+CREATE INDEX IF NOT EXISTS lease_of_assessor ON lease (assessor, position);
+CREATE TABLE IF NOT EXISTS event (
     id BIGINT PRIMARY KEY, assessor TEXT NOT NULL, client_key TEXT NOT NULL, time DOUBLE PRECISION NOT NULL,
     item BIGINT NOT NULL, owner TEXT NOT NULL, kind TEXT NOT NULL, before TEXT, after TEXT, undoes BIGINT,
     milliseconds BIGINT, position BIGINT, guideline BIGINT NOT NULL,
     UNIQUE (assessor, client_key)
 );
-CREATE INDEX event_of_owner ON event (owner, id);
-CREATE INDEX event_undone ON event (undoes);
-CREATE TABLE state (
+CREATE INDEX IF NOT EXISTS event_of_owner ON event (owner, id);
+CREATE INDEX IF NOT EXISTS event_undone ON event (undoes);
+CREATE TABLE IF NOT EXISTS state (
     item BIGINT NOT NULL, owner TEXT NOT NULL, kind TEXT NOT NULL, grade DOUBLE PRECISION, event BIGINT NOT NULL,
     data TEXT NOT NULL,
     PRIMARY KEY (item, owner)
 );
-CREATE INDEX state_of_owner ON state (owner, kind);
+CREATE INDEX IF NOT EXISTS state_of_owner ON state (owner, kind);
 """
 
 MIGRATIONS: tuple[Callable[["Transaction"], None], ...] = ()
@@ -176,6 +176,9 @@ class Store:
         """Return the names of all tables of the database."""
         raise NotImplementedError
 
+    def settle_in(self) -> None:
+        """Prepare an empty database for a study, where that takes more than its tables."""
+
 
 class _SQLite(Store):
     """A file, or `:memory:`. WAL lets others read while one writes; a commit is on disk before it is confirmed."""
@@ -186,13 +189,16 @@ class _SQLite(Store):
         inside = path == ":memory:"
         if not inside and not new and not Path(path).is_file():
             raise StudyError(path, "a study", "no such file", "Make one: Study.create(…).")
-        self._read_only = not inside and Path(path).exists() and not os.access(path, os.W_OK)
+        self._read_only = not inside and Path(path).exists() and not _may_write(Path(path))
         with self._telling():
-            self._connection = self._connect(path, inside=inside)
+            self._connection = self._connect(path)
 
-    def _connect(self, path: str, *, inside: bool) -> sqlite3.Connection:
+    def _connect(self, path: str) -> sqlite3.Connection:
         if self._read_only:
             place = f"{Path(path).absolute().as_uri()}?mode=ro"
+            if not _may_write(Path(path).absolute().parent) and not Path(f"{path}-wal").exists():
+                # SQLite would make files beside it. Nobody has it open, else there were some already.
+                place += "&immutable=1"
             found = sqlite3.connect(place, uri=True, check_same_thread=False, isolation_level=None)
         else:
             found = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -200,8 +206,6 @@ class _SQLite(Store):
             found.execute(f"PRAGMA busy_timeout = {int(_WAIT * 1000)}")
             found.execute("PRAGMA synchronous = FULL")
             found.execute("SELECT count(*) FROM sqlite_master")  # whether it is a database at all
-            if not inside and not self._read_only:
-                found.execute("PRAGMA journal_mode = WAL")
         except BaseException:
             found.close()
             raise
@@ -260,12 +264,21 @@ class _SQLite(Store):
     def _close(self) -> None:
         self._connection.close()
 
+    def settle_in(self) -> None:
+        # It stays so for good; where a disk cannot do it, SQLite goes on without.
+        with self._lock, self._telling():
+            self._connection.execute("PRAGMA journal_mode = WAL")
+
     def tables(self) -> set[str]:
         with self.reading() as transaction:
             return {
                 str(name)
                 for (name,) in transaction.all("SELECT name FROM sqlite_master WHERE type='table'")
             }
+
+
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 class _Postgres(Store):
@@ -392,6 +405,7 @@ def _prepare(store: Store, *, new: bool) -> None:
     """Make the tables, or bring those of an older version up to date; refuse what is newer or no study."""
     tables = store.tables()
     if not tables and new:
+        store.settle_in()
         with store.writing() as transaction:
             _make(transaction)
         return
@@ -407,11 +421,7 @@ def _prepare(store: Store, *, new: bool) -> None:
 
 def _make(transaction: Transaction) -> None:
     # Another program may have made them since this one looked.
-    transaction.script(
-        _TABLES.replace("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ").replace(
-            "CREATE INDEX ", "CREATE INDEX IF NOT EXISTS "
-        )
-    )
+    transaction.script(_TABLES)
     transaction.run(
         "INSERT INTO study VALUES ('version', ?) ON CONFLICT (name) DO NOTHING", str(version())
     )

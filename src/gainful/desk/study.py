@@ -16,6 +16,7 @@ import gainful as gf
 from gainful import arguments
 from gainful.assessors.grade_table import GradeTable
 from gainful.assessors.merging import merged_table
+from gainful.assessors.sample_design import SampledStratum
 from gainful.desk import acts
 from gainful.desk.acts import ADJUDICATED, UNCOUNTED, Act
 from gainful.desk.contents import (
@@ -39,12 +40,13 @@ from gainful.desk.records import (
     State,
     Task,
 )
+from gainful.desk.standing import Dispute, Standing, disputes, stand
 from gainful.desk.store import Store, Transaction, open_store
 from gainful.desk.tables import grade_table, record_table
 from gainful.errors import InputError, StudyError
-from gainful.inputs.identifiers import in_order
+from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.several_assessors import grades_by_item
-from gainful.message_texts import shown
+from gainful.message_texts import counted, shown
 from gainful.writing.table_files import write_table
 
 ORDERS = ("effect", "random", "rank")
@@ -176,7 +178,8 @@ class Study:
             _refuse_other_scale(scale, _scale_in(known), self._store.name)
         chosen = scale or (_scale_in(known) if "scale" in known else read_scale("0..3"))
         kept = max(int(settings["depth"]), _KEPT_DEPTH)
-        ranked = {name: read_run(run, name, kept) for name, run in runs.items()}
+        read = {name: read_run(run, name, kept) for name, run in runs.items()}
+        ranked = {name: rows for name, (rows, _) in read.items()}
         earlier = {} if judgments is None else read_judgments(judgments)
         _refuse_off_scale(earlier, chosen, "judgments")
         pooled = _pooled(ranked, int(settings["depth"]))
@@ -195,6 +198,8 @@ class Study:
                 settings["scale"] = _scale_text(chosen)
             for name, value in settings.items():
                 _set(transaction, name, value)
+            if any(count > kept for _, count in read.values()):
+                _set(transaction, "cut_at", str(kept))
             _add_runs(transaction, ranked, self._store.name)
             _add_texts(transaction, "query", {**{q: ("", "") for q, _ in pairs}, **_plain(texts)})
             _add_texts(transaction, "doc", {**{d: ("", "") for _, d in pairs}, **_plain(contents)})
@@ -465,6 +470,7 @@ class Study:
         grade: object = None,
     ) -> Confirmed:
         act = self._act(assessor, key, said.kind, milliseconds, position)
+        item = _read_item(item)
         with self._store.writing() as transaction:
             if said.kind == "grade":
                 value = _on_scale(grade, _scale_in(_settings(transaction)))
@@ -502,14 +508,246 @@ class Study:
 
         The rules are mean, median, majority, max, min, dawid-skene, or the name of an assessor. What was adjudicated counts alone. Grades of a model have no part in it, unless the rule is its name.
         """
+        arguments.text(rule, "rule", "the name of a rule, or of an assessor")
         with self._store.reading() as transaction:
             given, settled = _grades(transaction), _settled(transaction)
-            models = {
-                name
-                for name, role in transaction.all("SELECT name, role FROM assessor")
-                if role in UNCOUNTED
-            }
+            models = _models(transaction)
         return _merged(given, settled, models, rule)
+
+    def standing(
+        self,
+        measures: "gf.Measure | str | Sequence[gf.Measure | str] | None" = None,
+        *,
+        baseline: str | None = None,
+        rule: str = "mean",
+    ) -> Standing:
+        """Return what judging has done so far: each run with its bounds, and what is decided between them.
+
+        The values are those of `bounds` and `compare` for what `export` writes. Queries without a grade do not count yet.
+
+        Args:
+            measures: one or several that have bounds; that of the study if None.
+            baseline: the run that the others are compared with; the first if None.
+            rule: how grades are merged.
+        """
+        settings = self._settings()
+        asked = self._measures(measures, settings)
+        scale = _scale_in(settings)
+        return stand(
+            self._judged(rule),
+            self.runs,
+            asked,
+            (scale[0].value, scale[-1].value),
+            len(self.progress().queries),
+            baseline=baseline,
+            depth=int(settings["depth"]),
+        )
+
+    def _measures(self, measures: Any, settings: Mapping[str, str]) -> list[str]:
+        """Read measures, and refuse those that look deeper into runs than what is kept of them."""
+        given = settings["measure"] if measures is None else measures
+        if isinstance(given, gf.Measure):
+            given = [given]
+        found = [
+            gf.measure(str(each) if isinstance(each, gf.Measure) else each)
+            for each in arguments.listed(given, "measures", "one measure or several")
+        ]
+        cut = settings.get("cut_at")
+        for measure in found:
+            if cut is not None and (measure.cutoff is None or measure.cutoff > int(cut)):
+                raise InputError(
+                    "measures",
+                    f"a cutoff of at most {cut}: a study keeps no more of longer runs",
+                    f"'{measure}'",
+                    "Export the grades, and evaluate the runs themselves.",
+                )
+        if not found:
+            raise InputError("measures", "one measure or several", shown(measures))
+        return [*dict.fromkeys(map(str, found))]
+
+    def agreement(self, *, rule: str = "mean", resamples: int = 2000) -> "gf.results.Agreement":
+        """Return how far the assessors agree, and what disagreement does to conclusions about the runs, as `agreement` does.
+
+        It needs documents that several graded: `overlap=2` and more, or grades that were imported.
+        """
+        settings = self._settings()
+        runs = self.runs
+        given = self.grades()
+        if len(runs) < 2:
+            return gf.agreement(given, resamples=resamples)
+        return gf.agreement(
+            given,
+            resamples=resamples,
+            runs=runs,
+            measures=self._measures(None, settings),
+            rule=rule,
+        )
+
+    def disputed(self, *, rule: str = "mean", names: str = "shown") -> list[Dispute]:
+        """Return the documents that people disagree about and nobody has adjudicated, those first on which verdicts hang.
+
+        Args:
+            rule: how grades are merged, for the verdicts.
+            names: `shown`, or `hidden`: then grades stand under numbers, from the lowest.
+        """
+        arguments.choice(names, "names", ("shown", "hidden"))
+        with self._store.reading() as transaction:
+            settings = _settings(transaction)
+            models = _models(transaction)
+            settled = _settled(transaction)
+            given = {
+                query: {
+                    doc: {name: grade for name, grade in people.items() if name not in models}
+                    for doc, people in docs.items()
+                    if not models.issuperset(people)
+                }
+                for query, docs in _grades(transaction).items()
+            }
+            items = {
+                (query, doc): item
+                for item, query, doc in transaction.all(
+                    "SELECT id, query, doc FROM item WHERE practice = 0"
+                )
+                if (query, doc) not in settled
+            }
+        given = {query: docs for query, docs in given.items() if docs}
+        [measure] = self._measures(None, settings)
+        return disputes(given, items, self.runs, measure, rule, hide=names == "hidden")
+
+    def adjudicate(
+        self, lead: str, item: int, grade: float, *, key: str, note: str | None = None
+    ) -> Confirmed:
+        """Settle a document: this grade counts in place of all others, which stay in the record. Leads alone can."""
+        act = self._act(lead, key, "adjudicate")
+        number = _read_item(item)
+        said = _read_note(note)
+        with self._store.writing() as transaction:
+            _refuse_no_lead(acts.person(transaction, lead))
+            if (known := acts.said_before(transaction, act, number)) is not None:
+                return known
+            value = _on_scale(grade, _scale_in(_settings(transaction)))
+            state = State("grade", 0, value, note=said)
+            return acts.recorded(transaction, act, number, ADJUDICATED, state)
+
+    def reset(
+        self,
+        lead: str,
+        *,
+        key: str,
+        assessor: str | None = None,
+        query: str | None = None,
+        before_guideline: int | None = None,
+    ) -> int:
+        """Take grades back that are stale, so that their documents are judged again; return how many. Leads alone can.
+
+        Args:
+            lead: who does it.
+            key: what tells this act from all others of theirs.
+            assessor: only the grades of this one.
+            query: only those of this query.
+            before_guideline: only those that were given under an earlier version of the guideline than this.
+        """
+        self._act(lead, key, "reset")
+        if before_guideline is not None:
+            arguments.whole(before_guideline, "before_guideline", least=1, most=10**9)
+        for name, given in (("assessor", assessor), ("query", query)):
+            if given is not None:
+                arguments.text(given, name)
+        if assessor is None and query is None and before_guideline is None:
+            raise InputError("reset", "an assessor, a query or a version of the guideline", "none")
+        sql = (
+            "SELECT state.item, state.owner FROM state JOIN item ON item.id = state.item JOIN event ON"
+            " event.id = state.event JOIN assessor ON assessor.name = state.owner WHERE item.practice = 0"
+        )
+        values: list[object] = []
+        conditions: tuple[tuple[str, object], ...] = (
+            (" AND state.owner = ?", assessor),
+            (" AND item.query = ?", query),
+            (" AND event.guideline < ?", before_guideline),
+        )
+        for condition, value in conditions:
+            if value is not None:
+                sql += condition
+                values.append(value)
+        with self._store.writing() as transaction:
+            _refuse_no_lead(acts.person(transaction, lead))
+            rows = transaction.all(
+                f"{sql} AND assessor.role IN ('assessor', 'lead') ORDER BY state.event", *values
+            )
+            if acts.said_before(transaction, self._act(lead, f"{key} 1", "reset"), None):
+                return 0  # sent twice
+            for place, (item, owner) in enumerate(rows, start=1):
+                act = self._act(lead, f"{key} {place}", "reset")
+                acts.recorded(transaction, act, item, owner, None)
+        return len(rows)
+
+    def practice(
+        self,
+        answers: object,
+        *,
+        queries: object = None,
+        docs: object = None,
+        feedback: object = None,
+    ) -> int:
+        """Give everybody documents with known answers first, and tell them how they did; return how many there are.
+
+        Their grades count nowhere else.
+
+        Args:
+            answers: the right grades, as judgments of any kind.
+            queries: the texts of queries that the study has not.
+            docs: the texts of documents that the study has not.
+            feedback: what is said after each, `{query: {doc: text}}`.
+        """
+        right = read_judgments(answers, "answers")
+        told = _read_feedback(feedback, right)
+        with self._store.reading() as transaction:
+            known = _pairs(transaction, "SELECT id, 1 FROM query WHERE text <> ''")
+            read = _pairs(transaction, "SELECT id, 1 FROM doc WHERE title <> '' OR text <> ''")
+        texts = _more_texts(read_queries, queries, {q for q, _ in right} - known.keys(), "queries")
+        contents = _more_texts(read_docs, docs, {d for _, d in right} - read.keys(), "docs")
+        with self._store.writing() as transaction:
+            scale = _scale_in(_settings(transaction))
+            for grade in right.values():
+                _on_scale(grade, scale)
+            _add_texts(transaction, "query", _plain(texts))
+            _add_texts(transaction, "doc", _plain(contents))
+            row = transaction.one("SELECT COALESCE(MAX(id), 0) FROM item")
+            number = 0 if row is None else int(row[0])
+            transaction.many(
+                "INSERT INTO item (id, query, doc, practice, answer, feedback, place, grades, is_open)"
+                " VALUES (?, ?, ?, 1, ?, ?, ?, 0, 0) ON CONFLICT (query, doc, practice)"
+                " DO UPDATE SET answer = excluded.answer, feedback = excluded.feedback",
+                [
+                    (number + place, *pair, grade, told.get(pair, ""), number + place)
+                    for place, (pair, grade) in enumerate(right.items(), start=1)
+                ],
+            )
+            row = transaction.one("SELECT COUNT(*) FROM item WHERE practice = 1")
+        return 0 if row is None else int(row[0])
+
+    def design(self) -> "gf.results.SampleDesign":
+        """Return the sampling design of a study in random order: of each query, which documents could be drawn, and which have a grade.
+
+        Within a query, the documents come in an order that was drawn at random, so those with grades are a random sample as long as
+        they are the first ones: nobody has passed over any. In another order they are no sample, and no interval that rests on one is valid.
+        """
+        with self._store.reading() as transaction:
+            settings = _settings(transaction)
+            rows = transaction.all(
+                "SELECT query, doc, grades FROM item WHERE best_rank IS NOT NULL AND practice = 0 ORDER BY query, place"
+            )
+        if settings["order"] != "random":
+            raise InputError(
+                "design",
+                "a study in random order",
+                f"order {settings['order']!r}, by which what is judged first is chosen",
+                "Create it with order='random'.",
+            )
+        by_query: dict[str, list[tuple[str, int]]] = {}
+        for query, doc, grades in rows:
+            by_query.setdefault(query, []).append((doc, grades))
+        return _design(by_query, int(settings["seed"]), int(settings["depth"]))
 
     def record(self) -> Iterator[Event]:
         """Yield all events, in order: who, when, before, after, how long, in which order shown, under which guideline."""
@@ -797,6 +1035,44 @@ def _read_name(value: object) -> str:
     return name
 
 
+def _read_item(value: object) -> int:
+    expected = "the number of a document of this study"
+    return arguments.whole(value, "item", least=1, most=2**62, expected=expected)
+
+
+def _refuse_no_lead(person: Person) -> None:
+    if person.role != "lead":
+        raise InputError("lead", "somebody who leads the study", f"{person.name!r}, an assessor")
+
+
+def _read_feedback(
+    given: Any, answers: Mapping[tuple[str, str], float]
+) -> dict[tuple[str, str], str]:
+    expected = "{query: {doc: text}}"
+    if given is None:
+        return {}
+    found = {}
+    for query, docs in arguments.one_of_type(given, "feedback", dict, expected).items():
+        for doc, text in arguments.one_of_type(docs, "feedback", dict, expected).items():
+            if (query, doc) not in answers:
+                raise InputError("feedback", "documents that have an answer", f"{query!r}, {doc!r}")
+            found[query, doc] = _read_text(text, "feedback", _LONGEST_NOTE)
+    return found
+
+
+def _more_texts(
+    read: Callable[[object, Iterable[str]], Mapping[str, Any]],
+    given: object,
+    wanted: set[str],
+    name: str,
+) -> Mapping[str, Any]:
+    """Read the texts of what a study has none of."""
+    if wanted and given is None:
+        missing = examples(sorted(wanted))
+        raise InputError(name, "texts of what is not in the study", f"none for {missing}")
+    return read(given, wanted) if wanted else {}
+
+
 def _read_note(value: object) -> str:
     return "" if value is None else _read_text(value, "note", _LONGEST_NOTE)
 
@@ -942,6 +1218,11 @@ def _grades(transaction: Transaction) -> dict[str, dict[str, dict[str, float]]]:
     return found
 
 
+def _models(transaction: Transaction) -> set[str]:
+    roles = _pairs(transaction, "SELECT name, role FROM assessor")
+    return {name for name, role in roles.items() if role in UNCOUNTED}
+
+
 def _settled(transaction: Transaction) -> dict[tuple[str, str], float]:
     return {
         (query, doc): grade
@@ -982,6 +1263,32 @@ def _merged(
     items, found = grades_by_item(queries, docs_of, names, grades, assessors)
     table = GradeTable(tuple(assessors), tuple(items), found + 0.0)
     return merged_table(table, rule, first=ADJUDICATED if simple and settled else None)
+
+
+def _design(
+    by_query: Mapping[str, Sequence[tuple[str, int]]], seed: int, depth: int
+) -> "gf.results.SampleDesign":
+    strata = []
+    for query in in_order(by_query):
+        docs = by_query[query]
+        graded = [doc for doc, grades in docs if grades]
+        first = [doc for doc, _ in docs[: len(graded)]]
+        if graded != first:
+            passed = [doc for doc, grades in docs[: len(graded)] if not grades]
+            raise InputError(
+                f"design, query {query!r}",
+                "grades of the first documents in the order drawn",
+                f"{counted(len(graded), 'grade')}, but none for {examples(passed)}",
+                "Grade these first; earlier judgments of some documents make it no sample either.",
+            )
+        if graded:
+            population = tuple((query, doc) for doc in sorted(doc for doc, _ in docs))
+            strata.append(
+                SampledStratum(query, population, tuple((query, doc) for doc in sorted(graded)))
+            )
+    if not strata:
+        raise NoGradesError("design", "at least one grade", "none")
+    return gf.results.SampleDesign("documents", tuple(strata), "query", "proportional", seed, depth)
 
 
 def _progress(transaction: Transaction) -> Progress:

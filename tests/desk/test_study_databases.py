@@ -1,0 +1,362 @@
+"""Studies in both kinds of database: many people at once, killed processes, full disks, other versions."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import gainful as gf
+from gainful.desk import acts, store
+from study_cases import RUNS, create, judge_all, key
+
+StudyError = gf.errors.StudyError
+
+
+def many_documents(queries, docs):
+    run = {f"q{q}": {f"d{q}-{d}": float(docs - d) for d in range(docs)} for q in range(queries)}
+    texts = {doc: "a text" for docs in run.values() for doc in docs}
+    return {
+        "runs": {"run": run},
+        "queries": dict.fromkeys(run, "a query"),
+        "docs": texts,
+        "depth": docs,
+    }
+
+
+def test_both_databases_say_the_same(address):
+    study = create(address, overlap=2, guideline="1")
+    for name in ("ann", "bob"):
+        study.invite(name)
+    now = iter(range(1000, 10_000))
+    study._now = lambda: float(next(now))
+    one, two, three = study.next("ann", 3)
+    study.grade("ann", one.item, 2, key="1", milliseconds=1500, tags=["x"], note="näher 🙂")
+    study.cannot("ann", two.item, "loading", key="2")
+    study.later("ann", three.item, key="3")
+    study.note("ann", three.item, "what?", key="4")
+    study.undo("ann", key="5")
+    study.grade("bob", study.next("bob")[0].item, 3, key="1")
+    study.import_grades({"q1": {"b": 1, "new": 2}}, assessor="gpt", role="model")
+    study.practice({"q1": {"a": 3}})
+    assert study.grades() == {
+        "q1": {"a": {"ann": 2.0, "bob": 3.0}, "b": {"gpt": 1.0}, "new": {"gpt": 2.0}}
+    }
+    assert dict(study.judgments()) == {"q1": {"a": 2.5}}
+    ann = study.progress().by_assessor["ann"]
+    assert (ann.done, ann.cannot, ann.later, ann.left) == (1, 1, 1, 7)
+    events = [*study.record()]
+    assert [each.kind for each in events] == [
+        "grade",
+        "cannot",
+        "later",
+        "note",
+        "undo",
+        "grade",
+        *["import"] * 2,
+    ]
+    assert events[0].after.note == "näher 🙂"
+    assert (events[0].milliseconds, events[0].position, events[0].guideline) == (1500, 1, 1)
+    assert study.reorder(least=0)
+    study.close()
+    with gf.Study(address) as again:
+        assert [*again.record()] == events
+
+
+@pytest.mark.parametrize("overlap", [1, 3])
+def test_twenty_assessors_at_once(address, overlap, deep):
+    """Several thousand grades with --deep; the threads share a study, and a second one stands for another server."""
+    documents = 1000 if deep else 120
+    first = create(address, **many_documents(10, documents // 10), overlap=overlap, order="random")
+    second = gf.Study(address)
+    names = [f"assessor {number:02}" for number in range(20)]
+    for name in names:
+        first.invite(name)
+    together = threading.Barrier(20)
+    confirmed, held, problems = [], {}, []
+    watching = threading.Lock()
+
+    def work(place):
+        study = (first, second)[place % 2]
+        name, count = names[place], 0
+        together.wait()
+        while tasks := study.next(name, 3):
+            with watching:
+                for task in tasks:
+                    holders = held.setdefault(task.item, set())
+                    holders.add(name)
+                    if len(holders) > overlap:
+                        problems.append((task.item, holders))
+            for task in tasks:
+                sent = f"{count}"
+                count += 1
+                done = study.grade(name, task.item, place % 4, key=sent)
+                assert study.grade(name, task.item, place % 4, key=sent) == done
+                confirmed.append((name, done.item, done.grade))
+
+    with ThreadPoolExecutor(20) as pool:
+        for future in [pool.submit(work, place) for place in range(20)]:
+            future.result()
+    assert problems == []
+    assert len(confirmed) == len({*confirmed}) == documents * overlap
+    assert len([*first.record()]) == documents * overlap
+    given = [people for docs in second.grades().values() for people in docs.values()]
+    assert [len(people) for people in given] == [overlap] * documents
+    assert first.progress().done == documents
+    first.close(), second.close()
+
+
+JUDGING = """
+import sys
+import gainful as gf
+study = gf.Study(sys.argv[1])
+count = 0
+while tasks := study.next("ann", 5):
+    for task in tasks:
+        for _ in range(2):  # each is sent twice
+            done = study.grade("ann", task.item, task.item % 4, key=f"{task.item}")
+        print(done.item, int(done.grade), flush=True)
+"""
+
+
+def test_no_confirmed_grade_is_lost_when_the_process_is_killed(address):
+    study = create(address, **many_documents(4, 50))
+    study.invite("ann")
+    confirmed = {}
+    for lines in (7, 31):
+        process = subprocess.Popen(
+            [sys.executable, "-c", JUDGING, address], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(lines):
+            item, grade = map(int, process.stdout.readline().split())
+            confirmed[item] = grade
+        process.send_signal(signal.SIGKILL)
+        for line in process.stdout.read().splitlines():
+            item, grade = map(int, line.split())
+            confirmed[item] = grade
+        process.stdout.close()
+        assert process.wait(30) == -signal.SIGKILL
+    grades = [event.item for event in study.record()]
+    assert len(grades) == len({*grades})
+    assert {*confirmed} <= {*grades}
+    assert (
+        len(grades) - len(confirmed) <= 2
+    )  # one more of each process may be recorded and not told
+    known = acts.derive(study.record())
+    assert all(known[item, "ann"].grade == grade for item, grade in confirmed.items())
+    study.close()
+    with gf.Study(address) as again:
+        judge_all(again, "ann", lambda task: task.item % 4, count=20)
+        assert again.progress().done == 200
+
+
+def test_a_full_disk_damages_nothing(tmp_path):
+    path = tmp_path / "study.db"
+    study = create(path, **many_documents(2, 200), order="rank")
+    study.invite("ann")
+    connection = study._store._connection
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    [[pages]] = connection.execute("PRAGMA page_count").fetchall()
+    connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    confirmed = []
+
+    def fill():
+        for task in study.next("ann", 200):
+            study.grade("ann", task.item, 1, key=key(), note="x" * 500)
+            confirmed.append(task.item)
+
+    with pytest.raises(StudyError, match="room on the disk, found none left"):
+        fill()
+    assert [event.item for event in study.record()] == confirmed
+    connection.execute("PRAGMA max_page_count = 1000000")  # somebody has made room
+    task, *_ = study.next("ann")
+    assert study.grade("ann", task.item, 2, key=key()).grade == 2.0
+    study.close()
+    with sqlite3.connect(path) as found:
+        assert found.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    found.close()
+    with gf.Study(path) as again:
+        assert len([*again.record()]) == len(confirmed) + 1
+
+
+@pytest.fixture
+def as_nobody():
+    """Return a folder that others may look into, and a way to be one of them where this is root."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+
+    def become():
+        if os.geteuid() == 0:
+            os.seteuid(65534)
+
+    user = os.geteuid()
+    yield folder, become
+    if os.geteuid() != user:
+        os.seteuid(user)
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("folder_too", [False, True])
+def test_a_read_only_database_is_read_and_not_written(as_nobody, folder_too):
+    folder, become = as_nobody
+    path = folder / "study.db"
+    with create(path) as study:
+        study.invite("ann")
+        study.grade("ann", study.next("ann")[0].item, 2, key="1")
+    before = path.read_bytes()
+    path.chmod(0o444)
+    folder.chmod(0o555 if folder_too else 0o777)
+    become()
+    with gf.Study(path) as study:
+        assert study.grades() == {"q1": {"a": {"ann": 2.0}}}
+        assert study.progress().done == 1
+        for act in (
+            lambda: study.next("ann"),
+            lambda: study.undo("ann", key="2"),
+            lambda: study.invite("bob"),
+        ):
+            with pytest.raises(StudyError, match="can be written, found a read-only one"):
+                act()
+        study.export("-", format="trec")
+    assert path.read_bytes() == before
+
+
+def test_a_read_only_server_is_told(postgres_address):
+    create(postgres_address).close()
+    closed = postgres_address.replace("options=", "options=-cdefault_transaction_read_only%3Don%20")
+    with gf.Study(closed) as study:
+        assert study.progress().items == 9
+        with pytest.raises(StudyError, match="can be written, found a read-only one"):
+            study.invite("ann")
+
+
+def test_a_connection_that_breaks_is_made_again(postgres_address):
+    import psycopg
+
+    study = create(postgres_address)
+    study.invite("ann")
+    with psycopg.connect(postgres_address, autocommit=True) as other:
+        own = study._store._connection.info.backend_pid
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [own])
+    task, *_ = study.next("ann")
+    assert study.grade("ann", task.item, 1, key="1").grade == 1.0
+    study.close()
+
+
+def test_another_program_that_holds_the_database_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_WAIT", 0.05)
+    path = tmp_path / "study.db"
+    study = create(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StudyError, match=r"within 0\.05 seconds, found another program"):
+        study.invite("ann")
+    assert study.people == []  # it can be read meanwhile
+    other.execute("ROLLBACK")
+    other.close()
+    assert study.invite("ann")
+    study.close()
+
+
+def set_version(address, version):
+    with store.open_store(address) as opened, opened.writing() as transaction:
+        transaction.run("UPDATE study SET value = ? WHERE name = 'version'", str(version))
+
+
+def test_an_older_version_is_brought_up_to_date(address, monkeypatch):
+    with create(address) as study:
+        study.invite("ann")
+        study.grade("ann", study.next("ann")[0].item, 2, key="1")
+
+    def add_column(transaction):
+        transaction.run("ALTER TABLE query ADD COLUMN language TEXT")
+        transaction.run("UPDATE query SET language = ?", "en")
+
+    def fail(transaction):
+        transaction.run("ALTER TABLE query ADD COLUMN second TEXT")
+        raise RuntimeError("in the middle")
+
+    monkeypatch.setattr(store, "MIGRATIONS", (add_column, fail))
+    with pytest.raises(RuntimeError, match="in the middle"):
+        gf.Study(address)
+    monkeypatch.setattr(store, "MIGRATIONS", ())
+    with gf.Study(address) as study:  # as if nothing had happened
+        assert study.grades() == {"q1": {"a": {"ann": 2.0}}}
+    monkeypatch.setattr(store, "MIGRATIONS", (add_column,))
+    with gf.Study(address) as study:
+        assert study.grades() == {"q1": {"a": {"ann": 2.0}}}
+        with study._store.reading() as transaction:
+            assert transaction.all("SELECT DISTINCT language FROM query") == [("en",)]
+            assert transaction.one("SELECT value FROM study WHERE name = 'version'") == ("2",)
+    monkeypatch.setattr(store, "MIGRATIONS", ())
+    with pytest.raises(StudyError, match="version 1 or older, found version 2, of a newer gainful"):
+        gf.Study(address)
+
+
+@pytest.mark.parametrize("version", [99, 0, "new", "²"])
+def test_other_versions_are_refused_and_left_as_they_are(tmp_path, version):
+    path = tmp_path / "study.db"
+    create(path).close()
+    set_version(path, version)
+    before = path.read_bytes()
+    for opened in (gf.Study, create):
+        with pytest.raises(StudyError, match="version"):
+            opened(path)
+    assert path.read_bytes() == before
+
+
+def test_what_is_no_study_is_refused_and_left_as_it_is(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("these are notes, and no database at all " * 100)
+    other = tmp_path / "other.db"
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE cakes (name TEXT)")
+    connection.close()
+    for path, said in ((text, "no database"), (other, "something else: cakes")):
+        before = path.read_bytes()
+        for opened in (gf.Study, create):
+            with pytest.raises(StudyError, match=said):
+                opened(path)
+        assert path.read_bytes() == before
+    with pytest.raises(StudyError, match="no such file"):
+        gf.Study(tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()
+    with pytest.raises(StudyError, match="can be opened"):
+        create(tmp_path / "no folder" / "study.db")
+    with pytest.raises(gf.errors.InputError, match="address"):
+        gf.Study(3)
+
+
+def test_a_study_whose_making_failed_can_be_made_again(tmp_path):
+    path = tmp_path / "study.db"
+    with pytest.raises(gf.errors.InputError, match="from 0 to 3"):
+        create(path, judgments={"q1": {"a": 7}})
+    with pytest.raises(StudyError, match="whose making did not end"):
+        gf.Study(path)
+    with create(path) as study:
+        assert study.runs == RUNS
+
+
+def test_a_closed_study_says_so():
+    study = create()
+    study.close()
+    study.close()
+    with pytest.raises(StudyError, match="an open study, found one that was closed"):
+        study.grades()
+
+
+def test_no_server_and_no_driver_are_told(monkeypatch):
+    with pytest.raises(StudyError, match="a server that answers") as problem:
+        gf.Study("postgresql://me:secret@127.0.0.1:1/none")
+    assert "secret" not in str(problem.value)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(gf.errors.MissingDependencyError, match=r"psycopg\[binary\]"):
+        gf.Study("postgresql://me:secret@127.0.0.1:1/none")
