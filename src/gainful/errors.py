@@ -32,6 +32,7 @@ __all__ = [
     "StudyError",
 ]
 _ABOUT = ContextVar("about", default="")  # what warnings are about
+_QUIET = ContextVar("quiet", default=False)  # whether nothing is warned of
 _LONGEST_PART = 1000  # characters of a place, or of what was found
 _LONGEST_REMEDY = 1500  # as many choices as are listed, and a sentence or two
 
@@ -130,6 +131,22 @@ def about(what: str) -> Iterator[None]:
         _ABOUT.reset(before)
 
 
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Warn of nothing, where all of it is known; in this thread alone, unlike the filters of Python.
+
+    >>> with without_warnings(), warnings.catch_warnings(record=True) as seen:
+    ...     warn("ties: many.")
+    >>> seen
+    []
+    """
+    before = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
+
+
 def warn(message: str) -> None:
     """Warn of something legal, at the line outside of gainful that led to it.
 
@@ -139,6 +156,8 @@ def warn(message: str) -> None:
     >>> seen[0].category.__name__, str(seen[0].message)
     ('GainfulWarning', 'ties: many.')
     """
+    if _QUIET.get():
+        return
     package = __name__.partition(".")[0]
     level, frame = 2, sys._getframe(1)  # noqa: SLF001, there is no other way to the callers
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:

@@ -121,16 +121,12 @@ def stand(
     ordered = {base: runs[base], **runs}
     found = gf.judging.bounds_of_runs(judged, ordered, list(measures), grades=ends)
     each = []
-    for name in runs:
-        bounds = found.runs[name]
-        coverage = bounds.coverage
+    for name, run in runs.items():
         for measure in measures:
-            one = bounds[measure]
-            seen = 0 if coverage is None else coverage.seen
-            missing = 0.0 if coverage is None else coverage.unjudged
-            each.append(
-                RunStanding(name, measure, one.value, one.low, one.high, seen, seen - missing)
-            )
+            one = found.runs[name][measure]
+            coverage = gf.evaluate(judged, run, measure).coverage
+            seen, judged_of = coverage.seen, coverage.seen - coverage.unjudged
+            each.append(RunStanding(name, measure, one.value, one.low, one.high, seen, judged_of))
     pairs = []
     if len(runs) > 1:
         compared = gf.compare(judged, ordered, list(measures), baseline=base)

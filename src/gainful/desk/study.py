@@ -7,7 +7,7 @@ import secrets
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
@@ -43,9 +43,9 @@ from gainful.desk.records import (
 from gainful.desk.standing import Dispute, Standing, disputes, stand
 from gainful.desk.store import Store, Transaction, open_store
 from gainful.desk.tables import grade_table, record_table
-from gainful.errors import InputError, StudyError
+from gainful.errors import InputError, StudyError, without_warnings
 from gainful.inputs.identifiers import examples, in_order
-from gainful.inputs.several_assessors import grades_by_item
+from gainful.inputs.several_assessors import DAWID_SKENE, RULES, grades_by_item
 from gainful.message_texts import counted, shown
 from gainful.writing.table_files import write_table
 
@@ -533,15 +533,16 @@ class Study:
         settings = self._settings()
         asked = self._measures(measures, settings)
         scale = _scale_in(settings)
-        return stand(
-            self._judged(rule),
-            self.runs,
-            asked,
-            (scale[0].value, scale[-1].value),
-            len(self.progress().queries),
-            baseline=baseline,
-            depth=int(settings["depth"]),
-        )
+        with without_warnings():  # of judgments that are not complete yet
+            return stand(
+                self._judged(rule),
+                self.runs,
+                asked,
+                (scale[0].value, scale[-1].value),
+                len(self.progress().queries),
+                baseline=baseline,
+                depth=int(settings["depth"]),
+            )
 
     def _measures(self, measures: Any, settings: Mapping[str, str]) -> list[str]:
         """Read measures, and refuse those that look deeper into runs than what is kept of them."""
@@ -612,7 +613,8 @@ class Study:
             }
         given = {query: docs for query, docs in given.items() if docs}
         [measure] = self._measures(None, settings)
-        return disputes(given, items, self.runs, measure, rule, hide=names == "hidden")
+        with without_warnings():
+            return disputes(given, items, self.runs, measure, rule, hide=names == "hidden")
 
     def adjudicate(
         self, lead: str, item: int, grade: float, *, key: str, note: str | None = None
@@ -906,14 +908,15 @@ class Study:
         if not judged:
             return {}
         grades = [each.value for each in _scale_in(settings)]
-        found = gf.judging.next_to_judge(
-            judged,
-            self.runs,
-            settings["measure"],
-            budget=None,
-            grades=grades,
-            depth=int(settings["depth"]),
-        )
+        with without_warnings():  # of judgments that are not complete yet
+            found = gf.judging.next_to_judge(
+                judged,
+                self.runs,
+                settings["measure"],
+                budget=None,
+                grades=grades,
+                depth=int(settings["depth"]),
+            )
         return {(row.query, row.doc): row.priority or 0.0 for row in found}
 
     def _judged(self, rule: str) -> dict[str, dict[str, float]]:
@@ -1240,29 +1243,35 @@ def _merged(
     models: set[str],
     rule: str,
 ) -> "gf.results.MergedJudgments":
-    # What is settled counts alone. Other rules than these take no `first`: there it stands in place of the others.
-    simple = rule in ("mean", "median", "majority", "max", "min")
-    rows: list[tuple[str, str, str, float]] = []
-    for query, docs in given.items():
-        for doc, people in docs.items():
-            if rule == "dawid-skene" and (query, doc) in settled:
-                continue
-            rows += [
-                (query, doc, name, grade)
-                for name, grade in people.items()
-                if name == rule or name not in models
-            ]
-    if simple or rule == "dawid-skene":
-        rows += [(*pair, ADJUDICATED, grade) for pair, grade in settled.items()]
+    """Merge grades; what is settled counts alone."""
+    rows = [
+        (query, doc, name, grade)
+        for query, docs in given.items()
+        for doc, people in docs.items()
+        for name, grade in people.items()
+        if name == rule or name not in models
+    ]
+    if rule not in RULES or not settled:  # the name of an assessor, whose grades alone count
+        return merged_table(_grade_table(rows), rule)
+    whole = _grade_table([*rows, *((*pair, ADJUDICATED, grade) for pair, grade in settled.items())])
+    if rule != DAWID_SKENE:
+        return merged_table(whole, rule, first=ADJUDICATED)
+    # The model is of what people gave; who settles is none of them, and has no confusions.
+    likely = merged_table(_grade_table(rows), rule) if rows else {}
+    found = merged_table(whole, "mean", first=ADJUDICATED)
+    pairs = [(query, doc) for query in found.queries for doc in found[query]]
+    grades = [settled[pair] if pair in settled else likely[pair[0]][pair[1]] for pair in pairs]
+    return replace(found, rule=rule, ties=RULES[rule].ties, grades=np.array(grades))
+
+
+def _grade_table(rows: Sequence[tuple[str, str, str, float]]) -> GradeTable:
+    """Return grades as a table. Other than `merge_judgments`, a study may have one assessor, and no document of two."""
     if not rows:
         raise NoGradesError("study", "at least one grade", "none")
-    rows.sort()
-    queries, docs_of, names, grades = zip(*rows, strict=True)
+    queries, docs, names, grades = zip(*sorted(rows), strict=True)
     assessors = in_order({*names})
-    # Not by `merge_judgments`, which wants two assessors: here one is enough.
-    items, found = grades_by_item(queries, docs_of, names, grades, assessors)
-    table = GradeTable(tuple(assessors), tuple(items), found + 0.0)
-    return merged_table(table, rule, first=ADJUDICATED if simple and settled else None)
+    items, found = grades_by_item(queries, docs, names, grades, assessors)
+    return GradeTable(tuple(assessors), tuple(items), found + 0.0)
 
 
 def _design(
