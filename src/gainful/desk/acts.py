@@ -7,8 +7,8 @@ states is what the events come to; `derive` makes it anew from them.
 import itertools
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from gainful.desk.records import Confirmed, Event, Feedback, Person, State, Task
 from gainful.desk.store import Row, Transaction
@@ -46,13 +46,67 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
-    id: int
-    query: str
+class Scene:
+    """What an act finds, read at once: on a server, every question more is a journey there and back.
+
+    Attributes:
+        item: the number of the document.
+        practice: whether it is of the practice set.
+        answer: the right grade of a document of the practice set.
+        feedback: what is said after it.
+        grades: how many it has that count.
+        before: what the owner says of it now.
+        position: of the lease that the person has on it, or had.
+        until: when that lease ends.
+        others: how many others hold it.
+        overlap: how many grades a document needs.
+        guideline: the version that holds.
+        number: of the next event.
+    """
+
+    item: int
     practice: bool
     answer: float | None
     feedback: str
     grades: int
+    before: State | None
+    position: int | None
+    until: float | None
+    others: int
+    overlap: int
+    guideline: int
+    number: int
+
+
+def look(transaction: Transaction, act: Act, item: int, owner: str) -> Scene:
+    """Return what an act about a document finds."""
+    row = transaction.one(
+        "SELECT item.id, practice, answer, feedback, grades,"
+        " (SELECT data FROM state WHERE state.item = item.id AND state.owner = ?),"
+        " (SELECT position FROM lease WHERE lease.item = item.id AND lease.assessor = ?),"
+        " (SELECT expires FROM lease WHERE lease.item = item.id AND lease.assessor = ?),"
+        " (SELECT COUNT(*) FROM lease WHERE lease.item = item.id AND lease.assessor <> ? AND expires > ?),"
+        " (SELECT value FROM study WHERE study.name = 'overlap'),"
+        " (SELECT COALESCE(MAX(version), 0) FROM guideline), (SELECT COALESCE(MAX(id), 0) + 1 FROM event)"
+        " FROM item WHERE item.id = ?",
+        owner, act.who, act.who, act.who, act.time, item,
+    )  # fmt: skip
+    if row is None:
+        raise InputError("item", "the number of a document of this study", shown(item))
+    said = from_text(row[5])
+    return Scene(
+        *[
+            row[0],
+            bool(row[1]),
+            row[2],
+            row[3] or "",
+            row[4],
+            said,
+            *row[6:9],
+            int(row[9]),
+            *row[10:],
+        ]
+    )
 
 
 def to_text(state: State | None) -> str | None:
@@ -82,23 +136,6 @@ def person(transaction: Transaction, name: object) -> Person:
     return Person(str(name), row[0])
 
 
-def _item(transaction: Transaction, number: object) -> _Item:
-    row = None
-    if isinstance(number, int) and not isinstance(number, bool) and 0 < number < 2**62:
-        row = transaction.one(
-            "SELECT id, query, practice, answer, feedback, grades FROM item WHERE id = ?", number
-        )
-    if row is None:
-        raise InputError("item", "the number of a document of this study", shown(number))
-    return _Item(row[0], row[1], bool(row[2]), row[3], row[4] or "", row[5])
-
-
-def state_of(transaction: Transaction, item: int, owner: str) -> State | None:
-    """Return what somebody says of a document now."""
-    row = transaction.one("SELECT data FROM state WHERE item = ? AND owner = ?", item, owner)
-    return from_text(None if row is None else row[0])
-
-
 def _overlap(transaction: Transaction) -> int:
     row = transaction.one("SELECT value FROM study WHERE name = 'overlap'")
     return 1 if row is None else int(row[0])
@@ -112,8 +149,12 @@ def lease(
     The practice set comes first, then the documents of the query that they are at, then the next ones in order, and last
     what they put off.
     """
-    transaction.run("DELETE FROM lease WHERE expires <= ?", now)
-    transaction.run("UPDATE lease SET expires = ? WHERE assessor = ?", now + seconds, who.name)
+    transaction.write(
+        [
+            ("DELETE FROM lease WHERE expires <= ?", (now,)),
+            ("UPDATE lease SET expires = ? WHERE assessor = ?", (now + seconds, who.name)),
+        ]
+    )
     held = transaction.all(
         "SELECT item FROM lease WHERE assessor = ? ORDER BY position LIMIT ?", who.name, count
     )
@@ -198,86 +239,118 @@ def _tasks(transaction: Transaction, who: str, count: int) -> list[Task]:
 def recorded(
     transaction: Transaction,
     act: Act,
-    item: int,
+    scene: Scene,
     owner: str,
     after: State | None,
     undoes: int | None = None,
 ) -> Confirmed:
-    """Add an event to the record, and to what it comes to."""
-    place = _item(transaction, item)
-    before = state_of(transaction, item, owner)
-    row = transaction.one("SELECT COALESCE(MAX(id), 0) + 1 FROM event")
-    number = 1 if row is None else int(row[0])
+    """Add an event to the record, and to what it comes to. The lease on the document ends, but with a note."""
     if after is not None and undoes is None:
-        after = State(after.kind, number, after.grade, after.why, after.tags, after.note)
-    held = transaction.one(
-        "SELECT position FROM lease WHERE item = ? AND assessor = ?", item, act.who
-    )
-    position = act.position if act.position is not None or held is None else held[0]
-    row = transaction.one("SELECT COALESCE(MAX(version), 0) FROM guideline")
-    transaction.run(
-        "INSERT INTO event (id, assessor, client_key, time, item, owner, kind, before, after, undoes, milliseconds,"
-        " position, guideline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        number, act.who, act.key, act.time, item, owner, act.kind, to_text(before), to_text(after), undoes,
-        act.milliseconds, position, 0 if row is None else row[0],
-    )  # fmt: skip
-    _set_state(transaction, item, owner, after)
-    _count_grades(transaction, item)
-    return confirmed(place, number, act.kind, after)
+        after = replace(after, event=scene.number)
+    position = scene.position if act.position is None else act.position
+    writes: list[tuple[str, Row]] = [
+        (
+            _NEW_EVENT,
+            (
+                scene.number, act.who, act.key, act.time, scene.item, owner, act.kind, to_text(scene.before),
+                to_text(after), undoes, act.milliseconds, position, scene.guideline,
+            ),
+        ),
+        _state_written(scene.item, owner, after),
+        (f"{_COUNTED} WHERE item.id = ?", (*_counting(scene.overlap), scene.item)),
+    ]  # fmt: skip
+    if act.kind != "note":
+        writes.append((_NO_LEASE, (scene.item, act.who)))
+    transaction.write(writes)
+    return confirmed(scene, scene.number, act.kind, after)
 
 
-def confirmed(place: _Item, number: int, kind: str, after: State | None) -> Confirmed:
-    """Return what is said of an event to who made it."""
-    grade = None if after is None else after.grade
-    feedback = None
-    if place.practice and kind == "grade" and grade is not None and place.answer is not None:
-        feedback = Feedback(place.answer, grade == place.answer, place.feedback)
-    return Confirmed(number, place.id, kind, grade, feedback)
+_NEW_EVENT = (
+    "INSERT INTO event (id, assessor, client_key, time, item, owner, kind, before, after, undoes, milliseconds,"
+    " position, guideline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_NO_LEASE = "DELETE FROM lease WHERE item = ? AND assessor = ?"
+_NEW_STATE = (
+    "INSERT INTO state (item, owner, kind, grade, event, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (item, owner)"
+    " DO UPDATE SET kind = excluded.kind, grade = excluded.grade, event = excluded.event, data = excluded.data"
+)
+_GIVEN = (
+    "(SELECT COUNT(*) FROM state JOIN assessor ON assessor.name = state.owner WHERE state.item = item.id"
+    f" AND state.kind = 'grade' AND assessor.role NOT IN ({', '.join(map(repr, UNCOUNTED))}))"
+)
+# The counts of documents, brought up to what their states say.
+_COUNTED = (
+    f"UPDATE item SET grades = {_GIVEN}, is_open = CASE WHEN best_rank IS NOT NULL AND {_GIVEN} < ? AND NOT EXISTS"
+    " (SELECT 1 FROM state WHERE state.item = item.id AND state.owner = ?) THEN 1 ELSE 0 END"
+)
 
 
-def _set_state(transaction: Transaction, item: int, owner: str, state: State | None) -> None:
-    transaction.run("DELETE FROM state WHERE item = ? AND owner = ?", item, owner)
-    if state is not None:
-        transaction.run(
-            "INSERT INTO state (item, owner, kind, grade, event, data) VALUES (?, ?, ?, ?, ?, ?)",
-            item, owner, state.kind, state.grade, state.event, to_text(state),
-        )  # fmt: skip
+def _counting(overlap: int) -> Row:
+    return overlap, ADJUDICATED
 
 
-def _count_grades(transaction: Transaction, item: int | None = None) -> None:
-    """Bring the counts of a document, or of all, up to what their states say."""
-    where, values = ("", ()) if item is None else (" WHERE item.id = ?", (item,))
-    uncounted = ", ".join(f"'{role}'" for role in UNCOUNTED)
-    transaction.run(
-        "UPDATE item SET grades = (SELECT COUNT(*) FROM state JOIN assessor ON assessor.name = state.owner"
-        f" WHERE state.item = item.id AND state.kind = 'grade' AND assessor.role NOT IN ({uncounted})){where}",
-        *values,
-    )
-    transaction.run(
-        "UPDATE item SET is_open = CASE WHEN best_rank IS NOT NULL AND grades < ? AND NOT EXISTS (SELECT 1 FROM state"
-        f" WHERE state.item = item.id AND state.owner = ?) THEN 1 ELSE 0 END{where}",
-        _overlap(transaction), ADJUDICATED, *values,
-    )  # fmt: skip
+def _state_written(item: int, owner: str, state: State | None) -> tuple[str, Row]:
+    if state is None:
+        return "DELETE FROM state WHERE item = ? AND owner = ?", (item, owner)
+    row = (item, owner, state.kind, state.grade, state.event, to_text(state))
+    return _NEW_STATE, row
 
 
 def count_grades(transaction: Transaction) -> None:
     """Bring the counts of all documents up to what their states say, such as after the overlap changed."""
-    _count_grades(transaction)
+    transaction.run(_COUNTED, *_counting(_overlap(transaction)))
+
+
+def confirmed(scene: Scene, number: int, kind: str, after: State | None) -> Confirmed:
+    """Return what is said of an event to who made it."""
+    grade = None if after is None else after.grade
+    feedback = None
+    if scene.practice and kind == "grade" and grade is not None and scene.answer is not None:
+        feedback = Feedback(scene.answer, grade == scene.answer, scene.feedback)
+    return Confirmed(number, scene.item, kind, grade, feedback)
+
+
+def imported(
+    transaction: Transaction, name: str, grades: Mapping[int, float], now: float, key: str
+) -> int:
+    """Record grades from elsewhere, by document, and return how many are new or changed."""
+    rows = transaction.all("SELECT item, data FROM state WHERE owner = ?", name)
+    before = {int(row[0]): row[1] for row in rows}
+    row = transaction.one(
+        "SELECT (SELECT COALESCE(MAX(id), 0) FROM event), (SELECT COALESCE(MAX(version), 0) FROM guideline)"
+    )
+    last, guideline = (0, 0) if row is None else row
+    events: list[Row] = []
+    states: list[Row] = []
+    for item, grade in grades.items():
+        known = from_text(before.get(item))
+        if known is not None and known.grade == grade:
+            continue
+        last += 1
+        after = State("grade", last, grade)
+        events.append(
+            (last, name, f"{key} {last}", now, item, name, "import", to_text(known), to_text(after), None, None, None, guideline)
+        )  # fmt: skip
+        states.append(_state_written(item, name, after)[1])
+    transaction.many(_NEW_EVENT, events)
+    transaction.many(_NEW_STATE, states)
+    count_grades(transaction)
+    return len(events)
 
 
 def said_before(transaction: Transaction, act: Act, item: int | None) -> Confirmed | None:
     """Return what was confirmed for this key already, so that an act that is sent twice is recorded once."""
     row = transaction.one(
-        "SELECT id, item, kind, after FROM event WHERE assessor = ? AND client_key = ?",
+        "SELECT id, item, kind, after, owner FROM event WHERE assessor = ? AND client_key = ?",
         act.who,
         act.key,
     )
     if row is None:
         return None
-    number, of, kind, after = row
+    number, of, kind, after, owner = row
     if kind != act.kind or (item is not None and of != item):
         raise InputError("key", "one for each act", f"{act.key!r}, which is that of another act")
-    return confirmed(_item(transaction, of), number, kind, from_text(after))
+    return confirmed(look(transaction, act, of, owner), number, kind, from_text(after))
 
 
 def say(transaction: Transaction, act: Act, item: int, after: State) -> Confirmed:
@@ -285,42 +358,27 @@ def say(transaction: Transaction, act: Act, item: int, after: State) -> Confirme
     person(transaction, act.who)
     if (known := said_before(transaction, act, item)) is not None:
         return known
-    place = _item(transaction, item)
-    before = state_of(transaction, item, act.who)
-    if before is None or before.kind != "grade":
-        _refuse_full(transaction, place, act)
-    if act.kind == "note":
-        # A note says nothing else than before, and takes nothing away.
-        kept = before or after
-        after = State(kept.kind, kept.event, kept.grade, kept.why, kept.tags, after.note)
-    elif before is not None and not after.note:
-        after = State(after.kind, after.event, after.grade, after.why, after.tags, before.note)
-    done = recorded(transaction, act, item, act.who, after)
-    if act.kind != "note":
-        transaction.run("DELETE FROM lease WHERE item = ? AND assessor = ?", item, act.who)
-    return done
-
-
-def _refuse_full(transaction: Transaction, place: _Item, act: Act) -> None:
-    """Refuse a document that has, or is being given, all the grades that it needs."""
-    held = transaction.one(
-        "SELECT 1 FROM lease WHERE item = ? AND assessor = ? AND expires > ?",
-        place.id, act.who, act.time,
-    )  # fmt: skip
-    if held is not None or place.practice:
-        return
-    row = transaction.one(
-        "SELECT COUNT(*) FROM lease WHERE item = ? AND assessor <> ? AND expires > ?",
-        place.id, act.who, act.time,
-    )  # fmt: skip
-    others = 0 if row is None else int(row[0])
-    if place.grades + others >= _overlap(transaction):
+    scene = look(transaction, act, item, act.who)
+    before = scene.before
+    if (before is None or before.kind != "grade") and _is_taken(scene, act.time):
         raise LeaseLostError(
             "item",
             "a document that still needs a grade",
-            f"{place.id}, which others have taken over since its lease ended",
+            f"{item}, which others have taken over since its lease ended",
             "Go on with the next one.",
         )
+    if act.kind == "note":
+        # A note says nothing else than before, and takes nothing away.
+        after = replace(before or after, note=after.note)
+    elif before is not None and not after.note:
+        after = replace(after, note=before.note)
+    return recorded(transaction, act, scene, act.who, after)
+
+
+def _is_taken(scene: Scene, now: float) -> bool:
+    """Return whether a document has, or is being given, all the grades that it needs, and none is of this person."""
+    holds = scene.until is not None and scene.until > now
+    return not holds and not scene.practice and scene.grades + scene.others >= scene.overlap
 
 
 def undo(transaction: Transaction, act: Act, event: int | None, seconds: float) -> Confirmed:
@@ -329,18 +387,18 @@ def undo(transaction: Transaction, act: Act, event: int | None, seconds: float) 
     if (known := said_before(transaction, act, None)) is not None:
         return known
     number, item, owner, before = _undone(transaction, act.who, event)
-    now = state_of(transaction, item, owner)
-    if now is None or now.event != number:
+    scene = look(transaction, act, item, owner)
+    if scene.before is None or scene.before.event != number:
         raise InputError(
             "event",
             "the last act about its document",
             f"{number}, which a later one changed",
             "Undo that first.",
         )
-    done = recorded(transaction, act, item, owner, from_text(before), number)
     restored = from_text(before)
+    done = recorded(transaction, act, scene, owner, restored, number)
     if owner == who.name and (restored is None or restored.kind not in _DONE):
-        _give_back(transaction, _item(transaction, item), act, seconds)
+        _give_back(transaction, act, item, seconds)
     return done
 
 
@@ -362,20 +420,17 @@ def _undone(transaction: Transaction, who: str, event: int | None) -> Row:
     return row
 
 
-def _give_back(transaction: Transaction, place: _Item, act: Act, seconds: float) -> None:
+def _give_back(transaction: Transaction, act: Act, item: int, seconds: float) -> None:
     """Lease a document to who has undone its grade, unless others have taken it over."""
-    try:
-        _refuse_full(transaction, place, act)
-    except LeaseLostError:
+    if _is_taken(look(transaction, act, item, act.who), act.time):
         return
     row = transaction.one(
         "SELECT position FROM event WHERE item = ? AND assessor = ? AND position IS NOT NULL ORDER BY id LIMIT 1",
-        place.id, act.who,
+        item, act.who,
     )  # fmt: skip
-    transaction.run("DELETE FROM lease WHERE item = ? AND assessor = ?", place.id, act.who)
     transaction.run(
         "INSERT INTO lease (item, assessor, expires, position) VALUES (?, ?, ?, ?)",
-        place.id, act.who, act.time + seconds, 0 if row is None else row[0],
+        item, act.who, act.time + seconds, 0 if row is None else row[0],
     )  # fmt: skip
 
 

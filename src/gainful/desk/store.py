@@ -9,7 +9,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -76,8 +76,13 @@ def version() -> int:
 class Transaction:
     """What happens together or not at all."""
 
-    def __init__(self, run: Callable[[str, Row], Any], many: Callable[[str, Iterable[Row]], Any]):
-        self._run, self._many = run, many
+    def __init__(
+        self,
+        run: Callable[[str, Row], Any],
+        many: Callable[[str, Iterable[Row]], Any],
+        together: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
+        self._run, self._many, self._together = run, many, together
 
     def all(self, sql: str, *values: object) -> list[Row]:
         """Return all rows of a query."""
@@ -96,6 +101,12 @@ class Transaction:
     def many(self, sql: str, rows: Iterable[Row]) -> None:
         """Run a statement for each of some rows."""
         self._many(sql, rows)
+
+    def write(self, statements: Iterable[tuple[str, Row]]) -> None:
+        """Run several statements whose results nobody asks for, sent together where there is a way to go."""
+        with self._together():
+            for sql, values in statements:
+                self._run(sql, values)
 
     def script(self, sql: str) -> None:
         """Run several statements, with a semicolon after each; texts in them have none."""
@@ -335,7 +346,7 @@ class _Postgres(Store):
             with self._connection.cursor() as cursor:
                 cursor.executemany(sql.replace("?", "%s"), rows)
 
-        return Transaction(run, many)
+        return Transaction(run, many, self._connection.pipeline)
 
     def _begin(self, *, writes: bool) -> None:
         if self._connection.closed:
@@ -353,10 +364,11 @@ class _Postgres(Store):
         if not writes:
             self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             return
-        self._connection.execute("BEGIN")
-        self._connection.execute(f"SET LOCAL lock_timeout = {int(_WAIT * 1000)}")
-        # One writer at a time: all of them lock this first. Of this database, not of the server.
-        self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('gainful study'))")
+        # One writer at a time: all of them lock this first. It is of this database, not of the server.
+        self._connection.execute(
+            f"BEGIN; SET LOCAL lock_timeout = {int(_WAIT * 1000)};"
+            " SELECT pg_advisory_xact_lock(hashtext('gainful study'))"
+        )
 
     def _commit(self) -> None:
         self._connection.execute("COMMIT")

@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -471,11 +472,15 @@ class Study:
     ) -> Confirmed:
         act = self._act(assessor, key, said.kind, milliseconds, position)
         item = _read_item(item)
+        if said.kind == "grade":
+            said = replace(said, grade=_on_scale(grade, self._grades))
         with self._store.writing() as transaction:
-            if said.kind == "grade":
-                value = _on_scale(grade, _scale_in(_settings(transaction)))
-                said = State("grade", 0, value, None, said.tags, said.note)
             return acts.say(transaction, act, item, said)
+
+    @cached_property
+    def _grades(self) -> Scale:
+        """The grades, whose numbers never change; their words and keys may."""
+        return _scale_in(self._settings())
 
     def _act(
         self,
@@ -629,7 +634,8 @@ class Study:
                 return known
             value = _on_scale(grade, _scale_in(_settings(transaction)))
             state = State("grade", 0, value, note=said)
-            return acts.recorded(transaction, act, number, ADJUDICATED, state)
+            scene = acts.look(transaction, act, number, ADJUDICATED)
+            return acts.recorded(transaction, act, scene, ADJUDICATED, state)
 
     def reset(
         self,
@@ -680,7 +686,9 @@ class Study:
                 return 0  # sent twice
             for place, (item, owner) in enumerate(rows, start=1):
                 act = self._act(lead, f"{key} {place}", "reset")
-                acts.recorded(transaction, act, item, owner, None)
+                acts.recorded(
+                    transaction, act, acts.look(transaction, act, item, owner), owner, None
+                )
         return len(rows)
 
     def practice(
@@ -827,16 +835,8 @@ class Study:
                     "SELECT id, query, doc FROM item WHERE practice = 0"
                 )
             }
-            now, count = self._now(), 0
-            for pair, grade in grades.items():
-                item = numbers[pair]
-                before = acts.state_of(transaction, item, name)
-                if before is not None and before.grade == grade:
-                    continue
-                act = Act(name, uuid.uuid4().hex, "import", now)
-                acts.recorded(transaction, act, item, name, State("grade", 0, grade))
-                count += 1
-        return count
+            by_item = {numbers[pair]: grade for pair, grade in grades.items()}
+            return acts.imported(transaction, name, by_item, self._now(), uuid.uuid4().hex)
 
     def reorder(self, *, least: int = 20) -> bool:
         """Put the documents into the order of the study anew, and return whether that was done.
@@ -854,16 +854,23 @@ class Study:
             last = 0 if row is None else int(row[0])
             if last - int(settings.get("ordered_at", "0")) < fewest:
                 return False
-            rows = transaction.all("SELECT id, query, doc, best_rank FROM item WHERE practice = 0")
+            rows = transaction.all(
+                "SELECT id, query, doc, best_rank, place FROM item WHERE practice = 0"
+            )
+        places = {row[0]: row[4] for row in rows}
         items = [
             (item, query, doc, rank if rank is not None else _MOST_DEPTH + 1)
-            for item, query, doc, rank in rows
+            for item, query, doc, rank, _ in rows
         ]
         numbers = self._order(items, settings)
         with self._store.writing() as transaction:
             transaction.many(
                 "UPDATE item SET place = ? WHERE id = ?",
-                [(place, item) for place, item in enumerate(numbers, start=1)],
+                [
+                    (place, item)
+                    for place, item in enumerate(numbers, start=1)
+                    if place != places[item]
+                ],
             )
             _set(transaction, "ordered_at", str(last))
         return True
