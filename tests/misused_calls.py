@@ -192,7 +192,7 @@ def studies() -> dict[str, Call]:
     if not Path("study.db").exists():
         gf.Study.create("study.db", **made).close()
     study = gf.Study("study.db")
-    study.invite("ann")
+    study.invite("ann"), study.invite("lea", "lead"), study.invite("zoe")
     item = study.next("ann", 2)[1].item
     act = {"assessor": "ann", "item": item, "key": "k"}
     more = {"milliseconds": 3, "position": 1, "note": "a note"}
@@ -214,6 +214,15 @@ def studies() -> dict[str, Call]:
         "Study.export": Call(study.export, {"path": "grades.csv", "format": "csv", "by": "assessor", "rule": "mean"}),
         "Study.import_grades": Call(study.import_grades, {"judgments": JUDGMENTS, "assessor": "m", "role": "model"}),
         "Study.reorder": Call(study.reorder, {"least": 0}),
+        "Study.standing": Call(study.standing, {"measures": ["P@2"], "baseline": "two", "rule": "max"}),
+        "Study.disputed": Call(study.disputed, {"rule": "mean", "names": "hidden"}),
+        "Study.adjudicate": Call(study.adjudicate, {"lead": "lea", "item": item, "grade": 2, "key": "a", "note": "n"}),
+        "Study.reset": Call(study.reset, {"lead": "lea", "key": "r", "assessor": "ann", "query": "q1", "before_guideline": 1}),
+        "Study.practice": Call(
+            study.practice,
+            {"answers": {"q1": {"a": 1}}, "queries": {"q1": "x"}, "docs": {"a": "t"}, "feedback": {"q1": {"a": "so"}}},
+        ),
+        "Study.revoke": Call(study.revoke, {"name": "zoe"}),
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from gainful import arguments
 from gainful.desk.records import Confirmed, Event, Feedback, Person, State, Task
 from gainful.desk.store import Row, Transaction
 from gainful.errors import InputError, LeaseLostError
@@ -125,7 +126,7 @@ def from_text(text: str | None) -> State | None:
 def person(transaction: Transaction, name: object) -> Person:
     """Return somebody who was invited and may act."""
     row = None
-    if isinstance(name, str):
+    if isinstance(name, str) and arguments.is_writable(name) and "\0" not in name:
         row = transaction.one("SELECT role, revoked FROM assessor WHERE name = ?", name)
     if row is None:
         known = [each for (each,) in transaction.all("SELECT name FROM assessor ORDER BY name")]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import gainful as gf
-from gainful.errors import InputError
+from gainful import arguments
 
 Grades = Mapping[str, Mapping[str, float]]
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -113,9 +113,9 @@ def stand(
         baseline: the run that the others are compared with; the first if None.
         depth: the rank down to which documents are judged.
     """
-    if baseline is not None and baseline not in runs:
-        raise InputError("baseline", f"one of the runs {', '.join(runs)}", repr(baseline))
-    base = next(iter(runs)) if baseline is None else baseline
+    base = next(iter(runs))
+    if baseline is not None:
+        base = arguments.choice(baseline, "baseline", runs, expected="the name of a run")
     if not judged:
         return Standing(0, of_queries, ends, (), ())
     ordered = {base: runs[base], **runs}

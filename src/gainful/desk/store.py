@@ -404,7 +404,10 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
     name = os.fspath(address)
     if not isinstance(name, str) or not name or "\0" in name:
         raise StudyError("address", "the path of a file, or postgresql://…", shown(address))
-    store = _Postgres(name) if name.startswith(_POSTGRES) else _SQLite(name, new=new)
+    try:
+        store = _Postgres(name) if name.startswith(_POSTGRES) else _SQLite(name, new=new)
+    except (OSError, UnicodeError) as problem:  # a name that no file can have
+        raise StudyError("address", "the path of a file", shown(address)) from problem
     try:
         _prepare(store, new=new)
     except BaseException:
