@@ -19,6 +19,8 @@ from gainful.message_texts import shown
 
 ADJUDICATED = "adjudicated"
 """Whose grade it is that settles a disagreement; no person has this name."""
+ROLES = ("assessor", "lead")
+"""Of people who are invited; both may judge."""
 UNCOUNTED = ("model",)
 """Roles whose grades do not count for what a document needs, nor in the merged grades."""
 _DONE = ("grade", "cannot")

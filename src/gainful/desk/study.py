@@ -15,13 +15,9 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
-from gainful.assessors.grade_table import GradeTable
-from gainful.assessors.merging import merged_table
-from gainful.assessors.sample_design import SampledStratum
 from gainful.desk import acts
-from gainful.desk.acts import ADJUDICATED, UNCOUNTED, Act
+from gainful.desk.acts import ADJUDICATED, ROLES, Act
 from gainful.desk.contents import (
-    Ranked,
     Scale,
     read_docs,
     read_judgments,
@@ -30,29 +26,42 @@ from gainful.desk.contents import (
     read_scale,
 )
 from gainful.desk.records import (
-    AssessorProgress,
     Confirmed,
     Event,
     Grade,
     Guideline,
     Person,
     Progress,
-    QueryProgress,
     State,
     Task,
 )
 from gainful.desk.standing import Dispute, Standing, disputes, stand
 from gainful.desk.store import Store, Transaction, open_store
+from gainful.desk.study_rows import (
+    NoGradesError,
+    add_guideline,
+    add_items,
+    add_person,
+    add_runs,
+    add_texts,
+    design_of,
+    grades_in,
+    merged_grades,
+    models_in,
+    pairs_in,
+    plain_texts,
+    pool_of,
+    progress_of,
+    settled_in,
+)
 from gainful.desk.tables import grade_table, record_table
 from gainful.errors import InputError, StudyError, without_warnings
 from gainful.inputs.identifiers import examples, in_order
-from gainful.inputs.several_assessors import DAWID_SKENE, RULES, grades_by_item
-from gainful.message_texts import counted, shown
+from gainful.message_texts import shown
 from gainful.writing.table_files import write_table
 
 ORDERS = ("effect", "random", "rank")
 """By how far a grade could move the measure; at random; by the best rank in any run."""
-ROLES = ("assessor", "lead")
 IMPORTED = ("judgments", "model")
 WHY = ("query", "document", "loading")
 """What cannot be judged: the query is unclear, the document is, or it does not load."""
@@ -63,7 +72,6 @@ _LONGEST_GUIDELINE = 1_000_000
 _MOST_MILLISECONDS = 10**10
 _LEASE = 1800.0  # seconds
 _PAGE = 1000  # events that are read at a time
-_PACE_OF = 20  # acts
 _EARLIER = "earlier judgments"
 
 
@@ -183,7 +191,7 @@ class Study:
         ranked = {name: rows for name, (rows, _) in read.items()}
         earlier = {} if judgments is None else read_judgments(judgments)
         _refuse_off_scale(earlier, chosen, "judgments")
-        pooled = _pooled(ranked, int(settings["depth"]))
+        pooled = pool_of(ranked, int(settings["depth"]))
         # Those with an earlier judgment belong to the study, too: they are merged and exported.
         pairs = {**pooled, **{pair: None for pair in earlier if pair not in pooled}}
         with self._store.reading() as transaction:
@@ -201,12 +209,16 @@ class Study:
                 _set(transaction, name, value)
             if any(count > kept for _, count in read.values()):
                 _set(transaction, "cut_at", str(kept))
-            _add_runs(transaction, ranked, self._store.name)
-            _add_texts(transaction, "query", {**{q: ("", "") for q, _ in pairs}, **_plain(texts)})
-            _add_texts(transaction, "doc", {**{d: ("", "") for _, d in pairs}, **_plain(contents)})
-            _add_items(transaction, pairs, pooled)
+            add_runs(transaction, ranked, self._store.name)
+            add_texts(
+                transaction, "query", {**{q: ("", "") for q, _ in pairs}, **plain_texts(texts)}
+            )
+            add_texts(
+                transaction, "doc", {**{d: ("", "") for _, d in pairs}, **plain_texts(contents)}
+            )
+            add_items(transaction, pairs, pooled)
             if guideline is not None:
-                _add_guideline(transaction, guideline, self._now())
+                add_guideline(transaction, guideline, self._now())
             acts.count_grades(transaction)
         if earlier:
             self._import(earlier, _EARLIER, "judgments")
@@ -248,7 +260,7 @@ class Study:
     def queries(self) -> dict[str, str]:
         """The texts of the queries, by id."""
         with self._store.reading() as transaction:
-            return _pairs(transaction, "SELECT id, text FROM query ORDER BY id")
+            return pairs_in(transaction, "SELECT id, text FROM query ORDER BY id")
 
     @property
     def runs(self) -> dict[str, dict[str, dict[str, float]]]:
@@ -270,7 +282,7 @@ class Study:
         """Set how to judge; another text than before is a new version, and the old ones stay."""
         _read_text(text, "guideline", _LONGEST_GUIDELINE)
         with self._store.writing() as transaction:
-            _add_guideline(transaction, text, self._now())
+            add_guideline(transaction, text, self._now())
         return self.guideline
 
     def set_grade(self, value: float, *, word: str | None = None, key: str | None = None) -> None:
@@ -341,7 +353,7 @@ class Study:
             row = transaction.one("SELECT role FROM assessor WHERE name = ?", called)
             if row is not None and row[0] in IMPORTED:
                 raise InputError("name", "a name that no imported grades have", shown(called))
-            _add_person(transaction, called, role, self._now())
+            add_person(transaction, called, role, self._now())
             transaction.run(
                 "UPDATE assessor SET role = ?, token_hash = ?, revoked = NULL WHERE name = ?",
                 role, _hash(token), called,
@@ -506,7 +518,7 @@ class Study:
     def grades(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return the grades as they are now, `{query: {doc: {assessor: grade}}}`; without the practice set."""
         with self._store.reading() as transaction:
-            return _grades(transaction)
+            return grades_in(transaction)
 
     def judgments(self, rule: str = "mean") -> "gf.results.MergedJudgments":
         """Return one grade for each document, merged as `merge_judgments` does.
@@ -515,9 +527,9 @@ class Study:
         """
         arguments.text(rule, "rule", "the name of a rule, or of an assessor")
         with self._store.reading() as transaction:
-            given, settled = _grades(transaction), _settled(transaction)
-            models = _models(transaction)
-        return _merged(given, settled, models, rule)
+            given, settled = grades_in(transaction), settled_in(transaction)
+            models = models_in(transaction)
+        return merged_grades(given, settled, models, rule)
 
     def standing(
         self,
@@ -599,15 +611,15 @@ class Study:
         arguments.choice(names, "names", ("shown", "hidden"))
         with self._store.reading() as transaction:
             settings = _settings(transaction)
-            models = _models(transaction)
-            settled = _settled(transaction)
+            models = models_in(transaction)
+            settled = settled_in(transaction)
             given = {
                 query: {
                     doc: {name: grade for name, grade in people.items() if name not in models}
                     for doc, people in docs.items()
                     if not models.issuperset(people)
                 }
-                for query, docs in _grades(transaction).items()
+                for query, docs in grades_in(transaction).items()
             }
             items = {
                 (query, doc): item
@@ -712,16 +724,16 @@ class Study:
         right = read_judgments(answers, "answers")
         told = _read_feedback(feedback, right)
         with self._store.reading() as transaction:
-            known = _pairs(transaction, "SELECT id, 1 FROM query WHERE text <> ''")
-            read = _pairs(transaction, "SELECT id, 1 FROM doc WHERE title <> '' OR text <> ''")
+            known = pairs_in(transaction, "SELECT id, 1 FROM query WHERE text <> ''")
+            read = pairs_in(transaction, "SELECT id, 1 FROM doc WHERE title <> '' OR text <> ''")
         texts = _more_texts(read_queries, queries, {q for q, _ in right} - known.keys(), "queries")
         contents = _more_texts(read_docs, docs, {d for _, d in right} - read.keys(), "docs")
         with self._store.writing() as transaction:
             scale = _scale_in(_settings(transaction))
             for grade in right.values():
                 _on_scale(grade, scale)
-            _add_texts(transaction, "query", _plain(texts))
-            _add_texts(transaction, "doc", _plain(contents))
+            add_texts(transaction, "query", plain_texts(texts))
+            add_texts(transaction, "doc", plain_texts(contents))
             row = transaction.one("SELECT COALESCE(MAX(id), 0) FROM item")
             number = 0 if row is None else int(row[0])
             transaction.many(
@@ -757,7 +769,7 @@ class Study:
         by_query: dict[str, list[tuple[str, int]]] = {}
         for query, doc, grades in rows:
             by_query.setdefault(query, []).append((doc, grades))
-        return _design(by_query, int(settings["seed"]), int(settings["depth"]))
+        return design_of(by_query, int(settings["seed"]), int(settings["depth"]))
 
     def record(self) -> Iterator[Event]:
         """Yield all events, in order: who, when, before, after, how long, in which order shown, under which guideline."""
@@ -773,7 +785,7 @@ class Study:
     def progress(self) -> Progress:
         """Return how far the study is, by query and by assessor."""
         with self._store.reading() as transaction:
-            return _progress(transaction)
+            return progress_of(transaction)
 
     def export(
         self,
@@ -823,12 +835,10 @@ class Study:
             if row is not None and row[0] != role:
                 found = f"{name!r}, who is {row[0]}"
                 raise InputError("assessor", f"a name for {role}", found)
-            _add_person(transaction, name, role, self._now())
+            add_person(transaction, name, role, self._now())
             for table, place in (("query", 0), ("doc", 1)):
-                _add_texts(
-                    transaction, table, {pair[place]: ("", "") for pair in grades}, keep=True
-                )
-            _add_items(transaction, dict.fromkeys(grades), {}, judged=False)
+                add_texts(transaction, table, {pair[place]: ("", "") for pair in grades}, keep=True)
+            add_items(transaction, dict.fromkeys(grades), {}, judged=False)
             numbers = {
                 (query, doc): item
                 for item, query, doc in transaction.all(
@@ -934,10 +944,6 @@ class Study:
             return {}
 
 
-class NoGradesError(InputError):
-    """Nobody has graded anything yet."""
-
-
 # ── settings ─────────────────────────────────────────────────────────────────────────────
 
 _READ: dict[str, Any] = {
@@ -969,11 +975,7 @@ def _read_settings(**given: Any) -> dict[str, str]:
 
 
 def _settings(transaction: Transaction) -> dict[str, str]:
-    return _pairs(transaction, "SELECT name, value FROM study")
-
-
-def _pairs(transaction: Transaction, sql: str) -> dict[str, Any]:
-    return {str(row[0]): row[1] for row in transaction.all(sql)}
+    return pairs_in(transaction, "SELECT name, value FROM study")
 
 
 def _set(transaction: Transaction, name: str, value: str) -> None:
@@ -1097,269 +1099,3 @@ def _read_tags(value: Any) -> tuple[str, ...]:
 def _hash(token: str) -> str:
     # The secret has 256 random bits, so that nothing slower than one hash is called for.
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-# ── what is in the tables ────────────────────────────────────────────────────────────────
-
-
-def _pooled(runs: Mapping[str, Sequence[Ranked]], depth: int) -> dict[tuple[str, str], int | None]:
-    """Return the documents down to a depth of any run, with the best rank of each."""
-    found: dict[tuple[str, str], int | None] = {}
-    for rows in runs.values():
-        query, rank = None, 0
-        for row in rows:
-            rank = rank + 1 if row.query == query else 1
-            query = row.query
-            if rank <= depth:
-                best = found.get((row.query, row.doc))
-                found[row.query, row.doc] = rank if best is None else min(rank, best)
-    return found
-
-
-def _plain(texts: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    return {one: (text.short, text.long) for one, text in texts.items()}
-
-
-def _add_runs(transaction: Transaction, runs: Mapping[str, Sequence[Ranked]], name: str) -> None:
-    places: dict[str, int] = _pairs(transaction, "SELECT name, place FROM run")
-    for run, rows in runs.items():
-        if run in places:
-            there = {
-                (query, doc, score)
-                for query, doc, score in transaction.all(
-                    "SELECT query, doc, score FROM ranked WHERE run = ?", run
-                )
-            }
-            given = {(row.query, row.doc, row.score) for row in rows}
-            if there - given:
-                raise StudyError(
-                    name,
-                    f"the run {run!r} as it was",
-                    "another one of this name",
-                    "Give it another name, and both are judged.",
-                )
-            rows = [row for row in rows if (row.query, row.doc, row.score) not in there]
-        else:
-            places[run] = len(places) + 1
-            transaction.run("INSERT INTO run (name, place) VALUES (?, ?)", run, places[run])
-        transaction.many(
-            "INSERT INTO ranked (run, query, doc, score) VALUES (?, ?, ?, ?)",
-            [(run, row.query, row.doc, row.score) for row in rows],
-        )
-
-
-def _add_texts(
-    transaction: Transaction,
-    table: str,
-    texts: Mapping[str, tuple[str, str]],
-    *,
-    keep: bool = False,
-) -> None:
-    columns = {"query": ("text", "description"), "doc": ("title", "text")}[table]
-    # An empty text comes of what is not shown, and replaces none.
-    ends = "DO NOTHING"
-    filled = {one: both for one, both in texts.items() if any(both)}
-    transaction.many(
-        f"INSERT INTO {table} (id, {', '.join(columns)}) VALUES (?, ?, ?) ON CONFLICT (id) {ends}",
-        [(one, *both) for one, both in texts.items() if keep or one not in filled],
-    )
-    changed = ", ".join(f"{column} = excluded.{column}" for column in columns)
-    transaction.many(
-        f"INSERT INTO {table} (id, {', '.join(columns)}) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET {changed}",
-        [(one, *both) for one, both in filled.items()],
-    )
-
-
-def _add_items(
-    transaction: Transaction,
-    pairs: Iterable[tuple[str, str]],
-    pooled: Mapping[tuple[str, str], int | None],
-    *,
-    judged: bool = True,
-) -> None:
-    """Add documents to judge that are not there yet; of those that are, the best rank is kept."""
-    there = {
-        (query, doc): (item, rank)
-        for item, query, doc, rank in transaction.all(
-            "SELECT id, query, doc, best_rank FROM item WHERE practice = 0"
-        )
-    }
-    row = transaction.one("SELECT COALESCE(MAX(id), 0) FROM item")
-    number = 0 if row is None else int(row[0])
-    new, better = [], []
-    for pair in pairs:
-        rank = pooled.get(pair)
-        if pair not in there:
-            number += 1
-            new.append((number, *pair, 0, number, rank, 0, int(judged and rank is not None)))
-        elif rank is not None and (there[pair][1] is None or rank < there[pair][1]):
-            better.append((rank, there[pair][0]))
-    transaction.many(
-        "INSERT INTO item (id, query, doc, practice, place, best_rank, grades, is_open) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        new,
-    )
-    transaction.many("UPDATE item SET best_rank = ? WHERE id = ?", better)
-
-
-def _add_guideline(transaction: Transaction, text: str, now: float) -> None:
-    row = transaction.one("SELECT version, text FROM guideline ORDER BY version DESC LIMIT 1")
-    if row is None or row[1] != text:
-        number = 1 if row is None else row[0] + 1
-        transaction.run(
-            "INSERT INTO guideline (version, text, time) VALUES (?, ?, ?)", number, text, now
-        )
-
-
-def _add_person(transaction: Transaction, name: str, role: str, now: float) -> None:
-    transaction.run(
-        "INSERT INTO assessor (name, role, created, shown) VALUES (?, ?, ?, 0) ON CONFLICT (name) DO NOTHING",
-        name, role, now,
-    )  # fmt: skip
-
-
-def _grades(transaction: Transaction) -> dict[str, dict[str, dict[str, float]]]:
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for query, doc, owner, grade in transaction.all(
-        "SELECT query, doc, owner, grade FROM state JOIN item ON item.id = state.item"
-        " WHERE kind = 'grade' AND practice = 0 AND owner <> ? ORDER BY query, doc, owner",
-        ADJUDICATED,
-    ):
-        found.setdefault(query, {}).setdefault(doc, {})[owner] = grade
-    return found
-
-
-def _models(transaction: Transaction) -> set[str]:
-    roles = _pairs(transaction, "SELECT name, role FROM assessor")
-    return {name for name, role in roles.items() if role in UNCOUNTED}
-
-
-def _settled(transaction: Transaction) -> dict[tuple[str, str], float]:
-    return {
-        (query, doc): grade
-        for query, doc, grade in transaction.all(
-            "SELECT query, doc, grade FROM state JOIN item ON item.id = state.item"
-            " WHERE kind = 'grade' AND practice = 0 AND owner = ?",
-            ADJUDICATED,
-        )
-    }
-
-
-def _merged(
-    given: Mapping[str, Mapping[str, Mapping[str, float]]],
-    settled: Mapping[tuple[str, str], float],
-    models: set[str],
-    rule: str,
-) -> "gf.results.MergedJudgments":
-    """Merge grades; what is settled counts alone."""
-    rows = [
-        (query, doc, name, grade)
-        for query, docs in given.items()
-        for doc, people in docs.items()
-        for name, grade in people.items()
-        if name == rule or name not in models
-    ]
-    if rule not in RULES or not settled:  # the name of an assessor, whose grades alone count
-        return merged_table(_grade_table(rows), rule)
-    whole = _grade_table([*rows, *((*pair, ADJUDICATED, grade) for pair, grade in settled.items())])
-    if rule != DAWID_SKENE:
-        return merged_table(whole, rule, first=ADJUDICATED)
-    # The model is of what people gave; who settles is none of them, and has no confusions.
-    likely = merged_table(_grade_table(rows), rule) if rows else {}
-    found = merged_table(whole, "mean", first=ADJUDICATED)
-    pairs = [(query, doc) for query in found.queries for doc in found[query]]
-    grades = [settled[pair] if pair in settled else likely[pair[0]][pair[1]] for pair in pairs]
-    return replace(found, rule=rule, ties=RULES[rule].ties, grades=np.array(grades))
-
-
-def _grade_table(rows: Sequence[tuple[str, str, str, float]]) -> GradeTable:
-    """Return grades as a table. Other than `merge_judgments`, a study may have one assessor, and no document of two."""
-    if not rows:
-        raise NoGradesError("study", "at least one grade", "none")
-    queries, docs, names, grades = zip(*sorted(rows), strict=True)
-    assessors = in_order({*names})
-    items, found = grades_by_item(queries, docs, names, grades, assessors)
-    return GradeTable(tuple(assessors), tuple(items), found + 0.0)
-
-
-def _design(
-    by_query: Mapping[str, Sequence[tuple[str, int]]], seed: int, depth: int
-) -> "gf.results.SampleDesign":
-    strata = []
-    for query in in_order(by_query):
-        docs = by_query[query]
-        graded = [doc for doc, grades in docs if grades]
-        first = [doc for doc, _ in docs[: len(graded)]]
-        if graded != first:
-            passed = [doc for doc, grades in docs[: len(graded)] if not grades]
-            raise InputError(
-                f"design, query {query!r}",
-                "grades of the first documents in the order drawn",
-                f"{counted(len(graded), 'grade')}, but none for {examples(passed)}",
-                "Grade these first; earlier judgments of some documents make it no sample either.",
-            )
-        if graded:
-            population = tuple((query, doc) for doc in sorted(doc for doc, _ in docs))
-            strata.append(
-                SampledStratum(query, population, tuple((query, doc) for doc in sorted(graded)))
-            )
-    if not strata:
-        raise NoGradesError("design", "at least one grade", "none")
-    return gf.results.SampleDesign("documents", tuple(strata), "query", "proportional", seed, depth)
-
-
-def _progress(transaction: Transaction) -> Progress:
-    queries = transaction.all(
-        "SELECT query, COUNT(*), SUM(1 - is_open), SUM(CASE WHEN grades > 0 THEN 1 ELSE 0 END),"
-        " SUM(CASE WHEN grades > 1 THEN 1 ELSE 0 END), SUM(CASE WHEN EXISTS (SELECT 1 FROM state"
-        " WHERE state.item = item.id AND state.kind = 'cannot') THEN 1 ELSE 0 END)"
-        " FROM item WHERE practice = 0 AND (best_rank IS NOT NULL OR grades > 0) GROUP BY query"
-    )
-    by_query = {row[0]: QueryProgress(row[0], *map(int, row[1:])) for row in queries}
-    ordered = tuple(by_query[query] for query in in_order(by_query))
-    kinds = {
-        (owner, kind, practice): (count, right or 0)
-        for owner, kind, practice, count, right in transaction.all(
-            "SELECT owner, kind, practice, COUNT(*), SUM(CASE WHEN grade = answer THEN 1 ELSE 0 END) FROM state"
-            " JOIN item ON item.id = state.item GROUP BY owner, kind, practice"
-        )
-    }
-    people = []
-    for name, role, revoked in transaction.all(
-        "SELECT name, role, revoked FROM assessor ORDER BY name"
-    ):
-        times = [
-            when
-            for (when,) in transaction.all(
-                "SELECT time FROM event WHERE owner = ? AND kind IN ('grade', 'cannot') ORDER BY id DESC LIMIT ?",
-                name, _PACE_OF,
-            )
-        ]  # fmt: skip
-        left = transaction.one(
-            "SELECT COUNT(*) FROM item WHERE is_open = 1 AND NOT EXISTS (SELECT 1 FROM state WHERE state.item = item.id"
-            " AND state.owner = ? AND state.kind IN ('grade', 'cannot'))",
-            name,
-        )
-        judges = role in ROLES and revoked is None
-        people.append(
-            AssessorProgress(
-                name,
-                role,
-                done=kinds.get((name, "grade", 0), (0, 0))[0],
-                left=int(left[0]) if judges and left is not None else 0,
-                cannot=kinds.get((name, "cannot", 0), (0, 0))[0],
-                later=kinds.get((name, "later", 0), (0, 0))[0],
-                practised=kinds.get((name, "grade", 1), (0, 0))[0],
-                right=int(kinds.get((name, "grade", 1), (0, 0))[1]),
-                pace=acts.pace_of(times),
-                last=times[0] if times else None,
-                revoked=revoked is not None,
-            )
-        )
-    return Progress(
-        items=sum(each.items for each in ordered),
-        done=sum(each.done for each in ordered),
-        grades=sum(each.done for each in people),
-        several=sum(each.several for each in ordered),
-        queries=ordered,
-        assessors=tuple(people),
-    )
