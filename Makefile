@@ -6,7 +6,7 @@ DEMO := examples/cooking
 # Compiled modules are kept, even where the environment says not to: tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test deep quick lint check docs fuzz gpu bench clean
+.PHONY: help demo judge test deep quick lint check docs fuzz gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -30,6 +30,10 @@ demo: $(VENV)/stamp-demo  ## evaluate the shipped runs and work one query out
 		-m CG@10 -m DCG@10 -m nDCG@5,10 -m "nDCG(gain=exp2)@10" -m nDCG
 	@echo
 	@$(BIN)/gainful explain $(DEMO)/judgments.qrels $(DEMO)/hybrid.run --query pad-thai -m nDCG@5
+
+judge: $(VENV)/stamp-judge  ## open the judging desk on the shipped runs, and go on where it was left
+	$(BIN)/gainful --no-config judge $(DEMO)/keyword.run $(DEMO)/semantic.run $(DEMO)/hybrid.run \
+		--queries $(DEMO)/queries.tsv --docs $(DEMO)/docs.tsv --depth 10 --title Cooking --db $(VENV)/cooking.db
 
 # Two processes for two cores: threads of their own would only wait for one another. With Spark and a
 # browser there are three: with two, a core is idle at times.

@@ -150,6 +150,7 @@ def test_every_command_is_among_these(project):
         "trec_eval",
         "fuse",
         "agreement",
+        "judge",
         "collect",
         "sample",
         "calibrate",

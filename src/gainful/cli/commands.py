@@ -16,6 +16,7 @@ _COMMANDS = {
     "why": "Say why two tools give different numbers, or which gives yours.",
     "check": "Look for what is wrong in judgments and runs.",
     "pool": "Say which documents to judge, and which first.",
+    "judge": "Open a desk where people grade documents, in a browser.",
     "agreement": "Say how far several assessors agree.",
     "collect": "Have a model grade documents.",
     "sample": "Draw queries or documents for people to judge.",

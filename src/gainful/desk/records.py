@@ -74,6 +74,19 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """A document of a query, with the attributes that a `Task` has of it."""
+
+    item: int
+    query: str
+    query_text: str
+    description: str
+    doc: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Feedback:
     """What is said after a document of the practice set.
 

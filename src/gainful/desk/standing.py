@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import gainful as gf
 from gainful import arguments
@@ -224,6 +225,20 @@ class Dispute:
     change: float
 
 
+def grade_rows(given: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[dict[str, Any]]:
+    """Return grades as rows: a dict of dicts could also be read as one of assessors.
+
+    >>> grade_rows({"q": {"d": {"ann": 1.0}}})
+    [{'query': 'q', 'doc': 'd', 'assessor': 'ann', 'grade': 1.0}]
+    """
+    return [
+        {"query": query, "doc": doc, "assessor": name, "grade": grade}
+        for query, docs in given.items()
+        for doc, people in docs.items()
+        for name, grade in people.items()
+    ]
+
+
 def disputes(
     given: Mapping[str, Mapping[str, Mapping[str, float]]],
     items: Mapping[tuple[str, str], int],
@@ -247,7 +262,7 @@ def disputes(
     weights: dict[tuple[str, str], tuple[int, float]] = {}
     if len(runs) > 1:
         known = gf.agreement(
-            given, resamples=1, runs=runs, measures=[measure], rule=rule
+            grade_rows(given), resamples=1, runs=runs, measures=[measure], rule=rule
         ).conclusions  # the intervals, which need resamples, are not looked at
         if known is not None:
             weights = {

@@ -27,6 +27,7 @@ from gainful.desk.contents import (
 )
 from gainful.desk.records import (
     Confirmed,
+    Document,
     Event,
     Grade,
     Guideline,
@@ -35,7 +36,7 @@ from gainful.desk.records import (
     State,
     Task,
 )
-from gainful.desk.standing import Dispute, Standing, disputes, stand
+from gainful.desk.standing import Dispute, Standing, disputes, grade_rows, stand
 from gainful.desk.store import Store, Transaction, open_store
 from gainful.desk.study_rows import (
     NoGradesError,
@@ -205,6 +206,7 @@ class Study:
         with self._store.writing() as transaction:
             if "scale" not in known:
                 settings["scale"] = _scale_text(chosen)
+                settings["id"] = uuid.uuid4().hex
             for name, value in settings.items():
                 _set(transaction, name, value)
             if any(count > kept for _, count in read.values()):
@@ -230,6 +232,18 @@ class Study:
     def address(self) -> str:
         """Where it is kept, without a password."""
         return self._store.name
+
+    @property
+    def id(self) -> str:
+        """What tells this study from all others."""
+        return self._settings()["id"]
+
+    @property
+    def events(self) -> int:
+        """How many events the record has."""
+        with self._store.reading() as transaction:
+            row = transaction.one("SELECT COALESCE(MAX(id), 0) FROM event")
+        return 0 if row is None else int(row[0])
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -590,7 +604,7 @@ class Study:
         """
         settings = self._settings()
         runs = self.runs
-        given = self.grades()
+        given = grade_rows(self.grades())
         if len(runs) < 2:
             return gf.agreement(given, resamples=resamples)
         return gf.agreement(
@@ -770,6 +784,18 @@ class Study:
         for query, doc, grades in rows:
             by_query.setdefault(query, []).append((doc, grades))
         return design_of(by_query, int(settings["seed"]), int(settings["depth"]))
+
+    def document(self, item: int) -> Document:
+        """Return what a document says, and the query that it is judged for."""
+        with self._store.reading() as transaction:
+            row = transaction.one(
+                "SELECT item.id, item.query, query.text, query.description, item.doc, doc.title, doc.text FROM item"
+                " JOIN query ON query.id = item.query JOIN doc ON doc.id = item.doc WHERE item.id = ?",
+                _read_item(item),
+            )
+        if row is None:
+            raise InputError("item", "the number of a document of this study", shown(item))
+        return Document(*row)
 
     def record(self) -> Iterator[Event]:
         """Yield all events, in order: who, when, before, after, how long, in which order shown, under which guideline."""

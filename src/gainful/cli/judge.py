@@ -1,0 +1,256 @@
+"""`gainful judge`."""
+
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+import gainful as gf
+from gainful.cli.options import (
+    InputFile,
+    check_target,
+    refuse_standard_input_twice,
+    runs_of,
+    texts_options,
+)
+from gainful.cli.project_command import ProjectCommand
+from gainful.cli.standard_streams import print_data, tell
+from gainful.cli.value_sources import set_aside
+from gainful.message_texts import counted
+
+_OF_A_NEW_ONE = (
+    "queries",
+    "docs",
+    "judgments",
+    "scale",
+    "depth",
+    "order",
+    "overlap",
+    "seed",
+    "title",
+)
+_LEAD = "lead"
+
+
+@click.command(
+    cls=ProjectCommand,
+    epilog="Example: gainful judge bm25.run dense.run --queries queries.tsv --docs docs.jsonl --db study.db",
+)
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@texts_options
+@click.option(
+    "--judgments",
+    type=InputFile(),
+    help="Judgments that there are already; what they have is not asked for again.",
+)
+@click.option(
+    "--scale",
+    metavar="LOW..HIGH",
+    help="The grades, such as 0..3, or each with its word: '0=off topic,1=related,2=answers it'.  [default: 0..3]",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    metavar="RANK",
+    help="Judge the documents down to this rank of any RUN.  [default: 20]",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["effect", "random", "rank"]),
+    help="What comes first. effect: those that could move the measure most; random: any; rank: the "
+    "best of any RUN.  [default: effect]",
+)
+@click.option(
+    "--overlap",
+    type=click.IntRange(1),
+    metavar="NUMBER",
+    help="How many assessors judge each document.  [default: 1]",
+)
+@click.option("--seed", type=int, help="The start of the random order.  [default: 0]")
+@click.option(
+    "--title", metavar="TEXT", help="The name of the study.  [default: that of the database]"
+)
+@click.option(
+    "--guideline",
+    type=InputFile(),
+    help="A text file that says how to judge; where it differs from before, it is a new version.",
+)
+@click.option(
+    "--db",
+    default="study.db",
+    show_default=True,
+    metavar="FILE|postgresql://…",
+    help="Where the study is kept: a file of SQLite, or a database of PostgreSQL. With RUNs it is made where there "
+    "is none.",
+)
+@click.option(
+    "--invite",
+    multiple=True,
+    metavar="NAME",
+    help="Print a link for an assessor of this name; repeat for more. A link that they had stops working.",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address of the desk. Other machines reach any but this one, so it needs a --secret.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="The port of the desk; 0 is any that is free.",
+)
+@click.option(
+    "--secret",
+    envvar="GAINFUL_DESK_SECRET",
+    metavar="TEXT",
+    help="A text of 12 characters or more that everybody enters once, besides their link; better in the variable "
+    "GAINFUL_DESK_SECRET than on the command line.",
+)
+@click.option("--no-open", is_flag=True, help="Print the link and do not open it.")
+@click.option(
+    "--offline",
+    is_flag=True,
+    help="Write the desk as one page, --output, with up to 200 documents for an assessor without a server; --invite "
+    "names the assessor.",
+)
+@click.option("--output", "-o", metavar="FILE", help="With --offline: the page to write.")
+@click.option(
+    "--merge",
+    type=InputFile(),
+    multiple=True,
+    help="Read grades back that such a page has saved, and serve nothing; repeat for more.",
+)
+def judge(runs: tuple[str, ...], **options: Any) -> None:
+    """Open the judging desk: a page where people grade the documents of RUNs, and one for who leads.
+
+    It prints and opens the lead's link; there, assessors are invited. Called again with the same --db it goes on where
+    it was left; then RUNs, if there are any, may bring new documents. Ctrl-C ends it, and nothing is lost.
+    """
+    from gainful.desk.serve import check_address
+
+    offline, merged = options["offline"], options["merge"]
+    if offline != (options["output"] is not None):
+        raise click.UsageError("--offline and --output go together.")
+    if offline and merged:
+        raise click.UsageError("Give --offline or --merge, not both.")
+    if offline and len(options["invite"]) != 1:
+        raise click.UsageError("--offline needs the name of its assessor: one --invite NAME.")
+    if not (offline or merged):
+        check_address(options["host"], options["secret"])
+    with _study(runs, options) as study:
+        if options["guideline"] is not None:
+            _set_guideline(study, options["guideline"])
+        if merged:
+            _merge(study, merged)
+        elif offline:
+            _write_offline(study, options)
+        else:
+            _serve(study, options)
+
+
+def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
+    from gainful.desk.offline import LEASE
+
+    address = options["db"]
+    lease: dict[str, Any] = {"lease": LEASE} if options["offline"] else {}
+    given = {name: options[name] for name in _OF_A_NEW_ONE if options[name] is not None}
+    if not runs:
+        set_aside(options, ["judgments", "queries", "docs"])
+        given = {name: options[name] for name in _OF_A_NEW_ONE if options[name] is not None}
+        if given:
+            listed = ", ".join(f"--{name}" for name in given)
+            raise click.UsageError(
+                f"{listed}: goes with RUNs. A study that exists has these already."
+            )
+        return gf.Study(address, **lease)
+    named = runs_of(runs, options, options["judgments"])
+    read = [
+        *named.values(),
+        *(options[name] for name in ("queries", "docs", "judgments") if options[name]),
+    ]
+    refuse_standard_input_twice(*read)
+    for name in ("queries", "docs"):
+        if options[name] is None:
+            raise click.UsageError(f"Missing option '--{name}': assessors need texts to judge.")
+    if "scale" in given:
+        given["scale"] = _scale(given["scale"])
+    return gf.Study.create(address, named, **given, **lease)
+
+
+def _scale(text: str) -> str | dict[float, str]:
+    """Return a scale, with the words of its grades where it has any."""
+    if "=" not in text:
+        return text
+    found: dict[float, str] = {}
+    for each in text.split(","):
+        number, equals, word = each.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = None
+        if value is None or not equals or value in found:
+            raise click.UsageError(
+                f"--scale takes LOW..HIGH or GRADE=WORD,GRADE=WORD, each once, not {text!r}."
+            )
+        found[value] = word.strip()
+    return found
+
+
+def _set_guideline(study: Any, file: str) -> None:
+    try:
+        text = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise gf.errors.InputError(file, "a text file in UTF-8", str(problem)) from None
+    if text != study.guideline.text:
+        study.set_guideline(text)
+
+
+def _serve(study: Any, options: dict[str, Any]) -> None:
+    from gainful.desk.serve import DeskServer
+
+    def started(address: str) -> None:
+        link = f"{address}/i/{study.invite(_LEAD, role='lead')}"
+        progress = study.progress()
+        tell(f"{options['db']}: {progress.done:,} of {counted(progress.items, 'document')} judged")
+        print_data(f"{_LEAD}\t{link}\n")
+        for name in options["invite"]:
+            print_data(f"{name}\t{address}/i/{study.invite(name)}\n")
+        tell("Ctrl-C ends the desk; the same command goes on where it was left.")
+        if not options["no_open"] and sys.stdout.isatty():
+            _open(link)
+
+    desk = DeskServer(study, host=options["host"], port=options["port"], secret=options["secret"])
+    with suppress(KeyboardInterrupt):  # it has closed what it had open
+        desk.run(started)
+
+
+def _open(link: str) -> None:
+    import webbrowser
+
+    # Some browsers return when they are closed: the desk must answer meanwhile.
+    threading.Thread(target=webbrowser.open, args=[link], daemon=True).start()
+
+
+def _write_offline(study: Any, options: dict[str, Any]) -> None:
+    from gainful.desk.offline import write_offline
+
+    [name] = options["invite"]
+    check_target(options["output"])
+    count = write_offline(study, name, options["output"])
+    tell(f"{options['output']}: {counted(count, 'document')} for {name}")
+
+
+def _merge(study: Any, files: tuple[str, ...]) -> None:
+    from gainful.desk.offline import merge
+
+    for file in files:
+        found = merge(study, file)
+        tell(f"{file}: {counted(found.confirmed, 'act')} of {found.assessor} taken")
+        for why in found.refused:
+            tell(f"{file}: not taken: {why}")

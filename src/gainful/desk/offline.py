@@ -1,0 +1,112 @@
+"""The desk as one file for somebody without a server, and its grades read back."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gainful as gf
+from gainful.desk import sent_acts
+from gainful.desk.server import PAGES, facts_of, plain
+from gainful.errors import InputError
+
+FORMAT = "gainful desk 1"
+LEASE = 30 * 24 * 3600.0
+"""For how many seconds the documents of such a file are kept for its assessor."""
+MOST = 200
+"""The most documents of one file."""
+_MODULES = (
+    "elements.js",
+    "query_words.js",
+    "outbox.js",
+    "queue.js",
+    "keys.js",
+    "offline_transport.js",
+    "assessor.js",
+)
+_IMPORT = re.compile(r"^import .*;\n", re.M)
+_EXPORT = re.compile(r"^export ", re.M)
+_LINKS = re.compile(r'<link rel="stylesheet".*\n<script type="module".*\n')
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What was read back.
+
+    Attributes:
+        assessor: whose acts these are.
+        confirmed: how many the study has now, be it since before.
+        refused: why others were not taken.
+    """
+
+    assessor: str
+    confirmed: int
+    refused: tuple[str, ...]
+
+
+def write_offline(study: Any, assessor: str, path: str | Path) -> int:
+    """Write the assessor's page with the next documents that are theirs to judge, as one file.
+
+    Returns:
+        How many documents it has.
+    """
+    if assessor not in {each.name for each in study.people}:
+        study.invite(assessor)
+    tasks = study.next(assessor, count=MOST)
+    facts = {**facts_of(study), "name": assessor, "role": "assessor", "done": 0, "left": len(tasks)}
+    data = {"format": FORMAT, "me": facts, "tasks": tasks}
+    gf.writing.write_text(_page(plain(data)), str(path))
+    return len(tasks)
+
+
+def _page(data: dict[str, Any]) -> str:
+    """Return the page, which may load nothing and run nothing but what is in it."""
+    parts = [(PAGES / name).read_text(encoding="utf-8") for name in _MODULES]
+    script = "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
+    style = (PAGES / "desk.css").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; base-uri 'none'"
+    told = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>\n'
+    )
+    tail = f'<script type="application/json" id="data">{told}</script>\n<script type="module">{script}</script>\n'
+    page = (PAGES / "assessor.html").read_text(encoding="utf-8")
+    page = _LINKS.sub(lambda _: head, page, count=1)
+    return page.replace("</body>", f"{tail}</body>")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def merge(study: Any, path: str | Path) -> Merged:
+    """Read the acts back that such a page has saved. Read twice, they count once.
+
+    Raises:
+        InputError: a file that is none of these, or of another study.
+    """
+    name = str(path)
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as problem:
+        raise InputError(name, "a file that an offline desk saved", str(problem)) from None
+    if (
+        not isinstance(found, dict)
+        or found.get("format") != FORMAT
+        or not isinstance(found.get("acts"), list)
+    ):
+        raise InputError(name, "a file that an offline desk saved", "something else")
+    if found.get("study") != study.id:
+        raise InputError(
+            name, "grades of this study", "those of another one", "Name its database: --db."
+        )
+    assessor = found.get("assessor")
+    if not isinstance(assessor, str) or assessor not in {each.name for each in study.people}:
+        raise InputError(name, "an assessor of this study", repr(assessor)[:100])
+    # An event has a number of its own here: what an undo undoes is told by its key.
+    acts = [{**act, "event": None} if isinstance(act, dict) else act for act in found["acts"]]
+    told = sent_acts.take(study, assessor, acts)
+    return Merged(assessor, len(told["confirmed"]), tuple(each["why"] for each in told["refused"]))

@@ -1,0 +1,80 @@
+// Which key does what. A lead gives the grades their keys; every assessor may change them.
+
+import { element, remember, remembered } from "./elements.js";
+
+const ACTIONS = {
+  undo: ["u", "Undo the last act"],
+  later: ["l", "Later: show it again at the end"],
+  cannot: ["c", "Cannot judge"],
+  note: ["n", "Note and reasons"],
+  guideline: ["g", "Open or close the guideline"],
+  list: ["v", "Open or close the list of next documents"],
+  history: ["h", "Open or close what you did"],
+  help: ["?", "These keys"],
+};
+
+export class Keys {
+  constructor(name, scale, act) {
+    this.name = `desk:${name}:keys`;
+    this.first = {};
+    this.words = {};
+    for (const grade of scale) {
+      this.first[`grade:${grade.value}`] = grade.key;
+      this.words[`grade:${grade.value}`] = `Grade ${grade.value}${grade.word ? `: ${grade.word}` : ""}`;
+    }
+    for (const [action, [key, word]] of Object.entries(ACTIONS)) {
+      this.first[action] = Object.values(this.first).includes(key) ? "" : key; // a long scale needs letters
+      this.words[action] = word;
+    }
+    const kept = remembered(this.name, {});
+    this.on = kept.on !== false;
+    this.keys = { ...this.first };
+    for (const [action, key] of Object.entries(kept.keys ?? {})) if (action in this.first) this.keys[action] = key;
+    document.addEventListener("keydown", (event) => this.hear(event, act));
+  }
+
+  of(action) {
+    return this.on ? (this.keys[action] ?? "") : "";
+  }
+
+  hear(event, act) {
+    const target = event.target;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+    if (document.querySelector("dialog[open]")) return;
+    if (target.matches?.("input, textarea, select")) return;
+    if (!this.on) return;
+    const pressed = event.key.toLowerCase();
+    const action = Object.keys(this.keys).find((each) => this.keys[each] && this.keys[each].toLowerCase() === pressed);
+    if (!action) return;
+    event.preventDefault();
+    act(action);
+  }
+
+  save() {
+    remember(this.name, { on: this.on, keys: this.keys });
+  }
+
+  reset() {
+    this.keys = { ...this.first };
+    this.on = true;
+    this.save();
+  }
+
+  // One field for each key. A key that something else has already is taken from that.
+  fields(changed) {
+    return Object.keys(this.first).map((action) => {
+      const field = element("input", { value: this.keys[action], maxlength: 1, autocomplete: "off", "aria-label": this.words[action] });
+      field.addEventListener("keydown", (event) => {
+        if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        if (event.key === " ") return;
+        const other = Object.keys(this.keys).find((each) => each !== action && this.keys[each] === event.key);
+        if (other) this.keys[other] = this.keys[action];
+        this.keys[action] = event.key;
+        this.save();
+        changed(action);
+      });
+      return element("label", {}, element("span", { dir: "auto" }, this.words[action]), field);
+    });
+  }
+}

@@ -1,0 +1,231 @@
+// The lead's page: how far the study is, what its grades come to, and who takes part.
+
+import { byId, element, remember, remembered, replace, setTheme } from "./elements.js";
+import { newKey } from "./outbox.js";
+import { server } from "./transport.js";
+
+const EVERY = 4000; // milliseconds between two looks at the progress
+
+let me = null;
+let events = -1; // how many there were when the standing was last asked for
+let disputes = { count: -1, shown: [] };
+
+function warn(text) {
+  byId("alert").textContent = text;
+}
+
+function say(text) {
+  byId("said").textContent = text;
+}
+
+function number(value, digits = 3) {
+  return value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
+}
+
+function table(caption, heads, rows) {
+  const cell = (part, place, name) => {
+    const numeric = heads[place].numeric;
+    return element(name, { class: numeric ? "number" : "", scope: name === "th" ? "row" : null, dir: numeric ? null : "auto" }, part);
+  };
+  return element("table", {},
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col", class: head.numeric ? "number" : "" }, head.name)))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((part, place) => cell(part, place, place ? "td" : "th"))))));
+}
+
+const COLUMN = (name) => ({ name, numeric: true });
+const TEXT = (name) => ({ name, numeric: false });
+
+function showProgress(progress) {
+  byId("progress").max = Math.max(progress.items, 1);
+  byId("progress").value = progress.done;
+  byId("count").textContent = `${progress.done} of ${progress.items} documents, ${progress.grades} grades`;
+  replace(byId("queries"), table("Documents of each query",
+    [TEXT("Query"), COLUMN("Documents"), COLUMN("Done"), COLUMN("Graded"), COLUMN("By several"), COLUMN("Cannot judge")],
+    progress.queries.map((each) => [each.query, each.items, each.done, each.graded, each.several, each.cannot])));
+  const people = progress.assessors.map((each) => [
+    each.name, each.revoked ? "taken back" : each.role, each.done, each.left, each.cannot, each.later,
+    each.practised ? `${each.right} of ${each.practised}` : "–", number(each.pace, 1), inviteAgain(each)]);
+  if (!byId("assessors").contains(document.activeElement) || document.activeElement === document.body) {
+    replace(byId("assessors"), element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Assessors" }, table("What each has done", [
+      TEXT("Name"), TEXT("Role"), COLUMN("Graded"), COLUMN("Left"), COLUMN("Cannot"), COLUMN("Later"), COLUMN("Practice right"), COLUMN("A minute"), TEXT("Invitation"),
+    ], people)));
+  }
+}
+
+function inviteAgain(person) {
+  if (!["assessor", "lead"].includes(person.role) || person.name === me.name) return "";
+  const again = element("button", { type: "button", class: "plain" }, "New link", element("span", { class: "unseen" }, ` for ${person.name}`));
+  again.addEventListener("click", () => invite(person.name, person.role));
+  const back = element("button", { type: "button", class: "plain" }, "Take back", element("span", { class: "unseen" }, ` that of ${person.name}`));
+  back.addEventListener("click", () => done(server.post("/api/lead/revoke", { name: person.name }), () => {
+    back.blur();
+    look();
+  }));
+  return element("span", { class: "others" }, again, person.revoked ? null : back);
+}
+
+async function done(asked, then) {
+  try {
+    const told = await asked;
+    warn("");
+    then(told);
+  } catch (problem) {
+    warn(problem.status ? problem.message : "The desk does not answer.");
+  }
+}
+
+function invite(name, role) {
+  done(server.post("/api/lead/invite", { name, role }), (told) => {
+    const link = `${location.origin}${told.path}`;
+    const copy = element("button", { type: "button", class: "plain" }, "Copy");
+    copy.addEventListener("click", () => navigator.clipboard?.writeText(link).then(() => say("Copied")));
+    byId("invited").hidden = false;
+    replace(byId("invited"), "For ", element("b", { dir: "auto" }, told.name), ", shown only now: ", element("code", {}, link), " ", copy);
+    byId("invite-name").value = "";
+    look();
+  });
+}
+
+function range(low, value, high) {
+  const bar = element("span", { class: "range", "aria-hidden": "true" });
+  const spread = element("i");
+  spread.style.left = `${100 * low}%`;
+  spread.style.width = `${Math.max(0.5, 100 * (high - low))}%`;
+  const mark = element("b");
+  mark.style.left = `${100 * value}%`;
+  bar.append(spread, mark);
+  return bar;
+}
+
+function showStanding(standing) {
+  if (!standing.runs.length) {
+    replace(byId("standing"), element("p", { class: "quiet" }, "Nothing is graded yet."));
+    return;
+  }
+  const least = Math.min(0, ...standing.runs.map((run) => run.low));
+  const most = Math.max(1, ...standing.runs.map((run) => run.high));
+  const at = (value) => (value - least) / (most - least);
+  const rows = standing.runs.map((run) => [
+    run.run, number(run.value), `${number(run.low)} to ${number(run.high)}`, range(at(run.low), at(run.value), at(run.high)),
+    run.seen ? `${Math.floor((100 * run.judged) / run.seen)} %` : "–"]);
+  replace(byId("standing"),
+    element("p", {}, `${standing.queries} of ${standing.of_queries} queries have a grade; the others do not count yet.`),
+    element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, table(
+      `${standing.runs[0].measure}: with the grades so far, and where it must lie whatever the missing grades are`,
+      [TEXT("Run"), COLUMN("So far"), COLUMN("Lies between"), TEXT("Bounds"), COLUMN("Judged")], rows)),
+    element("ul", { class: "disputes" }, ...standing.pairs.map(pairOf)));
+}
+
+function pairOf(pair) {
+  const needed = pair.grades_needed === 0 ? "No missing grade can turn it round."
+    : pair.grades_needed === null ? "No grade that is missing is known to move it."
+    : `About ${pair.grades_needed} more ${pair.grades_needed === 1 ? "grade" : "grades"} would make its sign certain, if the difference stays as it is.`;
+  const between = pair.low === null ? "" : ` The difference, ${number(pair.difference)}, lies between ${number(pair.low)} and ${number(pair.high)}.`;
+  return element("li", {},
+    element("p", {}, element("span", { class: `badge ${pair.verdict}` }, pair.verdict), " ",
+      element("span", { dir: "auto" }, pair.sentence)),
+    element("p", { class: "quiet" }, `${needed}${between}`));
+}
+
+function showAgreement(told) {
+  const rows = told.coefficients.map((each) => [each.title, number(each.value), `${number(each.low)} to ${number(each.high)}`]);
+  const coefficients = table("How far the assessors agree, with intervals of 95 %", [TEXT("Coefficient"), COLUMN("Value"), COLUMN("Interval")], rows);
+  replace(byId("agreement"), element("p", { dir: "auto" }, `${told.told.replace(/\.$/, "")}.`), 
+    ...(rows.length ? [element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Agreement" }, coefficients)] : []));
+}
+
+function showDisputed(found) {
+  if (byId("disputed").contains(document.activeElement) && found.shown.length && disputes.count === found.count) return; // not under somebody's hands
+  disputes = found;
+  replace(byId("disputed"), ...found.shown.map((each) => {
+    const names = byId("show-names").checked;
+    const given = Object.entries(each.grades).map(([name, grade]) => (names ? `${name}: ${grade}` : String(grade)));
+    const buttons = me.scale.map((grade) => {
+      const button = element("button", { type: "button", class: "plain" }, grade.value, grade.word ? ` ${grade.word}` : "",
+        element("span", { class: "unseen" }, ` for ${each.title || each.doc}`));
+      button.addEventListener("click", () => settle(each, grade.value));
+      return button;
+    });
+    const hangs = each.flips ? ` · ${each.flips} ${each.flips === 1 ? "verdict hangs" : "verdicts hang"} on it` : "";
+    return element("li", {},
+      element("p", {}, element("b", { dir: "auto" }, each.title || each.doc), " for ", element("span", { dir: "auto" }, each.query_text || each.query)),
+      element("details", {}, element("summary", {}, "Text"), element("p", { dir: "auto", class: "quiet" }, each.text)),
+      element("p", {}, "Grades: ", element("b", { dir: "auto" }, given.join(", ")), hangs),
+      element("div", { class: "others", role: "group", "aria-label": "Settle" }, ...buttons));
+  }));
+  byId("disputed-title").textContent = found.count > found.shown.length ? `To settle: ${found.count}, the first ${found.shown.length} here`
+    : found.count ? `To settle: ${found.count}` : "Nothing to settle";
+}
+
+function settle(dispute, grade) {
+  done(server.post("/api/lead/adjudicate", { key: newKey(), item: dispute.item, grade }), () => {
+    say(`Settled: ${grade}, ${dispute.title || dispute.doc}`);
+    document.activeElement?.blur();
+    look();
+  });
+}
+
+async function lookAtDisputed() {
+  const names = byId("show-names").checked ? "shown" : "hidden";
+  showDisputed(await server.get(`/api/lead/disputed?names=${names}`));
+}
+
+async function look() {
+  clearTimeout(look.timer);
+  try {
+    const progress = await server.get("/api/lead/progress");
+    if (byId("alert").dataset.lost) {
+      delete byId("alert").dataset.lost;
+      warn("");
+    }
+    showProgress(progress);
+    if (progress.events !== events) {
+      events = progress.events;
+      showStanding(await server.get("/api/lead/standing"));
+      showAgreement(await server.get("/api/lead/agreement"));
+      await lookAtDisputed();
+    }
+  } catch (problem) {
+    warn(problem.status ? problem.message : "No connection to the desk. This page tries again.");
+    byId("alert").dataset.lost = "1";
+    events = -1;
+  }
+  look.timer = setTimeout(look, EVERY);
+}
+
+async function begin() {
+  setTheme();
+  try {
+    me = await server.me();
+  } catch (problem) {
+    warn(problem.status ? problem.message : "The desk does not answer. This page tries again.");
+    if (!problem.status || problem.status >= 500 || problem.status === 429) setTimeout(begin, 3000);
+    return;
+  }
+  warn("");
+  document.title = `${me.title} · lead`;
+  byId("title").textContent = me.title;
+  byId("guideline").value = me.guideline.text;
+  byId("guideline-version").textContent = me.guideline.version ? `Version ${me.guideline.version}` : "There is none yet.";
+  byId("invite").addEventListener("submit", (event) => {
+    event.preventDefault();
+    invite(byId("invite-name").value, byId("invite-role").value);
+  });
+  byId("guideline-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    done(server.post("/api/lead/guideline", { text: byId("guideline").value }), (told) => {
+      byId("guideline-version").textContent = `Version ${told.version}, saved`;
+    });
+  });
+  byId("show-names").checked = remembered("desk:names", false);
+  byId("show-names").addEventListener("change", () => {
+    remember("desk:names", byId("show-names").checked);
+    disputes.count = -1;
+    done(lookAtDisputed(), () => {});
+  });
+  await look();
+  document.body.dataset.ready = "1";
+}
+
+begin();

@@ -1,0 +1,31 @@
+// Marks the words of a query in a text: the same word, or one that only ends otherwise (bake, baked, baking).
+
+import { element } from "./elements.js";
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+const FEW = new Set("a an and are at by for from in is of on or the to with without der die das und le la les et el los y de".split(" "));
+
+function plain(word) {
+  return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+function stem(word) {
+  return word.length > 4 ? word.replace(/(ing|ed|es|e|s)$/u, "") : word;
+}
+
+export function marked(text, query) {
+  const wanted = new Set();
+  for (const [word] of query.matchAll(WORD)) {
+    const found = plain(word);
+    if (!FEW.has(found)) wanted.add(stem(found));
+  }
+  const parts = [];
+  let end = 0;
+  for (const match of text.matchAll(WORD)) {
+    if (!wanted.has(stem(plain(match[0])))) continue;
+    parts.push(text.slice(end, match.index), element("mark", {}, match[0]));
+    end = match.index + match[0].length;
+  }
+  parts.push(text.slice(end));
+  return parts;
+}

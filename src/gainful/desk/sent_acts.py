@@ -1,0 +1,137 @@
+"""Acts as pages send them, in JSON, and how a study takes them.
+
+An act has a key of its own, made where it was done: sent twice it counts once. Acts are taken one by one, so that one
+that cannot be taken leaves the others alone.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import gainful as gf
+
+KINDS = ("grade", "cannot", "later", "undo")
+WHY = ("query", "document", "loading")
+MOST = 200
+"""The most acts in one request."""
+_KEY, _NOTE, _TAG, _TAGS = 100, 4000, 100, 20  # characters, but for the last: how many
+_LONGEST_TIME = 7 * 24 * 3600 * 1000  # milliseconds
+
+
+def take(study: Any, assessor: str, acts: Sequence[Any]) -> dict[str, list[dict[str, Any]]]:
+    """Have a study take acts of an assessor, in their order.
+
+    Returns:
+        What was `confirmed`, each with its key and event, and what was `refused`, each with its key and why.
+    """
+    confirmed: list[dict[str, Any]] = []
+    refused: list[dict[str, Any]] = []
+    events: dict[
+        str, int
+    ] = {}  # by key: an undo may follow its act before the page knows the event
+    for act in acts:
+        key = act.get("key") if isinstance(act, Mapping) else None
+        if not isinstance(key, str) or not 0 < len(key) <= _KEY:
+            refused.append({"key": None, "why": "An act needs a key of its own."})
+            continue
+        try:
+            done = _take_one(study, assessor, act, events)
+        except (gf.errors.InputError, gf.errors.LeaseLostError) as problem:
+            refused.append({"key": key, "why": in_words(problem)})
+            continue
+        events[key] = done.event
+        answer = {"key": key, "event": done.event, "item": done.item, "grade": done.grade}
+        if done.feedback is not None:
+            answer["feedback"] = asdict(done.feedback)
+        confirmed.append(answer)
+    return {"confirmed": confirmed, "refused": refused}
+
+
+def in_words(problem: gf.errors.GainfulError) -> str:
+    """Say what is wrong, without the place in the code or the file."""
+    text = f"There should be {problem.expected}, but there is {problem.found}."
+    return f"{text} {problem.remedy}" if problem.remedy else text
+
+
+def adjudicate(study: Any, lead: str, act: Mapping[str, Any]) -> Any:
+    """Have a study take the grade by which a lead settles a disagreement."""
+    key = act.get("key")
+    if not isinstance(key, str) or not 0 < len(key) <= _KEY:
+        raise _wrong("key", "a text", key)
+    return study.adjudicate(lead, _item(act.get("item")), _grade(act.get("grade")), key=key)
+
+
+def _take_one(study: Any, assessor: str, act: Mapping[str, Any], events: dict[str, int]) -> Any:
+    kind = _one_of(act.get("kind"), KINDS, "kind")
+    if kind == "undo":
+        event = events.get(str(act.get("of")), act.get("event"))
+        if event is not None and (isinstance(event, bool) or not isinstance(event, int)):
+            raise _wrong("event", "the number of an act", event)
+        return study.undo(assessor, key=act["key"], event=event)
+    item = _item(act.get("item"))
+    more = {
+        "key": act["key"],
+        "milliseconds": _number(act, "ms", _LONGEST_TIME),
+        "position": _number(act, "position", 10**9),
+        "note": _note(act.get("note")),
+    }
+    tags = _tags(act.get("tags"))
+    calls: dict[str, Callable[[], Any]] = {
+        "grade": lambda: study.grade(assessor, item, _grade(act.get("grade")), tags=tags, **more),
+        "cannot": lambda: study.cannot(
+            assessor, item, _one_of(act.get("why"), WHY, "why"), tags=tags, **more
+        ),
+        "later": lambda: study.later(assessor, item, **more),
+    }
+    return calls[kind]()
+
+
+def _wrong(where: str, expected: str, found: Any) -> gf.errors.InputError:
+    return gf.errors.InputError(where, expected, repr(found)[:100])
+
+
+def _item(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong("item", "the number of a document", value)
+    return value
+
+
+def _one_of(value: Any, known: tuple[str, ...], where: str) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise _wrong(where, f"one of {', '.join(known)}", value)
+    return value
+
+
+def _grade(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise _wrong("grade", "a number", value)
+    return value
+
+
+def _number(act: Mapping[str, Any], name: str, most: int) -> int | None:
+    """Return a number that is only kept: one that cannot be right is not."""
+    value = act.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        return None
+    return int(value)
+
+
+def _tags(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if (
+        not isinstance(value, list)
+        or len(value) > _TAGS
+        or not all(isinstance(tag, str) and 0 < len(tag) <= _TAG for tag in value)
+    ):
+        raise _wrong("tags", f"at most {_TAGS} short texts", value)
+    return tuple(value)
+
+
+def _note(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value) > _NOTE:
+        raise _wrong("note", f"a text of at most {_NOTE:,} characters", value)
+    return value

@@ -1,0 +1,584 @@
+"""The desk as pages: an assessor's, a lead's, and the JSON that they ask for.
+
+Safe by default. A person comes by an invitation link, which leaves a cookie that no script can read and no other site can
+use. Requests from other sites are refused, bodies and rates are limited, and a page may load nothing but its own files.
+Errors are said in plain words, without internals.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import logging
+import math
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import gainful as gf
+from gainful.desk import sent_acts
+from gainful.errors import InputError, MissingDependencyError
+from gainful.inputs.temporary_files import temporary_folder
+from gainful.message_texts import counted
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+PAGES = Path(__file__).parent / "pages"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+SECRET_LENGTH = 12
+"""The fewest characters of a secret."""
+TAGS = ("off topic", "too general", "too short", "outdated", "duplicate", "other language")
+EXPORTS = ("qrels", "csv", "tsv", "json", "jsonl", "parquet")
+"""The formats that the lead's page exports, by their endings."""
+_KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+_LARGEST_BODY = 1_000_000
+_SLOWEST_BODY = 10.0  # seconds
+_MOST_AHEAD = 100
+_BETWEEN_ORDERS = 3.0  # seconds: it measures, which others would wait for
+_SHOWN = 10  # documents to settle
+_RESAMPLES = 500  # a page that is looked at all the time need not wait for more
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Cache-Control": "no-store",
+}
+_UNKNOWN = (
+    "Your link is not known here, or no longer works. Ask the lead of the study for a new one."
+)
+_ELSEWHERE = "This request comes from another site, so it is not taken."
+_TROUBLE = "The desk cannot save or read now. What you did is kept in this browser and sent again."
+_log = logging.getLogger("gainful.desk")
+
+
+def missing(package: str) -> MissingDependencyError:
+    """Return the error of a package that the extra `[judge]` installs."""
+    return MissingDependencyError(
+        "the judging desk",
+        f"the package {package}",
+        "none",
+        "Install it with: pip install 'gainful[judge]'.",
+    )
+
+
+class _RefusedError(Exception):
+    """A request that is not answered as it asks."""
+
+    def __init__(self, status: int, words: str, wait: int | None = None) -> None:
+        super().__init__(words)
+        self.status, self.words, self.wait = status, words, wait
+
+
+class Rates:
+    """How many requests each may make: a store of tokens that fills up again.
+
+    >>> now = [0.0]
+    >>> rates = Rates(per_second=2, at_once=3, clock=lambda: now[0])
+    >>> [rates.allows("ann") for _ in range(4)], rates.allows("bob")
+    ([True, True, True, False], True)
+    >>> now[0] = 0.5
+    >>> [rates.allows("ann") for _ in range(2)]
+    [True, False]
+    """
+
+    _MOST = 10_000  # whom it remembers
+
+    def __init__(
+        self, *, per_second: float, at_once: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._per_second, self._at_once, self._clock = per_second, at_once, clock
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allows(self, who: str) -> bool:
+        """Return whether another request is allowed, and count it."""
+        now = self._clock()
+        left, then = self._left.pop(who, (self._at_once, now))
+        left = min(self._at_once, left + (now - then) * self._per_second)
+        self._left[who] = (left - 1 if left >= 1 else left, now)
+        if len(self._left) > self._MOST:
+            self._left.pop(next(iter(self._left)))  # who was quiet for longest
+        return left >= 1
+
+
+def app(
+    study: Any, secret: str | None = None, *, hosts: tuple[str, ...] | None = LOOPBACK
+) -> "Starlette":
+    """Return the desk of a study, as an application that a server such as uvicorn runs.
+
+    Args:
+        study: the study, a `gf.Study`.
+        secret: a text of at least 12 characters that everybody enters once, besides their link. Without one, serve the
+            desk at a loopback address only.
+        hosts: the names by which the desk may be called, without ports; None for any. A name that another site has
+            pointed at this machine is none of them.
+
+    Raises:
+        InputError: a secret that is too short.
+        MissingDependencyError: without the packages that `gainful[judge]` installs.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.routing import Route
+    except ImportError as problem:
+        raise missing("starlette") from problem
+    if secret is not None and len(secret) < SECRET_LENGTH:
+        raise InputError(
+            "secret", f"at least {SECRET_LENGTH} characters", str(len(secret)), "Take a longer one."
+        )
+    desk = _Desk(study, secret, hosts)
+    return Starlette(
+        routes=[
+            Route("/", desk.guarded(desk.assessor_page, page=True)),
+            Route("/lead", desk.guarded(desk.lead_page, lead=True, page=True)),
+            Route(
+                "/i/{token}",
+                desk.guarded(desk.enter, known=False, page=True),
+                methods=["GET", "POST"],
+            ),
+            Route("/pages/{name}", desk.guarded(desk.page_file, known=False, page=True)),
+            Route("/api/me", desk.guarded(desk.me)),
+            Route("/api/next", desk.guarded(desk.next), methods=["POST"]),
+            Route("/api/act", desk.guarded(desk.act), methods=["POST"]),
+            Route("/api/lead/export", desk.guarded(desk.export, lead=True)),
+            Route("/api/lead/record", desk.guarded(desk.record, lead=True)),
+            Route("/api/lead/{what}", desk.guarded(desk.lead_get, lead=True), methods=["GET"]),
+            Route("/api/lead/{what}", desk.guarded(desk.lead_post, lead=True), methods=["POST"]),
+            Route("/{path:path}", desk.guarded(desk.nothing, known=False, page=True)),
+        ]
+    )
+
+
+Endpoint = Callable[["Request", Any], Awaitable["Response"]]
+
+
+class _Desk:
+    """The routes of one study."""
+
+    def __init__(self, study: Any, secret: str | None, hosts: tuple[str, ...] | None) -> None:
+        self._study, self._secret, self._hosts = study, secret, hosts
+        self._rates = Rates(per_second=30, at_once=120)  # of a person
+        self._strangers = Rates(
+            per_second=0.5, at_once=20
+        )  # of an address, where a link or a secret is wrong
+        self._files = {
+            path.name: path.read_bytes() for path in PAGES.iterdir() if path.suffix in _KINDS
+        }
+        self._measured: dict[
+            str, tuple[Any, Any]
+        ] = {}  # what was measured, and of which version of the record
+        self._measuring = asyncio.Lock()
+        self._ordering: asyncio.Task[None] | None = None
+        self._order_after = 0.0
+
+    def guarded(
+        self, endpoint: Endpoint, *, known: bool = True, lead: bool = False, page: bool = False
+    ) -> Callable[["Request"], Awaitable["Response"]]:
+        """Return an endpoint behind all checks, whose errors are plain words."""
+
+        async def answer(request: "Request") -> "Response":
+            try:
+                self._check_site(request, page=page)
+                person: Any = await self._person(request) if known else None
+                if lead and person.role != "lead":
+                    raise _RefusedError(403, "This page is the lead’s.")
+                response = await endpoint(request, person)
+            except _RefusedError as problem:
+                response = self._refusal(problem, page=page)
+            except gf.errors.GainfulError as problem:
+                is_lead = lead or isinstance(problem, InputError)
+                words = sent_acts.in_words(problem) if is_lead else _TROUBLE
+                response = self._refusal(_RefusedError(400 if is_lead else 503, words), page=page)
+            except Exception:  # noqa: BLE001 - whatever it is, it is told to nobody but the log
+                _log.exception("the desk failed to answer %s", request.url.path.partition("/i/")[0])
+                response = self._refusal(_RefusedError(500, _TROUBLE), page=page)
+            for name, value in _HEADERS.items():
+                response.headers[name] = value
+            return response
+
+        return answer
+
+    # Who asks
+
+    def _check_site(self, request: "Request", *, page: bool) -> None:
+        """Refuse what another site has caused."""
+        headers = request.headers
+        host = headers.get("host", "")
+        name = urlsplit(f"//{host}").hostname or ""
+        if self._hosts is not None and name not in self._hosts:
+            raise _RefusedError(400, "The desk is not called by this name.")
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if page and request.method in ("GET", "HEAD"):
+            return  # a link may stand anywhere; what it opens needs the cookie, which is not sent from elsewhere
+        if site not in (None, "same-origin", "none") or (
+            origin is not None and urlsplit(origin).netloc != host
+        ):
+            raise _RefusedError(403, _ELSEWHERE)
+        if request.method == "POST" and not page:
+            if "x-desk" not in headers:  # another site cannot send it without being asked first
+                raise _RefusedError(403, _ELSEWHERE)
+            if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+                raise _RefusedError(415, "The desk takes JSON.")
+
+    def _cookie_name(self, request: "Request") -> str:
+        """Return the cookie of this desk: a browser sends cookies to every port of a machine."""
+        return f"desk{request.url.port or ''}"
+
+    def _proof(self, token: str) -> str:
+        """Return what shows that somebody with this token has entered the secret."""
+        key = hashlib.sha256((self._secret or "").encode()).digest()
+        return hmac.new(key, token.encode(), "sha256").hexdigest()
+
+    async def _who(self, token: str) -> Any:
+        from starlette.concurrency import run_in_threadpool
+
+        if not re.fullmatch(r"[A-Za-z0-9_-]{20,200}", token):
+            return None
+        return await run_in_threadpool(self._study.who, token)
+
+    async def _person(self, request: "Request") -> Any:
+        cookie = request.cookies.get(self._cookie_name(request), "")
+        token, _, proof = cookie.partition(".")
+        person = None
+        if cookie and hmac.compare_digest(proof.encode(), self._proof(token).encode()):
+            person = await self._who(token)
+        if person is None:
+            if cookie:
+                self._count_stranger(request)
+            raise _RefusedError(401, _UNKNOWN)
+        if not self._rates.allows(person.name):
+            raise _RefusedError(
+                429, "Too many requests at once. The page goes on by itself.", wait=2
+            )
+        return person
+
+    def _count_stranger(self, request: "Request") -> None:
+        address = request.client.host if request.client else "?"
+        if not self._strangers.allows(address):
+            raise _RefusedError(429, "Too many wrong links. Wait a minute.", wait=60)
+
+    # Pages
+
+    async def enter(self, request: "Request", _: Any) -> "Response":
+        """Open an invitation link: leave a cookie, and go on to the page.
+
+        A redirect would not do: a browser that comes from another site, such as a mail, does not send a strict cookie
+        along with it. So a small page goes on by itself.
+        """
+        token = request.path_params["token"]
+        person = await self._who(token)
+        if person is None:
+            self._count_stranger(request)
+            raise _RefusedError(404, _UNKNOWN)
+        if self._secret is not None:
+            if request.method == "GET":
+                return self._html("secret.html")
+            given = (await self._body(request)).decode("utf-8", "replace")
+            if not hmac.compare_digest(
+                _form_value(given, "secret").encode(), self._secret.encode()
+            ):
+                self._count_stranger(request)
+                raise _RefusedError(
+                    403, "This is not the secret of the desk. Go back and try again."
+                )
+        response = self._html("enter_lead.html" if person.role == "lead" else "enter.html")
+        response.set_cookie(
+            self._cookie_name(request),
+            f"{token}.{self._proof(token)}",
+            max_age=90 * 24 * 3600,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    async def assessor_page(self, request: "Request", person: Any) -> "Response":  # noqa: ARG002
+        """Show the assessor's page."""
+        return self._html("assessor.html")
+
+    async def lead_page(self, request: "Request", person: Any) -> "Response":  # noqa: ARG002
+        """Show the lead's page."""
+        return self._html("lead.html")
+
+    async def page_file(self, request: "Request", _: Any) -> "Response":
+        """Send a script or a style sheet of the pages."""
+        name = request.path_params["name"]
+        if name not in self._files or name.endswith(".html"):
+            raise _RefusedError(404, "There is no such page.")
+        return self._file(name)
+
+    async def nothing(self, request: "Request", _: Any) -> "Response":  # noqa: ARG002
+        """Say that there is no such page."""
+        raise _RefusedError(404, "There is no such page.")
+
+    def _html(self, name: str, status: int = 200) -> "Response":
+        return self._file(name, status)
+
+    def _file(self, name: str, status: int = 200) -> "Response":
+        from starlette.responses import Response
+
+        kind = _KINDS[Path(name).suffix]
+        return Response(self._files[name], status, media_type=f"{kind}; charset=utf-8")
+
+    def _refusal(self, problem: _RefusedError, *, page: bool) -> "Response":
+        from starlette.responses import JSONResponse, Response
+
+        if page:
+            # The words are our own, so they need no escaping but that of a careful reader.
+            words = problem.words.replace("&", "&amp;").replace("<", "&lt;").encode()
+            body = self._files["refusal.html"].replace(b"{words}", words)
+            response = Response(body, problem.status, media_type="text/html; charset=utf-8")
+        else:
+            response = JSONResponse({"error": problem.words}, problem.status)
+        if problem.wait is not None:
+            response.headers["Retry-After"] = str(problem.wait)
+        return response
+
+    # JSON
+
+    async def _body(self, request: "Request") -> bytes:
+        """Read a body that is neither large nor slow."""
+        found = bytearray()
+        try:
+            async with asyncio.timeout(_SLOWEST_BODY):
+                async for part in request.stream():
+                    found += part
+                    if len(found) > _LARGEST_BODY:
+                        raise _RefusedError(413, "This is more than the desk takes at once.")
+        except TimeoutError:
+            raise _RefusedError(408, "The request took too long.") from None
+        return bytes(found)
+
+    async def _json(self, request: "Request") -> dict[str, Any]:
+        try:
+            found = json.loads(await self._body(request))
+        except (ValueError, RecursionError):
+            raise _RefusedError(400, "This is not JSON.") from None
+        if not isinstance(found, dict):
+            raise _RefusedError(400, "There should be a JSON object.")
+        return found
+
+    async def _call(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Ask the study, in a thread of its own, as it reads and writes files."""
+        from starlette.concurrency import run_in_threadpool
+
+        return await run_in_threadpool(function, *given, **named)
+
+    async def me(self, request: "Request", person: Any) -> "Response":  # noqa: ARG002
+        """Say who asks, and what the page needs once."""
+        facts = await self._call(facts_of, self._study)
+        mine = (await self._call(self._study.progress)).by_assessor[person.name]
+        counts = {"done": mine.done + mine.cannot, "left": mine.left}
+        return _answer({**facts, "name": person.name, "role": person.role, **counts})
+
+    async def next(self, request: "Request", person: Any) -> "Response":
+        """Lease the next documents to an assessor."""
+        count = (await self._json(request)).get("count", 1)
+        if isinstance(count, bool) or not isinstance(count, int) or not count > 0:
+            raise _RefusedError(400, "count should be a number from 1.")
+        return _answer(
+            {"tasks": await self._call(self._study.next, person.name, min(count, _MOST_AHEAD))}
+        )
+
+    async def act(self, request: "Request", person: Any) -> "Response":
+        """Take what an assessor did."""
+        given = (await self._json(request)).get("acts")
+        if not isinstance(given, list) or len(given) > sent_acts.MOST:
+            raise _RefusedError(400, f"acts should be a list of at most {sent_acts.MOST}.")
+        told = await self._call(sent_acts.take, self._study, person.name, given)
+        if told["confirmed"] and self._ordering is None and time.monotonic() > self._order_after:
+            self._ordering = asyncio.create_task(self._order())
+        return _answer(told)
+
+    async def _order(self) -> None:
+        """Put what comes next into its order anew, while nobody waits for it."""
+        try:
+            await self._call(self._study.reorder)
+        except gf.errors.GainfulError:
+            _log.exception("the desk failed to order the documents anew")
+        finally:
+            self._ordering, self._order_after = None, time.monotonic() + _BETWEEN_ORDERS
+
+    # What the lead sees and does
+
+    async def lead_get(self, request: "Request", _: Any) -> "Response":
+        """Tell the lead how far the study is."""
+        what = request.path_params["what"]
+        if what == "progress":
+            progress = await self._call(self._study.progress)
+            return _answer({**plain(progress), "events": await self._call(self._events)})
+        names = "shown" if request.query_params.get("names") == "shown" else "hidden"
+        measured: dict[str, Callable[[], Any]] = {
+            "standing": self._study.standing,
+            "agreement": self._agreement,
+            "disputed": lambda: self._disputed(names),
+        }
+        if what not in measured:
+            raise _RefusedError(404, "There is no such page.")
+        async with self._measuring:  # one at a time: these measure, and may take a while
+            return _answer(await self._call(self._kept, f"{what} {names}", measured[what]))
+
+    def _events(self) -> int:
+        return int(self._study.events)
+
+    def _kept(self, what: str, function: Callable[[], Any]) -> Any:
+        """Return what was measured, anew where acts have come since."""
+        now = self._events()
+        if self._measured.get(what, (None,))[0] != now:
+            self._measured[what] = (now, plain(function()))
+        return self._measured[what][1]
+
+    def _agreement(self) -> dict[str, Any]:
+        if not self._study.progress().several:
+            told = "Agreement needs documents that several assessors have graded."
+            return {"told": told, "coefficients": []}
+        found = self._study.agreement(resamples=_RESAMPLES)
+        lines = [found.summary]
+        if found.conclusions is not None and found.conclusions.verdicts:
+            changed, of = len(found.conclusions.changed), len(found.conclusions.verdicts)
+            lines.append(
+                f"{changed} of {counted(of, 'verdict')} would be another under the grades of one assessor alone"
+            )
+        return {"told": "; ".join(lines), "coefficients": found.coefficients}
+
+    def _disputed(self, names: str) -> dict[str, Any]:
+        found = self._study.disputed(names=names)
+        shown = [
+            {**plain(each), **plain(self._study.document(each.item))} for each in found[:_SHOWN]
+        ]
+        return {"count": len(found), "shown": shown}
+
+    async def lead_post(self, request: "Request", person: Any) -> "Response":
+        """Do what the lead asks for."""
+        given = await self._json(request)
+        known = {
+            "invite": self._invite,
+            "revoke": self._revoke,
+            "adjudicate": self._adjudicate,
+            "guideline": self._guideline,
+        }
+        what = request.path_params["what"]
+        if what not in known:
+            raise _RefusedError(404, "There is no such page.")
+        return _answer(await self._call(known[what], person, given))
+
+    def _invite(self, _: Any, given: dict[str, Any]) -> dict[str, str]:
+        role = given.get("role", "assessor")
+        if role not in ("assessor", "lead"):
+            raise _RefusedError(400, "The role should be assessor or lead.")
+        name = _text(given, "name", 100)
+        return {"name": name, "path": f"/i/{self._study.invite(name, role)}"}
+
+    def _revoke(self, person: Any, given: dict[str, Any]) -> dict[str, str]:
+        name = _text(given, "name", 100)
+        if name == person.name:
+            raise _RefusedError(400, "This would shut you out yourself.")
+        self._study.revoke(name)
+        return {"name": name}
+
+    def _adjudicate(self, person: Any, given: dict[str, Any]) -> Any:
+        return sent_acts.adjudicate(self._study, person.name, given)
+
+    def _guideline(self, _: Any, given: dict[str, Any]) -> Any:
+        self._study.set_guideline(_text(given, "text", 100_000, empty=True))
+        return self._study.guideline
+
+    async def export(self, request: "Request", _: Any) -> "Response":
+        """Send the grades as a file."""
+        from starlette.responses import Response
+
+        by = request.query_params.get("by", "merged")
+        ending = request.query_params.get("format", "qrels")
+        if by not in ("merged", "assessor") or ending not in EXPORTS:
+            raise _RefusedError(
+                400, f"by should be merged or assessor, format one of {', '.join(EXPORTS)}."
+            )
+
+        def written() -> bytes:
+            folder = temporary_folder(None)
+            try:
+                path = folder.path / f"judgments.{ending}"
+                self._study.export(path, by=by)
+                return path.read_bytes()
+            finally:
+                folder.remove()
+
+        name = f"{by}-judgments.{ending}"
+        return Response(
+            await self._call(written),
+            media_type="application/octet-stream",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+    async def record(self, request: "Request", _: Any) -> "Response":  # noqa: ARG002
+        """Send the record: a line of JSON for each event."""
+        from starlette.responses import Response
+
+        def written() -> str:
+            return "".join(
+                f"{json.dumps(plain(event), ensure_ascii=False)}\n"
+                for event in self._study.record()
+            )
+
+        return Response(
+            await self._call(written),
+            media_type="application/octet-stream",
+            headers={"Content-Disposition": 'attachment; filename="record.jsonl"'},
+        )
+
+
+def facts_of(study: Any) -> dict[str, Any]:
+    """Return what a page needs once of a study."""
+    return {
+        "study": study.id,
+        "title": study.title or "Judging desk",
+        "scale": study.scale,
+        "guideline": study.guideline,
+        "tags": TAGS,
+    }
+
+
+def _form_value(body: str, name: str) -> str:
+    return parse_qs(body, max_num_fields=10).get(name, [""])[0]
+
+
+def _text(given: dict[str, Any], name: str, most: int, *, empty: bool = False) -> str:
+    value = given.get(name)
+    if not isinstance(value, str) or len(value) > most or not (value.strip() or empty):
+        raise _RefusedError(400, f"{name} should be a text of at most {most:,} characters.")
+    return value.strip()
+
+
+def plain(value: Any) -> Any:
+    """Return records as what JSON can say; a number that is none is null.
+
+    >>> plain({"q": (1.0, float("nan"))})
+    {'q': [1.0, None]}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, str | int | None):
+        return value
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def _answer(value: Any) -> "Response":
+    from starlette.responses import JSONResponse
+
+    return JSONResponse(plain(value))

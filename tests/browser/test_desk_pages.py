@@ -1,0 +1,240 @@
+"""The pages of the judging desk: texts that would do harm, accessibility, touch, other directions, no server."""
+
+import json
+from urllib.parse import urlsplit
+
+import pytest
+from page_watch import Watch
+from reports import HOSTILE
+from test_page_accessible import findings
+
+import gainful as gf
+from desk_server import desk, study
+
+EVIL = '<img src=x onerror="alert(1)">'
+
+
+def hostile_study():
+    """Ids, texts, words and a guideline that would do harm if any were taken for markup."""
+    docs = {
+        f"{text} d": (HOSTILE[-1 - place], f"{text} {EVIL}") for place, text in enumerate(HOSTILE)
+    }
+    runs = {
+        name: {query: {doc: way * place for place, doc in enumerate(docs)} for query in HOSTILE[:4]}
+        for name, way in ((EVIL, 1), ("</script><script>alert(2)</script>", -1))
+    }
+    texts = {query: f"{HOSTILE[-1 - place]} {query}" for place, query in enumerate(HOSTILE[:4])}
+    return gf.Study.create(
+        ":memory:", runs, queries=texts, docs=docs, title=EVIL, guideline=f"{EVIL}\n{HOSTILE[2]}",
+        scale={0: EVIL, 1: "</button>"}, overlap=2, order="rank",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def opened_at(browser):
+    """Open a page of a desk in a context of its own; it must stay quiet, and ask nobody else."""
+    contexts, watched = [], []
+
+    def opening(link, *, bypass_csp=False, **options):
+        context = browser.new_context(bypass_csp=bypass_csp, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        watched.append((Watch(page), urlsplit(link).netloc))
+        page.goto(link)
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield opening
+    for context in contexts:
+        context.close()
+    for watch, place in watched:
+        assert watch.errors == []
+        others = [url for url in watch.requests if urlsplit(url).netloc not in (place, "")]
+        assert others == []
+
+
+def test_texts_are_shown_as_text(opened_at, until):
+    with desk(hostile_study()) as own:
+        page = opened_at(own.link("<b>ann</b>"))
+        for _ in range(len(HOSTILE)):
+            assert page.locator("main img, main script").count() == 0
+            task = page.evaluate("document.querySelector('#text').textContent")
+            assert EVIL in task
+            page.keyboard.press("n")
+            page.keyboard.insert_text(EVIL)
+            page.keyboard.press("Enter")
+            page.keyboard.press("1")
+        page.keyboard.press("h")
+        until(page, "document.querySelectorAll('#history li').length", len(HOSTILE))
+        assert page.evaluate("window.ran") is None
+        assert page.inner_text("#guideline-text").startswith(EVIL)
+        assert page.inner_text(".grade >> nth=0").startswith("0")
+        assert EVIL in page.inner_text(".grade >> nth=0")
+        bob = own.study.invite(f"bob {EVIL}")
+        assert bob
+        for task in own.study.next(f"bob {EVIL}", 20):
+            own.study.grade(f"bob {EVIL}", task.item, 0, key=str(task.item), note=EVIL)
+        lead = opened_at(own.link(f"lead {EVIL}", "lead"))
+        lead.check("#show-names")
+        assert lead.locator("main img, main script").count() == 0
+        assert EVIL in lead.inner_text("#assessors")
+        until(
+            lead,
+            f"document.querySelector('#disputed').innerText.includes({json.dumps(f'bob {EVIL}: 0')})",
+        )
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_axe_finds_no_grave_fault(opened_at, axe, width, scheme):
+    with desk(study(overlap=2, guideline="Judge the text.")) as own:
+        view = {
+            "viewport": {"width": width, "height": 800},
+            "color_scheme": scheme,
+            "bypass_csp": True,
+            "reduced_motion": "reduce",  # what fades has any contrast
+        }
+        page = opened_at(own.link("ann"), **view)
+        page.keyboard.press("2")
+        for key in ("n", "Escape", "h", "v"):
+            page.keyboard.press(key)
+        assert findings(page, axe) == []
+        page.keyboard.press("c")
+        assert findings(page, axe) == []
+        page.keyboard.press("Escape")
+        page.keyboard.press("?")
+        assert findings(page, axe) == []
+        for name in ("bob", "eve"):
+            own.study.invite(name)
+            for task in own.study.next(name, 20):
+                own.study.grade(name, task.item, len(name + task.doc) % 4, key=str(task.item))
+        lead = opened_at(own.link("lea", "lead"), **view)
+        assert findings(lead, axe) == []
+        for each in (page, lead):  # nothing sticks out
+            assert each.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_touch_keys_and_undo_of_any_step(opened_at, until):
+    with desk() as own:
+        page = opened_at(own.link("ann"), has_touch=True, viewport={"width": 390, "height": 800})
+        seen = []
+        for grade in (3, 0, 1):
+            seen.append(page.inner_text("#doc-id"))
+            page.tap(f".grade[data-grade='{grade}']")
+        # Undo the first of three, and grade it anew with a key of one's own.
+        page.tap("#history-list summary")
+        page.locator("#history button").last.tap()
+        assert page.inner_text("#doc-id") == seen[0]
+        page.tap("#open-keys")
+        page.locator("#key-fields input").nth(2).press("x")
+        page.keyboard.press("Escape")
+        page.keyboard.press("2")  # no longer a key
+        assert page.inner_text("#doc-id") == seen[0]
+        page.keyboard.press("x")
+        until(page, "document.querySelector('#saved').dataset.state", "saved")
+        found = {
+            doc: each["ann"] for docs in own.study.grades().values() for doc, each in docs.items()
+        }
+        assert found == {seen[0]: 2, seen[1]: 0, seen[2]: 1}
+        # What is said to a screen reader, and where the focus is.
+        assert page.inner_text("#said").startswith("2, relevant")
+        assert page.evaluate("document.activeElement.id") == "document"
+
+
+def test_practice_gives_feedback(opened_at, until):
+    made = study(queries=1, docs=2)
+    made.practice(
+        {"q0": {"q0-d1": 3, "q0-d0": 1}}, feedback={"q0": {"q0-d1": "It says <b>how</b>."}}
+    )
+    with desk(made) as own:
+        page = opened_at(own.link("ann"))
+        told = {}
+        for _ in range(2):
+            assert page.is_visible("#practice")
+            doc = page.inner_text("#doc-id")
+            page.keyboard.press("1")
+            until(page, f"document.querySelector('#feedback').innerText.includes('Title of {doc}')")
+            told[doc] = page.inner_text("#feedback")
+        assert told["q0-d0"].startswith(
+            "Practice: you gave 1, related to Title of q0-d0, as the lead does."
+        )
+        assert told["q0-d1"].endswith("the lead gives 3, perfect. It says <b>how</b>.")
+        assert page.is_hidden("#practice")
+        assert page.inner_text("#count") == "0 of 2"
+        assert own.study.grades() == {}
+
+
+def test_other_directions_scales_and_the_end(opened_at, until):
+    docs = {"a": ("خبز بالخميرة", "يُخبز الخبز في الفرن."), "b": ("Bread", "It is baked.")}
+    made = gf.Study.create(
+        ":memory:",
+        {"r": {"q": {"a": 2, "b": 1}}},
+        queries={"q": "خبز"},
+        docs=docs,
+        scale=(-1, 1),
+        order="rank",
+    )
+    with desk(made) as own:
+        page = opened_at(own.link("ann"))
+        direction = "getComputedStyle(document.querySelector('{}')).direction"
+        assert page.evaluate(direction.format("#text")) == "rtl"
+        assert page.evaluate(direction.format("#query")) == "rtl"
+        assert page.locator("#doc-title mark").all_inner_texts() == ["خبز"]
+        page.keyboard.press("q")  # the lowest
+        assert page.evaluate(direction.format("#text")) == "ltr"
+        page.keyboard.press("l")
+        until(page, "document.querySelector('#doc-id').textContent", "b")  # it comes again
+        until(page, "document.querySelector('#work').hidden", False)
+        page.keyboard.press("1")
+        until(page, "document.querySelector('#end').hidden", False)
+        until(page, "document.querySelector('#saved').dataset.state", "saved")
+        assert own.study.grades() == {"q": {"a": {"ann": -1.0}, "b": {"ann": 1.0}}}
+        page.keyboard.press("u")
+        assert page.inner_text("#doc-id") == "b"
+
+
+def test_one_file_without_a_server(opened_at, until, tmp_path, cli):
+    path = tmp_path / "study.db"
+    with study(path, queries=1, docs=5) as made:
+        before = made.progress().items
+    done = cli(
+        "judge",
+        "--db",
+        str(path),
+        "--offline",
+        "--invite",
+        "ann",
+        "-o",
+        str(tmp_path / "desk.html"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == f"{tmp_path / 'desk.html'}: 5 documents for ann\n"
+    page = opened_at(f"file://{tmp_path / 'desk.html'}")
+    for key in ("3", "0", "u", "1", "l", "c", "1", "2"):
+        page.keyboard.press(key)
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    until(page, "document.querySelector('#count').textContent", f"4 of {before}")
+    with page.expect_download() as saved:
+        page.click("#download")
+    saved.value.save_as(tmp_path / "grades.json")
+    for _ in range(2):  # twice is once
+        done = cli("judge", "--db", str(path), "--merge", str(tmp_path / "grades.json"))
+        assert done.returncode == 0, done.stderr
+    with gf.Study(path) as made:
+        grades = [each["ann"] for each in made.grades()["q0"].values()]
+        assert sorted(grades) == [1, 2, 3]
+        assert [event.kind for event in made.record()] == [
+            "grade",
+            "grade",
+            "undo",
+            "grade",
+            "later",
+            "cannot",
+            "grade",
+        ]
+    told = json.loads((tmp_path / "grades.json").read_text())
+    (tmp_path / "other.json").write_text(json.dumps({**told, "study": "another"}))
+    done = cli("judge", "--db", str(path), "--merge", str(tmp_path / "other.json"))
+    assert done.returncode == 2
+    assert "those of another one" in done.stderr

@@ -1,0 +1,153 @@
+"""`gainful judge`, as far as it goes without a browser."""
+
+import json
+import signal
+import socket
+import sys
+from urllib.parse import urlsplit
+
+import pytest
+
+import gainful as gf
+from desk_server import Client, Command, study
+from gainful.cli.judge import _scale
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.run").write_text("q Q0 d1 1 2 a\nq Q0 d2 2 1 a\n")
+    (tmp_path / "b.run").write_text("q Q0 d2 1 2 b\nq Q0 d3 2 1 b\n")
+    (tmp_path / "queries.tsv").write_text("query\ttext\nq\tbread\n")
+    (tmp_path / "docs.tsv").write_text("doc\ttext\nd1\tone\nd2\ttwo\nd3\tthree\n")
+    return tmp_path
+
+
+TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (["--offline"], "--offline and --output go together."),
+        (["-o", "x.html"], "--offline and --output go together."),
+        (["--offline", "-o", "x.html"], "needs the name of its assessor"),
+        (
+            ["--offline", "-o", "x.html", "--invite", "a", "--merge", "f"],
+            "--offline or --merge, not both",
+        ),
+        (["a.run"], "Missing option '--queries'"),
+        (["a.run", "--queries", "queries.tsv"], "Missing option '--docs'"),
+        (["--depth", "3"], "--depth: goes with RUNs"),
+        (["--scale", "0..1", "--queries", "queries.tsv"], "goes with RUNs"),
+        (["a.run", *TEXTS, "--scale", "0=no,0=yes"], "--scale takes LOW..HIGH or GRADE=WORD"),
+        (["a.run", *TEXTS, "--scale", "yes"], "scale: expected"),
+        (["--host", "192.0.2.1"], "a secret, because other machines reach this address"),
+        (["--secret", "short"], "at least 12 characters"),
+        (["--db", "none.db"], "none.db"),
+        (["a.run", *TEXTS, "--guideline", "none.txt"], "none.txt"),
+        (["none.run", *TEXTS], "none.run"),
+        (["--port", "99999"], "99999"),
+    ],
+)
+def test_wrong_calls(folder, cli, call, told):
+    done = cli("judge", *call)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_scales():
+    assert _scale("0..4") == "0..4"
+    assert _scale("0=no, 2.5 = yes = surely") == {0.0: "no", 2.5: "yes = surely"}
+
+
+def test_a_port_that_is_taken(folder, cli):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = cli("judge", "a.run", *TEXTS, "--port", str(port), "--no-open")
+    assert done.returncode == 2
+    assert "a free port at 127.0.0.1" in done.stderr
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_a_missing_package(folder, cli, monkeypatch, package):
+    for name in list(sys.modules):
+        if name.partition(".")[0] == package:
+            monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, f"{package}.applications", None)
+    done = cli("judge", "a.run", *TEXTS, "--no-open")
+    assert done.returncode == 2
+    assert "pip install 'gainful[judge]'" in done.stderr
+
+
+def test_it_goes_on_where_it_was_left(folder):
+    (folder / "how.txt").write_text("Judge the text.\n")
+    first = Command(
+        folder,
+        "a.run",
+        *TEXTS,
+        "--invite",
+        "ann",
+        "--scale",
+        "0=no,1=yes",
+        "--guideline",
+        "how.txt",
+    )
+    links = first.start(2)
+    assert [*links] == ["lead", "ann"]
+    ann, lead = (Client(link) for link in (links["ann"], links["lead"]))
+    assert ann.get(urlsplit(links["ann"]).path).status == 200
+    assert lead.get(urlsplit(links["lead"]).path).status == 200
+    me = ann.get("/api/me").json
+    assert [(grade["value"], grade["word"]) for grade in me["scale"]] == [(0, "no"), (1, "yes")]
+    assert me["guideline"] == {"version": 1, "text": "Judge the text."}
+    item = ann.post("/api/next", {"count": 1}).json["tasks"][0]["item"]
+    act = {"key": "k", "item": item, "kind": "grade", "grade": 1}
+    assert ann.act(act)["confirmed"]
+    code, said = first.end(signal.SIGINT)
+    assert code == 0
+    assert said.startswith("study.db: 0 of 2 documents judged\n")
+    assert links["ann"] not in said  # nor in any log
+    # Another run brings a document; ann's link and cookie still hold, the lead has a new one.
+    again = Command(folder, "a.run", "b.run", *TEXTS, port=first.port)
+    new = again.start(1)
+    assert new["lead"] != links["lead"]
+    assert lead.get("/api/me").status == 401
+    assert ann.act(act)["confirmed"][0]["item"] == item
+    me = ann.get("/api/me").json
+    assert (me["done"], me["left"]) == (1, 2)
+    code, said = again.end(signal.SIGTERM)
+    assert said.startswith("study.db: 1 of 3 documents judged\n")
+    with gf.Study("study.db") as found:
+        assert [event.kind for event in found.record()] == ["grade"]
+        assert found.guideline.version == 1
+
+
+def test_files_that_are_no_grades(folder, cli):
+    with study("study.db", queries=1, docs=2) as made:
+        made.invite("ann")
+        right = {"format": "gainful desk 1", "study": made.id, "assessor": "ann", "acts": []}
+    for text in (
+        "",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        json.dumps({**right, "acts": 3}),
+        json.dumps({**right, "assessor": "eve"}),
+    ):
+        (folder / "grades.json").write_text(text)
+        done = cli("judge", "--merge", "grades.json")
+        assert done.returncode == 2, text
+        assert done.stderr.startswith("gainful: error: grades.json: expected")
+    bad = [
+        {"key": "1", "kind": "grade", "item": 1, "grade": 9},
+        3,
+        {"key": "2", "kind": "grade", "item": 1, "grade": 2},
+    ]
+    (folder / "grades.json").write_text(json.dumps({**right, "acts": bad}))
+    done = cli("judge", "--merge", "grades.json")
+    assert done.returncode == 0
+    assert "grades.json: 1 act of ann taken" in done.stderr
+    assert done.stderr.count("not taken") == 2

@@ -1,0 +1,377 @@
+"""Attacks on the desk: each is refused in plain words, and changes nothing."""
+
+import http.client
+import socket
+import time
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+import gainful as gf
+from desk_server import Client, desk, study
+from gainful.desk import serve, server
+
+INTERNAL = ("Traceback", "sqlite", "SELECT", "/src/", ".py", "token_hash")
+
+
+@pytest.fixture(scope="module")
+def running():
+    with desk() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def ann(running):
+    return running.client("ann")
+
+
+@pytest.fixture(scope="module")
+def lead(running):
+    return running.client("lea", "lead")
+
+
+def quiet(answer):
+    """Assert that an answer says what is wrong and nothing of what is inside."""
+    assert not any(word in answer.text for word in INTERNAL), answer.text
+    if answer.headers["Content-Type"] == "application/json":
+        assert list(answer.json) == ["error"]
+    return answer.status
+
+
+def events(running):
+    return len(list(running.study.record()))
+
+
+def test_every_answer_has_the_headers(running, ann):
+    for path in (
+        "/",
+        "/lead",
+        "/api/me",
+        "/nothing",
+        "/pages/assessor.js",
+        "/i/wrong",
+        "/api/lead/progress",
+    ):
+        headers = ann.get(path).headers
+        policy = dict(
+            part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";")
+        )
+        assert policy["default-src"] == "'none'"
+        assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+        assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Cache-Control"] == "no-store"
+        assert "server" not in headers
+
+
+def test_pages_have_no_code_of_their_own():
+    for path in server.PAGES.glob("*.html"):
+        text = path.read_text()
+        assert "<style" not in text
+        assert " style=" not in text
+        assert " on" not in "".join(part.partition(">")[0] for part in text.split("<")).replace(
+            " one", ""
+        )
+        assert text.count("<script") == text.count('<script type="module" src="/pages/')
+    for path in server.PAGES.glob("*.js"):
+        text = path.read_text()
+        for way in (
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+        ):
+            assert way not in text
+
+
+def test_the_cookie_is_for_this_site_and_no_script(running):
+    answer = Client(running.address).get(urlsplit(running.link("kim")).path)
+    cookie = answer.headers["Set-Cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert f"desk{urlsplit(running.address).port}=" in cookie
+
+
+def test_who_has_no_link_sees_nothing(running):
+    stranger = Client(running.address)
+    for path in (
+        "/",
+        "/lead",
+        "/api/me",
+        "/api/lead/progress",
+        "/api/lead/export",
+        "/api/lead/record",
+    ):
+        assert quiet(stranger.get(path)) == 401
+    for path in ("/api/next", "/api/act", "/api/lead/invite"):
+        assert quiet(stranger.post(path, {})) == 401
+
+
+def test_forged_tokens_are_nobodys(running, ann):
+    name, _, value = ann.cookie.partition("=")
+    token, _, proof = value.partition(".")
+    for forged in (
+        token,
+        f"{token}.",
+        f"{token}.{'0' * 64}",
+        f"{token[:-1]}{'a' if token[-1] != 'a' else 'b'}.{proof}",
+        f"{'A' * 43}.{proof}",
+        "' OR 1=1 --",
+        f"{'x' * 5000}.{proof}",
+        "\x7f\xff",
+    ):
+        client = Client(running.address, f"{name}={forged}")
+        assert quiet(client.get("/api/me")) in (401, 429)
+    assert ann.get("/api/me").status == 200
+
+
+def test_wrong_links_are_slowed_down():
+    with desk() as own:
+        stranger = Client(own.address)
+        found = [quiet(stranger.get(f"/i/{'A' * 40}{place:03}")) for place in range(30)]
+        assert found[:5] == [404] * 5
+        assert found[-1] == 429
+        assert own.client("ann").get("/api/me").status == 200  # who has a right one goes on
+
+
+def test_an_invitation_that_was_taken_back_ends_at_once(running):
+    client = running.client("gone")
+    assert client.get("/api/me").status == 200
+    running.study.revoke("gone")
+    assert quiet(client.get("/api/me")) == 401
+    assert quiet(client.post("/api/next", {"count": 1})) == 401
+
+
+def test_an_assessor_is_no_lead(running, ann):
+    for path in (
+        "/lead",
+        *(
+            f"/api/lead/{name}"
+            for name in (
+                "progress",
+                "standing",
+                "agreement",
+                "disputed",
+                "export",
+                "record",
+                "none",
+            )
+        ),
+    ):
+        assert quiet(ann.get(path)) == 403
+    for name in ("invite", "revoke", "adjudicate", "guideline"):
+        assert quiet(ann.post(f"/api/lead/{name}", {"name": "eve", "role": "lead"})) == 403
+    assert all(each.name != "eve" for each in running.study.people)
+
+
+def test_an_assessor_sees_nothing_of_others(running, ann):
+    bob = running.client("bob")
+    task = bob.post("/api/next", {"count": 1}).json["tasks"][0]
+    assert bob.act(
+        {"key": "b1", "item": task["item"], "kind": "grade", "grade": 2, "note": "of bob"}
+    )["confirmed"]
+    event = next(each.id for each in running.study.record() if each.assessor == "bob")
+    for told in (ann.get("/api/me").text, ann.post("/api/next", {"count": 50}).text):
+        assert "bob" not in told
+        assert f'"item":{task["item"]},' not in told
+        assert "rank" not in told
+        assert '"old"' not in told
+    before = events(running)
+    refused = ann.act({"key": "a9", "kind": "undo", "event": event})["refused"]
+    assert [each["key"] for each in refused] == ["a9"]
+    again = ann.act(
+        {"key": "b1", "item": task["item"], "kind": "grade", "grade": 0}
+    )  # bob's key, bob's document
+    assert again["confirmed"] == []
+    assert events(running) == before
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"X-Desk": None},
+    ],
+)
+def test_posts_of_other_sites_are_refused(running, ann, headers):
+    task = ann.post("/api/next", {"count": 1}).json["tasks"][0]
+    sent = {"Content-Type": "application/json", "X-Desk": "1", **headers}
+    sent = {name: value for name, value in sent.items() if value is not None}
+    body = f'{{"acts": [{{"key": "x", "item": {task["item"]}, "kind": "grade", "grade": 3}}]}}'
+    before = events(running)
+    assert quiet(ann.ask("POST", "/api/act", body.encode(), sent)) in (403, 415)
+    assert events(running) == before
+
+
+def test_other_sites_read_nothing(running, ann):
+    assert quiet(ann.get("/api/me", **{"Sec-Fetch-Site": "cross-site"})) == 403
+    assert ann.get("/api/me", **{"Sec-Fetch-Site": "same-origin"}).status == 200
+    assert "Access-Control-Allow-Origin" not in ann.get("/api/me").headers
+
+
+def test_a_name_that_points_here_is_not_ours(running, ann):
+    assert quiet(ann.get("/api/me", Host="evil.example")) == 400
+    assert ann.get("/api/me", Host=f"localhost:{urlsplit(running.address).port}").status in (
+        200,
+        401,
+    )
+
+
+def test_bodies_are_limited(running, ann):
+    before = events(running)
+    assert quiet(ann.post("/api/act", b"[" * 200_000)) == 400
+    assert quiet(ann.post("/api/act", b"{" + b" " * 1_100_000 + b"}")) == 413
+    assert quiet(ann.post("/api/act", {"acts": [{}] * 1000})) == 400
+    assert quiet(ann.post("/api/act", b'"acts"')) == 400
+    assert quiet(ann.post("/api/act", b"\xff\xfe")) == 400
+    assert quiet(ann.post("/api/next", {"count": -1})) == 400
+    assert len(ann.post("/api/next", {"count": 10**9}).json["tasks"]) <= 100
+    assert events(running) == before
+
+
+BAD = [
+    {},
+    {"kind": "adjudicate"},
+    {"kind": "grade"},
+    {"kind": "grade", "grade": "3"},
+    {"kind": "grade", "grade": 7},
+    {"kind": "grade", "grade": 1e999},
+    {"kind": "grade", "grade": True},
+    {"kind": "grade", "grade": 1, "item": "1"},
+    {"kind": "grade", "grade": 1, "item": 10**30},
+    {"kind": "grade", "grade": 1, "note": "x" * 5000},
+    {"kind": "grade", "grade": 1, "note": ["x"]},
+    {"kind": "grade", "grade": 1, "tags": "off topic"},
+    {"kind": "grade", "grade": 1, "tags": ["x"] * 50},
+    {"kind": "cannot", "why": "dull"},
+    {"kind": ["grade"], "grade": 1},
+    {"kind": "undo", "event": "1"},
+    {"kind": "undo", "event": 10**30},
+]
+
+
+def test_wrong_acts_are_refused_one_by_one(running, ann):
+    item = ann.post("/api/next", {"count": 1}).json["tasks"][0]["item"]
+    acts = [{"key": f"bad-{place}", "item": item, **bad} for place, bad in enumerate(BAD)]
+    right = {"key": "right", "item": item, "kind": "grade", "grade": 1, "ms": -5, "position": "x"}
+    answer = ann.post("/api/act", {"acts": [*acts, None, {"key": 3}, right]})
+    assert answer.status == 200, answer.text
+    assert [each["key"] for each in answer.json["confirmed"]] == ["right"]
+    assert len(answer.json["refused"]) == len(BAD) + 2
+    assert not any(word in answer.text for word in INTERNAL), answer.text
+    assert ann.act({"key": "back", "kind": "undo"})["confirmed"]
+
+
+def test_many_requests_are_slowed_down(running, ann):
+    hasty = running.client("hasty")
+    found = next(answer for _ in range(2000) if (answer := hasty.get("/api/me")).status != 200)
+    assert quiet(found) == 429
+    assert int(found.headers["Retry-After"]) > 0
+    assert ann.get("/api/me").status == 200  # others go on
+
+
+def test_a_slow_body_is_cut_off(monkeypatch, running, ann):
+    monkeypatch.setattr(server, "_SLOWEST_BODY", 0.3)
+    where = urlsplit(running.address)
+    head = (
+        f"POST /api/act HTTP/1.1\r\nHost: {where.netloc}\r\nCookie: {ann.cookie}\r\nX-Desk: 1\r\n"
+    )
+    with socket.create_connection((where.hostname, where.port), timeout=10) as slow:
+        slow.sendall(
+            f"{head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{".encode()
+        )
+        assert slow.recv(1000).startswith(b"HTTP/1.1 408")
+
+
+def test_a_slow_head_is_cut_off(monkeypatch):
+    monkeypatch.setattr(serve, "_HEADERS_WITHIN", 0.4)
+    with desk() as own:
+        where = urlsplit(own.address)
+        begun = time.monotonic()
+        with socket.create_connection((where.hostname, where.port), timeout=10) as slow:
+            slow.sendall(b"GET / HTTP/1.1\r\n")
+            assert slow.recv(1000) == b""
+        assert 0.3 < time.monotonic() - begun < 5
+        # One that asks now and then is kept, until it stops in the middle of a head.
+        connection = http.client.HTTPConnection(where.netloc, timeout=10)
+        connection.connect()
+        kept = connection.sock
+        for _ in range(8):
+            connection.request("GET", "/api/me")
+            assert connection.getresponse().read()
+            time.sleep(0.1)
+        assert connection.sock is kept
+        kept.sendall(b"GET / HT")
+        assert kept.recv(1000) == b""
+        connection.close()
+
+
+def test_files_are_those_of_the_pages(ann):
+    for name in ("..%2fserver.py", "%2e%2e/server.py", "assessor.html", "none.js", "../server.py"):
+        assert quiet(ann.get(f"/pages/{name}")) == 404
+
+
+def test_other_addresses_need_a_secret():
+    with study() as made:
+        for host in ("192.0.2.1", "::", "192.168.1.2", "desk.example"):
+            with pytest.raises(gf.errors.InputError, match="a secret, because other machines"):
+                serve.DeskServer(made, host=host, port=0)
+        with pytest.raises(gf.errors.InputError, match="at least 12 characters"):
+            serve.DeskServer(made, host="192.0.2.1", port=0, secret="short")  # noqa: S106
+
+
+def test_the_secret_is_asked_for_besides_the_link():
+    secret = "correct horse & battery"  # noqa: S105
+    with desk(secret=secret) as own:
+        path = urlsplit(own.link("ann")).path
+        client = Client(own.address)
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert client.get(path).headers.get("Set-Cookie") is None
+        assert quiet(client.ask("POST", path, b"secret=wrong", form)) == 403
+        assert quiet(client.ask("POST", path, b"", form)) == 403
+        right = f"secret={quote(secret)}".encode()
+        assert (
+            quiet(client.ask("POST", path, right, {**form, "Origin": "http://evil.example"})) == 403
+        )
+        # The token alone makes no cookie, nor does another secret's proof.
+        name = f"desk{urlsplit(own.address).port}"
+        assert quiet(Client(own.address, f"{name}={path[3:]}").get("/api/me")) == 401
+        assert client.ask("POST", path, right, {**form, "Origin": own.address}).status == 200
+        assert client.get("/api/me").json["name"] == "ann"
+
+
+def test_a_failure_says_nothing_of_itself(running, ann, monkeypatch, caplog):
+    def fails(*_):
+        raise RuntimeError("the password is swordfish, see /src/gainful/desk/store.py")
+
+    monkeypatch.setattr(running.study, "next", fails)
+    answer = ann.post("/api/next", {"count": 1})
+    assert quiet(answer) == 500
+    assert "swordfish" not in answer.text
+    assert "kept in this browser" in answer.json["error"]
+    assert "swordfish" in caplog.text
+
+
+def test_a_lead_makes_links_and_shows_nobodys_token(running, lead):
+    made = lead.post("/api/lead/invite", {"name": "new one"}).json
+    assert Client(running.address).get(made["path"]).status == 200
+    assert made["path"][3:] not in lead.get("/api/lead/progress").text
+    for wrong in (
+        {},
+        {"name": ""},
+        {"name": 3},
+        {"name": "x" * 1000},
+        {"name": "y", "role": "king"},
+    ):
+        assert quiet(lead.post("/api/lead/invite", wrong)) == 400
+    assert quiet(lead.post("/api/lead/revoke", {"name": "lea"})) == 400
+    assert lead.post("/api/lead/revoke", {"name": "new one"}).status == 200
+    assert Client(running.address).get(made["path"]).status in (404, 429)
