@@ -52,8 +52,8 @@ lint: $(VENV)/stamp-check  ## lint, format, types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: lint  ## lint, format, types, import law, public API, doctests, documentation
-	$(PYTEST) -n 2 --dist load -q -m 'import_law or public_api or documentation'
+check: lint  ## lint, format, types, import law, public API; the documentation is run by `make test`
+	$(PYTEST) -n 2 -q -m 'import_law or public_api'
 
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
 	$(BIN)/python docs/generate.py
