@@ -38,8 +38,18 @@ SLOW = (
     "tests/evaluation/test_measures_against_ir_measures.py",
     "tests/evaluation/test_ideals.py::test_losses_know_the_list_alone",
     "tests/project/test_architecture_recipes.py",
+    # Servers: a database, a model, the desk.
+    "tests/desk/test_study_databases.py",
+    "tests/desk/test_desk_safety.py",
+    "tests/desk/test_what_judging_has_done.py",
+    "tests/cli/test_judge_command.py",
+    "tests/assessors/test_collect_grades.py",
     # Many random cases.
     "tests/project/test_misuse.py",
+    "tests/cli/test_calibrate_and_sample.py",
+    "tests/explanation/test_explain_families.py",
+    "tests/assessors/test_conclusions.py",
+    "tests/statistics/test_tukey.py",
     "tests/fuzzing/",
     "tests/dialects/test_which.py",
     "tests/dialects/test_why.py",
