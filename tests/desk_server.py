@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import gainful as gf
-from gainful.desk.serve import DeskServer
+from gainful.desk.desk_server import DeskServer
 
 WORDS = ["bread", "soup", "cake", "rice", "salad"]
 

@@ -17,7 +17,7 @@ import pytest
 
 import gainful as gf
 from chat_server import Answer, serving
-from gainful.assessors import asking
+from gainful.assessors import model_calls
 from gainful.assessors.answer_reading import read_answer, read_answers
 from gainful.assessors.prompts import DEFAULT_SCALE, read_scale, read_template
 
@@ -45,7 +45,7 @@ def number_in(prompt):
     return int(re.search(r"text number (\d+)\.", prompt)[1])
 
 
-class FakeClock(asking.Clock):
+class FakeClock(model_calls.Clock):
     """Time that passes only where somebody waits, and then at once."""
 
     def __init__(self):
@@ -66,7 +66,7 @@ class FakeClock(asking.Clock):
 @pytest.fixture
 def clock(monkeypatch):
     found = FakeClock()
-    monkeypatch.setattr(asking, "CLOCK", found)
+    monkeypatch.setattr(model_calls, "CLOCK", found)
     return found
 
 
@@ -779,7 +779,7 @@ def test_a_server_that_asks_to_wait_is_waited_for(clock, status):
 
 
 def test_all_calls_wait_where_the_server_asks_one_to(clock):
-    pace = asking._Pace(None, threading.Event())
+    pace = model_calls._Pace(None, threading.Event())
     pace.hold(20)
     pace.wait_for_turn()
     assert clock.waits == [20]
@@ -903,7 +903,7 @@ def test_a_connection_that_is_not_secure_is_told_at_once(clock):
 
 
 def test_who_interrupts_does_not_wait_for_what_is_on_its_way(tmp_path, monkeypatch):
-    monkeypatch.setattr(asking, "_GRACE", 0.05)
+    monkeypatch.setattr(model_calls, "_GRACE", 0.05)
     cache, release, before = tmp_path / "answers", threading.Event(), threading.active_count()
 
     def answer(prompt, _):
@@ -933,9 +933,9 @@ def test_a_wait_ends_with_the_work():
     stop = threading.Event()
     stop.set()
     start = time.monotonic()
-    asking.Clock().sleep(60, stop)
+    model_calls.Clock().sleep(60, stop)
     assert time.monotonic() - start < 1
-    assert 0 <= asking.Clock().random() <= 1
+    assert 0 <= model_calls.Clock().random() <= 1
 
 
 def test_wrong_answers_of_a_server_are_not_judged():

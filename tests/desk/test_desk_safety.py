@@ -9,7 +9,7 @@ import pytest
 
 import gainful as gf
 from desk_server import Client, desk, study
-from gainful.desk import serve, server
+from gainful.desk import desk_server, web_app
 
 INTERNAL = ("Traceback", "sqlite", "SELECT", "/src/", ".py", "token_hash")
 
@@ -65,7 +65,7 @@ def test_every_answer_has_the_headers(running, ann):
 
 
 def test_pages_have_no_code_of_their_own():
-    for path in server.PAGES.glob("*.html"):
+    for path in web_app.PAGES.glob("*.html"):
         text = path.read_text()
         assert "<style" not in text
         assert " style=" not in text
@@ -73,7 +73,7 @@ def test_pages_have_no_code_of_their_own():
             " one", ""
         )
         assert text.count("<script") == text.count('<script type="module" src="/pages/')
-    for path in server.PAGES.glob("*.js"):
+    for path in web_app.PAGES.glob("*.js"):
         text = path.read_text()
         for way in (
             "innerHTML",
@@ -279,7 +279,7 @@ def test_many_requests_are_slowed_down(running, ann):
 
 
 def test_a_slow_body_is_cut_off(monkeypatch, running, ann):
-    monkeypatch.setattr(server, "_SLOWEST_BODY", 0.3)
+    monkeypatch.setattr(web_app, "_SLOWEST_BODY", 0.3)
     where = urlsplit(running.address)
     head = (
         f"POST /api/act HTTP/1.1\r\nHost: {where.netloc}\r\nCookie: {ann.cookie}\r\nX-Desk: 1\r\n"
@@ -292,7 +292,7 @@ def test_a_slow_body_is_cut_off(monkeypatch, running, ann):
 
 
 def test_a_slow_head_is_cut_off(monkeypatch):
-    monkeypatch.setattr(serve, "_HEADERS_WITHIN", 0.4)
+    monkeypatch.setattr(desk_server, "_HEADERS_WITHIN", 0.4)
     with desk() as own:
         where = urlsplit(own.address)
         begun = time.monotonic()
@@ -315,7 +315,13 @@ def test_a_slow_head_is_cut_off(monkeypatch):
 
 
 def test_files_are_those_of_the_pages(ann):
-    for name in ("..%2fserver.py", "%2e%2e/server.py", "assessor.html", "none.js", "../server.py"):
+    for name in (
+        "..%2fweb_app.py",
+        "%2e%2e/web_app.py",
+        "assessor.html",
+        "none.js",
+        "../web_app.py",
+    ):
         assert quiet(ann.get(f"/pages/{name}")) == 404
 
 
@@ -323,9 +329,9 @@ def test_other_addresses_need_a_secret():
     with study() as made:
         for host in ("192.0.2.1", "::", "192.168.1.2", "desk.example"):
             with pytest.raises(gf.errors.InputError, match="a secret, because other machines"):
-                serve.DeskServer(made, host=host, port=0)
+                desk_server.DeskServer(made, host=host, port=0)
         with pytest.raises(gf.errors.InputError, match="at least 12 characters"):
-            serve.DeskServer(made, host="192.0.2.1", port=0, secret="short")  # noqa: S106
+            desk_server.DeskServer(made, host="192.0.2.1", port=0, secret="short")  # noqa: S106
 
 
 def test_the_secret_is_asked_for_besides_the_link():

@@ -14,7 +14,7 @@ from gainful.rendering.table_formats import Cell, Table, as_text
 from gainful.writing.result import Result
 
 if TYPE_CHECKING:
-    from gainful.assessors.conclusions import Conclusions
+    from gainful.assessors.conclusions_result import Conclusions
 
 LEAST_AGREEMENT = "the queries with the least agreement"
 """The title of their table."""

@@ -10,8 +10,8 @@ from typing import Any, Unpack
 from gainful import arguments
 from gainful.assessors.answer_cache import AnswerCache, key_of
 from gainful.assessors.answer_reading import Reading, read_answer, read_answers
-from gainful.assessors.asking import Asking, FunctionModel, Manner, Model, Outcome
 from gainful.assessors.collected_grades import CollectedGrades, CollectedItem
+from gainful.assessors.model_calls import Asking, FunctionModel, Manner, Model, Outcome
 from gainful.assessors.model_endpoint import Endpoint, Reply, read_key, read_parameters
 from gainful.assessors.pairs_and_texts import Pairs, Texts, read_pairs, read_texts
 from gainful.assessors.prompts import Template, read_scale, read_template

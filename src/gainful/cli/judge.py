@@ -132,7 +132,7 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
     It prints and opens the lead's link; there, assessors are invited. Called again with the same --db it goes on where
     it was left; then RUNs, if there are any, may bring new documents. Ctrl-C ends it, and nothing is lost.
     """
-    from gainful.desk.serve import check_address
+    from gainful.desk.desk_server import check_address
 
     offline, merged = options["offline"], options["merge"]
     if offline != (options["output"] is not None):
@@ -212,7 +212,7 @@ def _set_guideline(study: Any, file: str) -> None:
 
 
 def _serve(study: Any, options: dict[str, Any]) -> None:
-    from gainful.desk.serve import DeskServer
+    from gainful.desk.desk_server import DeskServer
 
     def started(address: str) -> None:
         link = f"{address}/i/{study.invite(_LEAD, role='lead')}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import gainful as gf
 from gainful.desk import sent_acts
-from gainful.desk.server import PAGES, facts_of, plain
+from gainful.desk.web_app import PAGES, facts_of, plain
 from gainful.errors import InputError
 
 FORMAT = "gainful desk 1"

@@ -17,7 +17,10 @@ import gainful as gf
 from gainful import arguments
 from gainful.desk import acts
 from gainful.desk.acts import ADJUDICATED, ROLES, Act
-from gainful.desk.contents import (
+from gainful.desk.export_tables import grade_table, record_table
+from gainful.desk.standing import Dispute, Standing, disputes, grade_rows, stand
+from gainful.desk.store import Store, Transaction, open_store
+from gainful.desk.study_inputs import (
     Scale,
     read_docs,
     read_judgments,
@@ -25,7 +28,7 @@ from gainful.desk.contents import (
     read_run,
     read_scale,
 )
-from gainful.desk.records import (
+from gainful.desk.study_results import (
     Confirmed,
     Document,
     Event,
@@ -36,8 +39,6 @@ from gainful.desk.records import (
     State,
     Task,
 )
-from gainful.desk.standing import Dispute, Standing, disputes, grade_rows, stand
-from gainful.desk.store import Store, Transaction, open_store
 from gainful.desk.study_rows import (
     NoGradesError,
     add_guideline,
@@ -55,7 +56,6 @@ from gainful.desk.study_rows import (
     progress_of,
     settled_in,
 )
-from gainful.desk.tables import grade_table, record_table
 from gainful.errors import InputError, StudyError, without_warnings
 from gainful.inputs.identifiers import examples, in_order
 from gainful.message_texts import shown

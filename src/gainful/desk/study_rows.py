@@ -11,9 +11,9 @@ from gainful.assessors.grade_table import GradeTable
 from gainful.assessors.merging import merged_table
 from gainful.assessors.sample_design import SampledStratum
 from gainful.desk.acts import ADJUDICATED, ROLES, UNCOUNTED, pace_of
-from gainful.desk.contents import Ranked
-from gainful.desk.records import AssessorProgress, Progress, QueryProgress
 from gainful.desk.store import Transaction
+from gainful.desk.study_inputs import Ranked
+from gainful.desk.study_results import AssessorProgress, Progress, QueryProgress
 from gainful.errors import InputError, StudyError
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.several_assessors import DAWID_SKENE, RULES, grades_by_item

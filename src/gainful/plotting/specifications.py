@@ -403,12 +403,6 @@ def differences(
         {"field": "run", "type": "quantitative", "format": SCORE},
         {"field": "difference", "format": CHANGE},
     ]
-    hover = {
-        "name": "hovered",
-        "select": {"type": "point", "on": "pointerover", "clear": "mouseout"},
-        "views": ["hits"],
-    }
-    shown = {"condition": {"param": "hovered", "empty": False, "value": 0.12}, "value": 0}
     bars: Spec = {
         "transform": [
             {
@@ -430,6 +424,22 @@ def differences(
             "color": outcome("outcome", OUTCOMES, legend=False),
         },
     }
+    hover, hits = _told_of_bars(place, told)
+    return top(
+        rows,
+        f"Difference of each query, {run} − {base}, {measure}",
+        {"params": [hover], "width": width, "height": height, "layer": [bars, zero("y"), hits]},
+    )
+
+
+def _told_of_bars(place: Spec, told: list[Spec]) -> tuple[Spec, Spec]:
+    """Return what tells of a bar wherever the pointer is above or below it: a parameter, and a layer."""
+    hover = {
+        "name": "hovered",
+        "select": {"type": "point", "on": "pointerover", "clear": "mouseout"},
+        "views": ["hits"],
+    }
+    shown = {"condition": {"param": "hovered", "empty": False, "value": 0.12}, "value": 0}
     hits: Spec = {
         "name": "hits",
         "mark": {"type": "bar", "style": "hover", "cursor": "pointer"},
@@ -441,11 +451,7 @@ def differences(
             "tooltip": told,
         },
     }
-    return top(
-        rows,
-        f"Difference of each query, {run} − {base}, {measure}",
-        {"params": [hover], "width": width, "height": height, "layer": [bars, zero("y"), hits]},
-    )
+    return hover, hits
 
 
 def scatter(
@@ -600,24 +606,8 @@ def query_agreement(rows: Rows | None, *, width: Width, height: int) -> Spec:
         {"field": "shared", "title": "documents of several", "type": "quantitative", "format": "d"},
         {"field": "spread", "title": "mean span", "type": "quantitative", "format": ".2~f"},
     ]
-    hover = {
-        "name": "hovered",
-        "select": {"type": "point", "on": "pointerover", "clear": "mouseout"},
-        "views": ["hits"],
-    }
-    shown = {"condition": {"param": "hovered", "empty": False, "value": 0.12}, "value": 0}
     bars: Spec = {"mark": {"type": "bar"}, "encoding": {"x": place, "y": upwards}}
-    hits: Spec = {
-        "name": "hits",
-        "mark": {"type": "bar", "style": "hover", "cursor": "pointer"},
-        "encoding": {
-            "x": place,
-            "y": {"value": 0},
-            "y2": {"value": "height"},
-            "opacity": shown,
-            "tooltip": told,
-        },
-    }
+    hover, hits = _told_of_bars(place, told)
     return top(
         rows,
         "The share of pairs of assessors who agree, for each query",

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from gainful.desk.server import LOOPBACK, SECRET_LENGTH, app, missing
+from gainful.desk.web_app import LOOPBACK, SECRET_LENGTH, app, missing
 from gainful.errors import InputError
 
 _HEADERS_WITHIN = 10.0  # seconds for the head of a request
