@@ -406,7 +406,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
     "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
-    "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
+    "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "LearningCurve",
     "MeasureCheck", "MergedJudgments", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
     "Slice", "SubtopicScores", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
@@ -451,6 +451,7 @@ def arrays() -> Iterator[tuple[str, Call]]:
     for name in gf.metrics.__all__:
         yield f"metrics.{name}", Call(getattr(gf.metrics, name), numbers)
         yield f"metrics.{name} of tensors", Call(getattr(gf.metrics, name), tensors)
+    yield from of_hosts()
     compat = gf.compat
     evaluator = compat.RelevanceEvaluator(JUDGMENTS, {"map"})
     Path("j.qrels").write_text("q1 0 a 1\n")
@@ -467,6 +468,98 @@ def arrays() -> Iterator[tuple[str, Call]]:
         "compat.parse_run": Call(compat.parse_run, {"lines": ["q1 Q0 d1 1 0.5 tag"]}),
         "compat.trec_eval": Call(
             compat.trec_eval, {"arguments": ["-m", "map", "j.qrels", "r.run"]}
+        ),
+    }.items()
+
+
+def of_hosts() -> Iterator[tuple[str, Call]]:
+    """Yield the calls of the adapters for trainers; what models and features are, the hosts say."""
+    hosts = gf.integrations
+    features, labels, queries = (
+        np.arange(12.0).reshape(6, 2),
+        [2, 0, 1, 0, 1, 0],
+        [1, 1, 1, 2, 2, 2],
+    )
+    asked = {"policy": None, "dialect": None}
+    pairs = {"scheme": "ndcg2", "sigma": 1.0, "mu": 1.0, "truncation": "both"}
+    booster = hosts.lightgbm.Booster(
+        {"verbose": -1, "num_threads": 1},
+        hosts.lightgbm.Dataset(features, labels, params={"verbose": -1}),
+    )
+    booster.update()
+    forest = hosts.catboost.CatBoost({"iterations": 2, "verbose": 0, "allow_writing_files": False})
+    forest.fit(features, labels)
+
+    def lightgbm_curve(labels, measures, group, query, every, policy, dialect):
+        chosen = {"group": group, "query": query, "every": every, "policy": policy}
+        given = booster, features, labels, measures
+        return hosts.lightgbm.learning_curve(*given, **chosen, dialect=dialect)
+
+    def catboost_curve(labels, measures, group_id, every, policy, dialect):
+        chosen = {"group_id": group_id, "every": every, "policy": policy, "dialect": dialect}
+        return hosts.catboost.learning_curve(forest, features, labels, measures, **chosen)
+
+    def monitored(measures, label, qid, policy, dialect):
+        chosen = {"label": label, "qid": qid, "policy": policy, "dialect": dialect}
+        found = hosts.xgboost.RankingMonitor(measures, data=features, **chosen)
+        found.after_iteration(tree, 0, {})
+        return found.curve
+
+    matrix = hosts.xgboost.DMatrix(features, label=labels)
+    tree = hosts.xgboost.Booster({"nthread": 1}, [matrix])
+    tree.update(matrix, 0)
+    curve = {"labels": labels, "measures": "AP", **asked, "every": 1}
+    called = {"first": [1, 0], "second": [0.2, 0.1], "weight": None, "group": [2]}
+    lists = {
+        "y_true": [[2, 0, 1]], "y_score": [[0.3, 0.2, 0.1]], "k": 2, "sample_weight": [1.0],
+        "gain": "exp2", "discount": "log",
+    }  # fmt: skip
+    for name, host in {"lightgbm": hosts.lightgbm, "xgboost": hosts.xgboost}.items():
+        loss = {"measure": "nDCG@2", "seed": 1}
+        yield f"integrations.{name}.metric", Call(host.metric, {"measures": "AP", **asked})
+        yield (
+            f"integrations.{name}.objective",
+            Call(host.objective, {**loss, "method": "lambda", **pairs}),
+        )
+        of_xe = {**loss, "method": "xe", "gamma": 0.5}
+        yield f"integrations.{name}.objective of xe", Call(host.objective, of_xe)
+    yield from {
+        "integrations.lightgbm.Metric()": Call(hosts.lightgbm.metric("AP").__call__, called),
+        "integrations.lightgbm.Objective()": Call(
+            hosts.lightgbm.objective("nDCG").__call__, called
+        ),
+        "integrations.lightgbm.learning_curve": Call(
+            lightgbm_curve, {**curve, "group": [3, 3], "query": None}
+        ),
+        "integrations.xgboost.RankingMonitor": Call(
+            monitored, {"measures": "AP", "label": labels, "qid": queries, **asked}
+        ),
+        "integrations.catboost.learning_curve": Call(
+            catboost_curve, {**curve, "group_id": queries}
+        ),
+        "integrations.sklearn.scorer": Call(
+            lambda measure, policy, dialect, better: hosts.sklearn.scorer(
+                measure, policy=policy, dialect=dialect, better=better
+            ),
+            {"measure": "AP", **asked, "better": "higher"},
+        ),
+        "integrations.sklearn.ndcg_score": Call(
+            hosts.sklearn.ndcg_score, {**lists, "base": 2, "ties": "best"}
+        ),
+        "integrations.sklearn.dcg_score": Call(hosts.sklearn.dcg_score, {**lists, "log_base": 2}),
+        "integrations.torchmetrics.Ranking": Call(
+            lambda measures, batches, policy, dialect: hosts.torchmetrics.Ranking(
+                measures, batches=batches, policy=policy, dialect=dialect
+            ),
+            {"measures": "AP", "batches": "parts", **asked},
+        ),
+        "integrations.torchmetrics.Ranking.update": Call(
+            hosts.torchmetrics.Ranking("AP").update,
+            {
+                "preds": a_tensor([0.2, 0.1]),
+                "target": a_tensor([1, 0]),
+                "indexes": a_tensor([0, 0]),
+            },
         ),
     }.items()
 
@@ -511,6 +604,7 @@ def results() -> dict[str, Any]:
         "Gate": compared.gate("Δ nDCG@2 < -0.5"),
         "Inferred": gf.judging.inferred_ndcg(SAMPLES, RUN),
         "InferredAP": gf.judging.inferred_ap(SAMPLES, RUN),
+        "LearningCurve": gf.results.LearningCurve.of([(1, scores), (2, scores)]),
         "Measure": gf.measure("nDCG@10"),
         "MeasureCheck": gf.check_measure("AP", lists=5),
         "MergedJudgments": gf.merge_judgments([JUDGMENTS, JUDGMENTS], "dawid-skene"),
@@ -579,6 +673,12 @@ def methods() -> Iterator[tuple[str, Call]]:
         },
         "Comparison": {"fail_if": ["Δ nDCG@2 < -0.9"]},
         "Dialect": {"measures": [gf.measure("nDCG")]},
+        "LearningCurve": {
+            "measure": "AP",
+            "iteration": 2,
+            "steps": [(1, scores), (3, scores)],
+            "curves": [found["LearningCurve"]],
+        },
         "CollectedGrades": {"path": "grades.qrels", "format": None},
         "Pool": {"path": "pool.qrels", "format": None},
         "SubtopicScores": {"measure": "alpha_nDCG@20", "runs": {"one": scores}},

@@ -6,7 +6,7 @@ from typing import Any
 import gainful as gf
 
 # These have names of their own, some of which are those of other places too.
-APART = ("compat", "losses", "metrics")
+APART = ("compat", "integrations", "losses", "metrics")
 
 
 def places() -> dict[str, ModuleType]:

@@ -8,6 +8,7 @@ import re
 import zlib
 from collections import Counter
 
+HOSTS = ("catboost", "lightgbm", "scikit_learn", "torchmetrics", "xgboost")  # pages in docs/hosts
 SLOW = (
     # Spark: a Java machine.
     "tests/spark/",
@@ -18,6 +19,10 @@ SLOW = (
     # PyTorch and JAX: compilers.
     "tests/tensors/",
     "tests/comparison/test_examples.py",
+    # Trainers.
+    "tests/integrations/",
+    *(f"tests/project/test_documentation.py::test_python_on_the_page[{page}.md]" for page in HOSTS),
+    "tests/project/test_documentation.py::test_examples_in_docstrings[integrations]",
     # Other tools, some of which compile themselves.
     "tests/dialects/test_dialects_against_formulas.py",
     "tests/dialects/test_dialects_against_tools.py",

@@ -18,7 +18,7 @@ from gainful.version import VERSION
 # to docs/names.md.
 _NAMES = {
     "gainful": {
-        "": "compat, comparison, errors, explanation, fusion, inputs, judging, measures, "
+        "": "compat, comparison, errors, explanation, fusion, inputs, integrations, judging, measures, "
         "recommending, results, statistics, subtopics, writing",
         "assessors.agreement": "agreement",
         "assessors.collecting": "collect_grades",
@@ -109,6 +109,7 @@ _NAMES = {
         "comparison.verdict": "Verdict",
         "evaluation.check_measure": "MeasureCheck",
         "evaluation.coverage": "Coverage",
+        "evaluation.learning_curve": "LearningCurve",
         "evaluation.run_scores": "RunScores",
         "evaluation.saved_baseline": "Baseline",
         "evaluation.scores": "Scores, TieRange",

@@ -6,6 +6,7 @@ from gainful import errors
 from gainful import explanation
 from gainful import fusion
 from gainful import inputs
+from gainful import integrations
 from gainful import judging
 from gainful import measures
 from gainful import recommending
@@ -95,6 +96,7 @@ __all__ = [
     "fusion",
     "idcg",
     "inputs",
+    "integrations",
     "judging",
     "loss",
     "losses",

@@ -12,6 +12,7 @@ from gainful.comparison.slices import Slice
 from gainful.comparison.verdict import Verdict
 from gainful.evaluation.check_measure import MeasureCheck
 from gainful.evaluation.coverage import Coverage
+from gainful.evaluation.learning_curve import LearningCurve
 from gainful.evaluation.run_scores import RunScores
 from gainful.evaluation.saved_baseline import Baseline
 from gainful.evaluation.scores import Scores
@@ -58,6 +59,7 @@ __all__ = [
     "Gate",
     "Inferred",
     "InferredAP",
+    "LearningCurve",
     "MeasureCheck",
     "MergedJudgments",
     "Pool",

@@ -16,7 +16,7 @@ from every_case import assert_every_case
 pytestmark = pytest.mark.documentation
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Kernels for a GPU, and what launches them, need a compiler that PyTorch for CPUs does not bring.
 ELSEWHERE = re.compile(r"__main__$|\.fused\.|\.fused_\w+$")
 MODULES = ["gainful"] + [

@@ -121,6 +121,7 @@ LAW = {
     "compat": {"measures", "inputs", "matching", "kernels", "evaluation"},
     "tensors": {"measures", "kernels"},
     "desk": {"gainful", "assessors", "inputs", "rendering", "writing"},
+    "integrations": {"gainful", "inputs", "kernels"},
     "cli": {"gainful", "rendering", "desk"},
     "__main__": {"cli"},
 }
@@ -147,6 +148,15 @@ OUTSIDE = {
     "reporting": {"numpy", "jinja2", "vl_convert"},
     "plotting": {"altair", "vl_convert"},
     "desk": {"numpy", "psycopg", "starlette", "uvicorn", "h11"},
+    "integrations": {
+        "numpy",
+        "catboost",
+        "lightgbm",
+        "sklearn",
+        "torch",
+        "torchmetrics",
+        "xgboost",
+    },
     "cli": {"click", "rich"},
 }
 
@@ -293,6 +303,10 @@ HEAVY = {
     "altair",
     "pyspark",
     "sklearn",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "torchmetrics",
     "jax",
     "rich",
     "duckdb",
@@ -301,7 +315,7 @@ HEAVY = {
 
 def test_importing_the_package_loads_nothing_heavy():
     assert loaded_by("import gainful") & {"numpy", *HEAVY} == set()
-    places = "gf.results, gf.errors, gf.judging, gf.statistics, gf.writing, dir(gf.inputs)"
+    places = "gf.results, gf.errors, gf.judging, gf.statistics, gf.writing, dir(gf.inputs), dir(gf.integrations)"
     assert loaded_by(f"import gainful as gf; {places}") & {"numpy", *HEAVY} == set()
     # The command line handles signals before what takes time is imported.
     assert loaded_by("import gainful.cli") & {"click", "numpy", *HEAVY} == set()

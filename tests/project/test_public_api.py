@@ -44,7 +44,7 @@ BELOW = {
     ],
     "results": [
         "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
-        "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP",
+        "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "LearningCurve",
         "MeasureCheck", "MergedJudgments", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Slice",
         "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",

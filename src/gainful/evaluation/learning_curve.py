@@ -1,0 +1,206 @@
+"""`LearningCurve`: what a model is worth after each of some iterations of its training."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful import arguments
+from gainful.array_types import Floats
+from gainful.errors import InputError
+from gainful.evaluation.coverage import Coverage, notes_of
+from gainful.evaluation.mean_intervals import mean_interval
+from gainful.evaluation.means_over_queries import aggregate_of
+from gainful.evaluation.request import find_measure
+from gainful.evaluation.scores import Scores
+from gainful.measures.measure import Measure
+from gainful.measures.measure_family import GEOMETRIC, MEAN
+from gainful.measures.notation import GivenMeasure
+from gainful.measures.policy import Policy
+from gainful.message_texts import shown
+from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.writing.result import Result
+
+if TYPE_CHECKING:
+    from gainful.statistics.intervals import Interval
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve(Result):
+    """Measures of a model after each of some iterations, on the same queries.
+
+    Attributes:
+        measures: what was measured.
+        iterations: (i,) how many iterations the model had, ascending.
+        queries: (q,) ids.
+        values: [iteration, query, measure]; NaN where a query does not count.
+        counted: of the same shape, whether the query counts.
+        policy: the choices made.
+        coverage: what was there and what was missing, at the last iteration.
+        dialect: of another tool, where it was asked for.
+    """
+
+    measures: tuple[Measure, ...]
+    iterations: tuple[int, ...]
+    queries: tuple[str, ...]
+    values: Floats
+    counted: NDArray[np.bool_]
+    policy: Policy
+    coverage: Coverage
+    dialect: str | None = None
+
+    @classmethod
+    def of(cls, steps: Iterable[tuple[int, Scores]]) -> "LearningCurve":
+        """Return the curve of scores after some iterations.
+
+        Args:
+            steps: how many iterations the model had, and its scores then; ascending.
+
+        >>> import gainful as gf
+        >>> judgments = {"q1": {"a": 1}, "q2": {"b": 1}}
+        >>> runs = [{"q1": {"a": 1, "b": 2}, "q2": {"a": 2, "b": 1}}, {"q1": {"a": 2}, "q2": {"b": 1}}]
+        >>> curve = LearningCurve.of(enumerate((gf.evaluate(judgments, run, "RR") for run in runs), 1))
+        >>> curve.means(), curve.best()
+        ([0.5, 1.0], 2)
+        """
+        if not _can_be_listed(steps):
+            raise InputError("steps", "pairs of iterations and scores", shown(steps))
+        # Of the scores of each iteration, only the values are kept.
+        return cls.joined(cls._of_one(step) for step in steps)
+
+    @classmethod
+    def _of_one(cls, step: object) -> "LearningCurve":
+        if not isinstance(step, tuple | list) or len(step) != 2:
+            raise InputError("steps", "pairs of iterations and scores", shown(step))
+        at, found = step
+        arguments.whole(at, "steps, iteration", least=0)
+        scores = arguments.one_of_type(found, "steps", Scores, "scores, as `evaluate` gives them")
+        arrays = scores.values[None], scores.counted[None]
+        held = scores.measures, (int(at),), scores.queries, *arrays
+        return cls(*held, scores.policy, scores.coverage, scores.dialect)
+
+    @classmethod
+    def joined(cls, curves: Iterable["LearningCurve"]) -> "LearningCurve":
+        """Return one curve of several, whose iterations follow one another.
+
+        Args:
+            curves: of the same measures and queries.
+        """
+        if not _can_be_listed(curves):
+            raise InputError("curves", "learning curves", shown(curves))
+        parts = [arguments.one_of_type(one, "curves", cls, "learning curves") for one in curves]
+        if not parts:
+            raise InputError("steps", "the scores of at least one iteration", "none")
+        iterations = tuple(at for part in parts for at in part.iterations)
+        if any(later <= at for at, later in pairwise(iterations)):
+            raise InputError("steps", "iterations that ascend", shown(iterations))
+        last = parts[-1]
+        for part in parts:
+            if (part.queries, part.measures) != (last.queries, last.measures):
+                expected = "the same queries and measures after every iteration"
+                raise InputError("steps", expected, f"others after iteration {part.iterations[0]}")
+        values = np.concatenate([part.values for part in parts])
+        counted = np.concatenate([part.counted for part in parts])
+        for array in (values, counted):
+            array.flags.writeable = False
+        held = last.measures, iterations, last.queries, values, counted
+        return cls(*held, last.policy, last.coverage, last.dialect)
+
+    def means(self, measure: GivenMeasure | None = None) -> list[float]:
+        """Return the mean of a measure over the queries (i,), after each iteration.
+
+        Args:
+            measure: one of those measured; the first if None.
+        """
+        chosen = self._chosen(measure)
+        return [
+            aggregate_of(chosen, self._counted_values(row, chosen).tolist())
+            for row in range(len(self.iterations))
+        ]
+
+    def best(self, measure: GivenMeasure | None = None, *, better: str = "higher") -> int:
+        """Return after how many iterations the mean of a measure is best; of equals the fewest.
+
+        Args:
+            measure: one of those measured; the first if None.
+            better: higher or lower.
+        """
+        arguments.choice(better, "better", ("higher", "lower"))
+        means = np.array(self.means(measure))
+        if np.isnan(means).all():
+            raise InputError("best", "an iteration with a mean", "none")
+        place = np.nanargmax(means) if better == "higher" else np.nanargmin(means)
+        return self.iterations[int(place)]
+
+    def interval(
+        self,
+        iteration: int,
+        measure: GivenMeasure | None = None,
+        *,
+        method: str = "hall",
+        level: float = 0.95,
+    ) -> "Interval":
+        """Return the interval of the mean of a measure after an iteration, from its queries.
+
+        Args:
+            iteration: one of `iterations`.
+            measure: one of those measured; the first if None.
+            method: `hall`, `t` or `bca`, as in `compare`.
+            level: the share of such intervals that contain the true mean.
+        """
+        arguments.whole(iteration, "iteration", least=0)
+        if iteration not in self.iterations:
+            expected = f"one of those measured, {self.iterations[0]} to {self.iterations[-1]}"
+            raise InputError("iteration", expected, shown(iteration))
+        row, chosen = self.iterations.index(iteration), self._chosen(measure)
+        values = self._counted_values(row, chosen)
+        return mean_interval(chosen, values, method=method, level=level)
+
+    def table(self) -> Table:
+        """Return a row for each iteration and measure, with the mean and its 95 % interval."""
+        rows: list[list[Cell]] = []
+        means = {measure: self.means(measure) for measure in self.measures}
+        for row, iteration in enumerate(self.iterations):
+            for measure in self.measures:
+                low, high = self._ends(row, measure)
+                rows.append([iteration, str(measure), means[measure][row], low, high])
+        names = ["iteration", "measure", "mean", "low", "high"]
+        return Table(names, rows, notes=notes_of(self.policy, self.coverage))
+
+    def _ends(self, row: int, measure: Measure) -> tuple[float | None, float | None]:
+        """Return the ends of an interval; None where there is none."""
+        values = self._counted_values(row, measure)
+        if measure.family.aggregate not in (MEAN, GEOMETRIC) or np.isnan(values).any():
+            return None, None
+        if values.size < 2:
+            return None, None
+        found = mean_interval(measure, values)
+        return found.low, found.high
+
+    def _counted_values(self, row: int, measure: Measure) -> Floats:
+        column = self.measures.index(measure)
+        values: Floats = self.values[row, self.counted[row, :, column], column]
+        return values
+
+    def _chosen(self, measure: GivenMeasure | None) -> Measure:
+        if measure is None:
+            return self.measures[0]
+        found = find_measure(measure, self.measures, self.dialect)
+        if found is None:
+            names = ", ".join(map(str, self.measures))
+            raise InputError("measure", f"one of those measured, {names}", shown(measure))
+        return found
+
+    def __str__(self) -> str:
+        return as_text(self.table())
+
+
+def _can_be_listed(value: Any) -> bool:
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True

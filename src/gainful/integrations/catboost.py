@@ -1,0 +1,81 @@
+"""CatBoost: learning curves, and the best iteration by any measure.
+
+A metric of one's own is never told the queries by CatBoost, so that no ranking can be measured
+while it trains. Its models give their predictions after each iteration, afterwards.
+"""
+
+from typing import Any
+
+import numpy as np
+
+import gainful as gf
+from gainful import arguments
+from gainful.errors import InputError
+from gainful.integrations.ranking_measures import RankingMeasures
+from gainful.integrations.required_hosts import requiring
+
+with requiring("catboost"):
+    from catboost import CatBoost, Pool
+
+__all__ = ["learning_curve"]
+
+_MOST = 1_000_000  # iterations: more than any model has
+
+
+def learning_curve(
+    model: Any,
+    data: Any,
+    labels: Any = None,
+    measures: Any = "nDCG@10",
+    *,
+    group_id: Any = None,
+    every: int = 1,
+    policy: Any = None,
+    dialect: Any = None,
+) -> "gf.results.LearningCurve":
+    """Measure a model after each iteration of its training, with intervals over the queries.
+
+    `model.shrink(learning_curve(…).best("nDCG@10"))` keeps the trees up to the best iteration.
+
+    Args:
+        model: a model of CatBoost that is fitted.
+        data: a `Pool` with labels and group ids; or features of the documents, beside both.
+        labels: (n,) grades; those of the pool if None.
+        measures: one measure or several, in the notation or as values.
+        group_id: (n,) the query id of each document, in any order; the groups of the pool if None.
+        every: measure after so many iterations, and after the last.
+        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
+        dialect: measure as another tool does: `catboost` gives what CatBoost's own NDCG does.
+    """
+    if not isinstance(model, CatBoost):
+        raise InputError("model", "a model of CatBoost", type(model).__name__)
+    arguments.whole(every, "every", least=1, most=_MOST)
+    lists: dict[str, Any] = {"query": group_id}
+    if isinstance(data, Pool):
+        labels = data.get_label() if labels is None else labels
+        if group_id is None:
+            lists = {"group": _sizes(data)}
+    elif labels is None or group_id is None:
+        missing = "labels" if labels is None else "group_id"
+        raise InputError(missing, "one for each document, where data is no Pool", "none")
+    asked = RankingMeasures((measures,), policy=policy, dialect=dialect)
+    # Of all models alike: those of rankers and classifiers take other arguments.
+    stages = CatBoost.staged_predict(
+        model, data, prediction_type="RawFormulaVal", eval_period=every, thread_count=-1
+    )
+    last = model.tree_count_
+    return gf.results.LearningCurve.of(
+        (min(number * every, last), asked.scores(labels, preds, **lists))
+        for number, preds in enumerate(stages, 1)
+    )
+
+
+def _sizes(data: Any) -> Any:
+    """Return the sizes of the queries of a pool, whose documents stand together."""
+    ids = np.asarray(data.get_group_id_hash())  # of None, where there are none
+    if not ids.ndim:
+        raise InputError(
+            "data", "a Pool with group ids", "none", "Give them: Pool(…, group_id=ids)."
+        )
+    starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+    return np.diff(np.append(starts, ids.size))

@@ -1,0 +1,172 @@
+"""LightGBM: measures for `feval` and `eval_metric`, objectives from the losses, learning curves."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import gainful as gf
+from gainful import arguments
+from gainful.array_types import Floats
+from gainful.errors import InputError, warn
+from gainful.integrations.ranking_measures import RankingMeasures
+from gainful.integrations.ranking_objectives import RankingObjective
+from gainful.integrations.required_hosts import requiring
+
+with requiring("lightgbm"):
+    from lightgbm import Booster, Dataset
+
+__all__ = ["Metric", "Objective", "learning_curve", "metric", "objective"]
+
+_GROUPS = "data with the sizes of its queries"
+_REMEDY = "Give them: Dataset(…, group=sizes), or fit(…, group=sizes, eval_group=[sizes])."
+
+
+class Metric:
+    """Measures as LightGBM calls them, natively and from `LGBMRanker`. Build one with `metric`."""
+
+    def __init__(self, measures: RankingMeasures, *, better: str) -> None:
+        self._measures = measures
+        self._higher = arguments.choice(better, "better", ("higher", "lower")) == "higher"
+
+    def __call__(
+        self, first: Any, second: Any, weight: Any = None, group: Any = None
+    ) -> list[tuple[str, float, bool]]:
+        """Return (name, value, whether higher is better) of every measure.
+
+        LightGBM calls `feval(preds, data)`, and `eval_metric(labels, preds, weight, group)`.
+        """
+        if isinstance(second, Dataset):
+            labels, preds = second.get_label(), first
+            weight, group = second.get_weight(), second.get_group()
+        else:
+            labels, preds = first, second
+        if group is None:
+            raise InputError("group", _GROUPS, "none", _REMEDY)
+        if weight is not None:
+            warn("weight: the weights of the data are not used here; every query counts once.")
+        found = self._measures.scores(labels, preds, group=group)
+        values = self._measures.values(found)
+        return [(name, value, self._higher) for name, value in values.items()]
+
+    def __repr__(self) -> str:
+        return f"metric({self._measures.written()})"
+
+
+def metric(
+    *measures: Any,
+    policy: Any = None,
+    dialect: Any = None,
+    better: str = "higher",
+) -> Metric:
+    """Return measures for `lightgbm.train(feval=…)` and for `LGBMRanker.fit(eval_metric=…)`.
+
+    The values are those of `gainful.evaluate_arrays`, and early stopping sees them. To stop by
+    them alone, silence LightGBM's own: `metric: "None"` in the parameters.
+
+    Args:
+        *measures: in the notation or as values; nDCG@10 if there are none.
+        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
+        dialect: measure as another tool does: `lightgbm` gives what LightGBM's own ndcg does.
+        better: higher or lower, which early stopping goes by.
+
+    >>> own = metric("nDCG@2", "RR")
+    >>> [(name, round(value, 4)) for name, value, _ in own([1, 0, 1], [0.1, 0.2, 0.3], None, [2, 1])]
+    [('nDCG@2', 0.8155), ('RR', 0.75)]
+    """
+    asked = RankingMeasures(measures, policy=policy, dialect=dialect)
+    return Metric(asked, better=better)
+
+
+class Objective:
+    """A loss as LightGBM calls it, natively and from `LGBMRanker`. Build one with `objective`."""
+
+    def __init__(self, loss: RankingObjective) -> None:
+        self._loss = loss
+
+    def __call__(
+        self, first: Any, second: Any, weight: Any = None, group: Any = None
+    ) -> tuple[Floats, Floats]:
+        """Return the gradient and the diagonal of the Hessian (n,), by the raw predictions.
+
+        LightGBM calls it with (preds, data), `LGBMRanker` with (labels, preds, weight, group).
+        """
+        if isinstance(second, Dataset):
+            labels, preds = second.get_label(), first
+            weight, group = second.get_weight(), second.get_group()
+        else:
+            labels, preds = first, second
+        if group is None:
+            raise InputError("group", _GROUPS, "none", _REMEDY)
+        return self._loss.derivatives(labels, preds, group=group, weight=weight)
+
+    def __repr__(self) -> str:
+        return f"objective({self._loss.written()})"
+
+
+def objective(measure: Any, *, method: str = "lambda", seed: int = 0, **options: Any) -> Objective:
+    """Return a loss for `params["objective"]`, and for `LGBMRanker(objective=…)`.
+
+    Args:
+        measure: what to train for, nDCG or DCG, such as "nDCG(gain=exp2)@10".
+        method: lambda (LambdaLoss), xe (XE-NDCG), softmax or listnet, see `gainful.losses`.
+        seed: of what XE-NDCG draws.
+        **options: of lambda `scheme`, `sigma`, `mu` and `truncation`; of xe `gamma`.
+
+    >>> own = objective("nDCG(gain=exp2)", method="xe", gamma=1.0)
+    >>> [each.tolist() for each in own([1, 0], [0.0, 0.0], None, [2])]
+    [[-1.0, 1.0], [0.5, 0.5]]
+    """
+    return Objective(RankingObjective(measure, method=method, seed=seed, **options))
+
+
+def learning_curve(
+    model: Any,
+    data: Any,
+    labels: Any,
+    measures: Any = "nDCG@10",
+    *,
+    group: Any = None,
+    query: Any = None,
+    every: int = 1,
+    policy: Any = None,
+    dialect: Any = None,
+) -> "gf.results.LearningCurve":
+    """Measure a model after each iteration of its training, with intervals over the queries.
+
+    Args:
+        model: a `Booster`, or an estimator that is fitted.
+        data: features of the documents, as `predict` takes them.
+        labels: (n,) grades.
+        measures: one measure or several, in the notation or as values.
+        group: the size of each list, in order.
+        query: or the query id of each document.
+        every: measure after so many iterations, and after the last.
+        policy: as in `evaluate`.
+        dialect: as in `evaluate`.
+    """
+    booster = getattr(model, "booster_", model)
+    if not isinstance(booster, Booster):
+        raise InputError("model", "a Booster or a fitted estimator", type(model).__name__)
+    arguments.whole(every, "every", least=1)
+    if group is None and query is None:
+        raise InputError("group", "the sizes of the lists, or query= ids", "neither")
+    asked = RankingMeasures((measures,), policy=policy, dialect=dialect)
+    return gf.results.LearningCurve.of(
+        (at, asked.scores(labels, preds, group=group, query=query))
+        for at, preds in _staged(booster, data)
+        if at % every == 0 or at == booster.current_iteration()
+    )
+
+
+def _staged(booster: Any, data: Any) -> Iterator[tuple[int, Floats]]:
+    """Yield the raw predictions after each iteration, each as `predict` would give it."""
+    averaged = booster.dump_model(num_iteration=1)["average_output"]  # of a random forest
+    so_far: Any = 0.0
+    for at in range(booster.current_iteration()):
+        if averaged:
+            so_far = booster.predict(data, num_iteration=at + 1, raw_score=True)
+        else:  # one after the other, as LightGBM adds them up
+            tree = booster.predict(data, start_iteration=at, num_iteration=1, raw_score=True)
+            so_far = so_far + np.asarray(tree, np.float64)
+        yield at + 1, so_far

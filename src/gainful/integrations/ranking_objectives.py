@@ -1,0 +1,131 @@
+"""`RankingObjective`: the losses as trainers of trees take them, with first and second derivatives."""
+
+from typing import Any
+
+import numpy as np
+
+import gainful as gf
+from gainful import arguments
+from gainful.array_types import Floats, Ints
+from gainful.errors import InputError, MeasureError
+from gainful.inputs.arrays import as_array, as_numbers, read_lists
+from gainful.kernels.gains_and_discounts import discount_table
+from gainful.kernels.loss_derivatives import cross_entropy_derivatives, lambda_derivatives
+
+METHODS = ("lambda", "xe", "softmax", "listnet")
+_OF_PAIRS = {"scheme": "lambdarank", "sigma": 1.0, "mu": 10.0, "truncation": "either"}
+_LARGEST = 1e100  # of a weight
+_LEAST = 1e-16  # a trainer divides by second derivatives
+
+
+class RankingObjective:
+    """The derivatives of a loss, times the mean number of documents of a list.
+
+    The factor is the same for all lists. With it, second derivatives are of the size of those of a
+    squared error, which the usual limits of trainers are meant for (`min_child_weight`,
+    `min_sum_hessian_in_leaf`, `lambda`).
+    """
+
+    def __init__(self, measure: Any, *, method: str, seed: int, **options: Any) -> None:
+        arguments.choice(method, "method", METHODS, error=MeasureError)
+        self._loss = gf.loss(measure, method=method, **options)  # which checks it all
+        if options.get("gamma") is not None:
+            expected = "a number from 0 to 1"
+            gamma = arguments.number(options["gamma"], "gamma", expected, lambda x: 0 <= x <= 1)
+            options = {**options, "gamma": gamma}
+        unknown = {*options} - {*_OF_PAIRS, "gamma"}
+        if unknown:
+            expected = f"one of {', '.join([*_OF_PAIRS, 'gamma'])}"
+            raise MeasureError("objective", expected, sorted(unknown)[0])
+        self.measure, self.method, self.options = self._loss.measure, method, options
+        self._rng = np.random.default_rng(
+            arguments.whole(seed, "seed", least=0, most=arguments.LARGEST_SEED)
+        )
+
+    def derivatives(
+        self, labels: Any, scores: Any, *, group: Any, weight: Any = None
+    ) -> tuple[Floats, Floats]:
+        """Return the first and the second derivatives (n,) of the loss by the scores.
+
+        Args:
+            labels: (n,) grades.
+            scores: (n,) raw predictions.
+            group: the sizes of the lists, in order.
+            weight: one for each document, or one for each list; 1 if None or empty.
+        """
+        lists = read_lists(labels, scores, group=group)
+        offsets = np.concatenate(([0], np.cumsum(lists.lengths)))
+        first, second = self._of_loss(
+            lists.labels.astype(np.float64), lists.scores.astype(np.float64), offsets
+        )
+        factor = self._factor(offsets, weight)
+        return first * factor, np.maximum(second * factor, _LEAST)
+
+    def _of_loss(self, labels: Floats, scores: Floats, offsets: Ints) -> tuple[Floats, Floats]:
+        gains = self._gains(labels)
+        if self.method != "lambda":
+            return cross_entropy_derivatives(scores, self._mass(labels, gains, offsets), offsets)
+        discount = self.measure.parameters["discount"]
+        discounts = discount_table(
+            discount.formula,
+            int(np.diff(offsets).max(initial=0)) + 1,
+            base=self.measure.parameters["base"],
+            exponent=discount.exponent,
+        )
+        return lambda_derivatives(
+            scores,
+            labels,
+            gains,
+            offsets,
+            discounts,
+            cutoff=self.measure.cutoff,
+            normalized=self.measure.name == "nDCG",
+            **{**_OF_PAIRS, **self.options},
+        )
+
+    def _mass(self, labels: Floats, gains: Floats, offsets: Ints) -> Floats:
+        """Return the weights (n,) of the cross entropy."""
+        if self.method == "softmax":
+            return gains
+        lengths = np.diff(offsets)
+        owner = np.repeat(np.arange(lengths.size), lengths)
+        if self.method == "listnet":
+            highest = np.full(lengths.size, -np.inf)
+            np.maximum.at(highest, owner, labels)
+            mass = np.exp(labels - highest[owner])
+        else:
+            gamma = self.options.get("gamma")
+            drawn = self._rng.random(labels.size) if gamma is None else float(gamma)
+            mass = gains + 1.0 - drawn
+        total = np.bincount(owner, mass, lengths.size)[owner]
+        return np.where(total > 0, mass / np.where(total > 0, total, 1.0), 0.0)
+
+    def _gains(self, labels: Floats) -> Floats:
+        if self.method == "listnet":
+            return labels
+        different, place = np.unique(labels, return_inverse=True)
+        each = gf.cg(different[:, None], gain=self.measure.parameters["gain"])
+        found: Floats = np.asarray(each, np.float64)[place]
+        return found
+
+    @staticmethod
+    def _factor(offsets: Ints, weight: Any) -> Floats | float:
+        lists = int(np.count_nonzero(np.diff(offsets)))
+        mean = int(offsets[-1]) / max(lists, 1)
+        given = np.zeros(0) if weight is None else as_numbers(as_array(weight, "weight"), "weight")
+        if not given.size:
+            return mean
+        if given.min() < 0 or given.max() > _LARGEST:
+            raise InputError("weight", "numbers from 0", f"{given.min():g} to {given.max():g}")
+        if given.size == offsets.size - 1:
+            given = np.repeat(given, np.diff(offsets))
+        if given.shape != (int(offsets[-1]),):
+            expected = f"one for each of {offsets[-1]} documents, or of {offsets.size - 1} lists"
+            raise InputError("weight", expected, str(given.size))
+        return mean * given
+
+    def written(self) -> str:
+        """Return what was asked for, as arguments."""
+        given = {"method": self.method, **self.options}
+        options = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        return f"{str(self.measure)!r}, {options}"

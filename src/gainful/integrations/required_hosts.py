@@ -1,0 +1,37 @@
+"""What is said where the tool that an adapter is for is not installed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gainful.errors import MissingDependencyError
+
+OLDEST = {
+    "catboost": ("catboost", "1.2"),
+    "lightgbm": ("lightgbm", "4.3"),
+    "sklearn": ("scikit-learn", "1.5"),
+    "torchmetrics": ("torchmetrics", "1.4"),
+    "xgboost": ("xgboost", "2.1"),
+}
+"""The package that has each host, and the oldest version that was tested."""
+
+
+@contextmanager
+def requiring(host: str) -> Iterator[None]:
+    """Import a host, or say how to install it.
+
+    >>> with requiring("xgboost"):
+    ...     raise ImportError("No module named 'xgboost'")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.MissingDependencyError: gainful.integrations.xgboost: expected the package ...
+    """
+    try:
+        yield
+    except ImportError as problem:
+        package, oldest = OLDEST[host]
+        raise MissingDependencyError(
+            f"gainful.integrations.{host}",
+            f"the package {package}",
+            f"none ({problem})",
+            f"Install it: pip install '{package}>={oldest}'",
+        ) from None

@@ -1,0 +1,176 @@
+"""scikit-learn: scorers that know the query of each document, and `ndcg_score` with all choices."""
+
+from typing import Any
+
+import numpy as np
+
+import gainful as gf
+from gainful import arguments
+from gainful.errors import InputError
+from gainful.inputs.arrays import as_array, as_numbers
+from gainful.integrations.ranking_measures import RankingMeasures
+from gainful.integrations.required_hosts import requiring
+from gainful.message_texts import shown
+
+with requiring("sklearn"):
+    from sklearn import config_context
+    from sklearn.metrics import make_scorer
+
+__all__ = ["dcg_score", "ndcg_score", "scorer"]
+
+_LARGEST = 1e100  # of a weight
+_ROUTING = (
+    "Route it: sklearn.set_config(enable_metadata_routing=True), then cross_validate(…, "
+    'params={"qid": ids, "groups": ids}), or GridSearchCV(…).fit(X, y, qid=ids, groups=ids).'
+)
+
+
+class _Score:
+    """A measure of labels and predictions, as `make_scorer` takes it."""
+
+    def __init__(self, measures: RankingMeasures) -> None:
+        self._measures = measures
+        (self.__name__,) = measures.names
+
+    def __call__(self, labels: Any, preds: Any, *, qid: Any = None) -> float:
+        if qid is None:
+            raise InputError("qid", "the query id of each document", "none", _ROUTING)
+        found = self._measures.scores(labels, preds, query=qid)
+        (value,) = found.means.values()
+        return value
+
+
+def scorer(
+    measure: Any = "nDCG@10",
+    *,
+    policy: Any = None,
+    dialect: Any = None,
+    better: str = "higher",
+    response_method: Any = "predict",
+) -> Any:
+    """Return a scorer for `cross_validate` and `GridSearchCV`, which is told the query of each document.
+
+    It asks for the metadata `qid`, (n,) ids: queries stay whole with a splitter for groups, such as
+    `GroupKFold`, and `groups` beside `qid`.
+
+    Args:
+        measure: in the notation or as a value.
+        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
+        dialect: measure as another tool does, as in `evaluate`.
+        better: higher or lower; where lower is better, the scorer gives the negative, as others do.
+        response_method: of the estimator, such as predict, predict_proba or decision_function.
+    """
+    arguments.choice(better, "better", ("higher", "lower"))
+    asked = RankingMeasures((measure,), policy=policy, dialect=dialect)
+    if len(asked.names) != 1:
+        expected = "one measure: a dict of scorers has several"
+        raise InputError("measure", expected, ", ".join(asked.names))
+    made = make_scorer(
+        _Score(asked), response_method=response_method, greater_is_better=better == "higher"
+    )
+    with config_context(enable_metadata_routing=True):  # what it asks for can be said at any time
+        return made.set_score_request(qid=True)
+
+
+def ndcg_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    k: int | None = None,
+    sample_weight: Any = None,
+    ignore_ties: bool = False,
+    gain: Any = "linear",
+    discount: Any = "log",
+    base: Any = None,
+    ties: str | None = None,
+) -> float:
+    """Return the mean nDCG, called as `sklearn.metrics.ndcg_score` is; lists of one document have one.
+
+    Args:
+        y_true: [list, document] grades.
+        y_score: of the same shape, higher is better.
+        k: the cutoff.
+        sample_weight: (lists,), what each list counts.
+        ignore_ties: take equal scores from the last document to the first, as scikit-learn does.
+        gain: linear, exp2, binary, a table or a function.
+        discount: log, jarvelin, reciprocal, power(p), none, a table or a function.
+        base: of the logarithm in the discount; 2 if None.
+        ties: average (the default), best, worst or order, the first document first.
+
+    >>> round(ndcg_score([[3, 2, 0]], [[0.1, 0.5, 0.2]], gain="exp2", k=2), 4)
+    0.3374
+    """
+    measure = _measure("nDCG", k, gain, discount, base, ideal="retrieved")
+    return _mean(measure, y_true, y_score, sample_weight, ties=ties, ignore_ties=ignore_ties)
+
+
+def dcg_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    k: int | None = None,
+    log_base: Any = None,
+    sample_weight: Any = None,
+    ignore_ties: bool = False,
+    gain: Any = "linear",
+    discount: Any = "log",
+    ties: str | None = None,
+) -> float:
+    """Return the mean DCG, called as `sklearn.metrics.dcg_score` is.
+
+    Args:
+        y_true: [list, document] grades.
+        y_score: of the same shape, higher is better.
+        k: the cutoff.
+        log_base: of the logarithm in the discount; 2 if None.
+        sample_weight: (lists,), what each list counts.
+        ignore_ties: take equal scores from the last document to the first, as scikit-learn does.
+        gain: linear, exp2, binary, a table or a function.
+        discount: log, jarvelin, reciprocal, power(p), none, a table or a function.
+        ties: average (the default), best, worst or order, the first document first.
+
+    >>> round(dcg_score([[3, 2, 0]], [[0.1, 0.5, 0.2]]), 4)
+    3.5
+    """
+    measure = _measure("DCG", k, gain, discount, log_base)
+    return _mean(measure, y_true, y_score, sample_weight, ties=ties, ignore_ties=ignore_ties)
+
+
+def _measure(
+    name: str, k: int | None, gain: Any, discount: Any, base: Any, **own: Any
+) -> "gf.Measure":
+    given = {} if base is None else {"base": base}
+    return gf.Measure(name, cutoff=k, gain=gain, discount=discount, **given, **own)
+
+
+def _mean(
+    measure: "gf.Measure",
+    labels: Any,
+    scores: Any,
+    weight: Any,
+    *,
+    ties: str | None,
+    ignore_ties: bool,
+) -> float:
+    arguments.truth(ignore_ties, "ignore_ties")
+    grades, given = as_array(labels, "y_true"), as_array(scores, "y_score")
+    if ties is not None:
+        arguments.choice(ties, "ties", ("average", "best", "worst", "order"))
+    if ignore_ties and ties is not None:
+        raise InputError("ties", "no rule beside ignore_ties", repr(ties))
+    if grades.ndim != 2:
+        raise InputError("y_true", "[list, document]", f"{grades.ndim} dimensions")
+    if ignore_ties:
+        grades, given, ties = grades[:, ::-1], given[..., ::-1], "order"
+    found = gf.evaluate_arrays(
+        labels=grades, scores=given, measures=measure, policy=gf.Policy(ties=ties or "average")
+    )
+    if weight is None:
+        return found[measure]
+    counts = as_numbers(as_array(weight, "sample_weight"), "sample_weight")
+    expected = f"{len(found.queries)} numbers from 0, not all 0, one for each list"
+    if counts.shape != (len(found.queries),):
+        raise InputError("sample_weight", expected, f"the shape {counts.shape}")
+    if (counts < 0).any() or not counts.any() or counts.max() > _LARGEST:
+        raise InputError("sample_weight", expected, shown(counts.tolist()))
+    return float(np.average(found.values[:, 0], weights=counts))

@@ -1,0 +1,171 @@
+"""torchmetrics, and with it PyTorch Lightning: `Ranking`, any measures as a `torchmetrics.Metric`."""
+
+from typing import Any
+
+import gainful as gf
+from gainful import arguments
+from gainful.errors import InputError
+from gainful.integrations.ranking_measures import RankingMeasures
+from gainful.integrations.required_hosts import requiring
+
+with requiring("torchmetrics"):
+    import torch
+    from torchmetrics import Metric
+
+__all__ = ["Ranking"]
+
+_ADDED_UP = ("mean", "sum")  # aggregates that need no more than sums
+
+
+class Ranking(Metric):  # type: ignore[misc, unused-ignore]
+    """Measures of rankings, over all batches and processes: those of `evaluate_arrays` of all of them.
+
+    A batch [batch, list] without indexes holds whole queries: it is measured at once, and only sums
+    are kept. Flat batches name the query of each document in `indexes`. The documents of a query
+    may then be in several batches and processes, and all are kept until the end; with
+    `batches="whole"` they are promised to be in one, and only sums are kept.
+
+    Args:
+        *measures: in the notation or as values; nDCG@10 if there are none.
+        batches: parts, or whole: no query is in two flat batches.
+        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
+        dialect: measure as another tool does, as in `evaluate`.
+        **options: of `torchmetrics.Metric`, such as sync_on_compute.
+
+    >>> metric = Ranking("nDCG@10", "RR")
+    >>> metric.update(torch.tensor([[0.2, 0.9]]), torch.tensor([[1, 0]]))
+    >>> metric.update(torch.tensor([[0.9, 0.2]]), torch.tensor([[1, 0]]))
+    >>> {name: round(value.item(), 4) for name, value in metric.compute().items()}
+    {'nDCG@10': 0.8155, 'RR': 0.75}
+    """
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+    plot_lower_bound = 0.0
+
+    total: torch.Tensor
+    count: torch.Tensor
+    preds: list[torch.Tensor]
+    target: list[torch.Tensor]
+    indexes: list[torch.Tensor]
+
+    def __init__(
+        self,
+        *measures: Any,
+        batches: str = "parts",
+        policy: Any = None,
+        dialect: Any = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self._measures = RankingMeasures(measures, policy=policy, dialect=dialect)
+        self.batches = arguments.choice(batches, "batches", ("parts", "whole"))
+        trial = self._measures.scores([1.0], [0.5])
+        self._aggregates = tuple(each.family.aggregate for each in trial.measures)
+        zeros = torch.zeros(len(self._aggregates), dtype=torch.float64)
+        self.add_state("total", default=zeros, dist_reduce_fx="sum")
+        self.add_state("count", default=zeros.to(torch.int64), dist_reduce_fx="sum")
+        for name in ("preds", "target", "indexes"):
+            self.add_state(name, default=[], dist_reduce_fx="cat")
+
+    def update(
+        self,
+        preds: torch.Tensor,
+        target: torch.Tensor,
+        indexes: torch.Tensor | None = None,
+        mask: torch.Tensor | None = None,
+    ) -> None:
+        """Take a batch.
+
+        Args:
+            preds: [batch, list], or flat (n,); higher is better.
+            target: grades, of the same shape.
+            indexes: (n,) of flat batches, the number of the query of each document.
+            mask: of [batch, list], True where there is a document.
+        """
+        given = {"preds": preds, "target": target, "indexes": indexes, "mask": mask}
+        for name, each in given.items():
+            if each is not None or name in ("preds", "target"):
+                arguments.one_of_type(each, name, torch.Tensor, "a tensor")
+        if indexes is not None and preds.ndim == 1 and self.batches == "parts":
+            self._keep(preds, target, indexes, mask)
+            return
+        if indexes is None and preds.ndim == 1:
+            raise InputError("indexes", "the query of each document of a flat batch", "none")
+        odd = [one for one in self._aggregates if one not in _ADDED_UP]
+        if odd:
+            remedy = 'Give flat batches, with indexes=, and batches="parts".'
+            raise InputError("measures", "means or sums, which add up", f"a {odd[0]}", remedy)
+        query = None if indexes is None else _numbers(indexes)
+        held = None if mask is None else _numbers(mask)
+        found = self._measures.scores(_numbers(target), _numbers(preds), query=query, mask=held)
+        values = torch.from_numpy(found.values * 1.0).masked_fill(
+            ~torch.from_numpy(found.counted.copy()), 0.0
+        )
+        self.total += values.sum(0).to(self.total.device)
+        self.count += torch.from_numpy(found.counted.sum(0)).to(self.count.device)
+
+    def _keep(self, preds: Any, target: Any, indexes: Any, mask: Any) -> None:
+        if mask is not None:
+            raise InputError("mask", "no mask of a flat batch", "one", "Leave the documents out.")
+        for name, each in (("target", target), ("indexes", indexes)):
+            if each.shape != preds.shape:
+                raise InputError(
+                    name, f"the shape of preds, {tuple(preds.shape)}", f"{tuple(each.shape)}"
+                )
+        if not torch.isfinite(preds).all():
+            raise InputError("preds", "finite numbers", "NaN or infinity among them")
+        self.preds.append(preds.detach().double())
+        self.target.append(target.detach().double())
+        self.indexes.append(indexes.detach().long())
+
+    def sync(self, *arguments: Any, **options: Any) -> None:
+        """Gather what all processes have, as torchmetrics does."""
+        # A process without documents has none of the same types: other types cannot be gathered.
+        for kept, kind in (
+            (self.preds, torch.float64),
+            (self.target, torch.float64),
+            (self.indexes, torch.int64),
+        ):
+            if isinstance(kept, list) and not kept:
+                kept.append(torch.zeros(0, dtype=kind, device=self.total.device))
+        super().sync(*arguments, **options)
+
+    def compute(self) -> Any:
+        """Return the value of the measure over all queries; of several measures a dict by name."""
+        kept = [_joined(each) for each in (self.preds, self.target, self.indexes)]
+        some = kept[0].numel() > 0
+        if some:
+            preds, target, indexes = map(_numbers, kept)
+            found = self._measures.scores(target, preds, query=indexes)
+        if some and not int(self.count.sum()):
+            values = torch.tensor([*found.means.values()], dtype=torch.float64)
+        else:
+            values = self._added_up(found if some else None)
+        values = values.to(self.total.device)
+        if len(self._measures.names) == 1:
+            return values[0]
+        return dict(zip(self._measures.names, values, strict=True))
+
+    def _added_up(self, found: "gf.results.Scores | None") -> torch.Tensor:
+        total, count = self.total.cpu(), self.count.cpu()
+        if found is not None:
+            counted = torch.from_numpy(found.counted.copy())
+            total = total + torch.from_numpy(found.values * 1.0).masked_fill(~counted, 0.0).sum(0)
+            count = count + counted.sum(0)
+        sums = torch.tensor([each == "sum" for each in self._aggregates])
+        return torch.where(sums, total, total / count)
+
+
+def _joined(parts: Any) -> torch.Tensor:
+    """Return what batches have, as one; processes that were joined have one tensor already."""
+    if isinstance(parts, torch.Tensor):
+        return parts
+    return torch.cat(parts) if parts else torch.zeros(0)
+
+
+def _numbers(tensor: torch.Tensor) -> Any:
+    """Return a tensor as an array; numbers of half the size are none that NumPy has."""
+    kept = tensor.detach().cpu()
+    return (kept.double() if kept.is_floating_point() else kept).numpy()

@@ -1,0 +1,196 @@
+"""XGBoost: measures for `custom_metric`, objectives for `obj`, and a callback for `XGBRanker`."""
+
+from typing import Any
+
+import numpy as np
+
+import gainful as gf
+from gainful import arguments
+from gainful.array_types import Floats
+from gainful.errors import InputError, warn
+from gainful.integrations.ranking_measures import RankingMeasures
+from gainful.integrations.ranking_objectives import RankingObjective
+from gainful.integrations.required_hosts import requiring
+
+with requiring("xgboost"):
+    from xgboost import Booster, DMatrix
+    from xgboost.callback import TrainingCallback
+
+__all__ = ["Metric", "Objective", "RankingMonitor", "metric", "objective"]
+
+
+def _sizes(data: DMatrix) -> Any:
+    """Return the sizes of the queries of a matrix."""
+    bounds = data.get_uint_info("group_ptr")
+    if bounds.size < 2:
+        raise InputError(
+            "group",
+            "data with its queries",
+            "none",
+            "Give them: DMatrix(…, qid=ids), or data.set_group(sizes).",
+        )
+    return np.diff(bounds.astype(np.int64))
+
+
+def _log_name(name: str) -> str:
+    """Return a name that XGBoost's log can hold: it is parted at blanks and colons."""
+    return "".join(name.split()).replace(":", "=")
+
+
+class Metric:
+    """Measures as `xgboost.train` calls them. Build one with `metric`."""
+
+    def __init__(self, measures: RankingMeasures) -> None:
+        self._measures = measures
+
+    def __call__(self, preds: Any, data: Any) -> list[tuple[str, float]]:
+        """Return (name, value) of every measure."""
+        if not isinstance(data, DMatrix):
+            raise InputError(
+                "data",
+                "the DMatrix of native training",
+                type(data).__name__,
+                "XGBRanker(eval_metric=…) weights queries by their size: give it "
+                "callbacks=[RankingMonitor(…)] instead.",
+            )
+        if data.get_weight().size:
+            warn("weight: the weights of the data are not used here; every query counts once.")
+        found = self._measures.scores(data.get_label(), preds, group=_sizes(data))
+        return [(_log_name(name), value) for name, value in self._measures.values(found).items()]
+
+    def __repr__(self) -> str:
+        return f"metric({self._measures.written()})"
+
+
+def metric(*measures: Any, policy: Any = None, dialect: Any = None) -> Metric:
+    """Return measures for `xgboost.train(custom_metric=…, maximize=True)`.
+
+    The values are those of `gainful.evaluate_arrays`; XGBoost writes them to its log with six
+    digits. Not for `XGBRanker(eval_metric=…)`, which calls it for each query, weights queries by
+    their size and counts those of one document as 1: see `RankingMonitor`.
+
+    Args:
+        *measures: in the notation or as values; nDCG@10 if there are none.
+        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
+        dialect: measure as another tool does: `xgboost` gives what XGBoost's own ndcg does.
+
+    >>> data = DMatrix([[0.0], [0.0], [0.0]], label=[1, 0, 1], qid=[1, 1, 2])
+    >>> metric("RR")(np.array([0.1, 0.2, 0.3]), data)
+    [('RR', 0.75)]
+    """
+    return Metric(RankingMeasures(measures, policy=policy, dialect=dialect))
+
+
+class Objective:
+    """A loss as `xgboost.train` calls it. Build one with `objective`."""
+
+    def __init__(self, loss: RankingObjective) -> None:
+        self._loss = loss
+
+    def __call__(self, preds: Any, data: DMatrix) -> tuple[Floats, Floats]:
+        """Return the gradient and the diagonal of the Hessian (n,), by the raw predictions."""
+        weight = data.get_weight()
+        return self._loss.derivatives(data.get_label(), preds, group=_sizes(data), weight=weight)
+
+    def __repr__(self) -> str:
+        return f"objective({self._loss.written()})"
+
+
+def objective(measure: Any, *, method: str = "lambda", seed: int = 0, **options: Any) -> Objective:
+    """Return a loss for `xgboost.train(obj=…)`; `XGBRanker` takes none but its own.
+
+    Args:
+        measure: what to train for, nDCG or DCG, such as "nDCG(gain=exp2)@10".
+        method: lambda (LambdaLoss), xe (XE-NDCG), softmax or listnet, see `gainful.losses`.
+        seed: of what XE-NDCG draws.
+        **options: of lambda `scheme`, `sigma`, `mu` and `truncation`; of xe `gamma`.
+
+    >>> data = DMatrix([[0.0], [0.0]], label=[1, 0], qid=[1, 1])
+    >>> [each.tolist() for each in objective("nDCG", method="xe", gamma=1)(np.zeros(2), data)]
+    [[-1.0, 1.0], [0.5, 0.5]]
+    """
+    return Objective(RankingObjective(measure, method=method, seed=seed, **options))
+
+
+class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
+    """A callback that measures a set of queries after each iteration, for `XGBRanker` and `train`.
+
+    Every query counts once. The values go to XGBoost's log, with all digits: `evals_result()` has
+    them. Each iteration predicts the whole set.
+
+    Args:
+        *measures: in the notation or as values; nDCG@10 if there are none.
+        data: features of the documents; or a DMatrix that has labels and queries.
+        label: (n,) grades.
+        qid: (n,) the query id of each document, in any order.
+        name: of the set, in the log.
+        early_stopping_rounds: stop where the first measure has not become better for so many
+            iterations. The model then has `best_iteration`, and `XGBRanker` predicts with that.
+        better: higher or lower, which stopping goes by.
+        policy: the choices that are not the measure's, as in `evaluate`.
+        dialect: measure as another tool does, as in `evaluate`.
+    """
+
+    def __init__(
+        self,
+        *measures: Any,
+        data: Any,
+        label: Any = None,
+        qid: Any = None,
+        name: str = "validation",
+        early_stopping_rounds: int | None = None,
+        better: str = "higher",
+        policy: Any = None,
+        dialect: Any = None,
+    ) -> None:
+        super().__init__()
+        arguments.choice(better, "better", ("higher", "lower"))
+        if early_stopping_rounds is not None:
+            arguments.whole(early_stopping_rounds, "early_stopping_rounds", least=1)
+        self._rounds, self._sign = early_stopping_rounds, 1.0 if better == "higher" else -1.0
+        self._best: tuple[float, int] | None = None
+        self._measures = RankingMeasures(measures, policy=policy, dialect=dialect)
+        self.name = name
+        self._steps: list[gf.results.LearningCurve] = []
+        self._lists: dict[str, Any]
+        if isinstance(data, DMatrix):
+            self._data, self._label = data, data.get_label()
+            self._lists = {"group": _sizes(data)}
+        else:
+            if label is None or qid is None:
+                missing = "label" if label is None else "qid"
+                raise InputError(missing, "one for each document, beside data", "none")
+            self._data = DMatrix(data, enable_categorical=True)
+            self._label, self._lists = label, {"query": qid}
+
+    def before_training(self, model: Any) -> Any:
+        """Forget what was measured in a training before."""
+        self._steps, self._best = [], None
+        return model
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Measure, write to the log, and say whether to stop the training."""
+        if not isinstance(model, Booster):
+            expected = "the training of one model"
+            raise InputError("RankingMonitor", expected, "xgboost.cv, which has a custom_metric")
+        preds = model.predict(self._data, output_margin=True)
+        found = self._measures.scores(self._label, preds, **self._lists)
+        self._steps.append(gf.results.LearningCurve.of([(epoch + 1, found)]))
+        log = evals_log.setdefault(self.name, {})
+        values = self._measures.values(found)
+        for name, value in values.items():
+            log.setdefault(_log_name(name), []).append(value)
+        return self._rounds is not None and self._is_over(model, epoch, next(iter(values.values())))
+
+    def _is_over(self, model: Any, epoch: int, value: float) -> bool:
+        """Keep the best iteration where XGBoost looks for it; return whether it is long ago."""
+        if self._best is None or self._sign * value > self._best[0]:
+            self._best = self._sign * value, epoch
+            # With the model, as XGBoost's own early stopping does.
+            model.set_attr(best_score=repr(value), best_iteration=str(epoch))
+        return self._rounds is not None and epoch - self._best[1] >= self._rounds
+
+    @property
+    def curve(self) -> "gf.results.LearningCurve":
+        """The measures after every iteration of the last training, with intervals over queries."""
+        return gf.results.LearningCurve.joined(self._steps)

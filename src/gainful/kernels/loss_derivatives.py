@@ -1,0 +1,150 @@
+"""First and second derivatives of ranking losses by the scores, for trainers of trees.
+
+Lists lie one after the other: scores (n,), and the list q is `offsets[q]` to `offsets[q + 1]`. A
+second derivative is the diagonal of the Hessian. All rows of these Hessians sum to 0, since a loss
+does not change where all scores of a list move alike, and nothing off the diagonal is above 0: so
+twice the diagonal bounds the whole Hessian.
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from gainful.array_types import Bools, Floats, Ints
+from gainful.kernels.row_sums import sums
+
+_PAIRS = 1 << 19  # pairs that are held at a time
+
+
+def cross_entropy_derivatives(
+    scores: Floats, shares: Floats, offsets: Ints
+) -> tuple[Floats, Floats]:
+    """Return both derivatives (n,) of −Σ w_i·ln softmax(s)_i.
+
+    With W = Σ w and p the softmax of the scores of a list, they are W·p_i − w_i and W·p_i·(1 − p_i).
+
+    >>> found = cross_entropy_derivatives(np.zeros(2), np.array([1.0, 0.0]), np.array([0, 2]))
+    >>> [each.tolist() for each in found]
+    [[-0.5, 0.5], [0.25, 0.25]]
+    """
+    lengths = np.diff(offsets)
+    owner = np.repeat(np.arange(lengths.size), lengths)
+    highest = np.full(lengths.size, -np.inf)
+    np.maximum.at(highest, owner, scores)
+    powers = np.exp(scores - highest[owner])
+    chance = powers / sums(powers, owner, lengths.size)[owner]
+    total = sums(shares, owner, lengths.size)[owner]
+    return total * chance - shares, total * chance * (1.0 - chance)
+
+
+def lambda_derivatives(
+    scores: Floats,
+    labels: Floats,
+    gains: Floats,
+    offsets: Ints,
+    discounts: Floats,
+    *,
+    scheme: str,
+    cutoff: int | None,
+    truncation: str,
+    sigma: float,
+    mu: float,
+    normalized: bool,
+) -> tuple[Floats, Floats]:
+    """Return both derivatives (n,) of Σ W_ij·log2(1 + e^(−σ(s_i − s_j))) over pairs with y_i > y_j.
+
+    With ρ = 1/(1 + e^(σ(s_i − s_j))), a pair adds −W·σ·ρ/ln 2 to the first derivative of i and the
+    opposite to that of j, and W·σ²·ρ·(1 − ρ)/ln 2 to the second of both. The weights W are constants.
+
+    Args:
+        scores: (n,), higher is better; equal ones stand in the order of the list.
+        labels: (n,).
+        gains: (n,).
+        offsets: (q + 1,).
+        discounts: table by rank, one longer than the longest list, its entry 0 unused.
+        scheme: ranknet, lambdarank, ndcg1, ndcg2 or ndcg2pp.
+        cutoff: of the ideal DCG and of the pairs that count.
+        truncation: which pairs count with a cutoff: either, both or none.
+        sigma: the steepness.
+        mu: of ndcg2pp.
+        normalized: whether gains are divided by the ideal DCG.
+    """
+    first, second = np.zeros(scores.size), np.zeros(scores.size)
+    unit = 1.0 if scheme == "ranknet" else 1.0 / math.log(2)
+    top = cutoff if truncation != "none" else None
+    for places, there in _blocks(offsets, top):
+        order = np.argsort(np.where(there, -scores[places], np.inf), axis=1, kind="stable")
+        places = np.take_along_axis(places, order, axis=1)
+        width = places.shape[1]
+        rows = width if top is None else min(top, width)
+        columns = rows if truncation == "both" else width
+        s, y = scores[places], labels[places]
+        shares = np.where(there, gains[places], 0.0)
+        if normalized:
+            shares = _over_ideal(shares, discounts, cutoff)
+        # The item of the row stands above that of the column: each pair comes once.
+        pairs = np.arange(rows)[:, None] < np.arange(columns)[None, :]
+        pairs = pairs & there[:, None, :columns]
+        a, b = (slice(None), slice(rows), None), (slice(None), None, slice(columns))
+        weights = _weights(shares, discounts, rows, columns, scheme, mu)
+        if scheme == "ndcg1":
+            worth = shares * discounts[1 : width + 1]
+            forth, back = np.where(pairs, worth[a], 0.0), np.where(pairs, worth[b], 0.0)
+        else:
+            forth = np.where(pairs & (y[a] > y[b]), weights, 0.0)
+            back = np.where(pairs & (y[a] < y[b]), weights, 0.0)
+        with np.errstate(over="ignore"):  # of differences beyond the type, whose power is 0
+            small = np.exp(-sigma * np.where(pairs, s[a] - s[b], 0.0))
+        wrong = small / (1.0 + small)
+        right = 1.0 / (1.0 + small)
+        slope = sigma * unit * (back * right - forth * wrong)
+        bend = sigma * sigma * unit * (forth + back) * wrong * right
+        for total, of_pairs, sign in ((first, slope, -1.0), (second, bend, 1.0)):
+            found = np.zeros(places.shape)
+            found[:, :rows] += of_pairs.sum(2)
+            found[:, :columns] += sign * of_pairs.sum(1)
+            total[places[there]] = found[there]
+    return first, second
+
+
+def _weights(
+    shares: Floats, discounts: Floats, rows: int, columns: int, scheme: str, mu: float
+) -> Floats | float:
+    """Return the weights [list, row, column] of pairs of items, which stand by rank."""
+    if scheme in ("ranknet", "ndcg1"):
+        return 1.0
+    ranks = np.arange(1, max(rows, columns) + 1)
+    own, other = ranks[:rows, None], ranks[None, :columns]
+    swap = np.abs(discounts[own] - discounts[other])
+    apart = np.maximum(np.abs(own - other), 1)
+    step = discounts[apart] - discounts[apart + 1]
+    value = {"lambdarank": swap, "ndcg2": step, "ndcg2pp": swap + mu * step}[scheme]
+    found: Floats = np.abs(shares[:, :rows, None] - shares[:, None, :columns]) * value
+    return found
+
+
+def _over_ideal(gains: Floats, discounts: Floats, cutoff: int | None) -> Floats:
+    """Return gains [list, item] over the DCG of their best order; 0 where that is 0."""
+    best = np.maximum(-np.sort(-gains, axis=1), 0.0)[:, :cutoff]
+    ideal = (best * discounts[1 : best.shape[1] + 1]).sum(1)[:, None]
+    return np.where(ideal > 0, gains / np.where(ideal > 0, ideal, 1.0), 0.0)
+
+
+def _blocks(offsets: Ints, top: int | None) -> Iterator[tuple[Ints, Bools]]:
+    """Yield lists of about the same length: their places [list, item], and which are there.
+
+    What is not there has the place of an item of the same list, and stands after it.
+    """
+    lengths = np.diff(offsets)
+    order = np.argsort(lengths, kind="stable")[::-1]
+    order = order[lengths[order] > 0]
+    at = 0
+    while at < order.size:
+        width = int(lengths[order[at]])
+        pairs = width * (width if top is None else min(top, width))
+        lists = order[at : at + max(1, _PAIRS // pairs)]
+        within = np.arange(width)[None, :]
+        there = within < lengths[lists][:, None]
+        yield offsets[:-1][lists][:, None] + np.where(there, within, 0), there
+        at += lists.size

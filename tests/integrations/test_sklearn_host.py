@@ -1,0 +1,139 @@
+"""Scorers inside scikit-learn's searches, and functions that are called as its own are."""
+
+import numpy as np
+import pytest
+import sklearn
+import sklearn.metrics
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
+
+import gainful as gf
+from trained_rankings import exported, query_ids, rankings, value_of
+
+X, Y, SIZES = rankings(0)
+IDS = query_ids(SIZES)
+ours = gf.integrations.sklearn
+
+
+@pytest.fixture
+def routed():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def by_hand(model, measure, **asked):
+    """The value in each fold, by hand."""
+    found = []
+    for train, test in GroupKFold(3).split(X, Y, IDS):
+        predictions = model.fit(X[train], Y[train]).predict(X[test])
+        scores = gf.evaluate_arrays(
+            labels=Y[test], scores=predictions, query=IDS[test], measures=measure, **asked
+        )
+        found.append(scores[measure])
+    return found
+
+
+@pytest.mark.usefixtures("routed")
+def test_cross_validation_knows_the_queries():
+    asked = {"n": ours.scorer("nDCG@5"), "a": ours.scorer("AP", policy={"empty": "skip"})}
+    params = {"qid": IDS, "groups": IDS}
+    found = cross_validate(Ridge(), X, Y, cv=GroupKFold(3), scoring=asked, params=params)
+    assert found["test_n"].tolist() == by_hand(Ridge(), "nDCG@5")
+    assert found["test_a"].tolist() == by_hand(Ridge(), "AP", policy={"empty": "skip"})
+
+
+@pytest.mark.usefixtures("routed")
+def test_a_grid_search_knows_the_queries():
+    grid = {"alpha": [0.1, 1e4, 1e6]}
+    search = GridSearchCV(Ridge(), grid, scoring=ours.scorer("nDCG@5"), cv=GroupKFold(3))
+    search.fit(X, Y, qid=IDS, groups=IDS)
+    expected = [np.mean(by_hand(Ridge(alpha=alpha), "nDCG@5")) for alpha in grid["alpha"]]
+    assert search.cv_results_["mean_test_score"].tolist() == expected
+
+
+@pytest.mark.usefixtures("routed")
+def test_lower_and_other_responses():
+    model = RandomForestClassifier(5, random_state=1).fit(X, Y > 0)
+    own = ours.scorer("AP", better="lower", response_method="predict_proba")
+    chances = model.predict_proba(X)[:, 1]
+    expected = gf.evaluate_arrays(labels=Y > 0, scores=chances, query=IDS, measures="AP")["AP"]
+    assert own(model, X, Y > 0, qid=IDS) == -expected
+
+
+def test_queries_that_nobody_routed_are_asked_for():
+    model = Ridge().fit(X, Y)
+    with pytest.raises(gf.errors.InputError, match="enable_metadata_routing=True"):
+        ours.scorer("AP")(model, X, Y)
+    with pytest.raises(gf.errors.InputError, match="measure: expected one measure"):
+        ours.scorer("nDCG@5,10")
+
+
+def lists(seed, *, tied, shape=(30, 7)):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 4, shape).astype(float)
+    labels[3] = 0
+    scores = rng.integers(0, 4, shape) / 2 if tied else rng.normal(size=shape)
+    return labels, scores
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("ignore_ties", [True, False])
+@pytest.mark.parametrize("k", [None, 3])
+def test_the_functions_give_what_scikit_learn_does(tied, ignore_ties, k):
+    for seed in range(3):
+        labels, scores = lists(seed, tied=tied)
+        weight = np.random.default_rng(seed).random(len(labels))
+        for name, own in (("ndcg_score", {}), ("dcg_score", {}), ("dcg_score", {"log_base": 10})):
+            for given in ({}, {"sample_weight": weight}):
+                options = {"k": k, "ignore_ties": ignore_ties, **own, **given}
+                theirs = getattr(sklearn.metrics, name)(labels, scores, **options)
+                assert getattr(ours, name)(labels, scores, **options) == pytest.approx(
+                    theirs, rel=1e-14
+                )
+
+
+def test_gain_discount_and_ties():
+    """By hand: gains 7, 3 and 0, the last two of the same score."""
+    labels, scores = [[3, 2, 0]], [[0.1, 0.5, 0.5]]
+    third, second = 0.5, 1 / np.log2(3)
+    ideal = 7 + 3 * second
+    best, worst = 3 + 7 * third, 3 * second + 7 * third
+    expected = {"best": best, "worst": worst, "average": (best + worst) / 2, "order": best}
+    for ties, value in expected.items():
+        found = ours.ndcg_score(labels, scores, gain="exp2", ties=ties)
+        assert found == pytest.approx(value / ideal, rel=1e-15)
+    assert ours.ndcg_score(labels, scores, gain="exp2", ignore_ties=True) == pytest.approx(
+        worst / ideal
+    )
+    value = ours.dcg_score(labels, scores, discount="reciprocal", ties="order")
+    assert value == pytest.approx(2 / 1 + 0 + 3 / 3)
+    assert ours.ndcg_score([[2]], [[0.3]]) == 1.0  # an error in scikit-learn
+
+
+def test_the_dialect_holds(tmp_path, cli):
+    labels, scores = lists(1, tied=True)
+    theirs = sklearn.metrics.ndcg_score(labels, scores, k=5)
+    files = exported(tmp_path, labels.ravel(), scores.ravel(), [labels.shape[1]] * len(labels))
+    done = cli("evaluate", *files, "--dialect", "sklearn", "-m", "nDCG@5", "--format", "json")
+    assert (
+        value_of(done) == ours.ndcg_score(labels, scores, k=5) == pytest.approx(theirs, rel=1e-15)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"y_true": [1, 0]}, r"y_true: expected \[list, document\], found 1 dimensions"),
+        ({"y_score": [[0.1]]}, "scores: expected the shape of labels"),
+        ({"ties": "best", "ignore_ties": True}, "ties: expected no rule beside ignore_ties"),
+        ({"ties": "doc"}, "ties: expected average or best"),
+        ({"sample_weight": [1, 2]}, "sample_weight: expected 1 numbers from 0"),
+        ({"sample_weight": [-1]}, "sample_weight: expected 1 numbers from 0"),
+        ({"y_score": [[np.nan, 1]]}, r"scores\[0, 0\]: expected a finite number"),
+    ],
+)
+def test_what_is_wrong_is_said(given, message):
+    given = {"y_true": [[1, 0]], "y_score": [[0.2, 0.1]], **given}
+    with pytest.raises(gf.errors.InputError, match=message):
+        ours.ndcg_score(given.pop("y_true"), given.pop("y_score"), **given)

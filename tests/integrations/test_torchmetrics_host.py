@@ -1,0 +1,246 @@
+"""`Ranking` as torchmetrics uses it: over batches, in collections, and over two processes."""
+
+import copy
+import json
+import os
+import pickle
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torchmetrics import MetricCollection
+from torchmetrics.retrieval import RetrievalNormalizedDCG
+
+import gainful as gf
+from trained_rankings import exported, query_ids, rankings, value_of
+
+_, LABELS, SIZES = rankings(1, queries=12)
+IDS = query_ids(SIZES)
+PREDS = np.random.default_rng(3).integers(0, 8, len(LABELS)) / 4  # with ties
+Ranking = gf.integrations.torchmetrics.Ranking
+MEASURES = ("nDCG@5", "AP")
+
+
+def evaluated(measures=MEASURES, **asked):
+    return gf.evaluate_arrays(
+        labels=LABELS, scores=PREDS, query=IDS, measures=list(measures), **asked
+    )
+
+
+def batches(order, size=17):
+    """Yield flat batches in some order of the documents: queries are in several."""
+    given = [torch.tensor(each)[torch.tensor(order)] for each in (PREDS, LABELS, IDS)]
+    yield from zip(*(torch.split(each, size) for each in given), strict=True)
+
+
+def whole_batches(queries=3):
+    """Yield flat batches of whole queries."""
+    for first in range(0, len(SIZES), queries):
+        inside = (first <= IDS) & (first + queries > IDS)
+        yield tuple(torch.tensor(each[inside]) for each in (PREDS, LABELS, IDS))
+
+
+def padded(first, last):
+    """Return the lists of some queries as [batch, list], with NaN for padding, and a mask."""
+    rows = [np.flatnonzero(query == IDS) for query in range(first, last)]
+    width = max(map(len, rows))
+    preds, target = torch.full((len(rows), width), torch.nan), torch.zeros(len(rows), width)
+    mask = torch.zeros(len(rows), width, dtype=torch.bool)
+    for at, row in enumerate(rows):
+        preds[at, : len(row)] = torch.tensor(PREDS[row])
+        target[at, : len(row)] = torch.tensor(LABELS[row])
+        mask[at, : len(row)] = True
+    return preds, target, mask
+
+
+def plain(found):
+    return {name: value.item() for name, value in found.items()}
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"policy": {"empty": "skip", "ties": "worst"}}, {"dialect": "torchmetrics"}]
+)
+def test_queries_in_several_batches_are_measured_as_one(asked):
+    metric = Ranking(*MEASURES, **asked)
+    for batch in batches(np.random.default_rng(1).permutation(len(IDS))):
+        metric.update(*batch)
+    # The order of documents counts for no rule on ties but `order`.
+    assert [*plain(metric.compute()).values()] == [*evaluated(**asked).means.values()]
+    assert list(metric.compute()) == [*MEASURES]
+
+
+@pytest.mark.parametrize("asked", [{}, {"policy": {"empty": "skip"}}])
+def test_whole_queries_need_two_numbers_for_each_measure(asked):
+    metric, expected = Ranking(*MEASURES, batches="whole", **asked), evaluated(**asked)
+    for preds, target, indexes in whole_batches():
+        metric.update(preds, target, indexes=indexes)
+    assert plain(metric.compute()) == pytest.approx(expected.means, rel=1e-15)
+    lists = Ranking(*MEASURES, **asked)
+    for first in range(0, len(SIZES), 4):
+        preds, target, mask = padded(first, first + 4)
+        lists.update(preds, target, mask=mask)
+    assert plain(lists.compute()) == pytest.approx(expected.means, rel=1e-15)
+    for one in (metric, lists):
+        assert one.total.shape == one.count.shape == (2,)
+        assert not sum(map(len, (*one.preds, *one.target, *one.indexes)))
+
+
+def test_sums_stay_sums_and_both_kinds_of_batches_add_up():
+    measures = ("NumRel", "nDCG@5")
+    metric = Ranking(*measures)
+    preds, target, mask = padded(0, 5)
+    metric.update(preds, target, mask=mask)
+    rest = IDS >= 5
+    metric.update(*(torch.tensor(each[rest]) for each in (PREDS, LABELS, IDS)))
+    assert plain(metric.compute()) == pytest.approx(evaluated(measures).means, rel=1e-15)
+
+
+def test_forward_gives_the_value_of_the_batch_and_adds_it():
+    metric = Ranking("AP")
+    for preds, target, indexes in whole_batches():
+        found = metric(preds, target, indexes=indexes)
+        expected = gf.evaluate_arrays(labels=target, scores=preds, query=indexes, measures="AP")
+        assert found.item() == expected["AP"]
+    assert metric.compute().item() == evaluated(["AP"])["AP"]
+    assert metric.compute().shape == ()
+    metric.reset()
+    assert not metric.preds
+
+
+def test_it_is_one_of_a_collection():
+    ours = {"ours": Ranking(*MEASURES), "own": Ranking("nDCG", dialect="torchmetrics")}
+    collection = MetricCollection({**ours, "theirs": RetrievalNormalizedDCG()}, prefix="val_")
+    for preds, target, indexes in whole_batches():
+        collection.update(preds, target.long(), indexes=indexes)
+    found = plain(collection.compute())
+    assert found["val_own"] == pytest.approx(found["val_theirs"], abs=1e-6)
+    assert {name: found[f"val_{name}"] for name in MEASURES} == evaluated().means
+    assert plain(collection.clone(prefix="test_").compute()).keys() == {
+        name.replace("val_", "test_") for name in found
+    }
+
+
+@pytest.mark.filterwarnings("ignore:You are using .torch.load")  # as PyTorch 2.4 itself does
+def test_copies_types_and_devices():
+    metric = Ranking("AP")
+    first, *others = batches(np.arange(len(IDS)))
+    metric.update(*first)
+    for same in (
+        metric.clone(),
+        copy.deepcopy(metric),
+        pickle.loads(pickle.dumps(metric)),  # noqa: S301
+        metric.to("cpu").half(),
+    ):
+        for batch in others:
+            same.update(*batch)
+        assert same.compute().item() == evaluated(["AP"])["AP"]
+        assert same.compute().dtype == torch.float64
+    half = Ranking("AP")
+    half.update(
+        torch.tensor([[0.5, 0.25]], dtype=torch.bfloat16, requires_grad=True),
+        torch.tensor([[0, 1]]),
+    )
+    assert half.compute().item() == 0.5
+    metric.to("meta")
+    assert metric.total.device.type == "meta"
+
+
+def test_the_dialect_holds(tmp_path, cli):
+    """torchmetrics computes in single precision."""
+    theirs, ours = RetrievalNormalizedDCG(top_k=5), Ranking("nDCG@5", dialect="torchmetrics")
+    for metric in (theirs, ours):
+        metric.update(torch.tensor(PREDS), torch.tensor(LABELS).long(), indexes=torch.tensor(IDS))
+    files = exported(tmp_path, LABELS, PREDS, SIZES)
+    done = cli("evaluate", *files, "--dialect", "torchmetrics", "-m", "nDCG@5", "--format", "json")
+    assert (
+        value_of(done) == ours.compute().item() == pytest.approx(theirs.compute().item(), abs=1e-6)
+    )
+
+
+def test_what_is_wrong_is_said():
+    metric = Ranking("AP")
+    two = torch.tensor([0.1, 0.2])
+    with pytest.raises(gf.errors.InputError, match="indexes: expected the query of each document"):
+        metric.update(two, two)
+    with pytest.raises(gf.errors.InputError, match="preds: expected finite numbers"):
+        metric.update(torch.tensor([torch.nan, 1.0]), two, indexes=torch.tensor([0, 0]))
+    with pytest.raises(gf.errors.InputError, match=r"scores\[0, 0\]: expected a finite number"):
+        metric.update(torch.tensor([[torch.nan, 1.0]]), two[None])
+    with pytest.raises(gf.errors.InputError, match="indexes: expected the shape of preds"):
+        metric.update(two, two, indexes=torch.tensor([0]))
+    with pytest.raises(gf.errors.InputError, match="mask: expected no mask of a flat batch"):
+        metric.update(two, two, torch.tensor([0, 0]), torch.tensor([True, True]))
+    with pytest.raises(gf.errors.InputError, match="batches: expected parts or whole"):
+        Ranking("AP", batches="some")
+    with pytest.raises(
+        gf.errors.InputError, match="means or sums, which add up, found a geometric mean"
+    ):
+        Ranking("GMAP").update(two[None], two[None])
+    kept = Ranking("GMAP")
+    kept.update(torch.tensor(PREDS), torch.tensor(LABELS), torch.tensor(IDS))
+    assert kept.compute().item() == evaluated(["GMAP"])["GMAP"]
+
+
+def test_nothing_given_is_changed():
+    given = [torch.tensor(each) for each in (PREDS, LABELS, IDS)]
+    held = [each.clone() for each in given]
+    for metric in (Ranking("AP"), Ranking("AP", batches="whole")):
+        metric.update(*given)
+        metric.compute()
+    assert all(torch.equal(one, other) for one, other in zip(given, held, strict=True))
+
+
+# Both processes take what falls to them: documents in any order, whole queries, padded lists. In the
+# last two, one process has nothing. They part after the imports, which take the longest.
+PROCESSES = """
+import json, os, sys
+import numpy as np, torch
+import torch.distributed as dist
+from test_torchmetrics_host import IDS, MEASURES, Ranking, batches, padded, whole_batches
+folder = sys.argv[1]
+rank = 0 if os.fork() else 1
+dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
+own = {}, {"batches": "whole"}, {}, {"batches": "whole"}, {}
+parts, whole, lists, lone, kept = (Ranking(*MEASURES, **each) for each in own)
+for number, batch in enumerate(batches(np.random.default_rng(1).permutation(len(IDS)))):
+    if number % 3 % 2 == rank:
+        parts.update(*batch)
+for number, batch in enumerate(whole_batches()):
+    if number % 2 == rank:
+        whole.update(*batch)
+    if rank:
+        lone.update(*batch)
+        kept.update(*batch)
+preds, target, mask = padded(7 * rank, 7 if rank == 0 else 12)
+lists.update(preds, target, mask=mask)
+found = [{n: v.item() for n, v in each.compute().items()} for each in (parts, whole, lists, lone, kept)]
+assert len(parts.preds) > 1, "joined for compute alone"
+with open(f"{folder}/{rank}.json", "w") as file:
+    json.dump(found, file)
+dist.destroy_process_group()
+if rank == 0:
+    assert os.wait()[1] == 0
+"""
+
+
+def test_two_processes_have_the_value_of_all_queries(tmp_path):
+    # Without a name of an interface, the name of the machine is looked up, which may take seconds.
+    local = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
+    added = {"GLOO_SOCKET_IFNAME": local, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROCESSES, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **added},
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    one, other = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1))
+    assert one == other
+    assert one[0] == one[4] == evaluated().means
+    for found in one[1:]:
+        assert found == pytest.approx(evaluated().means, rel=1e-15)
