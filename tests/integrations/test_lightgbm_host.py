@@ -1,10 +1,12 @@
 """The adapter for LightGBM, inside LightGBM."""
 
+import pickle
 import warnings
 
 import lightgbm as lgb
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import gainful as gf
 from trained_rankings import exported, query_ids, rankings, value_of
@@ -135,7 +137,7 @@ def test_an_objective_serves_both_signatures():
     ranker = lgb.LGBMRanker(
         n_estimators=3, objective=ours.objective("nDCG"), **{**QUIET, "verbosity": -1}
     )
-    ranker.fit(X, Y, group=SIZES)
+    ranker = clone(ranker).fit(X, Y, group=SIZES)
     assert ranker.booster_.predict(V) == pytest.approx(own.predict(V), abs=1e-12)
 
 
@@ -208,6 +210,13 @@ def test_groups_of_one_empty_groups_and_no_gain_go_by_the_policy():
     assert value(empty="one") == pytest.approx((1 + second + 2) / 4)
     with pytest.raises(gf.errors.InputError, match="empty=error"):
         value(empty="error")
+
+
+def test_copies_do_the_same():
+    for own in (ours.metric("AP"), ours.objective("nDCG", method="xe", seed=3)):
+        same = pickle.loads(pickle.dumps(own))  # noqa: S301
+        found, expected = (each(VY, V[:, 0], None, VSIZES) for each in (same, own))
+        assert np.array_equal(found, expected)
 
 
 def test_what_is_wrong_is_said():

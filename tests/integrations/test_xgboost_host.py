@@ -1,8 +1,11 @@
 """The adapter for XGBoost, inside XGBoost, and what its own way with queries is."""
 
+import pickle
+
 import numpy as np
 import pytest
 import xgboost as xgb
+from sklearn.base import clone
 
 import gainful as gf
 from trained_rankings import exported, query_ids, rankings, value_of
@@ -146,6 +149,15 @@ def test_the_callback_takes_queries_in_any_order_and_a_matrix():
     log = model.evals_result()
     assert log["validation"]["AP"] == log["other"]["AP"]
     assert len(log["other"]["AP"]) == 4
+
+
+def test_an_estimator_with_the_callback_can_be_copied():
+    monitor = ours.RankingMonitor("AP", data=V, label=VY, qid=query_ids(VSIZES))
+    model = fitted(ranker(callbacks=[monitor]))
+    again = fitted(clone(model))
+    (other,) = again.get_params()["callbacks"]
+    assert other is not monitor
+    assert other.curve == monitor.curve == pickle.loads(pickle.dumps(monitor)).curve  # noqa: S301
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])

@@ -28,7 +28,8 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
     Args:
         *measures: in the notation or as values; nDCG@10 if there are none.
         batches: parts, or whole: no query is in two flat batches.
-        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
+        policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by
+            default, and ties=order goes by the order in which documents come.
         dialect: measure as another tool does, as in `evaluate`.
         **options: of `torchmetrics.Metric`, such as sync_on_compute.
 

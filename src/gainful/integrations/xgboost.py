@@ -152,15 +152,15 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
         self._measures = RankingMeasures(measures, policy=policy, dialect=dialect)
         self.name = name
         self._steps: list[gf.results.LearningCurve] = []
+        self._given = data
+        self._matrix: Any = None
         self._lists: dict[str, Any]
         if isinstance(data, DMatrix):
-            self._data, self._label = data, data.get_label()
-            self._lists = {"group": _sizes(data)}
+            self._label, self._lists = data.get_label(), {"group": _sizes(data)}
         else:
             if label is None or qid is None:
                 missing = "label" if label is None else "qid"
                 raise InputError(missing, "one for each document, beside data", "none")
-            self._data = DMatrix(data, enable_categorical=True)
             self._label, self._lists = label, {"query": qid}
 
     def before_training(self, model: Any) -> Any:
@@ -168,12 +168,21 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
         self._steps, self._best = [], None
         return model
 
+    def after_training(self, model: Any) -> Any:
+        """Let go of the matrix, which cannot be copied: estimators are, with their callbacks."""
+        self._matrix = None
+        return model
+
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         """Measure, write to the log, and say whether to stop the training."""
         if not isinstance(model, Booster):
             expected = "the training of one model"
             raise InputError("RankingMonitor", expected, "xgboost.cv, which has a custom_metric")
-        preds = model.predict(self._data, output_margin=True)
+        if self._matrix is None:
+            given = self._given
+            matrix = isinstance(given, DMatrix)
+            self._matrix = given if matrix else DMatrix(given, enable_categorical=True)
+        preds = model.predict(self._matrix, output_margin=True)
         found = self._measures.scores(self._label, preds, **self._lists)
         self._steps.append(gf.results.LearningCurve.of([(epoch + 1, found)]))
         log = evals_log.setdefault(self.name, {})
