@@ -60,6 +60,26 @@ def test_the_gradient_is_that_of_the_loss(measure, method, options):
         assert found == pytest.approx(expected * own_scale(sizes), abs=1e-12)
 
 
+ODD = (
+    "nDCG",
+    "nDCG(gain={-1: -2, 0: 0, 1: 1, 2: 5, 3: 9}, discount=jarvelin, base=3)@3",
+    "DCG(gain=binary)",
+)
+
+
+@pytest.mark.parametrize("measure", ODD)
+@pytest.mark.parametrize(("method", "options"), CASES, ids=str)
+def test_negative_labels_and_equal_scores_are_those_of_the_loss(measure, method, options):
+    """Training begins with equal scores, in the order of the list."""
+    labels, scores, sizes = lists(3)
+    labels[::4] = -1
+    for given in (scores, np.zeros(len(scores))):
+        own = RankingObjective(measure, method=method, seed=0, **options)
+        found, _ = own.derivatives(labels, given, group=sizes)
+        expected = of_torch(measure, labels, given, sizes, method=method, **options)
+        assert found == pytest.approx(expected * own_scale(sizes), abs=1e-12)
+
+
 def bent(function, scores, step=1e-3):
     """The Hessian by differences."""
     n = len(scores)
