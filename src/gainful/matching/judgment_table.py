@@ -20,7 +20,7 @@ class JudgmentTable:
 
     Attributes:
         session: where they are.
-        table: a table or a view with the columns query, code, doc, grade.
+        table: a table, or SQL in brackets for one, with the columns query, code, doc, grade.
         codes: a table with the columns query and code, the number of the query from 0.
         queries: (q,) ids, in order of their numbers.
         lowest: the lowest grade.
@@ -49,7 +49,7 @@ class JudgmentTable:
 
 def prepare(session: Session, source: Source, policy: Policy) -> JudgmentTable:
     """Read judgments, check them, and number their queries."""
-    codes, named = session.name("queries"), session.name("judged")
+    codes = session.name("queries")
     table = stored(session, source)
     session.execute(
         f"CREATE TEMP TABLE {codes} AS SELECT query, "
@@ -65,15 +65,18 @@ def prepare(session: Session, source: Source, policy: Policy) -> JudgmentTable:
     if kept:  # the query stays, with the documents that are left
         keep, graded = f" WHERE {' AND '.join(kept)}", None
     # + 0: there is no −0.
-    session.execute(
-        f"CREATE TEMP VIEW {named} AS SELECT query, code, doc, number + 0.0 AS grade "
-        f"FROM {table} JOIN {codes} USING (query){keep}"
+    judged = (
+        f"(SELECT query, code, doc, number + 0.0 AS grade FROM {table} JOIN {codes} "
+        f"USING (query){keep})"
     )
-    lowest = session.rows(f"SELECT min(number) + 0.0 FROM {table}{keep}")[0][0]
+    if graded is None:
+        lowest = session.rows(f"SELECT min(number) + 0.0 FROM {table}{keep}")[0][0]
+    else:
+        lowest = graded[1].min()
     queries = session.columns(f"SELECT query FROM {codes} ORDER BY code")["query"]
     names = tuple(queries.tolist())
     return JudgmentTable(
-        session, named, codes, names, np.inf if lowest is None else float(lowest), graded
+        session, judged, codes, names, np.inf if lowest is None else float(lowest), graded
     )
 
 

@@ -137,12 +137,6 @@ def _top(
         "min(score) AS lowest, max(score) AS highest "
         f"FROM {table} GROUP BY query)",
     )
-    bad = session.rows(
-        f"SELECT count(*) FROM {edges} WHERE query IS NULL OR n > docs_known OR n > scores_known "
-        "OR NOT isfinite(lowest) OR NOT isfinite(highest)"
-    )
-    if bad[0][0]:
-        _refuse_values(session, source, policy)
     guarded(
         session,
         source,
@@ -150,13 +144,10 @@ def _top(
         f"JOIN (FROM {edges} SEMI JOIN {judged.codes} USING (query)) e "
         "ON r.query = e.query AND r.score >= e.edge",
     )
-    everything = queries or edges
-    run = _described(session, judged, source, kept, policy, row="rowid", queries=everything)
-    totals = session.columns(
-        f"SELECT code, coalesce(n, 0) AS n FROM (SELECT DISTINCT query FROM {everything}) "
-        f"JOIN {judged.codes} USING (query) LEFT JOIN {edges} USING (query) ORDER BY code"
+    run = _described(
+        session, judged, source, kept, policy, row="rowid", queries=queries or edges, edges=edges
     )
-    return replace(run, retrieved=totals["n"].astype(np.int64), whole=table)
+    return replace(run, whole=table)
 
 
 def _described(
@@ -168,40 +159,60 @@ def _described(
     *,
     row: str,
     queries: str | None = None,
+    edges: str | None = None,
 ) -> RunTable:
-    """Count the rows of each query; `queries` names a table that has all queries of the run.
+    """Count the rows of each query, and refuse values that cannot be used.
 
-    A query may be left with no rows.
+    A query may be left with no rows. All is asked at once: of a small table, planning takes longest.
+
+    Args:
+        session: where the tables are.
+        judged: the judgments.
+        source: of the run.
+        table: the run.
+        policy: under which it is matched.
+        row: what numbers its rows.
+        queries: a table that has all queries of the run; None if they are in the table.
+        edges: a table with the number of rows of each query before it was cut at a depth.
     """
     span = f"min({row}) AS low, max({row}) AS high" if row else "0 AS low, 0 AS high"
-    groups = session.name("groups")
-    guarded(
+    groups = (
+        f"(SELECT query, count(*) AS n, {_known(source)}, bool_and(isfinite(score)) AS finite, "
+        f"{span} FROM {table} GROUP BY query)"
+    )
+    unusable = "g.n > g.docs_known OR g.n > g.scores_known OR NOT g.finite"
+    retrieved, before = "g.n", ""
+    if edges is not None:
+        retrieved, before = "e.n", f"LEFT JOIN {edges} e USING (query) "
+        unusable += (
+            " OR e.n > e.docs_known OR e.n > e.scores_known OR NOT isfinite(e.lowest) "
+            "OR NOT isfinite(e.highest)"
+        )
+    every = (
+        f"(SELECT query FROM {groups})"
+        if queries is None
+        else f"(SELECT DISTINCT query FROM {queries})"
+    )
+    listed = f"{groups} g" if queries is None else f"{every} LEFT JOIN {groups} g USING (query)"
+    found = guarded(
         session,
         source,
-        f"CREATE TEMP TABLE {groups} AS SELECT query, count(*) AS n, {_known(source)}, "
-        f"bool_and(isfinite(score)) AS finite, {span} "
-        f"FROM {table} GROUP BY query",
+        "SELECT coalesce(code, -1) AS code, coalesce(g.n, 0) AS n, coalesce(low, 0) AS low, "
+        f"coalesce(high, -1) AS high, coalesce({retrieved}, 0) AS retrieved, "
+        f"query IS NULL OR coalesce({unusable}, false) AS bad, "
+        "CASE WHEN code IS NULL THEN query ELSE '' END AS extra "
+        f"FROM {listed} {before}LEFT JOIN {judged.codes} USING (query) ORDER BY code",
     )
-    bad = session.rows(
-        f"SELECT count(*) FROM {groups} "
-        "WHERE query IS NULL OR n > docs_known OR n > scores_known OR NOT finite"
-    )
-    if bad[0][0]:
+    if found["bad"].any():
         _refuse_values(session, source, policy)
-    everything = queries or groups
-    found = session.columns(
-        "SELECT code, coalesce(n, 0) AS n, coalesce(low, 0) AS low, coalesce(high, -1) AS high "
-        f"FROM (SELECT DISTINCT query FROM {everything}) JOIN {judged.codes} USING (query) "
-        f"LEFT JOIN {groups} USING (query) ORDER BY code"
+    known = found["code"] >= 0
+    if not known.any():
+        _refuse_without_queries(session, judged, source, every)
+    codes, n, low, high, all_of_it = (
+        found[name][known].astype(np.int64) for name in ("code", "n", "low", "high", "retrieved")
     )
-    if not found["code"].size:
-        _refuse_without_queries(session, judged, source, everything)
-    extra = session.rows(
-        f"SELECT DISTINCT query FROM {everything} ANTI JOIN {judged.codes} USING (query)"
-    )
-    codes, n, low, high = (found[name].astype(np.int64) for name in ("code", "n", "low", "high"))
-    others = tuple(in_order(name for (name,) in extra))
-    return RunTable(table, row, codes, n, low, high, n, others, whole=table)
+    others = tuple(in_order(found["extra"][~known].tolist()))
+    return RunTable(table, row, codes, n, low, high, all_of_it, others, whole=table)
 
 
 def _known(source: Source) -> str:
