@@ -292,6 +292,14 @@ def functions() -> Iterator[tuple[str, Call]]:
             {"tables": {"one": {"q1": 0.5, "q2": 0.25}, "two": {"q1": 1.0, "q2": 0.5}}, **TESTED},
         ),
         "comparison_choices": Call(gf.comparison.comparison_choices, {}),
+        "leaderboard": Call(
+            gf.leaderboard,
+            {"judgments": JUDGMENTS, "runs": RUNS, "measure": "nDCG@2", "resamples": 50},
+        ),
+        "leaderboard_of_scores": Call(
+            gf.comparison.leaderboard_of_scores,
+            {"scores": {"one": {"q1": 0.5, "q2": 0.25}, "two": {"q1": 1.0, "q2": 0.5}}, "resamples": 50},
+        ),
         "curve": Call(gf.curve, {"judgments": JUDGMENTS, "run": one, "upto": 3}),
         "dcg": Call(gf.dcg, {"grades": [[3, 2, 0], [1, 0, 0]]}),
         "dialect": Call(gf.dialect, {"name": "trec_eval"}),
@@ -406,7 +414,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
     "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
-    "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "LearningCurve",
+    "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
     "MeasureCheck", "MergedJudgments", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
     "Slice", "SubtopicScores", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
@@ -602,6 +610,7 @@ def results() -> dict[str, Any]:
         "Findings": found,
         "Fused": gf.fuse(RUNS),
         "Gate": compared.gate("Δ nDCG@2 < -0.5"),
+        "Leaderboard": gf.leaderboard(JUDGMENTS, RUNS, "nDCG@2", resamples=50),
         "Inferred": gf.judging.inferred_ndcg(SAMPLES, RUN),
         "InferredAP": gf.judging.inferred_ap(SAMPLES, RUN),
         "LearningCurve": gf.results.LearningCurve.of([(1, scores), (2, scores)]),
@@ -672,6 +681,7 @@ def methods() -> Iterator[tuple[str, Call]]:
             "key": ("two", "nDCG@10"),
         },
         "Comparison": {"fail_if": ["Δ nDCG@2 < -0.9"]},
+        "Leaderboard": {"one": "one", "other": "two", "run": "two"},
         "Dialect": {"measures": [gf.measure("nDCG")]},
         "LearningCurve": {
             "measure": "AP",

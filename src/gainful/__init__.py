@@ -27,6 +27,7 @@ _NAMES = {
         "assessors.merging": "merge_judgments",
         "comparison.assert_not_worse": "assert_not_worse",
         "comparison.compare": "compare",
+        "comparison.leaderboard": "leaderboard",
         "desk.study": "Study",
         "evaluation.check_measure": "check_measure",
         "evaluation.evaluate": "evaluate, evaluate_arrays, evaluate_runs",
@@ -57,6 +58,7 @@ _NAMES = {
     },
     "gainful.comparison": {
         "comparison.compare": "compare_scores",
+        "comparison.leaderboard": "leaderboard_of_scores",
         "comparison.settings": "comparison_choices",
     },
     "gainful.errors": {
@@ -105,6 +107,7 @@ _NAMES = {
         "comparison.comparison": "Comparison",
         "comparison.differences": "Difference",
         "comparison.gate": "Gate",
+        "comparison.leaderboard": "Leaderboard",
         "comparison.slices": "Slice",
         "comparison.verdict": "Verdict",
         "evaluation.check_measure": "MeasureCheck",

@@ -21,6 +21,7 @@ from gainful.assessors.merging import merge_judgments
 from gainful.assessors.sample import sample_queries
 from gainful.comparison.assert_not_worse import assert_not_worse
 from gainful.comparison.compare import compare
+from gainful.comparison.leaderboard import leaderboard
 from gainful.desk.study import Study
 from gainful.evaluation.check_measure import check_measure
 from gainful.evaluation.evaluate import evaluate
@@ -98,6 +99,7 @@ __all__ = [
     "inputs",
     "integrations",
     "judging",
+    "leaderboard",
     "loss",
     "losses",
     "measure",

@@ -8,6 +8,7 @@ from gainful.assessors.sample_design import SampleDesign
 from gainful.comparison.comparison import Comparison
 from gainful.comparison.differences import Difference
 from gainful.comparison.gate import Gate
+from gainful.comparison.leaderboard import Leaderboard
 from gainful.comparison.slices import Slice
 from gainful.comparison.verdict import Verdict
 from gainful.evaluation.check_measure import MeasureCheck
@@ -60,6 +61,7 @@ __all__ = [
     "Inferred",
     "InferredAP",
     "LearningCurve",
+    "Leaderboard",
     "MeasureCheck",
     "MergedJudgments",
     "Pool",

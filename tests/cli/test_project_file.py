@@ -72,6 +72,10 @@ CALLS = {
     "evaluate": (["evaluate", ONE, TWO], ["evaluate", FILE, ONE, TWO, *BOTH, *TYPED, *CHOSEN]),
     "evaluate a folder": (["evaluate", "runs"], ["evaluate", FILE, "runs", *BOTH, *TYPED, *CHOSEN]),
     "compare": (["compare", ONE, TWO], ["compare", FILE, ONE, TWO, *BOTH, *TYPED, *CHOSEN]),
+    "leaderboard": (
+        ["leaderboard", ONE, TWO],
+        ["leaderboard", FILE, ONE, TWO, "-m", "nDCG@2", *TYPED, *CHOSEN],
+    ),
     "explain": (
         ["explain", TWO, "-q", "q1"],
         ["explain", FILE, TWO, "-q", "q1", "-m", "nDCG@2", *TYPED, *CHOSEN],

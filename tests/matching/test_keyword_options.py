@@ -54,6 +54,7 @@ MEASURING = {
     "explain": lambda **o: gf.explain(JUDGMENTS, ONE, query="q1", **o).value,
     "inferred_ap": lambda **o: gf.judging.inferred_ap(SAMPLES, ONE, **o).mean,
     "inferred_ndcg": lambda **o: gf.judging.inferred_ndcg(SAMPLES, ONE, **o).mean,
+    "leaderboard": lambda **o: gf.leaderboard(JUDGMENTS, RUNS, resamples=99, **o)["two"].value,
     "next_to_judge": lambda **o: [
         (r.doc, r.priority) for r in gf.judging.next_to_judge(JUDGMENTS, RUNS, **o)
     ],
@@ -101,7 +102,7 @@ READING = {
     "write_run": lambda path, **o: gf.write_run(ONE, path / "r.run", **o),
 }
 WITH_A_LINE = ("collect_grades",)  # whose progress says more than a share
-SEVERAL_RUNS = ("bounds_of_runs", "calibrate", "compare", "evaluate_runs", "next_to_judge", "pool", "pool_bias", "report", "sample_documents")  # fmt: skip
+SEVERAL_RUNS = ("bounds_of_runs", "calibrate", "compare", "evaluate_runs", "leaderboard", "next_to_judge", "pool", "pool_bias", "report", "sample_documents")  # fmt: skip
 
 
 def options_of(function):
@@ -124,7 +125,14 @@ def test_every_function_that_reads_takes_the_record():
     # Apart from these, the options are of functions that read nothing: arrays, lists, tables of scores.
     others = {name for name, options in takes.items() if options and name not in found}
     # The queries of `power` are a count, and `find_runs` reads no more than names.
-    named = {"compare_scores", "evaluate_arrays", "explain_grades", "find_runs", "power"}
+    named = {
+        "compare_scores",
+        "evaluate_arrays",
+        "explain_grades",
+        "find_runs",
+        "leaderboard_of_scores",
+        "power",
+    }
     assert others == named
 
 

@@ -19,13 +19,13 @@ pytestmark = pytest.mark.public_api
 TOP = [
     "Engine", "Measure", "Policy", "Spark", "Study", "agreement", "ap", "assert_not_worse", "bounds", "calibrate", "catalogue", "cg",
     "check", "check_measure", "collect_grades", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
-    "evaluate_runs", "explain", "fuse", "idcg", "loss", "measure", "merge_judgments", "ndcg", "pool", "power", "precision",
+    "evaluate_runs", "explain", "fuse", "idcg", "leaderboard", "loss", "measure", "merge_judgments", "ndcg", "pool", "power", "precision",
     "read_baseline", "recall", "report", "rr", "sample_queries", "save_baseline", "use", "which", "why", "write_judgments",
     "write_run",
 ]  # fmt: skip
-MOST_AT_THE_TOP = 45
+MOST_AT_THE_TOP = 46
 BELOW = {
-    "comparison": ["compare_scores", "comparison_choices"],
+    "comparison": ["compare_scores", "comparison_choices", "leaderboard_of_scores"],
     "errors": [
         "DisjointError", "GainfulError", "GainfulWarning", "InputError", "LeaseLostError", "MeasureError",
         "MissingDependencyError", "PolicyError", "StudyError",
@@ -44,7 +44,7 @@ BELOW = {
     ],
     "results": [
         "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
-        "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "LearningCurve",
+        "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
         "MeasureCheck", "MergedJudgments", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Slice",
         "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",
@@ -69,6 +69,8 @@ BY_PLACE = {
     "compare": ["judgments", "runs", "measures"],
     "report": ["judgments", "runs", "measures"],
     "compare_scores": ["tables", "measures"],
+    "leaderboard": ["judgments", "runs", "measure"],
+    "leaderboard_of_scores": ["scores", "measure"],
     "comparison_choices": [],
     "power": [],
     "attribute": ["judgments", "base", "run", "measure"],

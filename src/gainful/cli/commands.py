@@ -11,6 +11,7 @@ import gainful as gf
 _COMMANDS = {
     "evaluate": "Measure one or more runs against judgments.",
     "compare": "Say whether runs are better than another, and how sure that is.",
+    "leaderboard": "Rank runs, and say which cannot be told apart.",
     "report": "Write a page about runs: verdict, charts and ranked lists.",
     "explain": "Work a value out, line by line.",
     "why": "Say why two tools give different numbers, or which gives yours.",

@@ -154,8 +154,8 @@ def compare_evaluated(
     known = {name: column_of_scores(each) for name, each in scores.items()}
     known |= {name: column_of_baseline(each, measures, name) for name, each in saved.items()}
     paired = pair({name: known[name] for name in evaluated}, names)
-    decided = _policy(scores, saved)
-    changed = _changed(scores, saved, measures, decided)
+    decided = common_policy(scores, saved)
+    changed = changes_since_saved(scores, saved, measures, decided)
     for line in changed or ():
         warn(line)
     return _compare(
@@ -167,7 +167,7 @@ def compare_evaluated(
         judged=_judged(scores),
         policy=str(decided),
         dialect=next((each.dialect for each in scores.values()), None),
-        checks=_checks(scores, saved),
+        checks=checks_of_runs(scores, saved),
         changed=changed,
         scores=scores,
     )
@@ -227,7 +227,7 @@ def compare_scores(
     known, names = columns_of_tables(read_tables(tables), measures)
     refuse_geometric([one for name in names if (one := measure_of(name)) is not None])
     paired = pair(known, names)
-    return _compare(paired, baseline, settings, slices, by, checks=_checks_of_tables(paired))
+    return _compare(paired, baseline, settings, slices, by, checks=checks_of_tables(paired))
 
 
 def _knowing(request: Request, saved: Baseline, name: str) -> Request:
@@ -326,7 +326,7 @@ def refuse_geometric(measures: Sequence[Measure]) -> None:
             )
 
 
-def _policy(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> Policy:
+def common_policy(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> Policy:
     """Return the policy that all scores were computed under."""
     first, *others = [
         *((name, each.policy) for name, each in scores.items()),
@@ -343,7 +343,7 @@ def _policy(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> Poli
     return first[1]
 
 
-def _changed(
+def changes_since_saved(
     scores: Mapping[str, Scores],
     saved: Mapping[str, Baseline],
     measures: tuple[Measure, ...],
@@ -385,7 +385,10 @@ def _judged(scores: Mapping[str, Scores]) -> dict[str, int]:
     return found
 
 
-def _checks(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> dict[str, Checks]:
+def checks_of_runs(
+    scores: Mapping[str, Scores], saved: Mapping[str, Baseline]
+) -> dict[str, Checks]:
+    """Return what was counted of each run, evaluated or saved."""
     counts = {name: each.coverage.counts() for name, each in scores.items()}
     counts |= {name: each.coverage for name, each in saved.items()}
     return {
@@ -396,7 +399,8 @@ def _checks(scores: Mapping[str, Scores], saved: Mapping[str, Baseline]) -> dict
     }
 
 
-def _checks_of_tables(paired: Paired) -> dict[str, Checks]:
+def checks_of_tables(paired: Paired) -> dict[str, Checks]:
+    """Return how many queries each table has, of those that any has."""
     total = len(paired.queries)
     known = (~np.isnan(paired.values)).any(axis=2).sum(axis=0).tolist()
     return {

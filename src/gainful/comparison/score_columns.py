@@ -2,8 +2,9 @@
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -99,7 +100,9 @@ def columns_of_tables(
     """Read tables by name, and settle which measures are compared."""
     asked = None if measures is None else _asked(measures)
     tables = {name: _opened(table) for name, table in tables.items()}
-    read = {name: _read(table, name, asked or ()) for name, table in tables.items()}
+    # Tables of the same columns, which are read one by one.
+    known = cache(spelled)
+    read = {name: _read(table, name, asked or (), known) for name, table in tables.items()}
     if asked is None:
         first, *others = [list(column.values) for column in read.values()]
         names = [name for name in first if all(name in other for other in others)]
@@ -166,18 +169,20 @@ def _asked(measures: Measures) -> list[str]:
     return list(names)
 
 
-def _read(table: object, name: str, asked: Sequence[str]) -> Column:
+def _read(table: object, name: str, asked: Sequence[str], spelled: Callable[[str], str]) -> Column:
     if isinstance(table, Scores):
         return column_of_scores(table)
     if isinstance(table, PerQuery):
-        column = _of_table(read_table(table.to_dict(), QUERIES, name), name, asked)
+        column = _of_table(read_table(table.to_dict(), QUERIES, name), name, asked, spelled)
         return replace(column, query_type=table.query_type)
     if isinstance(table, Baseline):
         return column_of_baseline(table, (), name)
-    return _of_table(read_table(table, QUERIES, name), name, asked)
+    return _of_table(read_table(table, QUERIES, name), name, asked, spelled)
 
 
-def _of_table(table: InputTable, name: str, asked: Sequence[str]) -> Column:
+def _of_table(
+    table: InputTable, name: str, asked: Sequence[str], spelled: Callable[[str], str]
+) -> Column:
     """Take the columns of numbers, and those that were asked for; the others hold no scores."""
     values: dict[str, Floats] = {}
     for column in table.columns:

@@ -266,6 +266,14 @@ QUERIES = Roles(
     others=True,
 )
 """One row for each query: slices, and scores that come from elsewhere."""
+BOARD = Roles(
+    contents="a table of scores",
+    least="at least one query, or task",
+    shape="{query: {run: value}}",
+    keys=(Role("query", (*ALIASES["query"], "task", "task_name", "dataset", "benchmark")),),
+    others=True,
+)
+"""One row for each query, or task, and a column for each run."""
 QUERY_TEXTS = _texts("query", longest=1201)
 DOC_TEXTS = _texts("doc", longest=801)
 WHOLE_QUERY_TEXTS = _texts("query", longest=None)

@@ -11,7 +11,9 @@ less than Holm does.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,8 +37,10 @@ _FEWEST = 2  # systems
 _PACKED = 4  # columns: 32 bytes are the most that `take` moves without a call for each row
 _ALL_FLIPS = 16  # queries with a difference: 65,536 flips
 _SAME = 1 - 1e-12  # of a statistic: what rounding may take from it
+_ROWS = 32  # flips of all pairs that are ordered at once
 
 _Keys = NDArray[np.uint32] | NDArray[np.uint64]
+Reduced = TypeVar("Reduced")
 
 
 def tukey(scores: ArrayLike, draws: Draws | None = None) -> Floats:
@@ -325,13 +329,119 @@ def max_t(differences: ArrayLike, draws: Draws | None = None, *, steps: str = "d
         return counts
 
     changed = units[units.any(axis=1)]
-    if len(changed) <= _ALL_FLIPS:
-        flips = all_signs(len(changed))
-        blocks = [reached(flips[at : at + 1024] @ changed) for at in range(0, len(flips), 1024)]
-        shares = np.sum(blocks, axis=0) / len(flips)
-    else:
-        counts = np.sum(in_random_flips(changed, chosen, reached), axis=0)
-        shares = (1 + counts) / (1 + chosen.resamples)
+    blocks, every = _in_flips(changed, chosen, reached)
+    counts = np.sum(blocks, axis=0)
+    shares = counts / (1 << len(changed)) if every else (1 + counts) / (1 + chosen.resamples)
     p = np.empty(len(order))
     p[order] = np.maximum.accumulate(shares)
     return p
+
+
+def max_t_of_pairs(
+    scores: ArrayLike, draws: Draws | None = None, *, steps: str = "single"
+) -> Floats:
+    """Return p-values (m, m) for all pairs of m systems: what `max_t` gives for their differences.
+
+    A flip changes the sum of every difference of two systems to the difference of their sums. So only
+    the m sums are computed for each flip, not those of all m(m − 1)/2 differences.
+
+    Args:
+        scores: (n, m), by query and system.
+        draws: how many random flips, 10,000 if None, and their seed.
+        steps: `single` or `down`, as in `max_t`.
+
+    Returns:
+        A symmetric table; 1 from a system to itself.
+
+    >>> scores = [[0.1, 0.2, 0.9], [0.3, 0.2, 0.8], [0.2, 0.3, 0.9], [0.1, 0.0, 0.7]] * 2
+    >>> max_t_of_pairs(scores).round(3).tolist()
+    [[1.0, 1.0, 0.016], [1.0, 1.0, 0.016], [0.016, 0.016, 1.0]]
+    """
+    table = read_values(scores, "scores", ("queries", "systems"))
+    if table.shape[1] < _FEWEST:
+        raise InputError("scores", f"systems, at least {_FEWEST}", str(table.shape[1]))
+    if steps not in ("down", "single"):
+        raise InputError("steps", "'down' or 'single'", shown(steps))
+    chosen = draws or Draws()
+    units = on_grid(table[:, :, None]).units[:, :, 0]
+    changed = units[np.ptp(units, axis=1) > 1]  # a unit apart is rounding
+    systems = units.shape[1]
+    if not len(changed):
+        return np.ones((systems, systems))
+    found, over = _statistics_of_pairs(changed)
+    first, second = np.triu_indices(systems, 1)
+    count = _count_steps if steps == "down" else _count_largest
+    reached = count(changed, found[first, second], over, chosen)
+    p = np.ones((systems, systems))
+    p[first, second] = p[second, first] = reached
+    return p
+
+
+def _statistics_of_pairs(units: Floats) -> tuple[Floats, Floats]:
+    """Return (m, m) |Σd|/√Σd² of all pairs, and 1/√Σd²: 0 for systems that do not differ."""
+    systems = units.shape[1]
+    found, over = np.zeros((systems, systems)), np.zeros((systems, systems))
+    for place in range(systems - 1):
+        apart = units[:, place + 1 :] - units[:, place, None]
+        apart[np.abs(apart) <= 1] = 0
+        norms = np.sqrt((apart**2).sum(axis=0))
+        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+        over[place, place + 1 :] = inverse
+        # The sum of a system is at most half a unit for each query off what it was before rounding.
+        sums = np.maximum(np.abs(apart.sum(axis=0)) - 2 * len(units), 0)
+        found[place, place + 1 :] = sums * inverse
+    return found, over
+
+
+def _count_largest(units: Floats, found: Floats, over: Floats, draws: Draws) -> Floats:
+    """Return (pairs,) the share of flips whose largest statistic of all pairs is at least that of each."""
+
+    def largest(sums: Floats) -> Floats:
+        by_system = np.ascontiguousarray(sums.T)
+        top = np.zeros(len(sums))
+        for place in range(len(by_system) - 1):
+            apart = by_system[place + 1 :] - by_system[place]
+            np.abs(apart, out=apart)
+            apart *= over[place, place + 1 :, None]
+            np.maximum(top, apart.max(axis=0), out=top)
+        return top
+
+    blocks, every = _in_flips(units, draws, largest)
+    tops = np.sort(np.concatenate(blocks))
+    counts = len(tops) - np.searchsorted(tops, found * _SAME)
+    return counts / len(tops) if every else (1 + counts) / (1 + len(tops))
+
+
+def _count_steps(units: Floats, found: Floats, over: Floats, draws: Draws) -> Floats:
+    """Return (pairs,) the same, with the largest of those pairs alone whose statistic is no larger."""
+    first, second = np.triu_indices(units.shape[1], 1)
+    order = np.argsort(-found, kind="stable")
+    first, second, least = first[order], second[order], found[order] * _SAME
+    weights = over[first, second]
+
+    def reached(sums: Floats) -> Ints:
+        counts = np.zeros(len(order), np.int64)
+        for start in range(0, len(sums), _ROWS):
+            some = sums[start : start + _ROWS]
+            sizes = np.abs(some[:, first] - some[:, second]) * weights
+            maxima = np.maximum.accumulate(sizes[:, ::-1], axis=1)[:, ::-1]
+            counts += np.count_nonzero(maxima >= least, axis=0)
+        return counts
+
+    blocks, every = _in_flips(units, draws, reached)
+    counts = np.sum(blocks, axis=0)
+    total = 1 << len(units) if every else draws.resamples
+    shares = counts / total if every else (1 + counts) / (1 + total)
+    p = np.empty(len(order))
+    p[order] = np.maximum.accumulate(shares)
+    return p
+
+
+def _in_flips(
+    units: Floats, draws: Draws, reduce: Callable[[Floats], Reduced]
+) -> tuple[list[Reduced], bool]:
+    """Apply a function to the sums under flips, in blocks; return whether these were all flips."""
+    if len(units) > _ALL_FLIPS:
+        return in_random_flips(units, draws, reduce), False
+    flips = all_signs(len(units))
+    return [reduce(flips[at : at + 1024] @ units) for at in range(0, len(flips), 1024)], True

@@ -1,0 +1,499 @@
+"""`leaderboard`: runs by rank, how far each rank is certain, and which runs cannot be told apart.
+
+Every run is compared with every other. The letters are the compact letter display of these
+comparisons. The interval of a rank counts them: from 1 and the runs that are found better, up to all
+runs less those that are found worse. Where the probability of any false finding is below alpha, all
+intervals hold their true ranks at once with the probability 1 − alpha.
+
+D. Al Mohamad, J. Goeman and E. van Zwet, Simultaneous confidence intervals for ranks with application
+to ranking institutions, Biometrics 78, 2022; M. Mogstad and others, Inference for ranks with applications
+to mobility across neighbourhoods and academic achievement across countries, Review of Economic Studies
+91, 2024. Ranks in bootstrap resamples are no such intervals: of runs that are equal or nearly so, they
+are too short, however many queries there are (M. Xie and others, Confidence intervals for population ranks
+in the presence of ties and near ties, Journal of the American Statistical Association 104, 2009).
+"""
+
+import json
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+
+from gainful import arguments
+from gainful.array_types import Bools, Floats
+from gainful.comparison.compare import (
+    changes_since_saved,
+    checks_of_runs,
+    checks_of_tables,
+    common_policy,
+    refuse_geometric,
+    split_runs,
+)
+from gainful.comparison.comparison_result import Checks
+from gainful.comparison.paired_scores import Column, Paired, pair, refuse_unknown_system
+from gainful.comparison.score_columns import (
+    column_of_baseline,
+    column_of_scores,
+    columns_of_tables,
+    measure_of,
+)
+from gainful.errors import InputError, warn
+from gainful.evaluation.coverage import policy_note
+from gainful.evaluation.evaluate import evaluate_request
+from gainful.evaluation.request import read_one
+from gainful.inputs.column_roles import BOARD
+from gainful.inputs.id_types import UNTYPED
+from gainful.inputs.read_table import read_table
+from gainful.inputs.several_runs import Runs, read_runs, read_tables
+from gainful.matching.keyword_options import MeasuringOptions, takes
+from gainful.measures.measure_of_baseline import measures_inside
+from gainful.measures.notation import GivenMeasure
+from gainful.message_texts import counted
+from gainful.rendering.table_formats import Cell, Table
+from gainful.statistics.corrections import CORRECTIONS, adjusted
+from gainful.statistics.distributions import t_two_sided
+from gainful.statistics.exact_sums import on_grid
+from gainful.statistics.joint_tests import max_t_of_pairs
+from gainful.statistics.letter_display import letter_groups, letters_of
+from gainful.statistics.moments import exact_mean
+from gainful.statistics.paired_tests import sign_flips
+from gainful.statistics.resampling import Draws
+from gainful.version import VERSION
+from gainful.writing.result import Result
+
+Progress = Callable[[float, str], None]
+
+DEFAULT_CORRECTION = "max-t-single"
+"""The correction whose findings have a direction that is right, too, all at once."""
+_EVALUATED = 0.8  # of the work, when the scores are there
+_SAME = 1e-12  # relative: what the rounding of a mean may be
+_SHOWN = 12  # runs whose coverage is told
+_UNNAMED = "score"  # what a table without names of measures holds
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a run.
+
+    Attributes:
+        rank: 1 and how many runs have a higher mean.
+        run: its name.
+        value: its mean.
+        best_rank: the lowest rank that is not excluded: 1 and how many runs are found better.
+        worst_rank: the highest: all runs less those that are found worse.
+        letters: of the groups that it is in. Runs that share a letter cannot be told apart.
+    """
+
+    rank: int
+    run: str
+    value: float
+    best_rank: int
+    worst_rank: int
+    letters: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Leaderboard(Result):
+    """Runs by rank.
+
+    Attributes:
+        measure: what the runs are ranked by.
+        places: of the runs, the best first.
+        groups: names of runs that cannot be told apart, a group for each letter.
+        p: (m, m) of all pairs, in the order of the places, corrected.
+        queries: how many every run has a value for.
+        correction: of p for the number of pairs.
+        level: of all intervals together; p below 1 − level is a finding.
+        resamples: of the correction, where it draws any.
+        seed: of these.
+        left_out: the queries that some run has no value for.
+        policy: that the scores were computed under, as text; empty for scores from elsewhere.
+        dialect: of another tool, where it was asked for.
+        checks: of each run, what was counted.
+        changed: what is not as it was when a baseline was saved; None where that is not known.
+    """
+
+    measure: str
+    places: tuple[Place, ...]
+    groups: tuple[tuple[str, ...], ...]
+    p: Floats
+    queries: int
+    correction: str
+    level: float
+    resamples: int
+    seed: int
+    left_out: tuple[str, ...] = ()
+    policy: str = ""
+    dialect: str | None = None
+    checks: Mapping[str, Checks] | None = None
+    changed: tuple[str, ...] | None = None
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The names of the runs, the best first."""
+        return tuple(each.run for each in self.places)
+
+    def __getitem__(self, run: str) -> Place:
+        """Return the place of a run."""
+        return self.places[self._place(run)]
+
+    def together(self, one: str, other: str) -> bool:
+        """Return whether two runs cannot be told apart: whether they share a letter.
+
+        Args:
+            one: the name of a run.
+            other: that of another.
+        """
+        return bool(self.p[self._place(one), self._place(other)] >= _alpha(self.level))
+
+    def _place(self, run: str) -> int:
+        refuse_unknown_system(run, self.runs, "run")
+        return self.runs.index(run)
+
+    def table(self) -> Table:
+        """Return a row for each run, the best first."""
+        rows: list[list[Cell]] = [
+            [each.rank, each.run, each.value, each.best_rank, each.worst_rank, each.letters]
+            for each in self.places
+        ]
+        columns = ["rank", "run", self.measure, "best rank", "worst rank", "letters"]
+        return Table(columns, rows, notes=self.notes())
+
+    def notes(self) -> list[str]:
+        """Return what the ranks say, and what they rest on."""
+        pairs = counted(len(self.places) * (len(self.places) - 1) // 2, "pair")
+        queries = counted(self.queries, "query", "queries")
+        chosen = CORRECTIONS[self.correction]
+        how = chosen.title if chosen.adjust is None else f"t test, {chosen.title}"
+        how += f", p < {_alpha(self.level):g}, resamples={self.resamples} seed={self.seed}"
+        first = counted(sum(each.best_rank == 1 for each in self.places), "run")
+        notes = [
+            f"{first} may be the best; {self._neighbours()}",
+            f"Runs that share a letter cannot be told apart. {_meaning(self.correction, self.level)}",
+            f"{pairs} compared over {queries}: {how}",
+        ]
+        if 2.0 ** (1 - self.queries) >= _alpha(self.level) and chosen.adjust is None:
+            notes.append("So few queries cannot tell any two runs apart, however far they are.")
+        return [*notes, *self.basis]
+
+    def _neighbours(self) -> str:
+        """Say how many runs cannot be told from the one after them."""
+        after = len(self.places) - 1
+        told = sum(bool(self.p[at, at + 1] < _alpha(self.level)) for at in range(after))
+        return f"{after - told} of {counted(after, 'pair')} of neighbours cannot be told apart."
+
+    @property
+    def basis(self) -> list[str]:
+        """What the scores rest on: the policy, what was missing, and the queries left out."""
+        notes = [] if self.dialect is None else [f"dialect: {self.dialect}"]
+        notes += [policy_note(self.policy)] if self.policy else []
+        notes += self._coverage()
+        if self.left_out:
+            left = counted(len(self.left_out), "query", "queries")
+            notes.append(f"{left} left out, which some run has no value for")
+        return [*notes, *(self.changed or ())]
+
+    def _coverage(self) -> list[str]:
+        """Say what was counted of each run; of many runs, of those that lack queries."""
+        known = self.checks or {}
+        if len(known) > _SHOWN:
+            known = {name: checks for name, checks in known.items() if checks.missing}
+        lines = [f"{name}: {checks}" for name, checks in known.items()]
+        if len(lines) > _SHOWN:
+            more = counted(len(lines) - _SHOWN, "more run")
+            lines[_SHOWN:] = [f"… and {more} that lack queries: in json"]
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "gainful": VERSION,
+            "measure": self.measure,
+            "queries": self.queries,
+            "correction": self.correction,
+            "level": self.level,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "dialect": self.dialect,
+            "policy": self.policy,
+            "coverage": {name: asdict(checks) for name, checks in (self.checks or {}).items()},
+            "changed": None if self.changed is None else list(self.changed),
+            "left_out": list(self.left_out),
+            "places": [asdict(each) for each in self.places],
+            "groups": [list(group) for group in self.groups],
+            "p": self.p.tolist(),
+        }
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return self.rendered()
+
+
+@takes(MeasuringOptions)
+def leaderboard(
+    judgments: object,
+    runs: Runs,
+    measure: GivenMeasure = "nDCG@10",
+    *,
+    correction: str = DEFAULT_CORRECTION,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    **options: Unpack[MeasuringOptions],
+) -> Leaderboard:
+    """Rank runs, with the interval of each rank and letters for those that cannot be told apart.
+
+    Every run is compared with every other, query by query. Runs share a letter where no difference
+    was found. A rank lies from 1 and the runs that are found better to all runs less those that are
+    found worse; at the level, all of these intervals hold at once.
+
+    Args:
+        judgments: `{query: {doc: grade}}`, the path of a file, a data frame, an Arrow object, a
+            Spark data frame.
+        runs: name → run, each `{query: {doc: score}}` or any of the others, or a saved baseline. Or
+            the paths of files, of a folder or a pattern, as `gainful.inputs.find_runs` names them.
+        measure: what to rank by, the highest mean first.
+        correction: `holm`, `bonferroni`, `benjamini-hochberg`, `tukey`, `tukey-anova`, `max-t`,
+            `max-t-single` or `none`, over all pairs. By the default, signs are
+            flipped for all pairs alike, each pair against the largest t of all. Those of p-values take
+            the p of t tests.
+        level: of all intervals together; a p-value below 1 − level is a finding.
+        resamples: of the correction.
+        seed: the same seed gives the same bits, on any number of cores.
+        **options: see `MeasuringOptions`; progress is also told the name of what is done.
+
+    >>> judgments = {f"q{i}": {"a": 1} for i in range(9)}
+    >>> good = {query: {"a": 2, "b": 1} for query in judgments}
+    >>> same = good | {"q0": {"a": 1, "b": 2}}
+    >>> bad = {query: {"a": 1, "b": 2} for query in judgments}
+    >>> board = leaderboard(judgments, {"bad": bad, "same": same, "good": good})
+    >>> [(each.run, each.best_rank, each.worst_rank, each.letters) for each in board.places]
+    [('good', 1, 2, 'a'), ('same', 1, 2, 'a'), ('bad', 3, 3, 'b')]
+    """
+    progress = options.get("progress")
+    arguments.function(progress, "progress")
+    how = _How(correction, level, resamples, seed, progress)
+    request = read_one(measure, options)
+    refuse_geometric(measures_inside(request.measures))
+    named = read_runs(runs, judgments, engine=options.get("engine"))
+    saved, fresh = split_runs(named)
+    evaluating = None if progress is None else partial(_earlier, progress)
+    scores = evaluate_request(judgments, fresh, request, {**options, "progress": evaluating})
+    (asked,) = next(iter(scores.values())).measures
+    columns = {name: column_of_scores(each) for name, each in scores.items()}
+    columns |= {name: column_of_baseline(each, [asked], name) for name, each in saved.items()}
+    policy = common_policy(scores, saved)
+    changed = changes_since_saved(scores, saved, (asked,), policy)
+    for line in changed or ():
+        warn(line)
+    return _ranked(
+        pair({name: columns[name] for name in named}, [str(asked)]),
+        how,
+        policy=str(policy),
+        dialect=next(iter(scores.values())).dialect,
+        checks=checks_of_runs(scores, saved),
+        changed=changed,
+    )
+
+
+def leaderboard_of_scores(
+    scores: object,
+    measure: GivenMeasure | None = None,
+    *,
+    correction: str = DEFAULT_CORRECTION,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Leaderboard:
+    """Rank runs by scores of queries, or of tasks, that exist already.
+
+    Args:
+        scores: one table with a row for each query or task and a column for each run: a data frame,
+            the path of a file. Or name → scores of one run, as `gainful.comparison.compare_scores`
+            takes them; or the paths of several files, each the scores of one run.
+        measure: where each run has a table, the column to rank by; needed where they share several.
+            Of one table of all runs, what its scores are called.
+        correction: as in `leaderboard`, like all that follow.
+        level: of all intervals together.
+        resamples: of the correction.
+        seed: of these.
+        progress: called with the share of the work that is done, and the name of what is done.
+
+    >>> by_task = {f"task{i}": i / 10 for i in range(8)}
+    >>> higher = {task: value + 0.1 for task, value in by_task.items()}
+    >>> board = leaderboard_of_scores({"small": by_task, "large": higher})
+    >>> [(each.rank, each.run, each.letters) for each in board.places]
+    [(1, 'large', 'a'), (2, 'small', 'b')]
+    """
+    arguments.function(progress, "progress")
+    how = _How(correction, level, resamples, seed, progress)
+    columns, name = _columns(scores, measure)
+    asked = measure_of(name)
+    refuse_geometric([] if asked is None else [asked])
+    paired = pair(columns, [name])
+    return _ranked(paired, how, checks=checks_of_tables(paired))
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How runs are compared."""
+
+    correction: str
+    level: float
+    resamples: int
+    seed: int
+    progress: Progress | None
+
+    def __post_init__(self) -> None:
+        arguments.choice(self.correction, "correction", CORRECTIONS, expected="one of its choices")
+        expected = "a number above 0 and below 1"
+        level = arguments.number(self.level, "level", expected, lambda level: 0 < level < 1)
+        object.__setattr__(self, "level", level)
+        draws = self.draws  # which refuses others
+        object.__setattr__(self, "resamples", draws.resamples)
+        object.__setattr__(self, "seed", draws.seed)
+
+    @property
+    def draws(self) -> Draws:
+        """The random resamples."""
+        told = None if self.progress is None else partial(_later, self.progress)
+        return Draws(self.resamples, self.seed, told)
+
+
+def _earlier(progress: Progress, share: float, name: str) -> None:
+    progress(_EVALUATED * share, name)
+
+
+def _later(progress: Progress, share: float) -> None:
+    progress(_EVALUATED + (1 - _EVALUATED) * share, "comparing")
+
+
+def _columns(scores: object, measure: GivenMeasure | None) -> tuple[dict[str, Column], str]:
+    """Return the scores of each run, and what they are called."""
+    paths = isinstance(scores, str | os.PathLike) or (
+        isinstance(scores, list | tuple)
+        and all(isinstance(each, str | os.PathLike) for each in scores)
+    )
+    tables = read_tables(scores) if paths or isinstance(scores, Mapping) else {"scores": scores}
+    if len(tables) == 1 and not isinstance(scores, Mapping):
+        return _of_one_table(next(iter(tables.values())), measure)
+    found, names = columns_of_tables(tables, None if measure is None else [measure])
+    if len(names) > 1:
+        raise InputError("measure", "the one to rank by", ", ".join(names), "Name one of them.")
+    return found, names[0]
+
+
+def _of_one_table(table: object, measure: GivenMeasure | None) -> tuple[dict[str, Column], str]:
+    """Return the columns of a table that has one for each run; none is passed over."""
+    name = _UNNAMED if measure is None else arguments.text(str(measure), "measure")
+    read = read_table(table, BOARD, "scores")
+    runs = [
+        column for column in read.columns if column.strip()
+    ]  # pandas numbers rows without a name
+    kind = read.types.get("query", UNTYPED)
+    return {run: Column(read["query"], {name: read.numbers(run)}, kind) for run in runs}, name
+
+
+def _ranked(paired: Paired, how: _How, **basis: Any) -> Leaderboard:
+    """Rank the systems, and compare all pairs of them."""
+    rows = np.flatnonzero(paired.kept[:, 0])
+    scores = paired.values[rows, :, 0]
+    means = [exact_mean(column) for column in scores.T]
+    order = sorted(range(len(means)), key=lambda place: -means[place])
+    means = [means[place] for place in order]
+    p = _p_of_pairs(scores, how)[np.ix_(order, order)]
+    apart: Bools = p < _alpha(how.level)
+    np.fill_diagonal(apart, val=False)
+    groups = letter_groups(apart)
+    letters = letters_of(groups, len(order))
+    names = [paired.systems[place] for place in order]
+    (left_out,) = paired.left_out().values()
+    if how.progress is not None:
+        how.progress(1.0, "comparing")
+    return Leaderboard(
+        measure=paired.measures[0],
+        places=tuple(
+            Place(
+                rank=1 + sum(_above(other, mean) for other in means),
+                run=names[at],
+                value=mean,
+                best_rank=1 + int(apart[at, :at].sum()),
+                worst_rank=len(order) - int(apart[at, at + 1 :].sum()),
+                letters=letters[at],
+            )
+            for at, mean in enumerate(means)
+        ),
+        groups=tuple(tuple(names[at] for at in group) for group in groups),
+        p=p,
+        queries=len(rows),
+        correction=how.correction,
+        level=how.level,
+        resamples=how.resamples,
+        seed=how.seed,
+        left_out=left_out,
+        **basis,
+    )
+
+
+def _above(one: float, other: float) -> bool:
+    return one > other and not math.isclose(one, other, rel_tol=_SAME)
+
+
+def _p_of_pairs(scores: Floats, how: _How) -> Floats:
+    """Return (m, m) p-values of all pairs of (n, m) scores, corrected for how many there are."""
+    correction = CORRECTIONS[how.correction]
+    if correction.test_differences is not None:
+        steps = "single" if how.correction == DEFAULT_CORRECTION else "down"
+        return max_t_of_pairs(scores, how.draws, steps=steps)
+    if correction.test_scores is not None:
+        found = correction.test_scores(scores[:, :, None], how.draws).p[:, :, 0]
+        if np.isnan(found).any():  # scores that differ by the same in every query
+            return max_t_of_pairs(scores, how.draws)
+        return found
+    systems = scores.shape[1]
+    first, second = np.triu_indices(systems, 1)
+    p = np.ones((systems, systems))
+    each = [_p_of_one(scores, place, how.draws) for place in range(systems - 1)]
+    p[first, second] = p[second, first] = adjusted(
+        [one for row in each for one in row], how.correction
+    )
+    return p
+
+
+def _p_of_one(scores: Floats, place: int, draws: Draws) -> list[float]:
+    """Return the p-values of one system and all after it, by the t test."""
+    apart = scores[:, place + 1 :] - scores[:, place, None]
+    count = len(apart)
+    constant = on_grid(apart).constant if count > 1 else np.ones(apart.shape[1], bool)
+    p = np.empty(apart.shape[1])
+    # Where all differences are the same there is no spread, but signs can be flipped.
+    if constant.any():
+        p[constant] = [outcome.p for outcome in sign_flips(apart[:, constant], draws)]
+    spread = apart[:, ~constant]
+    t = spread.mean(axis=0) * math.sqrt(count) / np.std(spread, axis=0, ddof=min(count - 1, 1))
+    p[~constant] = [t_two_sided(each, count - 1) for each in t.tolist()]
+    found: list[float] = p.tolist()
+    return found
+
+
+def _alpha(level: float) -> float:
+    # In binary 1 − 0.95 is not 0.05.
+    return float(1 - Decimal(repr(float(level))))
+
+
+def _meaning(correction: str, level: float) -> str:
+    """Say what the intervals of ranks promise under a correction."""
+    if correction in ("benjamini-hochberg", "none"):
+        return (
+            "The intervals of ranks promise nothing together: the correction leaves false findings."
+        )
+    return f"All true ranks lie within their intervals, with a probability of {100 * level:g}%."
