@@ -72,7 +72,7 @@ def dialects() -> str:
         "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{each.name}` | {each.tool} | `{each.measure('nDCG')}` | {each.choices()} "
+        f"| `{each.name}` | {each.tool} | `{each.main()}` | {each.choices()} "
         f"| {'any' if each.grades is None else each.grades.expected} | {each.notes()} |"
         for each in gf.dialects()
     ]

@@ -193,7 +193,9 @@ def average_precision(q, denominator, rel):
     size = q.relevant(rel)
     if denominator == "min" and q.k is not None:
         size = min(q.k, size)
-    return sum(precisions(q, rel)) / size
+    if denominator == "found":
+        size = len(precisions(q, rel))
+    return sum(precisions(q, rel)) / size if size else 0.0
 
 
 FORMULAS["GMAP"] = lambda q, floor, rel: average_precision(q, "R", rel)

@@ -29,14 +29,17 @@ ENGINES = (1 + 3 / L3) / (7 + 3 / L3 + 1 / 2)
 
 EXPECTED = {
     **dict.fromkeys(
-        ["trec_eval-9", "trec_eval-10", "pytrec_eval", "ir_measures", "ranx", "beir"], LINEAR
+        ["trec_eval-9", "trec_eval-10", "pytrec_eval", "ir_measures", "ranx", "beir", "mteb"],
+        LINEAR,
     ),
-    "gdeval": EXPONENTIAL,
+    **dict.fromkeys(["haystack", "ragas"], LINEAR),  # ragas has none of its own
+    **dict.fromkeys(["gdeval", "opensearch-workbench"], EXPONENTIAL),
     **dict.fromkeys(["elasticsearch", "quepid"], ENGINES),
     **dict.fromkeys(["scikit-learn", "torchmetrics", "catboost"], LINEAR_OF_LIST),
     **dict.fromkeys(["lightgbm", "xgboost", "tf-ranking", "rax", "allrank"], EXPONENTIAL_OF_LIST),
     **dict.fromkeys(["ntcir", "lenskit"], JARVELIN),
     **dict.fromkeys(["spark-mllib", "recbole", "sentence-transformers", "recommenders"], BINARY),
+    **dict.fromkeys(["mlflow", "llamaindex", "vespa"], BINARY),
 }
 PRINTED = {
     LINEAR: 0.47499501,
@@ -55,6 +58,16 @@ FORMS = [
     ("scikit-learn", "nDCG(discount=jarvelin)@4", 1.0),
     ("lenskit", "nDCG(gain=binary)@4", 2 / (2 + 1 / L3)),
     ("quepid", "nDCG(depth=cutoff)@1", 1 / 7),
+    ("ragas", "context_precision", 1.0),
+    ("ragas", "AP@1", 1.0),
+    ("ragas", "AP(denominator=R)", 2 / 3),
+    ("ragas", "id_based_context_precision", 2 / 4),
+    ("vespa", "AP@2", 1.0),
+    ("gdeval", "AP@2", 2 / 3),
+    ("mlflow", "ndcg_at_k@1", 1.0),
+    ("llamaindex", "nDCG@1", 1 / (1 + 1 / L3 + 1 / 2)),
+    ("haystack", "nDCG(gain=binary)", (1 + 1 / L3) / (1 + 1 / L3 + 1 / 2)),
+    ("haystack", "nDCG@1", 1 / (3 + 2 / L3 + 1 / 2)),
     ("quepid", "nDCG@1", 1 / (7 + 3 / L3 + 1 / 2)),
 ]
 

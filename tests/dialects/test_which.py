@@ -40,6 +40,7 @@ def test_every_dialect_is_found_by_its_number(seed, grades, measure, deep):
         by_number = dict(list(by_number.items())[::3])
     for got, names in by_number.items():
         found = gf.which(judgments, run, measure, got=got)
+        names = names - {"ragas"}  # which has none, and is not named
         assert names == {each.way.name for each in found.found if not each.change} - {"gainful"}
         assert all(f"{each.value:.4f}" == got for each in found.found)
         assert found.nearest == ()

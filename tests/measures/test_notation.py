@@ -278,7 +278,7 @@ def test_a_measure_named_twice_is_kept_once():
         ("RBP(max=nothing)", "none, query, or a number above 0"),
         ("F(beta=-1)", "beta: expected a number from 0"),
         ("Q(beta=-1)", "beta: expected a number from 0"),
-        ("AP(denominator=max)", "denominator: expected R or min, found 'max'"),
+        ("AP(denominator=max)", "denominator: expected R or min or found, found 'max'"),
         ("ERR(max=0)", "max: expected a number above 0"),
         ("GMAP(floor=0)", "floor: expected a number above 0"),
         ("INST(T=0)", "T: expected a number above 0"),

@@ -19,7 +19,7 @@ from gainful.measures.measure import Measure
 from gainful.measures.policy import CHOICES, Policy
 
 CUTOFF = "cutoff"
-PARAMETERS = ("gain", "discount", "base", "ideal", "depth", "norm")
+PARAMETERS = ("gain", "discount", "base", "ideal", "depth", "norm", "denominator")
 ORDER = (
     CUTOFF,
     *PARAMETERS,

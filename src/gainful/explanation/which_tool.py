@@ -15,7 +15,7 @@ from gainful.explanation.why_tools_differ import OURS, way_of
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import reading
 from gainful.measures.dialect import Dialect
-from gainful.measures.dialect_catalogue import dialects
+from gainful.measures.dialect_catalogue import dialects, faults_of
 from gainful.measures.measure import Measure
 from gainful.measures.notation import GivenMeasure
 from gainful.measures.policy import Policy, read_policy
@@ -81,6 +81,12 @@ class Which(Result):
         return []
 
     @property
+    def faults(self) -> list[str]:
+        """What is known to be wrong in the tools that give the number as they are."""
+        named = [each.way.name for each in self.found if not each.change]
+        return faults_of(named)
+
+    @property
     def basis(self) -> list[str]:
         """What the means rest on: the policies, what was counted and what was missing."""
         tools = "gainful dialects NAME tells that of a tool"
@@ -101,6 +107,7 @@ class Which(Result):
         if self.refused:
             notes.append(f"Not tried, because they refuse such data: {', '.join(self.refused)}.")
         notes += self.remarks
+        notes += self.faults
         if not self.found:
             notes.append(
                 "None gives the number. These come nearest: compare the judgments, the run, and "
@@ -183,7 +190,11 @@ def which(
         () if found else tuple(nearest),
         len(tried),
         percent,
-        tuple(each.name for each in dialects() if each.name not in known),
+        tuple(
+            each.name
+            for each in dialects()
+            if each.name not in known and each.speaks_of(ways[0][1].measure)
+        ),
         ways[0][1].policy,
         coverage,
     )
@@ -226,7 +237,11 @@ def _ways(
 ) -> list[tuple[str, Way, Dialect | None]]:
     """Return the ways to try: each tool as it is, then with one choice changed; none twice."""
     starts: list[tuple[Way, Dialect | None]] = [(way_of(OURS, measure, policy, ids=ids), None)]
-    starts += [(way_of(each, measure, policy, ids=ids), each) for each in dialects()]
+    starts += [
+        (way_of(each, measure, policy, ids=ids), each)
+        for each in dialects()
+        if each.speaks_of(starts[0][0].measure)
+    ]
     ways = [("", way, tool) for way, tool in starts]
     ways += [(change, other, tool) for way, tool in starts for change, other in variations(way)]
     return ways

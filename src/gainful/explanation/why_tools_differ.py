@@ -17,7 +17,7 @@ from gainful.explanation.ways_to_measure import Way, WayMeasurer, changes
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.matching.reader import Reader, reading
 from gainful.measures.dialect import Dialect
-from gainful.measures.dialect_catalogue import dialect
+from gainful.measures.dialect_catalogue import dialect, faults_of
 from gainful.measures.measure import Measure
 from gainful.measures.measure_family import MEAN
 from gainful.measures.notation import GivenMeasure, name_of, read_measure
@@ -120,6 +120,7 @@ class Why(Result):
         if first != second:
             ways = (self.first, self.second)
             notes = [policy_note(way.policy, f"policy of {way.name}: ") for way in ways]
+        notes += faults_of([self.first.name, self.second.name])
         if self.first_coverage is None or self.second_coverage is None:
             return notes
         return notes + self._said("coverage", self.first_coverage, self.second_coverage)

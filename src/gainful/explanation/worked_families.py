@@ -253,10 +253,12 @@ _OVER_R = _over("R", _of_relevant)
 
 
 def _over_most(one: OneList, total: float) -> Closing:
-    """Divide by R, or by min(k, R) where the measure says so."""
+    """Divide by R, or by min(k, R) or what was found where the measure says so."""
     graded = "gain" in one.measure.parameters
     relevant = int((one.best_gains > 0).sum()) if graded else one.relevant
     cutoff = one.cutoff
+    if one["denominator"] == "found":
+        return _over("F", lambda each: int(each.is_relevant.sum()))(one, total)
     if one["denominator"] == "R" or cutoff is None:
         return _over("R", lambda _: relevant)(one, total)
     return _over("min(k, R)", lambda _: min(relevant, cutoff))(one, total)

@@ -297,9 +297,11 @@ def _of_matched(
 def _refuse_unbounded(measures: tuple[Measure, ...], policy: Policy, *, difference: bool) -> None:
     """Refuse measures and policies that have no exact bounds."""
     for measure in measures:
-        if measure.name not in BOUNDED or measure.changes("norm", "ideal", "depth"):
+        found = measure.parameters.get("denominator") == "found"
+        if measure.name not in BOUNDED or found or measure.changes("norm", "ideal", "depth"):
             expected = (
-                f"one of {', '.join(BOUNDED)}, nDCG with norm=ideal, ideal=judged and depth=cutoff"
+                f"one of {', '.join(BOUNDED)}, nDCG with norm=ideal, ideal=judged and depth=cutoff, "
+                "AP without denominator=found"
             )
             raise InputError("bounds", expected, f"'{measure}'")
     _refuse_policy(policy, difference=difference)

@@ -33,7 +33,7 @@ from gainful.message_texts import shown
 _MOST = 10**9  # a cutoff, or decimals
 
 TRANSLATED = ("CG", "DCG", "IDCG", "nDCG")
-"""The families whose parameters a dialect sets."""
+"""The families whose parameters the settings of a dialect are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,9 @@ class Dialect:
         lists: whether it is given lists of labels and scores, without ids and without judgments of
             other documents.
         note: what else to know.
+        faults: what is known to be wrong in the tool, or to mislead, in sentences.
+        average: the denominator of its average precision, a word of that parameter of AP.
+        has_ndcg: whether it has nDCG at all.
     """
 
     name: str
@@ -86,9 +89,12 @@ class Dialect:
     ties: str = ""
     lists: bool = False
     note: str = ""
+    faults: str = ""
+    average: str = "R"
+    has_ndcg: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("name", "tool", "ties", "note"):
+        for name in ("name", "tool", "ties", "note", "faults"):
             arguments.text(getattr(self, name), f"dialect, {name}")
         for name in ("settings", "names"):
             given = getattr(self, name)
@@ -107,6 +113,8 @@ class Dialect:
         if self.grades is not None:
             arguments.one_of_type(self.grades, "dialect, grades", Grades, "the Grades of a tool")
         arguments.truth(self.lists, "dialect, lists")
+        arguments.truth(self.has_ndcg, "dialect, has_ndcg")
+        family("AP").parameter("denominator").read(self.average)  # says what is none
 
     def measure(self, asked: GivenMeasure) -> Measure:
         """Return a measure as this tool has it; parameters that are written out stay.
@@ -148,8 +156,12 @@ class Dialect:
         return tuple(self._translated(each, given) for each in read_measures(text))
 
     def _translated(self, asked: Measure, given: frozenset[str]) -> Measure:
-        if type(asked) is not Measure or asked.name not in TRANSLATED:
+        if type(asked) is not Measure:
             return asked  # one's own may have any name
+        if asked.name == "AP" and "denominator" not in given and not asked.changes("denominator"):
+            return asked.having(denominator=self.average)
+        if asked.name not in TRANSLATED:
+            return asked
         values = dict(asked.parameters)
         for parameter in asked.family.parameters:
             name = parameter.name
@@ -197,7 +209,22 @@ class Dialect:
 
     def notes(self) -> str:
         """Return what else to know, in sentences."""
-        return " ".join(text for text in (self.ties, self.note) if text)
+        return " ".join(text for text in (self.ties, self.note, self.faults) if text)
+
+    def main(self) -> str:
+        """Return its nDCG in the notation; of a tool that has none, the first of its own measures.
+
+        >>> from gainful.measures.dialect_catalogue import dialect
+        >>> dialect("ragas").main(), dialect("mlflow").main()
+        ('AP(denominator=found)', 'nDCG(gain=binary, depth=retrieved)@3')
+        """
+        return str(self.measure("nDCG" if self.has_ndcg else next(iter(self.names))))
+
+    def speaks_of(self, measure: Measure) -> bool:
+        """Return whether a number of this measure may come from the tool: not where that has no nDCG."""
+        return self.has_ndcg or not any(
+            each.name in TRANSLATED for each in measures_inside([measure])
+        )
 
     def entry(self) -> dict[str, str | int | None]:
         """Return all there is to know about it for a program, by name; None for what it has not.
@@ -210,26 +237,28 @@ class Dialect:
         taken = self.grades
         return {
             "tool": self.tool,
-            "measure": str(self.measure("nDCG")),
+            "measure": self.main(),
             "policy": self.choices() or None,
             "names": "; ".join(f"{name}={known}" for name, known in self.names.items()) or None,
             "grades": None if taken is None else f"{taken.expected}. {taken.reason}",
             "decimals": self.digits,
             "ties": self.ties or None,
             "note": self.note or None,
+            "faults": self.faults or None,
         }
 
     def facts(self) -> list[tuple[str, str]]:
         """Return all there is to know about it, each with what it is."""
         facts = [
             ("tool", self.tool),
-            ("its nDCG", str(self.measure("nDCG"))),
+            ("its nDCG" if self.has_ndcg else "its measure", self.main()),
             ("policy", self.choices()),
             ("its names", ", ".join(f"{name} for {known}" for name, known in self.names.items())),
             ("grades", "" if self.grades is None else f"{self.grades.expected}. {self.grades.reason}"),
             ("decimals", "" if self.digits is None else str(self.digits)),
             ("ties", self.ties),
             ("note", self.note),
+            ("known faults", self.faults),
         ]  # fmt: skip
         return [(name, text) for name, text in facts if text]
 

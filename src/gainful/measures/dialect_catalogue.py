@@ -1,6 +1,7 @@
 """The dialects: one row for each tool."""
 
 import difflib
+from collections.abc import Iterable
 
 from gainful.errors import MeasureError
 from gainful.measures.dialect import Dialect, Grades
@@ -55,6 +56,7 @@ _IN_LIST = {"ideal": "retrieved"}
 _EXP2 = {"gain": "exp2"}
 _OPEN = "The tool leaves the order of ties to its sorting."
 _SINGLE = "Computed in single precision."
+_GIVEN = "The tool takes a list as it is given."
 _BELOW = "It divides by an ideal below 0, too; here such a query is empty."
 
 DIALECTS = (
@@ -205,8 +207,8 @@ DIALECTS = (
         policy=Policy(**_TREC, precision="single", drop_self="run"),
         grades=_NO_FLOATS,
         digits=5,
-        note="Leaves documents with the id of their query out of the results, and not of the judgments. MTEB does "
-        "so in tasks with ignore_identical_ids; in others it is drop_self=no.",
+        note="Leaves documents with the id of their query out of the results, and not of the judgments.",
+        faults="It changes the results that it is given: these documents are gone from them afterwards.",
     ),
     Dialect(
         "ntcir",
@@ -214,7 +216,7 @@ DIALECTS = (
         settings={"discount": "jarvelin", "base": 2},
         policy=Policy(ties="order", empty="error"),
         names={"MSnDCG": "nDCG(discount=log)"},
-        ties="The tool takes a list as it is given.",
+        ties=_GIVEN,
         note="The gains are a table that is given to it: gain={1: 1, 2: 3}. MSnDCG is the discount log.",
     ),
     Dialect(
@@ -229,7 +231,7 @@ DIALECTS = (
             "meanAveragePrecision": "AP",
             "meanAveragePrecisionAt": "AP(denominator=min)",
         },
-        ties="The tool takes a list as it is given.",
+        ties=_GIVEN,
         note="With relevances, from 3.4 on, it is gain=exp2 where the labels come by relevance, descending; in "
         "another order so does its ideal, which no measure here has. PySpark 4.3 leaves relevances out.",
     ),
@@ -257,7 +259,7 @@ DIALECTS = (
         "LensKit, NDCG with a field of gains",
         settings={"discount": "jarvelin", "base": 2},
         policy=Policy(ties="order", negative="both", missing="skip"),
-        ties="The tool takes a list as it is given.",
+        ties=_GIVEN,
         note="Without a field of gains it is gain=binary. An empty query is NaN by itself, and 0 in the "
         f"means of RunAnalysis. {_BELOW}",
     ),
@@ -267,7 +269,89 @@ DIALECTS = (
         settings={"gain": "binary"},
         policy=Policy(ties="doc_ascending", missing="skip", empty="skip"),
         cutoff=10,
-        ties="The tool leaves ties as they lie in a heap of scores and ids; here the lower id is first.",
+        note="Ties are ordered by id, the lower first, in 6.2; older versions leave them as they lie in a heap. Its map@k is "
+        "AP(denominator=min)@k.",
+        faults="It knows no grades: every document in relevant_docs counts as 1.",
+    ),
+    Dialect(
+        "mteb",
+        "MTEB, retrieval tasks, which call pytrec_eval",
+        policy=Policy(**_TREC, precision="single"),
+        grades=_NO_FLOATS,
+        digits=5,
+        note="In tasks with ignore_identical_ids it is BEIR's, drop_self=run.",
+    ),
+    Dialect(
+        "mlflow",
+        "MLflow, mlflow.metrics.ndcg_at_k",
+        settings={"gain": "binary", "depth": "retrieved"},
+        policy=Policy(ties="order"),
+        names={"ndcg_at_k": "nDCG", "recall_at_k": "R"},
+        cutoff=3,
+        ties=_GIVEN,
+        note="Without a cutoff it is that of model_type='retriever', 3.",
+        faults="The ideal is cut at the number of documents returned: one relevant document of five, returned alone, has "
+        "1.0 at 5 and not 0.339 (issue 24541). An id that is returned twice counts twice, in the ideal, too; up to 3.16 "
+        "the id that was made up for the second could be that of another document (issue 25965).",
+    ),
+    Dialect(
+        "llamaindex",
+        "LlamaIndex, NDCG of its retrieval metrics",
+        settings={"gain": "binary", "depth": "all"},
+        policy=Policy(ties="order", missing="error", empty="error"),
+        ties=_GIVEN,
+        note="A query without expected or without retrieved ids is an error there.",
+        faults="An id that is returned twice counts twice: the one expected document, returned twice, has 1.63 (pull request "
+        "22683). The ideal has all expected ids, however short the list is, so a list of fewer cannot reach 1.",
+    ),
+    Dialect(
+        "haystack",
+        "Haystack, DocumentNDCGEvaluator",
+        settings={"depth": "all"},
+        policy=Policy(ties="order", negative="both"),
+        ties=_GIVEN,
+        note="Without scores in the expected documents it is gain=binary. It has no cutoff: the list is what it is given.",
+        faults="The gain is Document.score of the expected documents: a score that a retriever left there counts as a grade. "
+        "Documents are the same where their texts are, unless document_comparison_field says otherwise. Until July 2026 a "
+        "document that was returned twice counted twice (pull request 11959).",
+    ),
+    Dialect(
+        "ragas",
+        "ragas, context_precision",
+        policy=Policy(ties="order"),
+        names={
+            "context_precision": "AP(denominator=found)",
+            "llm_context_precision_with_reference": "AP(denominator=found)",
+            "llm_context_precision_without_reference": "AP(denominator=found)",
+            "non_llm_context_precision_with_reference": "AP(denominator=found)",
+            "id_based_context_precision": "P",
+        },
+        ties=_GIVEN,
+        note="It has no nDCG. A model, or the likeness of texts, says what is relevant; id_based_context_precision goes by ids.",
+        faults="It divides by the relevant documents that were returned, so those that were not cost nothing: one of five, "
+        "at the top, has 1.",
+        average="found",
+        has_ndcg=False,
+    ),
+    Dialect(
+        "vespa",
+        "Vespa, VespaEvaluator of pyvespa with sets of relevant documents",
+        settings={"gain": "binary"},
+        policy=Policy(ties="order", empty="skip"),
+        cutoff=10,
+        ties="The engine returns a list; documents in it do not tie.",
+        note="With grades, which must be from 0 to 1, it is gain=linear, and nDCG is all that it measures.",
+        average="min",
+    ),
+    Dialect(
+        "opensearch-workbench",
+        "OpenSearch's search relevance workbench, NDCG@k",
+        settings=_EXP2,
+        policy=Policy(ties="order", negative="both", missing="skip"),
+        digits=2,
+        ties="The engine returns a list; documents in it do not tie.",
+        faults="An id that is returned twice counts twice, so values above 1 occur: 1.31 was reported (issue 191). Every "
+        "query is rounded to two decimals before the mean is taken, which may move it by 0.005.",
     ),
 )
 """The dialects, in the order of their documentation."""
@@ -280,6 +364,10 @@ ALIASES = {
     "opensearch": "elasticsearch",
     "tensorflow-ranking": "tf-ranking",
     "spark": "spark-mllib",
+    "llama-index": "llamaindex",
+    "llama_index": "llamaindex",
+    "pyvespa": "vespa",
+    "search-relevance": "opensearch-workbench",
 }
 """Other names of the same."""
 
@@ -288,7 +376,7 @@ def dialects() -> tuple[Dialect, ...]:
     """Return every dialect.
 
     >>> len(dialects())
-    23
+    30
     """
     return DIALECTS
 
@@ -308,6 +396,16 @@ def dialect(name: str | Dialect) -> Dialect:
         hint = _suggestion(word, [*known, *ALIASES])
         raise MeasureError("dialect", "the name of a tool", shown(name), hint)
     return found
+
+
+def faults_of(names: Iterable[str]) -> list[str]:
+    """Return a line on each of these tools that is known to err, or to mislead.
+
+    >>> faults_of(["beir", "gainful"])
+    ['known of beir: It changes the results that it is given: these documents are gone from them afterwards.']
+    """
+    known = {each.name: each.faults for each in DIALECTS if each.faults}
+    return [f"known of {name}: {known[name]}" for name in dict.fromkeys(names) if name in known]
 
 
 def _suggestion(near: str, names: list[str]) -> str:

@@ -94,6 +94,14 @@ DENOMINATOR = word(
         "min": "as many of them as a list down to the cutoff can hold, min(k, R)",
     },
 )
+AP_DENOMINATOR = word(
+    "denominator",
+    {
+        "R": "all relevant documents",
+        "min": "as many of them as a list down to the cutoff can hold, min(k, R)",
+        "found": "those of them in the list down to the cutoff, F: what was not retrieved costs nothing",
+    },
+)
 NORM = word(
     "norm",
     {

@@ -367,7 +367,7 @@ def _dialects(dialects: Sequence[Dialect], *, full: bool) -> Table:
         [
             [
                 each.name,
-                str(each.measure("nDCG")),
+                each.main(),
                 *(getattr(each.policy, name) for name in choices),
             ]
             for each in dialects

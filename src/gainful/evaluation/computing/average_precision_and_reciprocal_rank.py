@@ -43,10 +43,22 @@ def _precision_sums(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) 
 
 
 def _average_precision(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:
-    total = relevant_total(sheet, parameters["rel"])[:, None]
+    total: Ints = relevant_total(sheet, parameters["rel"])[:, None]
     if parameters["denominator"] == "min":
         total = np.minimum(total, deepest(cutoffs, sheet))
+    elif parameters["denominator"] == "found":
+        total = _found(sheet, parameters["rel"], cutoffs)
     return binary_relevance.ratio(_precision_sums(sheet, parameters, cutoffs), total)
+
+
+def _found(sheet: Worksheet, rel: float, cutoffs: Cutoffs) -> Ints:
+    """Return how many relevant documents (q, c) the lists have down to each cutoff."""
+    queries = len(sheet.matched.queries)
+    if all(cutoff is None for cutoff in cutoffs):  # whatever the order is
+        grades, _, _ = sheet.graded()
+        return counts(grades >= rel, sheet.owner, queries)[:, None]
+    rows = relevant(sheet, rel)
+    return binary_relevance.hits(rows.rank, rows.owner, queries, deepest(cutoffs, sheet))
 
 
 def _logarithmic(sheet: Worksheet, parameters: Parameters, cutoffs: Cutoffs) -> Floats:

@@ -2,7 +2,7 @@
 
 from gainful.measures.catalogue.cumulated_gain import TREC_EVAL_CUTOFFS
 from gainful.measures.measure_family import GEOMETRIC, NEVER, Example, Family, Spelling
-from gainful.measures.parameters import DENOMINATOR, FLOOR, MULT, RECALL, REL
+from gainful.measures.parameters import AP_DENOMINATOR, FLOOR, MULT, RECALL, REL
 
 _TREC_EVAL = "C. Buckley and E. Voorhees, Retrieval system evaluation, in TREC: Experiment and evaluation in information retrieval, MIT Press, 2005"
 _ROBERTSON = "S. Robertson, On GMAP: and other transformations, CIKM 2006; the floor of 0.00001 is trec_eval's"
@@ -14,12 +14,12 @@ FAMILIES = (
         title="Average precision",
         definition=(
             "AP@k = (1/R) Σ P@i over the ranks i ≤ k of the relevant documents; the denominator "
-            "is R, the number of all relevant documents, or min(k, R)"
+            "is R, the number of all relevant documents, or min(k, R), or F, the number of those found"
         ),
         range="0 to 1",
         citation=_TREC_EVAL,
         example=Example("AP", (1, 0, 1), "(1/1 + 2/3) / 2", "0.8333"),
-        parameters=(DENOMINATOR, REL),
+        parameters=(AP_DENOMINATOR, REL),
         spellings=(
             Spelling("map"),
             Spelling("map_cut", cutoffs=TREC_EVAL_CUTOFFS),
