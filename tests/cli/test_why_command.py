@@ -258,7 +258,18 @@ def test_dialects_as_json(cli):
     rows = json.loads(cli("dialects", "-f", "json").stdout)
     assert [row["dialect"] for row in rows] == [each.name for each in gf.dialects()]
     assert {row["measure"] for row in rows} >= {"nDCG", "nDCG(gain=exp2, ideal=retrieved)@32"}
-    keys = ["dialect", "tool", "measure", "policy", "names", "grades", "decimals", "ties", "note"]
+    keys = [
+        "dialect",
+        "tool",
+        "measure",
+        "policy",
+        "names",
+        "grades",
+        "decimals",
+        "ties",
+        "note",
+        "faults",
+    ]
     assert {tuple(row) for row in rows} == {tuple(keys)}
     for row in rows:
         (one,) = json.loads(cli("dialects", row["dialect"], "-f", "json").stdout)

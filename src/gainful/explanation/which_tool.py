@@ -168,7 +168,7 @@ def which(
     >>> run = {"q": {"a": 4, "b": 3, "c": 2, "u": 1}}
     >>> found = which(judgments, run, "nDCG@4", got="0.308").found
     >>> [each.way.name for each in found if not each.change]
-    ['gdeval', 'elasticsearch', 'quepid']
+    ['gdeval', 'elasticsearch', 'quepid', 'opensearch-workbench']
     """
     written = _written(got)
     number, half = _read(written)
