@@ -32,7 +32,9 @@ def identifiers(kind):
     if kind == WORDS:
         return some
     more = st.one_of(
-        some, st.sampled_from(_FILLED), st.text(st.characters(exclude_categories=("Cs",)), min_size=1)
+        some,
+        st.sampled_from(_FILLED),
+        st.text(st.characters(exclude_categories=("Cs",)), min_size=1),
     )
     if kind == FILLED:
         return more

@@ -48,6 +48,8 @@ def test_every_flip(seed, steps):
     assert found[first, second].tolist() == literal(scores.tolist(), steps)
     assert (found == found.T).all()
     assert (np.diag(found) == 1).all()
+    columns = scores[:, second] / 10 - scores[:, first] / 10
+    assert max_t(columns, steps=steps).tolist() == literal(scores.tolist(), steps)
 
 
 @pytest.mark.parametrize("steps", ["single", "down"])

@@ -312,16 +312,20 @@ def max_t(differences: ArrayLike, draws: Draws | None = None, *, steps: str = "d
     if steps not in ("down", "single"):
         raise InputError("steps", "'down' or 'single'", shown(steps))
     chosen = draws or Draws()
-    units = on_grid(table).units
+    grid = on_grid(table)
+    units = grid.units
     # Near 1, where squares keep within bounds; a column of zeros has the statistic 0.
     largest = np.maximum(np.abs(units).max(axis=0), 1)
     norms = largest * np.sqrt(np.maximum(((units / largest) ** 2).sum(axis=0), 1 / len(units)))
     found = np.abs(units.sum(axis=0)) / norms
+    # Rounded to the grid, a statistic may be that far off, and those of two columns that were equal
+    # may differ: half of it comes with the sum, half with the norm, since none is above √n.
+    slack = np.where(units.any(axis=0), grid.slack / norms, 0.0)
     order = np.argsort(-found, kind="stable")
-    least = found[order] * _SAME
+    least = (found - slack)[order] * _SAME
 
     def reached(sums: Floats) -> Ints:
-        sizes = (np.abs(sums) / norms)[:, order]
+        sizes = (np.abs(sums) / norms + slack)[:, order]
         maxima = np.maximum.accumulate(sizes[:, ::-1], axis=1)[:, ::-1]
         if steps == "single":
             maxima = maxima[:, :1]
