@@ -6,7 +6,7 @@ DEMO := examples/cooking
 # Compiled modules are kept, even where the environment says not to: tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo judge test deep quick lint check docs fuzz gpu bench clean
+.PHONY: help demo judge test deep quick hosts lint check docs fuzz gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,6 +46,20 @@ deep: $(VENV)/stamp-test  ## run all tests with every case of the matrices that 
 
 quick: $(VENV)/stamp-test  ## run the tests that are quick: no Spark, browser, PyTorch or JAX
 	$(PYTEST) -n 2 --quick
+
+# Heavy hosts stand in an environment of their own, on top of that of the tests: what they ask for
+# would change the versions of other packages there.
+HOSTS := $(VENV)/hosts
+$(HOSTS)/stamp: $(VENV)/stamp-test
+	$(BIN)/python -m venv --without-pip $(HOSTS)
+	$(BIN)/python -c 'import site; print(f"import site; site.addsitedir({site.getsitepackages()[0]!r})")' \
+		> $$(echo $(HOSTS)/lib/python*/site-packages)/tests.pth
+	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --group hosts
+	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --group hosts-alone
+	@touch $@
+
+hosts: $(HOSTS)/stamp  ## run the tests of heavy hosts, such as MLflow and LlamaIndex
+	OMP_NUM_THREADS=1 $(HOSTS)/bin/python -m pytest -n 2 --dist loadscope tests/hosts
 
 lint: $(VENV)/stamp-check  ## lint, format, types
 	$(BIN)/ruff check .
