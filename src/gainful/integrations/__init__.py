@@ -8,7 +8,18 @@ metric('nDCG@10')
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["catboost", "lightgbm", "sklearn", "torchmetrics", "xgboost"]
+__all__ = [
+    "beir",
+    "catboost",
+    "ir_datasets",
+    "lightgbm",
+    "mteb",
+    "pyterrier",
+    "sentence_transformers",
+    "sklearn",
+    "torchmetrics",
+    "xgboost",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -7,7 +7,10 @@ from gainful.errors import MissingDependencyError
 
 OLDEST = {
     "catboost": ("catboost", "1.2"),
+    "ir_datasets": ("ir_datasets", "0.6.3"),
     "lightgbm": ("lightgbm", "4.3"),
+    "pyterrier": ("pyterrier", "1.1"),
+    "sentence_transformers": ("sentence-transformers", "6.2"),
     "sklearn": ("scikit-learn", "1.5"),
     "torchmetrics": ("torchmetrics", "1.4"),
     "xgboost": ("xgboost", "2.1"),

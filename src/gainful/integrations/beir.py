@@ -1,0 +1,127 @@
+"""BEIR: `EvaluateRetrieval`, called as BEIR's own, which changes nothing that it is given.
+
+It needs neither BEIR nor pytrec_eval: BEIR retrieves, and gainful measures.
+
+>>> qrels = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
+>>> results = {"q1": {"q1": 9.0, "b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
+>>> ndcg, _map, recall, precision = EvaluateRetrieval.evaluate(qrels, results, [1, 10])
+>>> ndcg, results["q1"]["q1"]
+({'NDCG@1': 0.75, 'NDCG@10': 0.92987}, 9.0)
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import gainful as gf
+from gainful import arguments
+from gainful.errors import InputError, warn
+
+__all__ = ["EvaluateRetrieval"]
+
+_DIGITS = 5  # that BEIR rounds to
+_K_VALUES = (1, 3, 5, 10, 100, 1000)
+_MEASURES = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
+_CUSTOM = {
+    "MRR": ("RR", ("mrr", "mrr@k", "mrr_cut")),
+    "Accuracy": ("Success", ("acc", "top_k_acc", "accuracy", "accuracy@k", "top_k_accuracy")),
+}
+
+
+class EvaluateRetrieval:
+    """Retrieves as BEIR does, and measures with gainful.
+
+    Args:
+        retriever: what BEIR searches with, such as `DenseRetrievalExactSearch`.
+        k_values: the cutoffs; the deepest says how many documents are retrieved.
+        score_function: cos_sim or dot, for the retriever.
+    """
+
+    def __init__(
+        self,
+        retriever: Any = None,
+        k_values: Sequence[int] = _K_VALUES,
+        score_function: str | None = "cos_sim",
+    ) -> None:
+        self.k_values = list(k_values)
+        self.top_k = max(self.k_values)
+        self.retriever = retriever
+        self.score_function = score_function
+
+    def retrieve(self, corpus: Any, queries: Any, **options: Any) -> Any:
+        """Search the corpus for every query: `{query: {doc: score}}`."""
+        if self.retriever is None:
+            raise InputError("retriever", "one of BEIR's, to search with", "none")
+        return self.retriever.search(corpus, queries, self.top_k, self.score_function, **options)
+
+    @staticmethod
+    def evaluate(
+        qrels: Any,
+        results: Any,
+        k_values: Sequence[int],
+        ignore_identical_ids: bool = True,  # noqa: FBT001, FBT002 - as in BEIR
+    ) -> tuple[dict[str, float], dict[str, float], dict[str, float], dict[str, float]]:
+        """Return nDCG, MAP, recall and precision at the cutoffs, named and rounded as BEIR does.
+
+        Args:
+            qrels: `{query: {doc: grade}}`, or whatever `evaluate` takes as judgments.
+            results: `{query: {doc: score}}`, or whatever it takes as a run.
+            k_values: the cutoffs.
+            ignore_identical_ids: leave documents out that have the id of their query; of the results alone.
+        """
+        scores = EvaluateRetrieval.scores(
+            qrels, results, k_values, ignore_identical_ids=ignore_identical_ids
+        )
+        missing = len(scores.coverage.missing)
+        if missing:
+            warn(
+                f"{missing} judged queries are not in the results: as in BEIR they are left out of the "
+                "means, which makes these higher. gf.evaluate counts them as 0."
+            )
+        ndcg, average, recall, precision = (
+            {f"{theirs}@{k}": round(scores[f"{ours}@{k}"], _DIGITS) for k in k_values}
+            for theirs, ours in _MEASURES.items()
+        )
+        return ndcg, average, recall, precision
+
+    @staticmethod
+    def scores(
+        qrels: Any, results: Any, k_values: Sequence[int], *, ignore_identical_ids: bool = True
+    ) -> "gf.results.Scores":
+        """Return the same as `Scores`: not rounded, with the values of each query and what was missing."""
+        measures = [f"{ours}@{k}" for ours in _MEASURES.values() for k in _cutoffs(k_values)]
+        dropped = "run" if ignore_identical_ids else "no"
+        policy = replace(gf.dialect("beir").policy, drop_self=dropped)
+        return gf.evaluate(qrels, results, measures, policy=policy)
+
+    @staticmethod
+    def evaluate_custom(
+        qrels: Any, results: Any, k_values: Sequence[int], metric: str
+    ) -> dict[str, float]:
+        """Return MRR or accuracy at the cutoffs, over all judged queries, as BEIR does.
+
+        Args:
+            qrels: as in `evaluate`.
+            results: as in `evaluate`; equal scores are in the order of the results.
+            k_values: the cutoffs.
+            metric: mrr, accuracy or another of BEIR's names of these.
+        """
+        arguments.one_of_type(metric, "metric", str, "a text")
+        for theirs, (ours, names) in _CUSTOM.items():
+            if metric.lower() in names:
+                cutoffs = _cutoffs(k_values)
+                policy = {"ties": "order"}
+                found = gf.evaluate(qrels, results, [f"{ours}@{k}" for k in cutoffs], policy=policy)
+                return {f"{theirs}@{k}": round(found[f"{ours}@{k}"], _DIGITS) for k in cutoffs}
+        raise InputError(
+            "metric",
+            "mrr or accuracy",
+            repr(metric),
+            "Shares of documents that are not judged are Unjudged@10 in gf.evaluate.",
+        )
+
+
+def _cutoffs(k_values: Sequence[int]) -> list[int]:
+    if isinstance(k_values, str | Mapping) or not list(k_values):
+        raise InputError("k_values", "cutoffs, such as [1, 10, 100]", repr(k_values))
+    return list(k_values)

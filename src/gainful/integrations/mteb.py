@@ -1,0 +1,165 @@
+"""MTEB: its files of predictions as runs, its judgments, and its retrieval scores under its names.
+
+It needs no MTEB: what that has written and holds is read as it is.
+
+>>> qrels, results = {"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}
+>>> retrieval_scores(qrels, results, [1, 10])["ndcg_at_10"]
+0.63093
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gainful as gf
+from gainful.errors import InputError, warn
+from gainful.message_texts import shown
+
+__all__ = ["judgments", "predictions", "retrieval_scores"]
+
+_END = "_predictions.json"
+_META = "mteb_model_meta"
+_DIGITS = 5  # that MTEB rounds to, but for MRR
+_K_VALUES = (1, 3, 5, 10, 20, 100, 1000)
+_MEASURES = {
+    "ndcg": "nDCG",
+    "map": "AP",
+    "recall": "R",
+    "precision": "P",
+    "mrr": "RR",
+    "hit_rate": "Success",
+}
+
+Run = dict[str, dict[str, float]]
+
+
+class _Part(NamedTuple):
+    """A run in a file: of one split of one subset of a task."""
+
+    task: str
+    subset: str
+    split: str
+    model: str
+    path: Path
+    run: Run
+
+
+def predictions(
+    place: Any, *, task: str | None = None, subset: str | None = None, split: str | None = None
+) -> dict[str, Run]:
+    """Return the runs in files of predictions, by the names of their models: for `evaluate_runs` or `compare`.
+
+    All are of one split of one subset of one task, so that they have the same judgments. What is there once need
+    not be named.
+
+    Args:
+        place: a file `{task}_predictions.json`, or a folder with such files, at any depth.
+        task: such as SciFact.
+        subset: such as default or en.
+        split: such as test.
+    """
+    parts = [part for path in _files(place) for part in _parts_of(path)]
+    asked = {"task": task, "subset": subset, "split": split}
+    for field, wanted in asked.items():
+        known = list(dict.fromkeys(getattr(part, field) for part in parts))
+        if wanted is None and len(known) > 1:
+            raise InputError(str(place), f"one {field}", ", ".join(known), f"Give {field}=….")
+        if wanted is not None and wanted not in known:
+            raise InputError(field, f"one of {', '.join(known)}", repr(wanted))
+        parts = [part for part in parts if wanted is None or getattr(part, field) == wanted]
+    names = [part.model for part in parts]
+    return {
+        part.model if names.count(part.model) == 1 else str(part.path): part.run for part in parts
+    }
+
+
+def _files(place: Any) -> list[Path]:
+    path = Path(place)
+    if path.is_dir():
+        found = sorted(path.rglob(f"*{_END}"))
+        if not found:
+            raise InputError(str(path), f"files {{task}}{_END}", "none in this folder")
+        return found
+    return [path]
+
+
+def _parts_of(path: Path) -> Iterator[_Part]:
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as problem:
+        raise InputError(str(path), "a file that can be read", str(problem)) from None
+    except ValueError as problem:
+        raise InputError(str(path), "JSON", str(problem)) from None
+    expected = "{subset: {split: {query: {doc: score}}}}"
+    if not isinstance(content, Mapping):
+        raise InputError(str(path), expected, shown(content))
+    meta = content.get(_META)
+    named = isinstance(meta, Mapping) and isinstance(meta.get("model_name"), str)
+    model = meta["model_name"] if named else path.parent.name
+    for subset, splits in content.items():
+        if subset == _META:
+            continue
+        if not isinstance(splits, Mapping):
+            raise InputError(f"{path}, subset {subset!r}", "{split: {query: …}}", shown(splits))
+        for split, run in splits.items():
+            whole = isinstance(run, Mapping) and all(isinstance(run[each], Mapping) for each in run)
+            if not whole:
+                where = f"{path}, subset {subset!r}, split {split!r}"
+                raise InputError(where, "{query: {doc: score}}", shown(run))
+            yield _Part(path.name.removesuffix(_END), subset, split, model, path, run)
+
+
+def judgments(task: Any, *, subset: str = "default", split: str = "test") -> Run:
+    """Return the judgments of a retrieval task, `{query: {doc: grade}}`, loaded if they are not yet.
+
+    Args:
+        task: an MTEB task, such as `mteb.get_task("SciFact")`.
+        subset: of its dataset.
+        split: of its dataset.
+    """
+    if not getattr(task, "data_loaded", True):
+        task.load_data()
+    splits = getattr(task, "dataset", None) or {}
+    try:
+        found: Run = splits[subset][split]["relevant_docs"]
+    except (KeyError, TypeError):
+        there = ", ".join(f"{one!r}: {', '.join(map(repr, splits[one]))}" for one in splits)
+        expected = f"judgments of split {split!r} of subset {subset!r}"
+        raise InputError("task", expected, there or "no data") from None
+    return found
+
+
+def retrieval_scores(
+    qrels: Any,
+    results: Any,
+    k_values: Sequence[int] = _K_VALUES,
+    *,
+    ignore_identical_ids: bool = False,
+) -> dict[str, float]:
+    """Return the means that MTEB's results have, by its names and rounded as there: ndcg_at_10, mrr_at_10 ….
+
+    Nothing that is passed is changed. The nAUC of MTEB, which is about confidence, is not among them.
+
+    Args:
+        qrels: `{query: {doc: grade}}`, or whatever `evaluate` takes as judgments.
+        results: `{query: {doc: score}}`, or whatever it takes as a run.
+        k_values: the cutoffs.
+        ignore_identical_ids: leave documents out that have the id of their query; of the results alone.
+    """
+    measures = [f"{ours}@{k}" for ours in _MEASURES.values() for k in k_values]
+    dropped = "run" if ignore_identical_ids else "no"
+    policy = replace(gf.dialect("beir").policy, drop_self=dropped)
+    scores = gf.evaluate(qrels, results, measures, policy=policy)
+    if scores.coverage.missing:
+        warn(
+            f"{len(scores.coverage.missing)} judged queries are not in the results: as in MTEB they are "
+            "left out of the means, which makes these higher. gf.evaluate counts them as 0."
+        )
+    found = {}
+    for theirs, ours in _MEASURES.items():
+        for k in k_values:
+            mean = scores[f"{ours}@{k}"]
+            found[f"{theirs}_at_{k}"] = mean if theirs == "mrr" else round(mean, _DIGITS)
+    return found
