@@ -151,7 +151,10 @@ OUTSIDE = {
     "integrations": {
         "numpy",
         "catboost",
+        "ir_datasets",
+        "ir_measures",
         "lightgbm",
+        "sentence_transformers",
         "sklearn",
         "torch",
         "torchmetrics",

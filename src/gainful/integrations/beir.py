@@ -6,16 +6,17 @@ It needs neither BEIR nor pytrec_eval: BEIR retrieves, and gainful measures.
 >>> results = {"q1": {"q1": 9.0, "b": 2.0, "a": 1.0}, "q2": {"c": 1.0}}
 >>> ndcg, _map, recall, precision = EvaluateRetrieval.evaluate(qrels, results, [1, 10])
 >>> ndcg, results["q1"]["q1"]
-({'NDCG@1': 0.75, 'NDCG@10': 0.92987}, 9.0)
+({'NDCG@1': 0.75, 'NDCG@10': 0.92986}, 9.0)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError, warn
+from gainful.message_texts import shown
 
 __all__ = ["EvaluateRetrieval"]
 
@@ -72,12 +73,7 @@ class EvaluateRetrieval:
         scores = EvaluateRetrieval.scores(
             qrels, results, k_values, ignore_identical_ids=ignore_identical_ids
         )
-        missing = len(scores.coverage.missing)
-        if missing:
-            warn(
-                f"{missing} judged queries are not in the results: as in BEIR they are left out of the "
-                "means, which makes these higher. gf.evaluate counts them as 0."
-            )
+        tell_missing(scores, "BEIR")
         ndcg, average, recall, precision = (
             {f"{theirs}@{k}": round(scores[f"{ours}@{k}"], _DIGITS) for k in k_values}
             for theirs, ours in _MEASURES.items()
@@ -89,10 +85,8 @@ class EvaluateRetrieval:
         qrels: Any, results: Any, k_values: Sequence[int], *, ignore_identical_ids: bool = True
     ) -> "gf.results.Scores":
         """Return the same as `Scores`: not rounded, with the values of each query and what was missing."""
-        measures = [f"{ours}@{k}" for ours in _MEASURES.values() for k in _cutoffs(k_values)]
-        dropped = "run" if ignore_identical_ids else "no"
-        policy = replace(gf.dialect("beir").policy, drop_self=dropped)
-        return gf.evaluate(qrels, results, measures, policy=policy)
+        names = tuple(_MEASURES.values())
+        return scores_as_beir(qrels, results, names, k_values, drop_self=ignore_identical_ids)
 
     @staticmethod
     def evaluate_custom(
@@ -109,7 +103,7 @@ class EvaluateRetrieval:
         arguments.one_of_type(metric, "metric", str, "a text")
         for theirs, (ours, names) in _CUSTOM.items():
             if metric.lower() in names:
-                cutoffs = _cutoffs(k_values)
+                cutoffs = cutoffs_in(k_values)
                 policy = {"ties": "order"}
                 found = gf.evaluate(qrels, results, [f"{ours}@{k}" for k in cutoffs], policy=policy)
                 return {f"{theirs}@{k}": round(found[f"{ours}@{k}"], _DIGITS) for k in cutoffs}
@@ -121,7 +115,30 @@ class EvaluateRetrieval:
         )
 
 
-def _cutoffs(k_values: Sequence[int]) -> list[int]:
-    if isinstance(k_values, str | Mapping) or not list(k_values):
-        raise InputError("k_values", "cutoffs, such as [1, 10, 100]", repr(k_values))
-    return list(k_values)
+def scores_as_beir(
+    qrels: Any, results: Any, names: Sequence[str], k_values: Any, *, drop_self: bool
+) -> "gf.results.Scores":
+    """Measure as BEIR and MTEB do, with pytrec_eval; nothing that is passed is changed."""
+    measures = [f"{name}@{k}" for name in names for k in cutoffs_in(k_values)]
+    policy = replace(gf.dialect("beir").policy, drop_self="run" if drop_self else "no")
+    return gf.evaluate(qrels, results, measures, policy=policy)
+
+
+def cutoffs_in(k_values: Any) -> list[int]:
+    """Return the cutoffs, if they are some."""
+    if not isinstance(k_values, Iterable) or isinstance(k_values, str | Mapping):
+        raise InputError("k_values", "cutoffs, such as [1, 10, 100]", shown(k_values))
+    found = list(k_values)
+    if not found:
+        raise InputError("k_values", "at least one cutoff", "none")
+    return [arguments.whole(each, "k_values", least=1) for each in found]
+
+
+def tell_missing(scores: "gf.results.Scores", host: str) -> None:
+    """Warn of queries that the host leaves out of its means."""
+    missing = len(scores.coverage.missing)
+    if missing:
+        warn(
+            f"{missing} judged queries are not in the results: as in {host} they are left out of the "
+            "means, which makes these higher. gf.evaluate counts them as 0."
+        )

@@ -9,12 +9,11 @@ It needs no MTEB: what that has written and holds is read as it is.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gainful as gf
-from gainful.errors import InputError, warn
+from gainful.errors import InputError
+from gainful.integrations.beir import scores_as_beir, tell_missing
 from gainful.message_texts import shown
 
 __all__ = ["judgments", "predictions", "retrieval_scores"]
@@ -148,15 +147,9 @@ def retrieval_scores(
         k_values: the cutoffs.
         ignore_identical_ids: leave documents out that have the id of their query; of the results alone.
     """
-    measures = [f"{ours}@{k}" for ours in _MEASURES.values() for k in k_values]
-    dropped = "run" if ignore_identical_ids else "no"
-    policy = replace(gf.dialect("beir").policy, drop_self=dropped)
-    scores = gf.evaluate(qrels, results, measures, policy=policy)
-    if scores.coverage.missing:
-        warn(
-            f"{len(scores.coverage.missing)} judged queries are not in the results: as in MTEB they are "
-            "left out of the means, which makes these higher. gf.evaluate counts them as 0."
-        )
+    names = tuple(_MEASURES.values())
+    scores = scores_as_beir(qrels, results, names, k_values, drop_self=ignore_identical_ids)
+    tell_missing(scores, "MTEB")
     found = {}
     for theirs, ours in _MEASURES.items():
         for k in k_values:

@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from gainful.errors import MissingDependencyError
 
 OLDEST = {
+    "beir": ("beir", "2.2"),
     "catboost": ("catboost", "1.2"),
     "ir_datasets": ("ir_datasets", "0.6.3"),
     "lightgbm": ("lightgbm", "4.3"),
+    "mteb": ("mteb", "2.26"),
     "pyterrier": ("pyterrier", "1.1"),
     "sentence_transformers": ("sentence-transformers", "6.2"),
     "sklearn": ("scikit-learn", "1.5"),

@@ -10,10 +10,7 @@ from gainful.integrations.required_hosts import requiring
 from gainful.message_texts import shown
 
 with requiring("sentence_transformers"):
-    try:
-        from sentence_transformers.sentence_transformer import evaluation as _host
-    except ImportError:  # before version 6
-        from sentence_transformers import evaluation as _host
+    from sentence_transformers.sentence_transformer import evaluation as _host
 
 __all__ = ["InformationRetrievalEvaluator", "RerankingEvaluator"]
 

@@ -1,0 +1,32 @@
+"""The pages of heavy hosts, run beside these, and the examples in the adapters themselves."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+from heavy_hosts import HEAVY
+
+ROOT = Path(__file__).parents[2]
+FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+@pytest.mark.parametrize("host", HEAVY)
+@pytest.mark.filterwarnings("ignore")  # those of the hosts
+def test_the_page_of_a_host(host, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "hosts" / f"{host}.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert failed == 0
+    assert tried
+
+
+@pytest.mark.parametrize("host", HEAVY)
+def test_the_adapter_of_a_host(host):
+    module = importlib.import_module(f"gainful.integrations.{host}")
+    assert module.__all__ == sorted(module.__all__)
+    for name in module.__all__:
+        assert getattr(module, name).__doc__
+    failed, _ = doctest.testmod(module, optionflags=FLAGS)
+    assert failed == 0
