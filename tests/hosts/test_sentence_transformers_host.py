@@ -219,11 +219,13 @@ def test_reranking_without_grades_is_the_hosts(model, batched, tmp_path):
     options = {"name": "x", "use_batched_encoding": batched, "at_k": 3}
     ours = RerankingEvaluator(SAMPLES, measures="nDCG(gain=exp2)@5", **options)
     found = ours(model, str(tmp_path))
-    theirs = host.RerankingEvaluator(SAMPLES, **options)(model)
+    lists = [SAMPLES[0], {**SAMPLES[1], "positive": ["c d"]}]
+    theirs = host.RerankingEvaluator(lists, **options)(model)
     assert {key: found[key] for key in theirs} == pytest.approx(theirs, abs=1e-7)
     assert found.keys() - theirs.keys() == {"x_nDCG(gain=exp2)@5"}
     assert ours.primary_metric == "x_ndcg@3"
     assert (tmp_path / "RerankingEvaluator_x_results_@3.csv").exists()
+    assert SAMPLES[1]["positive"] == "c d"
 
 
 def test_reranking_keeps_grades(model):

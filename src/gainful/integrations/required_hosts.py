@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from gainful.errors import MissingDependencyError
 
 OLDEST = {
-    "beir": ("beir", "2.2"),
+    "beir": ("beir", "2.0"),
     "catboost": ("catboost", "1.2"),
-    "ir_datasets": ("ir_datasets", "0.6.3"),
+    "ir_datasets": ("ir_datasets", "0.5.11"),
     "lightgbm": ("lightgbm", "4.3"),
-    "mteb": ("mteb", "2.26"),
-    "pyterrier": ("pyterrier", "1.1"),
-    "sentence_transformers": ("sentence-transformers", "6.2"),
+    "mteb": ("mteb", "2.24"),
+    "pyterrier": ("pyterrier", "1.0"),
+    "sentence_transformers": ("sentence-transformers", "6.0"),
     "sklearn": ("scikit-learn", "1.5"),
     "torchmetrics": ("torchmetrics", "1.4"),
     "xgboost": ("xgboost", "2.1"),

@@ -147,7 +147,8 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         dialect: Any = None,
         **options: Any,
     ) -> None:
-        given = [*(samples.values() if isinstance(samples, Mapping) else samples)]
+        listed = samples.values() if isinstance(samples, Mapping) else samples
+        given = [_with_lists(each) for each in listed]
         super().__init__(given, *rest, **options)
         if not self.samples:
             raise InputError("samples", "some with a positive and a negative text", "none")
@@ -222,6 +223,12 @@ def _grades(found: Any, query: Any) -> dict[Any, Any]:
         return dict.fromkeys(found, 1)
     expected = "{doc: grade}, or a set of documents"
     raise InputError(f"relevant_docs, query {query!r}", expected, shown(found))
+
+
+def _with_lists(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a sample; one text alone is a list of one, which older versions do not know."""
+    texts = {key: sample[key] for key in ("positive", "negative")}
+    return {**sample, **{key: [each] if isinstance(each, str) else each for key, each in texts.items()}}
 
 
 def _graded_texts(sample: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
