@@ -12,6 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -480,6 +481,36 @@ def arrays() -> Iterator[tuple[str, Call]]:
     }.items()
 
 
+def of_retrieval_hosts() -> Iterator[tuple[str, Call]]:
+    """Yield the calls of the adapters for retrieval that need no heavy host."""
+    hosts = gf.integrations
+    given = {"qrels": {"q": {"a": 1}}, "results": {"q": {"a": 0.5, "q": 0.7}}, "k_values": [1, 5]}
+    beir = hosts.beir.EvaluateRetrieval
+    yield from {
+        "integrations.beir.EvaluateRetrieval": Call(beir, {"k_values": [1, 5]}),
+        "integrations.beir.EvaluateRetrieval.evaluate": Call(beir.evaluate, given),
+        "integrations.beir.EvaluateRetrieval.scores": Call(beir.scores, given),
+        "integrations.beir.EvaluateRetrieval.evaluate_custom": Call(
+            beir.evaluate_custom, {**given, "metric": "mrr"}
+        ),
+        "integrations.mteb.retrieval_scores": Call(hosts.mteb.retrieval_scores, given),
+        "integrations.mteb.judgments": Call(
+            lambda subset, split: hosts.mteb.judgments(
+                SimpleNamespace(dataset={"en": {"test": {"relevant_docs": {}}}}),
+                subset=subset,
+                split=split,
+            ),
+            {"subset": "en", "split": "test"},
+        ),
+        "integrations.pyterrier.measures": Call(
+            lambda measures, policy, dialect, prefix: hosts.pyterrier.measures(
+                measures, policy=policy, dialect=dialect, prefix=prefix
+            ),
+            {"measures": "AP", "policy": None, "dialect": None, "prefix": ""},
+        ),
+    }.items()
+
+
 def of_hosts() -> Iterator[tuple[str, Call]]:
     """Yield the calls of the adapters for trainers; what models and features are, the hosts say."""
     hosts = gf.integrations
@@ -531,6 +562,7 @@ def of_hosts() -> Iterator[tuple[str, Call]]:
         )
         of_xe = {**loss, "method": "xe", "gamma": 0.5}
         yield f"integrations.{name}.objective of xe", Call(host.objective, of_xe)
+    yield from of_retrieval_hosts()
     yield from {
         "integrations.lightgbm.Metric()": Call(hosts.lightgbm.metric("AP").__call__, called),
         "integrations.lightgbm.Objective()": Call(

@@ -8,7 +8,14 @@ import re
 import zlib
 from collections import Counter
 
-HOSTS = ("catboost", "ir_datasets", "lightgbm", "scikit_learn", "torchmetrics", "xgboost")  # pages in docs/hosts
+HOSTS = (
+    "catboost",
+    "ir_datasets",
+    "lightgbm",
+    "scikit_learn",
+    "torchmetrics",
+    "xgboost",
+)  # pages in docs/hosts
 SLOW = (
     # Spark: a Java machine.
     "tests/spark/",

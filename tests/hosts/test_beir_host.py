@@ -70,7 +70,9 @@ def test_it_searches_with_what_beir_searches_with():
             return {"asked": (corpus, queries, top_k, score_function, options)}
 
     found = {
-        kind: kind(Search(), k_values=[1, 7], score_function="dot").retrieve({"d": {}}, {"q": ""}, a=1)
+        kind: kind(Search(), k_values=[1, 7], score_function="dot").retrieve(
+            {"d": {}}, {"q": ""}, a=1
+        )
         for kind in (EvaluateRetrieval, Theirs)
     }
     assert found[EvaluateRetrieval] == found[Theirs]
@@ -81,7 +83,13 @@ def test_it_searches_with_what_beir_searches_with():
 
 @pytest.mark.parametrize(
     ("k_values", "message"),
-    [([], "k_values"), ("10", "k_values"), (10, "k_values"), ([0], "k_values"), ([1.5], "k_values")],
+    [
+        ([], "k_values"),
+        ("10", "k_values"),
+        (10, "k_values"),
+        ([0], "k_values"),
+        ([1.5], "k_values"),
+    ],
 )
 def test_cutoffs_that_are_none_are_refused(k_values, message):
     with pytest.raises(gf.errors.GainfulError, match=message):
@@ -89,7 +97,9 @@ def test_cutoffs_that_are_none_are_refused(k_values, message):
 
 
 def test_metrics_that_are_none_are_refused():
-    with pytest.raises(gf.errors.InputError, match="metric: expected mrr or accuracy, found 'hole'"):
+    with pytest.raises(
+        gf.errors.InputError, match="metric: expected mrr or accuracy, found 'hole'"
+    ):
         EvaluateRetrieval.evaluate_custom(*case(1), [1], "hole")
     with pytest.raises(gf.errors.GainfulError, match="metric"):
         EvaluateRetrieval.evaluate_custom(*case(1), [1], 3)

@@ -91,7 +91,7 @@ def test_one_file_of_one_split_is_a_run_everywhere(written):
     assert predictions(path, task="MockRetrievalTask", subset="default", split="val") == {
         "team/one": case(2)[1]
     }
-    with pytest.raises(gf.errors.InputError, match="one split, found val, test. Give split="):
+    with pytest.raises(gf.errors.InputError, match=r"one split, found val, test\. Give split="):
         predictions(folder)
     with pytest.raises(gf.errors.InputError, match="task: expected one of MockRetrievalTask"):
         predictions(folder, task="Other")
@@ -157,7 +157,10 @@ def test_folders_and_names(tmp_path):
         predictions(tmp_path)
     with pytest.raises(gf.errors.InputError, match="a file that can be read"):
         predictions(tmp_path / "none.json")
-    for place, meta in {"a": {}, "b": {"mteb_model_meta": {"model_name": "m", "revision": None}}}.items():
+    for place, meta in {
+        "a": {},
+        "b": {"mteb_model_meta": {"model_name": "m", "revision": None}},
+    }.items():
         (tmp_path / place).mkdir()
         content = {**meta, "en": {"test": {"q": {"d": 1.0}}}}
         (tmp_path / place / "T_predictions.json").write_text(json.dumps(content))

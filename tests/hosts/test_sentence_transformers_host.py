@@ -8,8 +8,8 @@ import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
 from sentence_transformers import SentenceTransformerTrainingArguments as Arguments
-from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from sentence_transformers.sentence_transformer import evaluation as host
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from tokenizers import Tokenizer, models, pre_tokenizers
 
@@ -40,7 +40,7 @@ def tiny(seed=0, dimensions=4):
     """A model that adds up one vector for each word."""
     torch.manual_seed(seed)
     vocabulary = {word: place for place, word in enumerate(["?", *WORDS])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="?"))
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="?"))  # noqa: S106
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     module = StaticEmbedding(tokenizer, embedding_dim=dimensions)
     return SentenceTransformer(modules=[module], device="cpu")
@@ -118,7 +118,9 @@ def test_score_functions_prompts_files_and_predictions_are_the_hosts(model, tmp_
     for name in functions:
         scores = gf.evaluate(GRADED, evaluator.runs[name], policy=ASCENDING)
         assert found[f"two_{name}_ndcg@10"] == scores["nDCG@10"]
-    assert found[evaluator.primary_metric] == max(found[f"two_{name}_ndcg@10"] for name in functions)
+    assert found[evaluator.primary_metric] == max(
+        found[f"two_{name}_ndcg@10"] for name in functions
+    )
     table = tmp_path / "Information-Retrieval_evaluation_two_results.csv"
     (row,) = csv.DictReader(table.read_text().splitlines())
     assert (row["epoch"], row["steps"]) == ("3", "40")
@@ -136,8 +138,9 @@ def test_policies_and_dialects(model):
     assert found["cosine_ndcg@10"] == pytest.approx(theirs["cosine_ndcg@10"], abs=1e-15)
     assert found["cosine_AP"] > 0
     averaged = InformationRetrievalEvaluator(QUERIES, CORPUS, GRADED, policy={"ties": "average"})
-    assert averaged(model)["cosine_ndcg@10"] == (
-        gf.evaluate(GRADED, averaged.runs["cosine"], policy={"ties": "average"})["nDCG@10"]
+    assert (
+        averaged(model)["cosine_ndcg@10"]
+        == (gf.evaluate(GRADED, averaged.runs["cosine"], policy={"ties": "average"})["nDCG@10"])
     )
 
 

@@ -15,7 +15,9 @@ GRADES = {"1": {"a": 2, "b": 0}, "2": {"c": 1}}
 class Scored(BaseScoredDocs):
     def scoreddocs_iter(self):
         yield from (
-            GenericScoredDoc(query, doc, score) for query in RUN for doc, score in RUN[query].items()
+            GenericScoredDoc(query, doc, score)
+            for query in RUN
+            for doc, score in RUN[query].items()
         )
 
 
@@ -33,8 +35,9 @@ def test_a_dataset_is_judgments_and_a_run_everywhere(dataset):
     scores = gf.evaluate(dataset, dataset, ["nDCG@10", "AP"])
     assert scores.means == gf.evaluate(GRADES, RUN, ["nDCG@10", "AP"]).means
     assert gf.evaluate(dataset, RUN)["nDCG@10"] == gf.evaluate(dataset.qrels_iter(), RUN)["nDCG@10"]
-    assert gf.evaluate_runs(dataset, {"one": RUN, "two": dataset})["two"]["nDCG@10"] == (
-        scores["nDCG@10"]
+    assert (
+        gf.evaluate_runs(dataset, {"one": RUN, "two": dataset})["two"]["nDCG@10"]
+        == (scores["nDCG@10"])
     )
     assert str(gf.check(dataset, {"x": RUN})) == str(gf.check(GRADES, {"x": RUN}))
 
@@ -52,7 +55,7 @@ def test_ids_are_those_of_the_registry(dataset, monkeypatch):
     monkeypatch.setattr(ir_datasets, "load", {"mine/test": dataset}.__getitem__)
     assert judgments("mine/test") == GRADES
     assert gf.evaluate(load("mine/test"), RUN).means == gf.evaluate(GRADES, RUN).means
-    with pytest.raises(gf.errors.InputError, match="dataset: expected an id .* 'beir/none'"):
+    with pytest.raises(gf.errors.InputError, match=r"dataset: expected an id .* 'beir/none'"):
         load("beir/none")
 
 
@@ -70,7 +73,9 @@ def test_what_is_not_there_is_refused(files, dataset):
     for read in (judgments, queries, run):
         with pytest.raises(gf.errors.InputError, match="found one with docs"):
             read(bare)
-    with pytest.raises(gf.errors.InputError, match="ids: expected documents of dataset, found 1 others: 'x'"):
+    with pytest.raises(
+        gf.errors.InputError, match="ids: expected documents of dataset, found 1 others: 'x'"
+    ):
         docs(dataset, ["a", "x"])
     for odd in (None, 3, {"q": {}}, object()):
         with pytest.raises(gf.errors.InputError, match="dataset: expected an id"):

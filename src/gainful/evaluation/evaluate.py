@@ -107,7 +107,10 @@ def _looks_like_runs(run: object) -> bool:
             return not isinstance(next(iter(inner.values()), None), Mapping)
         return isinstance(inner, list | tuple)
     if isinstance(first, str | os.PathLike):
-        return Path(first).exists()
+        try:
+            return Path(first).exists()
+        except (OSError, ValueError):  # no name of a file, such as a long text
+            return False
     return hasattr(first, "__arrow_c_stream__") or hasattr(first, "columns")
 
 

@@ -9,7 +9,7 @@ It needs neither BEIR nor pytrec_eval: BEIR retrieves, and gainful measures.
 ({'NDCG@1': 0.75, 'NDCG@10': 0.92986}, 9.0)
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ __all__ = ["EvaluateRetrieval"]
 
 _DIGITS = 5  # that BEIR rounds to
 _K_VALUES = (1, 3, 5, 10, 100, 1000)
+_DEEPEST = 10**9  # no list is longer
 _MEASURES = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
 _CUSTOM = {
     "MRR": ("RR", ("mrr", "mrr@k", "mrr_cut")),
@@ -44,7 +45,7 @@ class EvaluateRetrieval:
         k_values: Sequence[int] = _K_VALUES,
         score_function: str | None = "cos_sim",
     ) -> None:
-        self.k_values = list(k_values)
+        self.k_values = cutoffs_in(k_values)
         self.top_k = max(self.k_values)
         self.retriever = retriever
         self.score_function = score_function
@@ -70,12 +71,13 @@ class EvaluateRetrieval:
             k_values: the cutoffs.
             ignore_identical_ids: leave documents out that have the id of their query; of the results alone.
         """
+        cutoffs = cutoffs_in(k_values)
         scores = EvaluateRetrieval.scores(
-            qrels, results, k_values, ignore_identical_ids=ignore_identical_ids
+            qrels, results, cutoffs, ignore_identical_ids=ignore_identical_ids
         )
         tell_missing(scores, "BEIR")
         ndcg, average, recall, precision = (
-            {f"{theirs}@{k}": round(scores[f"{ours}@{k}"], _DIGITS) for k in k_values}
+            {f"{theirs}@{k}": round(scores[f"{ours}@{k}"], _DIGITS) for k in cutoffs}
             for theirs, ours in _MEASURES.items()
         )
         return ndcg, average, recall, precision
@@ -100,7 +102,7 @@ class EvaluateRetrieval:
             k_values: the cutoffs.
             metric: mrr, accuracy or another of BEIR's names of these.
         """
-        arguments.one_of_type(metric, "metric", str, "a text")
+        arguments.text(metric, "metric")
         for theirs, (ours, names) in _CUSTOM.items():
             if metric.lower() in names:
                 cutoffs = cutoffs_in(k_values)
@@ -119,6 +121,7 @@ def scores_as_beir(
     qrels: Any, results: Any, names: Sequence[str], k_values: Any, *, drop_self: bool
 ) -> "gf.results.Scores":
     """Measure as BEIR and MTEB do, with pytrec_eval; nothing that is passed is changed."""
+    arguments.truth(drop_self, "ignore_identical_ids")
     measures = [f"{name}@{k}" for name in names for k in cutoffs_in(k_values)]
     policy = replace(gf.dialect("beir").policy, drop_self="run" if drop_self else "no")
     return gf.evaluate(qrels, results, measures, policy=policy)
@@ -126,12 +129,13 @@ def scores_as_beir(
 
 def cutoffs_in(k_values: Any) -> list[int]:
     """Return the cutoffs, if they are some."""
-    if not isinstance(k_values, Iterable) or isinstance(k_values, str | Mapping):
-        raise InputError("k_values", "cutoffs, such as [1, 10, 100]", shown(k_values))
-    found = list(k_values)
+    try:
+        found = [] if isinstance(k_values, str | Mapping) else list(k_values)
+    except TypeError:
+        found = []
     if not found:
-        raise InputError("k_values", "at least one cutoff", "none")
-    return [arguments.whole(each, "k_values", least=1) for each in found]
+        raise InputError("k_values", "cutoffs, such as [1, 10, 100]", shown(k_values))
+    return [arguments.whole(each, "k_values", least=1, most=_DEEPEST) for each in found]
 
 
 def tell_missing(scores: "gf.results.Scores", host: str) -> None:

@@ -53,7 +53,9 @@ def run(dataset: Any) -> dict[str, dict[str, float]]:
 
 def queries(dataset: Any) -> dict[str, str]:
     """Return the text of every query of a dataset, by its id."""
-    return {each.query_id: each.default_text() for each in _having(dataset, "queries").queries_iter()}
+    return {
+        each.query_id: each.default_text() for each in _having(dataset, "queries").queries_iter()
+    }
 
 
 def docs(dataset: Any, ids: Iterable[str] | None = None) -> dict[str, str]:

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gainful import arguments
 from gainful.errors import InputError
-from gainful.integrations.beir import scores_as_beir, tell_missing
+from gainful.integrations.beir import cutoffs_in, scores_as_beir, tell_missing
 from gainful.message_texts import shown
 
 __all__ = ["judgments", "predictions", "retrieval_scores"]
@@ -62,6 +63,8 @@ def predictions(
     parts = [part for path in _files(place) for part in _parts_of(path)]
     asked = {"task": task, "subset": subset, "split": split}
     for field, wanted in asked.items():
+        if wanted is not None:
+            arguments.text(wanted, field)
         known = list(dict.fromkeys(getattr(part, field) for part in parts))
         if wanted is None and len(known) > 1:
             raise InputError(str(place), f"one {field}", ", ".join(known), f"Give {field}=….")
@@ -95,8 +98,8 @@ def _parts_of(path: Path) -> Iterator[_Part]:
     if not isinstance(content, Mapping):
         raise InputError(str(path), expected, shown(content))
     meta = content.get(_META)
-    named = isinstance(meta, Mapping) and isinstance(meta.get("model_name"), str)
-    model = meta["model_name"] if named else path.parent.name
+    named = meta.get("model_name") if isinstance(meta, Mapping) else None
+    model = named if isinstance(named, str) else path.parent.name
     for subset, splits in content.items():
         if subset == _META:
             continue
@@ -118,6 +121,8 @@ def judgments(task: Any, *, subset: str = "default", split: str = "test") -> Run
         subset: of its dataset.
         split: of its dataset.
     """
+    for name, each in (("subset", subset), ("split", split)):
+        arguments.text(each, name)
     if not getattr(task, "data_loaded", True):
         task.load_data()
     splits = getattr(task, "dataset", None) or {}
@@ -147,12 +152,12 @@ def retrieval_scores(
         k_values: the cutoffs.
         ignore_identical_ids: leave documents out that have the id of their query; of the results alone.
     """
-    names = tuple(_MEASURES.values())
-    scores = scores_as_beir(qrels, results, names, k_values, drop_self=ignore_identical_ids)
+    names, cutoffs = tuple(_MEASURES.values()), cutoffs_in(k_values)
+    scores = scores_as_beir(qrels, results, names, cutoffs, drop_self=ignore_identical_ids)
     tell_missing(scores, "MTEB")
     found = {}
     for theirs, ours in _MEASURES.items():
-        for k in k_values:
+        for k in cutoffs:
             mean = scores[f"{ours}@{k}"]
             found[f"{theirs}_at_{k}"] = mean if theirs == "mrr" else round(mean, _DIGITS)
     return found

@@ -32,7 +32,7 @@ def measures(
     >>> measures("nDCG(gain=exp2)@10", "RBP")
     [gainful nDCG(gain=exp2)@10, gainful RBP]
     """
-    arguments.one_of_type(prefix, "prefix", str, "a text")
+    arguments.text(prefix, "prefix")
     alone = len(asked) == 1 and isinstance(asked[0], list | tuple)
     given = list(asked[0] if alone else asked) or ["nDCG@10"]
     together = _Together(given, policy, dialect)

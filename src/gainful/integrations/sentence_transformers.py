@@ -181,7 +181,9 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
             found = self._scored(model, queries, self._texts)
         else:
             pairs = zip(queries, self._texts, strict=True)
-            found = [score for query, some in pairs for score in self._scored(model, [query], [some])]
+            found = [
+                score for query, some in pairs for score in self._scored(model, [query], [some])
+            ]
         self.scores = self._measured(found)
         return {key: self.scores[measure] for key, measure in self._keys.items()}
 
@@ -228,7 +230,10 @@ def _grades(found: Any, query: Any) -> dict[Any, Any]:
 def _with_lists(sample: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of a sample; one text alone is a list of one, which older versions do not know."""
     texts = {key: sample[key] for key in ("positive", "negative")}
-    return {**sample, **{key: [each] if isinstance(each, str) else each for key, each in texts.items()}}
+    return {
+        **sample,
+        **{key: [each] if isinstance(each, str) else each for key, each in texts.items()},
+    }
 
 
 def _graded_texts(sample: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:

@@ -80,7 +80,7 @@ def match(
                 for doc, grade in judged[query].items()
                 if not (left_out and grade < 0)
             },
-            {str(doc) for query in common for doc in returned[query]},
+            {id_text(doc, where="run") for query in common for doc in returned[query]},
         )
     return matched
 
