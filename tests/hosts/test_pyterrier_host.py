@@ -104,6 +104,15 @@ def test_nothing_that_is_passed_is_changed():
     pd.testing.assert_frame_equal(ONE, before[1])
 
 
+def test_a_document_that_comes_twice_is_refused():
+    twice = pd.concat([ONE, ONE.head(1)])
+    with pytest.raises(gf.errors.InputError, match="each document once"):
+        pt.Experiment([twice], TOPICS, QRELS, measures(), ["x"])
+    once = measures("nDCG@5", policy={"duplicates": "first"})
+    table = pt.Experiment([ONE, twice], TOPICS, QRELS, once, ["one", "twice"])
+    assert table["gainful nDCG@5"][0] == table["gainful nDCG@5"][1]
+
+
 @pytest.mark.parametrize("policy", [{"missing": "skip"}, {"missing": "error"}])
 def test_a_mean_that_the_host_cannot_take_is_refused(policy):
     mine = measures("nDCG@5", policy=policy)

@@ -130,6 +130,21 @@ def test_score_functions_prompts_files_and_predictions_are_the_hosts(model, tmp_
     assert scores["nDCG@10"] == found["two_dot_ndcg@10"]
 
 
+def test_no_scores_but_those_of_a_chunk_are_there_at_once(model):
+    shapes = []
+
+    def product(asking, told):
+        shapes.append((len(asking), len(told)))
+        return asking @ told.T
+
+    options = {"score_functions": {"dot": product}, "corpus_chunk_size": 8}
+    evaluator = InformationRetrievalEvaluator(QUERIES, CORPUS, GRADED, **options)
+    found = evaluator(model)
+    assert shapes == [(4, 8)] * 7 + [(4, 4)]
+    whole = InformationRetrievalEvaluator(QUERIES, CORPUS, GRADED, score_functions={"dot": product})
+    assert found == pytest.approx(whole(model), abs=1e-12)
+
+
 def test_policies_and_dialects(model):
     options = {"measures": ["AP"], "dialect": "sentence-transformers"}
     found = InformationRetrievalEvaluator(QUERIES, CORPUS, GRADED, **options)(model)
@@ -160,6 +175,9 @@ def test_nothing_is_left_out_in_silence(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"relevant_docs": None}, "relevant_docs: expected a dict by id"),
+        ({"corpus": ["a b"]}, "corpus: expected a dict by id"),
+        ({"relevant_docs": {"q1": [["d1"]]}}, "query 'q1': expected {doc: grade}, or a set"),
         ({"relevant_docs": {}}, "relevant_docs: expected documents of some of the queries"),
         ({"relevant_docs": {"q1": "d1"}}, "query 'q1': expected {doc: grade}, or a set"),
         ({"relevant_docs": {"q1": {"d1": "high"}}}, "'high'"),
@@ -249,3 +267,12 @@ def test_reranking_keeps_grades(model):
         RerankingEvaluator([*SAMPLES, {"query": "a", "positive": [], "negative": ["b"]}])
     with pytest.raises(gf.errors.InputError, match="samples: expected some"):
         RerankingEvaluator([])
+    for odd in (
+        None,
+        3,
+        [None],
+        [{"query": "a", "positive": "b"}],
+        [{**SAMPLES[0], "negative": 3}],
+    ):
+        with pytest.raises(gf.errors.InputError, match="samples"):
+            RerankingEvaluator(odd)

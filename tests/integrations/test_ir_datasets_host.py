@@ -3,7 +3,7 @@
 import ir_datasets
 import pytest
 from ir_datasets.datasets.base import Dataset
-from ir_datasets.formats import BaseScoredDocs, GenericScoredDoc
+from ir_datasets.formats import BaseScoredDocs, GenericScoredDoc, TrecSubQrel
 
 import gainful as gf
 from gainful.integrations.ir_datasets import docs, judgments, load, queries, run
@@ -49,6 +49,14 @@ def test_its_parts_as_dicts(dataset):
     assert docs(dataset) == {"a": "alpha text", "b": "beta", "c": "gamma"}
     assert docs(dataset, ["c", "a"]) == {"c": "gamma", "a": "alpha text"}
     assert load(dataset) is dataset
+
+
+def test_judgments_of_subtopics():
+    rows = [("1", "a", 1, "x"), ("1", "b", 1, "y"), ("2", "c", 1, "x")]
+    judged = [TrecSubQrel(*row)._asdict() for row in rows]
+    scores = gf.subtopics.evaluate_subtopics(judged, RUN, "alpha-nDCG@10")
+    subtopics = {"1": {"x": {"a": 1}, "y": {"b": 1}}, "2": {"x": {"c": 1}}}
+    assert scores.means == gf.subtopics.evaluate_subtopics(subtopics, RUN, "alpha-nDCG@10").means
 
 
 def test_ids_are_those_of_the_registry(dataset, monkeypatch):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 import gainful as gf
+from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.required_hosts import requiring
@@ -23,6 +24,9 @@ _OURS = {
     "mrr@k": "RR",
     "map@k": "AP(denominator=min)",
 }
+
+
+_SAMPLES = "dicts with query, positive and negative"
 
 
 class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # type: ignore[misc, unused-ignore]
@@ -58,13 +62,17 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         dialect: Any = None,
         **options: Any,
     ) -> None:
-        super().__init__(dict(queries), dict(corpus), dict(relevant_docs), *rest, **options)
-        self._judged = {each: _grades(relevant_docs[each], each) for each in self.queries_ids}
+        given = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
+        for name, each in given.items():
+            arguments.one_of_type(each, name, Mapping, "a dict by id")  # type: ignore[type-abstract]
+        judged = {each: _grades(found, each) for each, found in relevant_docs.items()}
+        super().__init__(dict(queries), dict(corpus), judged, *rest, **options)
+        self._judged = {each: judged[each] for each in self.queries_ids}
         if not self._judged:
             raise InputError("relevant_docs", "documents of some of the queries", "none")
         _tell_left_out(len(queries) - len(self._judged), "query", "has no relevant_docs")
-        judged = {each for each, found in relevant_docs.items() if found}
-        _tell_left_out(len(judged - set(self._judged)), "query of relevant_docs", "has no text")
+        without_text = [each for each, found in judged.items() if found and each not in queries]
+        _tell_left_out(len(without_text), "query of relevant_docs", "has no text")
         self._options = {"policy": policy, "dialect": dialect}
         if policy is None and dialect is None:
             self._options["policy"] = {"ties": "doc_ascending"}
@@ -148,7 +156,7 @@ class RerankingEvaluator(_host.RerankingEvaluator):  # type: ignore[misc, unused
         **options: Any,
     ) -> None:
         listed = samples.values() if isinstance(samples, Mapping) else samples
-        given = [_with_lists(each) for each in listed]
+        given = [_with_lists(each) for each in arguments.listed(listed, "samples", _SAMPLES)]
         super().__init__(given, *rest, **options)
         if not self.samples:
             raise InputError("samples", "some with a positive and a negative text", "none")
@@ -222,14 +230,22 @@ def _grades(found: Any, query: Any) -> dict[Any, Any]:
     if isinstance(found, Mapping):
         return dict(found)
     if isinstance(found, Set | list | tuple):
-        return dict.fromkeys(found, 1)
+        try:
+            return dict.fromkeys(found, 1)
+        except TypeError:  # lists in a list are no ids
+            pass
     expected = "{doc: grade}, or a set of documents"
     raise InputError(f"relevant_docs, query {query!r}", expected, shown(found))
 
 
 def _with_lists(sample: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of a sample; one text alone is a list of one, which older versions do not know."""
+    if not isinstance(sample, Mapping) or not {"query", "positive", "negative"} <= sample.keys():
+        raise InputError("samples", _SAMPLES, shown(sample))
     texts = {key: sample[key] for key in ("positive", "negative")}
+    for key, each in texts.items():
+        if not isinstance(each, str | list | tuple | Mapping | Set):
+            raise InputError(f"samples, {key}", "texts", shown(each))
     return {
         **sample,
         **{key: [each] if isinstance(each, str) else each for key, each in texts.items()},
