@@ -166,7 +166,8 @@ def _inner_run(given: Mapping[Any, Any], name: str) -> Mapping[Any, Any] | None:
         return None
     if len(found) > 1:
         places = ", ".join(place for place, _ in found)
-        raise InputError(name, "one split of one subset", f"{len(found)}: {places}", "Give one.")
+        remedy = "Give one; gf.integrations.mteb.predictions takes it out of a file."
+        raise InputError(name, "one split of one subset", f"{len(found)}: {places}", remedy)
     return found[0][1]
 
 
