@@ -394,6 +394,7 @@ def functions() -> Iterator[tuple[str, Call]]:
         ),
         "write_judgments": Call(gf.write_judgments, {"judgments": JUDGMENTS, "path": "out.qrels"}),
         "write_run": Call(gf.write_run, {"run": one, "path": "out.run"}),
+        "flat_name": Call(gf.writing.flat_name, {"name": "nDCG@10"}),
         "write_text": Call(gf.writing.write_text, {"text": "words", "path": "out.txt"}),
         "Choice": Call(gf.measures.Choice, {"name": "n", "question": "q", "answers": {"yes": "so"}}),
         "Dialect": Call(gf.measures.Dialect, {"name": "own", "tool": "a tool", "settings": {"gain": "exp2"}}),
@@ -684,6 +685,7 @@ OF_METHODS: dict[str, Any] = {
     "path": "out.json", "format": "json", "notes": "a note", "comparison": None, "title": "t",
     "created": "c", "rank": 2, "amount": 0.5, "scores": None, "upto": 3, "run": "two",
     "base": "one", "column": "nDCG@10", "lowest": -1.0, "chunks": True,
+    "tracker": a_function,
 }  # fmt: skip
 
 # What must raise what Python's protocols say: IndexError, TypeError, ValueError. Spark starts Java.

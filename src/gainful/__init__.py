@@ -147,6 +147,7 @@ _NAMES = {
         "rendering.table_formats": "formats",
         "reporting.render_any_result": "render",
         "writing.atomic_files": "write_text",
+        "writing.experiment_trackers": "flat_name",
         "writing.file_formats": "endings",
     },
 }

@@ -54,7 +54,7 @@ BELOW = {
         "SubtopicMeasure", "evaluate_subtopics", "read_subtopics", "subtopic_catalogue",
         "subtopic_family",
     ],
-    "writing": ["endings", "formats", "render", "write_text"],
+    "writing": ["endings", "flat_name", "formats", "render", "write_text"],
 }  # fmt: skip
 # The data comes first, by place; everything else by keyword.
 BY_PLACE = {
@@ -114,6 +114,7 @@ BY_PLACE = {
     "explain_grades": ["grades", "measure"],
     "family": ["name"],
     "find_runs": ["runs"],
+    "flat_name": ["name"],
     "formats": [],
     "kendall_tau": ["first", "second"],
     "loss": ["measure"],

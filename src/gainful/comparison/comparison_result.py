@@ -1,6 +1,7 @@
 """`ComparisonResult`: what a comparison found, with its tables and its words."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ from gainful.rendering.table_formats import Cell, PValue, Table, as_html, as_mar
 from gainful.statistics.corrections import CORRECTIONS
 from gainful.statistics.intervals import INTERVALS, few_queries
 from gainful.version import VERSION
-from gainful.writing.result import Result
+from gainful.writing.experiment_trackers import Logged, flat_names
 
 _SHOWN = 12  # slices in the text for people, and comparisons whose queries are listed
 _SENTENCES = 20  # verdicts under a table
@@ -54,7 +55,7 @@ class Checks:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparisonResult(Result):
+class ComparisonResult(Logged):
     """Systems compared: every difference, and what was decided about it.
 
     Attributes:
@@ -136,6 +137,19 @@ class ComparisonResult(Result):
         `worst` and `best` of it are the queries that lost and gained most.
         """
         return query_differences(self.paired, self.differences, self.settings.tie, self.basis)
+
+    def _numbers(self) -> dict[str, float]:
+        runs = dict(zip(self.systems, flat_names(self.systems), strict=True))
+        measures = dict(zip(self.measures, flat_names(self.measures), strict=True))
+        numbers: dict[str, float] = {}
+        for each in self.differences:
+            pair = f"{runs[each.run]}_vs_{runs[each.base]}/{measures[each.measure]}"
+            ends = {"low": each.interval.low, "high": each.interval.high}
+            found = {"difference": each.difference, **ends, "p": each.p}
+            # The ends of one query are infinite, and a test of equal runs has no p-value.
+            known = {name: n for name, n in found.items() if n is not None and math.isfinite(n)}
+            numbers |= {f"{pair}/{name}": number for name, number in known.items()}
+        return numbers
 
     def table(self) -> Table:
         """Return a row for each comparison, with the verdicts and how they came about as notes."""

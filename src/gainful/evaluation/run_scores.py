@@ -7,12 +7,12 @@ from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.per_query import RunPerQuery
 from gainful.evaluation.scores import Scores
 from gainful.rendering.table_formats import Cell, Table, as_text
-from gainful.writing.result import Result
+from gainful.writing.experiment_trackers import Logged, flat_names
 
 _SHOWN = 10  # runs in a repr
 
 
-class RunScores(Result, dict[str, Scores]):
+class RunScores(Logged, dict[str, Scores]):
     """The scores of several runs, a dict {name: scores}; as a table, a row for each run.
 
     >>> import gainful as gf
@@ -45,6 +45,14 @@ class RunScores(Result, dict[str, Scores]):
     def to_dict(self) -> dict[str, Any]:
         """Return the scores of each run as plain values."""
         return {name: scores.to_dict() for name, scores in self.items()}
+
+    def _numbers(self) -> dict[str, float]:
+        named = zip(flat_names(self), self.values(), strict=True)
+        return {
+            f"{run}/{name}": number
+            for run, scores in named
+            for name, number in scores._numbers().items()  # noqa: SLF001
+        }
 
     __eq__ = dict.__eq__
     __ne__ = dict.__ne__

@@ -40,7 +40,8 @@ from gainful.measures.policy import BY_ID, Policy
 from gainful.message_texts import did_you_mean, shown
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
 from gainful.version import VERSION
-from gainful.writing.result import Record, Result
+from gainful.writing.experiment_trackers import Logged, flat_names
+from gainful.writing.result import Record
 
 if TYPE_CHECKING:
     from gainful.evaluation.score_slices import ScoreSlice
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 _DEEPEST = 10**9  # no list is longer
 
 
-class Scores(Rows, Result):
+class Scores(Rows, Logged):
     """Means over queries, the values of each query, and what they rest on.
 
     Attributes:
@@ -383,6 +384,13 @@ class Scores(Rows, Result):
             "coverage": self.coverage.to_dict(),
             "signatures": {str(measure): self.signature(measure) for measure in self.measures},
         }
+
+    def _numbers(self) -> dict[str, float]:
+        numbers = dict(zip(flat_names(self.means), self.means.values(), strict=True))
+        counts = {
+            name: count for name, count in self.coverage.counts().items() if count is not None
+        }
+        return numbers | {f"coverage/{name}": float(count) for name, count in counts.items()}
 
     def _equal_by(self) -> tuple[Any, ...]:
         held = self.queries, self.values, self.counted
