@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from heavy_hosts import HEAVY
+from heavy_hosts import HEAVY, HEAVY_PAGES
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
-@pytest.mark.parametrize("host", HEAVY)
+@pytest.mark.parametrize("host", HEAVY_PAGES)
 @pytest.mark.filterwarnings("ignore")  # those of the hosts
 def test_the_page_of_a_host(host, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -23,6 +23,7 @@ def test_the_page_of_a_host(host, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("host", HEAVY)
+@pytest.mark.filterwarnings("ignore")  # those of the hosts
 def test_the_adapter_of_a_host(host):
     module = importlib.import_module(f"gainful.integrations.{host}")
     assert module.__all__ == sorted(module.__all__)

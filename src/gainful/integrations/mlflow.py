@@ -1,0 +1,81 @@
+"""MLflow: `scorer`, any measure as a scorer of `mlflow.genai.evaluate`.
+
+`scores.log(mlflow)` logs results; it needs nothing of this module.
+"""
+
+import math
+from typing import Any
+
+import gainful as gf
+from gainful import arguments
+from gainful.integrations.recorded_runs import document_ids, expected_of, part_of
+from gainful.integrations.required_hosts import requiring
+from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures
+
+with requiring("mlflow"):
+    from mlflow.entities import AssessmentSource, Feedback
+    from mlflow.genai.scorers import Scorer
+    from mlflow.genai.scorers import scorer as make_scorer
+
+__all__ = ["scorer"]
+
+
+def scorer(
+    measure: Any = DEFAULT,
+    *,
+    judgments: Any = None,
+    retrieved: str | None = None,
+    expected: str = "grades",
+    query: str = "query",
+    id_key: str | None = None,
+    name: str | None = None,
+    policy: Any = None,
+    dialect: Any = None,
+) -> Scorer:
+    """Return a scorer for `mlflow.genai.evaluate(…, scorers=[…])`.
+
+    Its feedback has the value, and says how many of the retrieved ids are judged, and which came
+    more than once, in the rationale and in the metadata. There is none where the policy leaves the
+    question out, so that MLflow's mean does, too.
+
+    Args:
+        measure: in the notation or as a value.
+        judgments: `{query: {id: grade}}`; what the expectations hold if None.
+        retrieved: the key of the outputs that holds the documents or their ids, best first; None if
+            the outputs are those.
+        expected: the key of the expectations that holds `{id: grade}`, or the relevant documents or
+            ids, such as MLflow's own `expected_retrieved_context`.
+        query: the key of the inputs by whose value the judgments know the query.
+        id_key: the key of a document, or of its metadata, that holds its id, such as MLflow's
+            `doc_uri`; None for its `id`.
+        name: of the scorer; that of the measure, as MLflow permits it, if None: `nDCG_at_10`.
+        policy: the choices that are not the measure's, as in `evaluate`.
+        dialect: measure as another tool does, as in `evaluate`.
+
+    >>> found = scorer("RR")(inputs={}, outputs=["b", "a"], expectations={"grades": {"a": 2}})
+    >>> found.value, found.rationale
+    (0.5, '1 of 2 retrieved ids judged')
+    """
+    asked = RetrievalMeasures.of_one(measure, judgments=judgments, policy=policy, dialect=dialect)
+    for what, key in (("retrieved", retrieved), ("id_key", id_key), ("name", name)):
+        if key is not None:
+            arguments.text(key, what)
+    for what, key in (("expected", expected), ("query", query)):
+        arguments.text(key, what)
+    (measured,) = asked.names
+    source = AssessmentSource(source_type="CODE", source_id=f"gainful {measured}")
+
+    def score_ranking(inputs: Any, outputs: Any, expectations: Any) -> Feedback | None:
+        ids = document_ids(part_of(outputs, retrieved, "outputs"), id_key, "outputs")
+        if judgments is None:
+            held = part_of(expectations, expected, "expectations")
+            found = asked.score(None, expected_of(held, id_key, "expectations"), ids)
+        else:
+            found = asked.score(part_of(inputs, query, "inputs"), None, ids)
+        value = found.values[measured]
+        if math.isnan(value):
+            return None
+        metadata = {key: str(each) for key, each in found.coverage().items()}
+        return Feedback(value=value, rationale=str(found), source=source, metadata=metadata)
+
+    return make_scorer(name=gf.writing.flat_name(measured) if name is None else name)(score_ranking)

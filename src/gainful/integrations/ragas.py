@@ -1,0 +1,94 @@
+"""ragas: `RankingMetric`, any measure as a `SingleTurnMetric` of context ids."""
+
+from typing import Any
+
+from gainful.errors import warn
+from gainful.integrations.required_hosts import requiring
+from gainful.integrations.retrieved_ids import DEFAULT, QuestionScore, RetrievalMeasures
+
+with requiring("ragas"):
+    from ragas.dataset_schema import SingleTurnSample
+    from ragas.metrics.base import MetricOutputType, MetricType, SingleTurnMetric
+    from ragas.metrics.result import MetricResult
+
+__all__ = ["RankingMetric"]
+
+
+class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
+    """A measure of the ids of retrieved contexts; it asks no model.
+
+    For `ragas.evaluate(…, metrics=[…])`, which takes numbers alone, `coverage` holds how many of the
+    ids that were retrieved so far are judged, and ids that come more than once for a question are warned
+    of. For experiments, `score` and `ascore` return a `MetricResult`, which says both as its reason.
+    A question that the policy leaves out is NaN, which the mean of ragas leaves out.
+
+    Args:
+        measure: in the notation or as a value.
+        judgments: `{query: {id: grade}}`, by the texts of the queries; the reference ids, each with
+            the grade 1, if None.
+        policy: the choices that are not the measure's, as in `evaluate`.
+        dialect: measure as another tool does, as in `evaluate`.
+
+    >>> found = RankingMetric("RR").score(retrieved_context_ids=[7, 3], reference_context_ids=[3])
+    >>> found.value, found.reason
+    (0.5, '1 of 2 retrieved ids judged')
+    """
+
+    def __init__(
+        self,
+        measure: Any = DEFAULT,
+        *,
+        judgments: Any = None,
+        policy: Any = None,
+        dialect: Any = None,
+    ) -> None:
+        self._measures = RetrievalMeasures.of_one(
+            measure, judgments=judgments, policy=policy, dialect=dialect
+        )
+        told = "reference_context_ids" if judgments is None else "user_input"
+        needed = {MetricType.SINGLE_TURN: {"retrieved_context_ids", told}}
+        super().__init__(_required_columns=needed, name=self._measures.names[0])
+        self.output_type = MetricOutputType.CONTINUOUS
+        self.coverage = {"questions": 0, "retrieved": 0, "judged": 0, "repeated": 0}
+
+    def init(self, run_config: Any) -> None:
+        """Need nothing of the run."""
+
+    def score(
+        self,
+        *,
+        retrieved_context_ids: Any,
+        reference_context_ids: Any = None,
+        user_input: str | None = None,
+    ) -> MetricResult:
+        """Measure a question.
+
+        Args:
+            retrieved_context_ids: best first, texts or whole numbers.
+            reference_context_ids: the relevant ids, or `{id: grade}`; not looked at where there are judgments.
+            user_input: the query, which the judgments know it by, where there are any.
+        """
+        found = self._measure(user_input, reference_context_ids, retrieved_context_ids)
+        return MetricResult(
+            value=found.values[self.name], reason=str(found), traces={"output": found.coverage()}
+        )
+
+    async def ascore(self, **columns: Any) -> MetricResult:
+        """Measure a question, as `score` does."""
+        return self.score(**columns)
+
+    async def _single_turn_ascore(self, sample: SingleTurnSample, callbacks: Any) -> float:
+        del callbacks
+        found = self._measure(
+            sample.user_input, sample.reference_context_ids, sample.retrieved_context_ids
+        )
+        if found.repeated:
+            warn(f"retrieved_context_ids: {found}.")
+        return found.values[self.name]
+
+    def _measure(self, query: Any, reference: Any, retrieved: Any) -> QuestionScore:
+        found = self._measures.score(query, reference, retrieved)
+        counts = {"retrieved": found.retrieved, "judged": found.judged}
+        for name, count in {**counts, "questions": 1, "repeated": len(found.repeated)}.items():
+            self.coverage[name] += count
+        return found

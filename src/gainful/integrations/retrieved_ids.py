@@ -1,0 +1,229 @@
+"""`RetrievalMeasures`: measures of the ids that were retrieved for a question, best first.
+
+Hosts of retrieval hand over lists of ids, mostly those of one question at a time. Their order is
+the ranking. An id that comes twice is one document: it counts at its first rank, and that is said.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gainful as gf
+from gainful.errors import InputError, MeasureError, without_warnings
+from gainful.inputs.identifiers import id_text
+from gainful.message_texts import counted, shortened, shown
+
+DEFAULT = "nDCG@10"
+_QUESTION, _OTHER = "question", "other"
+_NOTHING = "(nothing)"  # stands in judgments of a question for which nothing is relevant
+_NAMED = 3  # repeated ids
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedIds:
+    """What was retrieved for a question, best first.
+
+    Attributes:
+        ids: every id once, at its first rank.
+        repeated: those that came more than once.
+    """
+
+    ids: tuple[str, ...]
+    repeated: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: Any, where: str = "retrieved") -> "RetrievedIds":
+        """Read ids, texts or whole numbers.
+
+        >>> RetrievedIds.of(["a", 7, "a"])
+        RetrievedIds(ids=('a', '7'), repeated=('a',))
+        """
+        times: dict[str, int] = {}
+        for each in listed(given, where):
+            found = id_text(each, where=where)
+            times[found] = times.get(found, 0) + 1
+        return cls(tuple(times), tuple(one for one, count in times.items() if count > 1))
+
+    def ranked(self) -> dict[str, float]:
+        """Return scores in the order of the ids; below 0, so that nobody takes them for ranks."""
+        return {one: -float(rank) for rank, one in enumerate(self.ids, 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScore:
+    """The values of one question, and what they rest on.
+
+    Attributes:
+        values: by the name of the measure; NaN where the question does not count under the policy.
+        retrieved: how many different ids were retrieved.
+        judged: how many of them have a grade.
+        repeated: the ids that came more than once.
+    """
+
+    values: Mapping[str, float]
+    retrieved: int
+    judged: int
+    repeated: tuple[str, ...]
+
+    def coverage(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        return {
+            "retrieved": self.retrieved,
+            "judged": self.judged,
+            "repeated": [*self.repeated],
+        }
+
+    def __str__(self) -> str:
+        said = f"{self.judged} of {counted(self.retrieved, 'retrieved id')} judged"
+        if not self.repeated:
+            return said
+        named = ", ".join(shortened(repr(one)) for one in self.repeated[:_NAMED])
+        more = len(self.repeated) - _NAMED
+        named += f" and {more} more" if more > 0 else ""
+        return f"{said}; repeated, and counted once, at the first rank: {named}"
+
+
+class RetrievalMeasures:
+    """Measures under one policy or dialect, for grades and retrieved ids.
+
+    A question is measured by itself. So `absent="lowest"` goes by the grades of that question.
+
+    Attributes:
+        given: the measures as they were asked for.
+        names: of each measure, as it was asked for; under a dialect, without what that adds.
+    """
+
+    def __init__(
+        self, measures: Any, *, judgments: Any = None, policy: Any = None, dialect: Any = None
+    ) -> None:
+        self.given: tuple[Any, ...] = (
+            tuple(measures) if isinstance(measures, list | tuple) else (measures,)
+        ) or (DEFAULT,)
+        self.policy, self.dialect = policy, dialect
+        self._grades = None if judgments is None else _read_judgments(judgments)
+        # One document shows at once what is wrong with what is asked for.
+        self._names = [(each, self._names_of(each)) for each in self.given]
+        self.names = tuple(name for _, names in self._names for name in names)
+
+    @classmethod
+    def of_one(cls, measure: Any, **options: Any) -> "RetrievalMeasures":
+        """Read one measure, and refuse several."""
+        found = cls(measure, **options)
+        if len(found.names) != 1:
+            raise InputError("measure", "one measure", ", ".join(found.names))
+        return found
+
+    def _names_of(self, measure: Any) -> tuple[str, ...]:
+        trial = {_QUESTION: {"a": 1.0}}, {_QUESTION: {"a": -1.0}}
+        known: tuple[str, ...] = ()
+        try:
+            known = tuple(self.evaluate(*trial, [measure]).means)
+        except InputError as problem:
+            if not _leaves_none(problem):  # as where a grade of 1 is not yet relevant
+                raise
+        if known and self.dialect is None:
+            return known
+        try:
+            return tuple(gf.evaluate(*trial, [measure], policy={"empty": "zero"}).means)
+        except MeasureError:  # a name that the dialect alone knows
+            if not known:
+                raise
+            return known
+
+    def evaluate(
+        self, judgments: Any, run: Any, measures: "list[Any] | None" = None
+    ) -> "gf.results.Scores":
+        """Measure many questions, as `evaluate` does."""
+        asked = list(self.given) if measures is None else measures
+        return gf.evaluate(judgments, run, asked, policy=self.policy, dialect=self.dialect)
+
+    def score(self, query: Any, expected: Any, retrieved: Any) -> QuestionScore:
+        """Measure one question.
+
+        Args:
+            query: its id, by which the judgments know it, where there are any.
+            expected: without judgments, the grades {id: grade}, or the relevant ids.
+            retrieved: ids, best first.
+
+        >>> measures = RetrievalMeasures(["nDCG@10", "RR"])
+        >>> found = measures.score(None, {"a": 2, "b": 1}, ["c", "b", "b", "a"])
+        >>> {name: round(value, 4) for name, value in found.values.items()}
+        {'nDCG@10': 0.6199, 'RR': 0.5}
+        >>> print(found)
+        2 of 3 retrieved ids judged; repeated, and counted once, at the first rank: 'b'
+        """
+        found = RetrievedIds.of(retrieved)
+        grades = self.grades_of(query, expected)
+        judged = sum(one in grades for one in found.ids)
+        values = self._values(grades or {_NOTHING: 0.0}, found)
+        return QuestionScore(values, len(found.ids), judged, found.repeated)
+
+    def grades_of(self, query: Any, expected: Any) -> dict[str, Any]:
+        """Return the grades of a question by id: those of the judgments, or those expected."""
+        if self._grades is None:
+            return read_grades(expected, "expected")
+        known = self._grades.get(id_text(query, where="query"))
+        if known is None:
+            raise InputError("query", "a query that the judgments have", shown(query))
+        return read_grades(known, "judgments")
+
+    def _values(self, grades: dict[str, Any], found: RetrievedIds) -> dict[str, float]:
+        judgments, run = {_QUESTION: grades}, {_QUESTION: found.ranked()}
+        if not found.ids:
+            # A run without any document is an error; beside another question, this one is missing.
+            judgments, run = {**judgments, _OTHER: grades}, {_OTHER: {next(iter(grades)): -1.0}}
+        values: dict[str, float] = {}
+        for measure, names in self._names:
+            # Of one question it says nothing if none of the ids is judged.
+            with without_warnings():
+                rows = self._rows(judgments, run, measure)
+            row = rows.get(_QUESTION, [None] * len(names))
+            cells = (math.nan if each is None else each for each in row)
+            values |= dict(zip(names, cells, strict=True))
+        return values
+
+    def _rows(self, judgments: Any, run: Any, measure: Any) -> dict[str, list[Any]]:
+        try:
+            found = self.evaluate(judgments, run, [measure])
+        except InputError as problem:
+            if not _leaves_none(problem):
+                raise
+            return {}
+        return {str(row.pop("query")): [*row.values()] for row in found.per_query}
+
+
+def _leaves_none(problem: InputError) -> bool:
+    """Return whether it is said that missing= and empty= leave no question; one alone is an error."""
+    return problem.choice.startswith("missing=") and " empty=" in problem.choice
+
+
+def read_grades(given: Any, where: str) -> dict[str, Any]:
+    """Return grades by id; ids alone are relevant with the grade 1.
+
+    >>> read_grades({"a": 2, 7: 1}, "expected"), read_grades(["a", "a"], "expected")
+    ({'a': 2, '7': 1}, {'a': 1.0})
+    """
+    if isinstance(given, Mapping):
+        return {id_text(one, where=where): grade for one, grade in given.items()}
+    return dict.fromkeys((id_text(one, where=where) for one in listed(given, where)), 1.0)
+
+
+def listed(given: Any, where: str) -> list[Any]:
+    """Return the items of a list; a text is none."""
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
+        try:
+            return list(given)
+        except TypeError:  # an array of one number is none, whatever it says
+            pass
+    raise InputError(where, "a list of ids", "none" if given is None else shown(given))
+
+
+def _read_judgments(judgments: Any) -> dict[str, Mapping[Any, Any]]:
+    if not isinstance(judgments, Mapping):
+        raise InputError("judgments", "a dict {query: {id: grade}}", shown(judgments))
+    for query, grades in judgments.items():
+        if not isinstance(grades, Mapping):
+            found = f"{shown(query)}: {shown(grades)}"
+            raise InputError("judgments", "a dict {query: {id: grade}}", found)
+    return {id_text(query, where="judgments"): grades for query, grades in judgments.items()}

@@ -1,0 +1,143 @@
+"""`RankingEvaluator` in a pipeline of Haystack, beside its own evaluator."""
+
+import inspect
+import math
+
+import pytest
+from haystack import Document, Pipeline
+from haystack.components.evaluators import DocumentNDCGEvaluator
+
+import gainful as gf
+from gainful.integrations.haystack import RankingEvaluator
+from questions import COUNTS, GRADES, NDCG, RETRIEVED, SKIP, evaluated, of_queries
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def truth(field="content", grade="score"):
+    """The judged documents of each question; what makes them equal is in a field."""
+    return [
+        [document(name, field, grade=value, into=grade) for name, value in grades.items()]
+        for grades in GRADES.values()
+    ]
+
+
+def found(field="content"):
+    return [[document(name, field) for name in names] for names in RETRIEVED.values()]
+
+
+def document(name, field, grade=None, into="score"):
+    meta = {"source": {"uri": name}} if field == "meta.source.uri" else {}
+    meta |= {"grade": grade} if into == "meta.grade" and grade is not None else {}
+    known = {"id": {"id": name}, "content": {"content": name}}.get(field, {})
+    return Document(meta=meta, score=grade if into == "score" else None, **known)
+
+
+@pytest.mark.parametrize("field", ["content", "id", "meta.source.uri"])
+@pytest.mark.parametrize("grade", ["score", "meta.grade"])
+def test_a_pipeline_gives_what_evaluate_does(field, grade):
+    asked = ["nDCG@10", "AP(rel=2)", "P@5"]
+    pipeline = Pipeline()
+    options = {"document_comparison_field": field, "grade_field": grade}
+    pipeline.add_component("ranking", RankingEvaluator(asked, **options))
+    given = {"ground_truth_documents": truth(field, grade), "retrieved_documents": found(field)}
+    done = pipeline.run({"ranking": given})["ranking"]
+    scores = evaluated(asked)
+    assert done["scores"] == scores.means
+    assert done["score"] == scores["nDCG@10"]
+    assert done["individual_scores"] == pytest.approx([*NDCG.values()], rel=1e-15)
+    for name in asked:
+        assert done["individual"][name] == [*of_queries(name).values()]
+    assert done["coverage"] == {**done["coverage"], **scores.coverage.counts()}
+    assert done["coverage"]["missing_queries"] == ["4"]
+    assert done["coverage"]["retrieved"] == sum(each["retrieved"] for each in COUNTS.values())
+    judged = sum(each["judged"] for each in COUNTS.values())
+    assert done["coverage"]["seen"] - done["coverage"]["unjudged"] == judged
+    assert done["repeated"] == [each["repeated"] for each in COUNTS.values()]
+
+
+def test_it_gives_what_the_host_does_where_nothing_is_repeated():
+    once = [[*{each.content: each for each in docs}.values()] for docs in found()]
+    theirs = DocumentNDCGEvaluator().run(truth(), once)
+    ours = RankingEvaluator("nDCG").run(truth(), once)
+    assert ours["individual_scores"] == pytest.approx(theirs["individual_scores"], rel=1e-15)
+    assert ours["score"] == pytest.approx(theirs["score"], rel=1e-15)
+
+
+def test_ground_truth_without_scores_is_relevant_alike():
+    given = (
+        [[Document(content="a"), Document(content="b"), Document(content="a")]],
+        [[Document(content="b")]],
+    )
+    assert RankingEvaluator("recall").run(*given)["score"] == 0.5
+
+
+def test_what_a_policy_leaves_out_is_no_number():
+    done = RankingEvaluator("nDCG@10", policy=SKIP).run(truth(), found())
+    expected = [*of_queries(policy=SKIP).values()]
+    assert [None if math.isnan(each) else each for each in done["individual_scores"]] == expected
+    assert done["score"] == evaluated(policy=SKIP)["nDCG@10"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"policy": {"empty": "skip"}},
+        {"policy": gf.Policy(empty="skip", unjudged=0.5)},
+        {"dialect": gf.dialect("trec_eval")},
+    ],
+)
+def test_a_pipeline_is_saved_and_read(options):
+    pipeline = Pipeline()
+    own = RankingEvaluator([gf.measure("nDCG@10"), "P@5"], **options)
+    pipeline.add_component("ranking", own)
+    told = {"allowed_modules": ["gainful.integrations.haystack"]}
+    told = told if "allowed_modules" in inspect.signature(Pipeline.loads).parameters else {}
+    again = Pipeline.loads(pipeline.dumps(), **told).get_component("ranking")
+    assert again.to_dict() == own.to_dict()
+    given = truth()[:4], found()[:4]
+    assert again.run(*given)["scores"] == own.run(*given)["scores"]
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        (
+            {},
+            ([[]], []),
+            "retrieved_documents: expected a list for each of the 1 questions, found 0",
+        ),
+        ({}, ([["a"]], [[]]), r"ground_truth_documents\[0\]: expected documents of Haystack"),
+        ({}, ([[Document(content="a")]], [[Document(id="a")]]), "one without: a"),
+        (
+            {},
+            ([[Document(content="a", score=1), Document(content="b")]], [[]]),
+            "documents that have score",
+        ),
+        (
+            {},
+            ([[Document(content="a", score=1), Document(content="a", score=2)]], [[]]),
+            "one grade a document, found 'a' with several",
+        ),
+        ({}, (truth(), [[]] * 5), "at least one retrieved document"),
+        ({}, ([], []), "judg"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(options, given, message):
+    with pytest.raises(gf.errors.InputError, match=message):
+        RankingEvaluator(**options).run(*given)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"document_comparison_field": "text"}, "content or id, or meta. and a key"),
+        ({"grade_field": "content"}, "score, or meta. and a key"),
+        ({"measures": "nDCG@0"}, "cutoff: expected a whole number"),
+        ({"policy": {"empty": "never"}}, "policy empty"),
+    ],
+)
+def test_bad_settings_are_refused_at_once(options, message):
+    with pytest.raises(gf.errors.GainfulError, match=message):
+        RankingEvaluator(**options)

@@ -1,0 +1,146 @@
+"""Metrics inside LlamaIndex's `RetrieverEvaluator`, and its nodes as a run."""
+
+import math
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.evaluation import RetrieverEvaluator
+from llama_index.core.evaluation.retrieval import metrics as theirs
+from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
+
+import gainful as gf
+from gainful.integrations.llama_index import metrics, record, run_of
+from questions import (
+    BINARY,
+    BINARY_NDCG,
+    COUNTS,
+    GRADES,
+    NDCG,
+    RETRIEVED,
+    SKIP,
+    evaluated,
+    of_queries,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def node(name, score=None, document=None):
+    source = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=document)} if document else {}
+    return NodeWithScore(node=TextNode(id_=name, text=name, relationships=source), score=score)
+
+
+class Retriever(BaseRetriever):
+    def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
+        return [node(name) for name in RETRIEVED[query_bundle.query_str]]
+
+
+def in_evaluator(asked, query):
+    evaluator = RetrieverEvaluator(metrics=asked, retriever=Retriever())
+    return evaluator.evaluate(query, expected_ids=BINARY[query] or ["none"])
+
+
+@pytest.mark.parametrize("query", GRADES)
+def test_graded_metrics_in_the_evaluator(query):
+    found = in_evaluator(metrics("nDCG@10", "RR", judgments=GRADES), query)
+    assert found.metric_vals_dict["nDCG@10"] == pytest.approx(NDCG[query], rel=1e-15)
+    assert found.metric_vals_dict == {
+        "nDCG@10": of_queries()[query],
+        "RR": of_queries("RR")[query],
+    }
+    for each in found.metric_dict.values():  # LlamaIndex leaves equal nodes out by itself
+        assert each.metadata == {**COUNTS[query], "repeated": []}
+
+
+def test_coverage_and_repeated_ids_are_told():
+    (metric,) = metrics("nDCG@10", judgments=GRADES)
+    for query, ids in RETRIEVED.items():
+        found = metric.compute(query, None, ids)
+        assert (found.score, found.metadata) == (of_queries()[query], COUNTS[query])
+
+
+def test_expected_ids_are_relevant_alike():
+    (metric,) = metrics()
+    for query in ("red wine", "white wine", "beer"):
+        found = in_evaluator([metric], query)
+        assert found.metric_vals_dict["nDCG@10"] == pytest.approx(BINARY_NDCG[query], rel=1e-15)
+
+
+def test_a_repeated_id_counts_once_unlike_in_the_host():
+    given = {"expected_ids": ["a"], "retrieved_ids": ["a", "a", "a"]}
+    (metric,) = metrics("nDCG@10")
+    assert metric.compute(**given).score == 1.0
+    newest = version("llama-index-core").split(".") >= ["0", "14"]
+    assert (theirs.NDCG().compute(**given).score > 1.0) is newest  # what the page says of it
+
+
+def test_the_mean_is_that_of_evaluate_under_a_policy():
+    asked = metrics("nDCG@5,10", "AP(rel=2)", judgments=GRADES, policy=SKIP)
+    assert [each.metric_name for each in asked] == ["nDCG@5", "nDCG@10", "AP(rel=2)"]
+    scores = evaluated(["nDCG@5", "nDCG@10", "AP(rel=2)"], policy=SKIP)
+    for metric in asked:
+        values = [metric.compute(query, [], RETRIEVED[query]).score for query in GRADES]
+        kept = [value for value in values if not math.isnan(value)]
+        assert math.fsum(kept) / len(kept) == scores[metric.metric_name]
+        assert len(kept) == len(scores.counted_values(metric.metric_name))
+
+
+def test_a_dialect_gives_names_without_it():
+    (metric,) = metrics("nDCG@10", judgments=GRADES, dialect="trec_eval")
+    assert metric.metric_name == "nDCG@10"
+    assert metric.compute("red wine", None, RETRIEVED["red wine"]).score == pytest.approx(
+        NDCG["red wine"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        (
+            {"judgments": GRADES},
+            ("rum", [], ["a"]),
+            "query: expected a query that the judgments have",
+        ),
+        ({}, ("rum", None, ["a"]), "expected: expected a list of ids, found none"),
+        ({}, ("rum", ["a"], None), "retrieved: expected a list of ids, found none"),
+        ({}, ("rum", "abc", ["a"]), "expected: expected a list of ids, found 'abc'"),
+        ({}, ("rum", ["a"], [1.5]), "retrieved: expected a string"),
+        ({"judgments": {"rum": {"a": "much"}}}, ("rum", None, ["a"]), "'much'"),
+        ({"policy": {"missing": "error"}}, ("rum", ["a"], []), "missing=error"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(options, given, message):
+    with pytest.raises(gf.errors.GainfulError, match=message):
+        metrics("nDCG@10", **options)[0].compute(*given)
+
+
+@pytest.mark.parametrize("judgments", [[], {"q": 1}, "qrels.txt"])
+def test_judgments_of_another_shape_are_refused(judgments):
+    with pytest.raises(gf.errors.InputError, match=r"a dict \{query: \{id: grade\}\}"):
+        metrics("nDCG@10", judgments=judgments)
+
+
+def test_a_retriever_is_recorded():
+    run = record(Retriever(), list(GRADES))
+    assert run["red wine"] == {"x": -1.0, "a": -2.0, "c": -3.0, "b": -4.0}
+    assert run["tea"] == {}
+    assert gf.evaluate(GRADES, run)["nDCG@10"] == evaluated()["nDCG@10"]
+    named = record(Retriever(), {"q1": "beer", 2: "water"})
+    assert named == {"q1": {"y": -1.0, "z": -2.0}, "2": {"g": -1.0, "y": -2.0}}
+
+
+def test_nodes_of_documents_and_scores_that_are_given():
+    nodes = {"q": [node("n1", 0.2, "d1"), node("n2", 0.9, "d2"), node("n3", 0.5, "d1")]}
+    assert run_of(nodes) == {"q": {"n1": -1.0, "n2": -2.0, "n3": -3.0}}
+    with pytest.warns(
+        gf.errors.GainfulWarning, match="1 query with an id more than once, such as 'n'"
+    ):
+        assert run_of({"q": [node("n"), node("m"), node("n")]}) == {"q": {"n": -1.0, "m": -2.0}}
+    assert run_of(nodes, id="ref_doc_id") == {"q": {"d1": -1.0, "d2": -2.0}}
+    assert run_of(nodes, id="ref_doc_id", score="given") == {"q": {"d1": 0.5, "d2": 0.9}}
+    with pytest.raises(gf.errors.InputError, match="a node without"):
+        run_of({"q": [node("n1")]}, score="given")
+    with pytest.raises(gf.errors.InputError, match="nodes with a ref_doc_id"):
+        run_of({"q": [node("n1")]}, id="ref_doc_id")

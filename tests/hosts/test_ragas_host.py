@@ -1,0 +1,95 @@
+"""`RankingMetric` inside `ragas.evaluate`, and for experiments."""
+
+import asyncio
+import math
+
+import pytest
+from ragas import EvaluationDataset, SingleTurnSample
+from ragas import evaluate as ragas_evaluate
+from ragas.metrics._context_precision import IDBasedContextPrecision
+
+import gainful as gf
+from gainful.integrations.ragas import RankingMetric
+from questions import (
+    BINARY,
+    BINARY_NDCG,
+    COUNTS,
+    GRADES,
+    NDCG,
+    RETRIEVED,
+    SKIP,
+    evaluated,
+    of_queries,
+)
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+def sample(query):
+    return SingleTurnSample(
+        user_input=query,
+        retrieved_context_ids=RETRIEVED[query],
+        reference_context_ids=BINARY[query],
+    )
+
+
+def in_ragas(*metrics):
+    """Return the values of each question in `ragas.evaluate`."""
+    dataset = EvaluationDataset(samples=[sample(query) for query in GRADES])
+    with pytest.warns(gf.errors.GainfulWarning, match="repeated, and counted once"):
+        found = ragas_evaluate(
+            dataset, metrics=[*metrics], show_progress=False, raise_exceptions=True
+        )
+    return found.scores, found._repr_dict
+
+
+def test_graded_metrics_in_an_evaluation():
+    own = RankingMetric("nDCG@10", judgments=GRADES)
+    rows, means = in_ragas(own, RankingMetric("AP", judgments=GRADES))
+    assert [row["nDCG@10"] for row in rows] == [*of_queries().values()]
+    assert [row["nDCG@10"] for row in rows] == pytest.approx([*NDCG.values()], rel=1e-15)
+    assert means == pytest.approx(evaluated(["nDCG@10", "AP"]).means, rel=1e-15)
+    total = {name: sum(each[name] for each in COUNTS.values()) for name in ("retrieved", "judged")}
+    assert own.coverage == {"questions": 5, **total, "repeated": 2}
+
+
+def test_reference_ids_are_relevant_alike_and_a_policy_leaves_questions_out():
+    rows, means = in_ragas(RankingMetric(policy=SKIP))
+    expected = [BINARY_NDCG["red wine"], 1.0, 0.0]
+    assert [row["nDCG@10"] for row in rows[:3]] == pytest.approx(expected, rel=1e-15)
+    assert all(math.isnan(row["nDCG@10"]) for row in rows[3:])
+    assert means["nDCG@10"] == pytest.approx(sum(expected) / 3, rel=1e-15)
+
+
+@pytest.mark.parametrize("query", GRADES)
+def test_results_of_experiments_say_why(query):
+    own = RankingMetric("nDCG@10", judgments=GRADES)
+    found = own.score(retrieved_context_ids=RETRIEVED[query], user_input=query)
+    assert found.value == of_queries()[query]
+    assert found.traces == {"output": COUNTS[query]}
+    again = asyncio.run(own.ascore(retrieved_context_ids=RETRIEVED[query], user_input=query))
+    assert (again.value, again.reason) == (found.value, found.reason)
+    assert f"{COUNTS[query]['judged']} of {COUNTS[query]['retrieved']} retrieved" in found.reason
+
+
+def test_one_sample_and_ids_that_are_numbers():
+    given = SingleTurnSample(retrieved_context_ids=[7, 3, 5], reference_context_ids=["3", "7"])
+    assert RankingMetric("P@3").single_turn_score(given) == pytest.approx(2 / 3)
+    assert IDBasedContextPrecision().single_turn_score(given) == pytest.approx(2 / 3)
+    graded = RankingMetric("nDCG").score(
+        retrieved_context_ids=[7, 3], reference_context_ids={3: 2, 7: 1}
+    )
+    log = math.log2(3)
+    assert graded.value == pytest.approx((1 + 2 / log) / (2 + 1 / log), rel=1e-15)
+
+
+def test_what_cannot_be_measured_is_said():
+    with pytest.raises(gf.errors.InputError, match="measure: expected one measure"):
+        RankingMetric(["RR", "AP"])
+    with pytest.raises(gf.errors.InputError, match="expected: expected a list of ids, found none"):
+        RankingMetric().score(retrieved_context_ids=["a"])
+    with pytest.raises(gf.errors.InputError, match="a query that the judgments have"):
+        RankingMetric(judgments=GRADES).score(retrieved_context_ids=["a"], user_input="rum")
