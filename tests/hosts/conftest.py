@@ -1,10 +1,8 @@
 """Hosts stay on this machine: nothing is reported to their makers, and no service is asked."""
 
 import asyncio
-import contextlib
 import gc
 import os
-import warnings
 
 import pytest
 
@@ -24,13 +22,10 @@ os.environ |= {
 }
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def loops_that_hosts_leave_open():
-    """Close the event loop that some hosts make and forget, which pytest would take for a fault."""
+    """Close the event loops that some hosts make and forget, which pytest would take for a fault."""
     yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with contextlib.suppress(RuntimeError):  # there is none
-            asyncio.get_event_loop().close()
-        asyncio.set_event_loop(None)
-        gc.collect()
+    for each in gc.get_objects():
+        if issubclass(type(each), asyncio.BaseEventLoop) and not each.is_running():
+            each.close()
