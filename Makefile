@@ -54,12 +54,13 @@ $(HOSTS)/stamp: $(VENV)/stamp-test
 	$(BIN)/python -m venv --without-pip $(HOSTS)
 	$(BIN)/python -c 'import site; print(f"import site; site.addsitedir({site.getsitepackages()[0]!r})")' \
 		> $$(echo $(HOSTS)/lib/python*/site-packages)/tests.pth
-	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --group hosts
+	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --group hosts -c tests/hosts/constraints.txt
 	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --group hosts-alone
 	@touch $@
 
+# Plug-ins of pytest that hosts bring are not loaded: they break on warnings.
 hosts: $(HOSTS)/stamp  ## run the tests of heavy hosts, such as MLflow and LlamaIndex
-	OMP_NUM_THREADS=1 $(HOSTS)/bin/python -m pytest -n 2 --dist loadscope tests/hosts
+	OMP_NUM_THREADS=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(HOSTS)/bin/python -m pytest -p xdist -n 2 --dist loadscope tests/hosts
 
 lint: $(VENV)/stamp-check  ## lint, format, types
 	$(BIN)/ruff check .

@@ -110,6 +110,27 @@ def test_forward_gives_the_value_of_the_batch_and_adds_it():
     assert not metric.preds
 
 
+@pytest.mark.parametrize("flat", [False, True])
+def test_batches_whose_queries_are_all_left_out(flat):
+    metric = Ranking("AP(rel=2)", policy={"empty": "skip"})
+
+    def update(target, query):
+        preds = [0.9, 0.2]
+        if flat:
+            indexes = torch.tensor([query, query])
+            metric.update(torch.tensor(preds), torch.tensor(target), indexes=indexes)
+        else:
+            metric.update(torch.tensor([preds]), torch.tensor([target]))
+
+    update([1, 0], 1)
+    with pytest.warns(gf.errors.GainfulWarning, match="no query counts so far"):
+        assert metric.compute().isnan()
+    metric.reset()
+    update([1, 0], 1)
+    update([0, 2], 2)
+    assert metric.compute().item() == 0.5
+
+
 def test_it_is_one_of_a_collection():
     ours = {"ours": Ranking(*MEASURES), "own": Ranking("nDCG", dialect="torchmetrics")}
     collection = MetricCollection({**ours, "theirs": RetrievalNormalizedDCG()}, prefix="val_")

@@ -12,6 +12,7 @@ from typing import Any
 import gainful as gf
 from gainful.errors import InputError, MeasureError, without_warnings
 from gainful.inputs.identifiers import id_text
+from gainful.integrations.ranking_measures import leaves_none
 from gainful.message_texts import counted, shortened, shown
 
 DEFAULT = "nDCG@10"
@@ -120,7 +121,7 @@ class RetrievalMeasures:
         try:
             known = tuple(self.evaluate(*trial, [measure]).means)
         except InputError as problem:
-            if not _leaves_none(problem):  # as where a grade of 1 is not yet relevant
+            if not leaves_none(problem):  # as where a grade of 1 is not yet relevant
                 raise
         if known and self.dialect is None:
             return known
@@ -187,15 +188,10 @@ class RetrievalMeasures:
         try:
             found = self.evaluate(judgments, run, [measure])
         except InputError as problem:
-            if not _leaves_none(problem):
+            if not leaves_none(problem):
                 raise
             return {}
         return {str(row.pop("query")): [*row.values()] for row in found.per_query}
-
-
-def _leaves_none(problem: InputError) -> bool:
-    """Return whether it is said that missing= and empty= leave no question; one alone is an error."""
-    return problem.choice.startswith("missing=") and " empty=" in problem.choice
 
 
 def read_grades(given: Any, where: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import gainful as gf
 from gainful import arguments
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.required_hosts import requiring
 
@@ -62,8 +62,7 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         super().__init__(**options)
         self._measures = RankingMeasures(measures, policy=policy, dialect=dialect)
         self.batches = arguments.choice(batches, "batches", ("parts", "whole"))
-        trial = self._measures.scores([1.0], [0.5])
-        self._aggregates = tuple(each.family.aggregate for each in trial.measures)
+        self._aggregates = self._measures.aggregates
         zeros = torch.zeros(len(self._aggregates), dtype=torch.float64)
         self.add_state("total", default=zeros, dist_reduce_fx="sum")
         self.add_state("count", default=zeros.to(torch.int64), dist_reduce_fx="sum")
@@ -100,7 +99,11 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
             raise InputError("measures", "means or sums, which add up", f"a {odd[0]}", remedy)
         query = None if indexes is None else _numbers(indexes)
         held = None if mask is None else _numbers(mask)
-        found = self._measures.scores(_numbers(target), _numbers(preds), query=query, mask=held)
+        found = self._measures.scores_if_any(
+            _numbers(target), _numbers(preds), query=query, mask=held
+        )
+        if found is None:  # the policy leaves out every query of the batch
+            return
         values = torch.from_numpy(found.values * 1.0).masked_fill(
             ~torch.from_numpy(found.counted.copy()), 0.0
         )
@@ -136,14 +139,14 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
     def compute(self) -> Any:
         """Return the value of the measure over all queries; of several measures a dict by name."""
         kept = [_joined(each) for each in (self.preds, self.target, self.indexes)]
-        some = kept[0].numel() > 0
-        if some:
+        found = None
+        if kept[0].numel() > 0:
             preds, target, indexes = map(_numbers, kept)
-            found = self._measures.scores(target, preds, query=indexes)
-        if some and not int(self.count.sum()):
+            found = self._measures.scores_if_any(target, preds, query=indexes)
+        if found is not None and not int(self.count.sum()):
             values = torch.tensor([*found.means.values()], dtype=torch.float64)
         else:
-            values = self._added_up(found if some else None)
+            values = self._added_up(found)
         values = values.to(self.total.device)
         if len(self._measures.names) == 1:
             return values[0]
@@ -156,6 +159,8 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
             total = total + torch.from_numpy(found.values * 1.0).masked_fill(~counted, 0.0).sum(0)
             count = count + counted.sum(0)
         sums = torch.tensor([each == "sum" for each in self._aggregates])
+        if not int(count.sum()):
+            warn("Ranking: no query counts so far, so the value is NaN.")
         return torch.where(sums, total, total / count)
 
 
