@@ -81,34 +81,42 @@ class Scene:
     number: int
 
 
+_SCENE = (
+    "item.id, item.practice, item.answer, item.feedback, item.grades,"
+    " (SELECT data FROM state WHERE state.item = item.id AND state.owner = ?),"
+    " (SELECT position FROM lease WHERE lease.item = item.id AND lease.assessor = ?),"
+    " (SELECT expires FROM lease WHERE lease.item = item.id AND lease.assessor = ?),"
+    " (SELECT COUNT(*) FROM lease WHERE lease.item = item.id AND lease.assessor <> ? AND expires > ?),"
+    " (SELECT value FROM study WHERE study.name = 'overlap'),"
+    " (SELECT COALESCE(MAX(version), 0) FROM guideline), (SELECT COALESCE(MAX(id), 0) + 1 FROM event)"
+)
+
+
 def look(transaction: Transaction, act: Act, item: int, owner: str) -> Scene:
     """Return what an act about a document finds."""
     row = transaction.one(
-        "SELECT item.id, practice, answer, feedback, grades,"
-        " (SELECT data FROM state WHERE state.item = item.id AND state.owner = ?),"
-        " (SELECT position FROM lease WHERE lease.item = item.id AND lease.assessor = ?),"
-        " (SELECT expires FROM lease WHERE lease.item = item.id AND lease.assessor = ?),"
-        " (SELECT COUNT(*) FROM lease WHERE lease.item = item.id AND lease.assessor <> ? AND expires > ?),"
-        " (SELECT value FROM study WHERE study.name = 'overlap'),"
-        " (SELECT COALESCE(MAX(version), 0) FROM guideline), (SELECT COALESCE(MAX(id), 0) + 1 FROM event)"
-        " FROM item WHERE item.id = ?",
-        owner, act.who, act.who, act.who, act.time, item,
-    )  # fmt: skip
-    if row is None:
+        f"SELECT {_SCENE} FROM item WHERE item.id = ?", *_seen_by(act, owner), item
+    )
+    return _scene(row, item)
+
+
+def _seen_by(act: Act, owner: str) -> Row:
+    return owner, act.who, act.who, act.who, act.time
+
+
+def _scene(row: Row | None, item: int) -> Scene:
+    if row is None or row[0] is None:
         raise InputError("item", "the number of a document of this study", shown(item))
-    said = from_text(row[5])
     return Scene(
-        *[
-            row[0],
-            bool(row[1]),
-            row[2],
-            row[3] or "",
-            row[4],
-            said,
-            *row[6:9],
-            int(row[9]),
-            *row[10:],
-        ]
+        row[0],
+        bool(row[1]),
+        row[2],
+        row[3] or "",
+        row[4],
+        from_text(row[5]),
+        *row[6:9],
+        int(row[9]),
+        *row[10:12],
     )
 
 
@@ -128,7 +136,7 @@ def from_text(text: str | None) -> State | None:
 def person(transaction: Transaction, name: object) -> Person:
     """Return somebody who was invited and may act."""
     row = None
-    if isinstance(name, str) and arguments.is_writable(name) and "\0" not in name:
+    if _is_name(name):
         row = transaction.one("SELECT role, revoked FROM assessor WHERE name = ?", name)
     if row is None:
         known = [each for (each,) in transaction.all("SELECT name FROM assessor ORDER BY name")]
@@ -139,51 +147,62 @@ def person(transaction: Transaction, name: object) -> Person:
     return Person(str(name), row[0])
 
 
+def _is_name(name: object) -> bool:
+    """Return whether a database can look for somebody of this name."""
+    return isinstance(name, str) and arguments.is_writable(name) and "\0" not in name
+
+
 def _overlap(transaction: Transaction) -> int:
     row = transaction.one("SELECT value FROM study WHERE name = 'overlap'")
     return 1 if row is None else int(row[0])
 
 
 def lease(
-    transaction: Transaction, who: Person, count: int, now: float, seconds: float
+    transaction: Transaction, who: str, count: int, now: float, seconds: float
 ) -> list[Task]:
     """Give somebody documents: those that they hold already, then more, up to a count.
 
     The practice set comes first, then the documents of the query that they are at, then the next ones in order, and last
     what they put off.
     """
-    transaction.write(
-        [
-            ("DELETE FROM lease WHERE expires <= ?", (now,)),
-            ("UPDATE lease SET expires = ? WHERE assessor = ?", (now + seconds, who.name)),
-        ]
-    )
-    held = transaction.all(
-        "SELECT item FROM lease WHERE assessor = ? ORDER BY position LIMIT ?", who.name, count
-    )
-    if len(held) < count:
-        row = transaction.one("SELECT shown, at_query FROM assessor WHERE name = ?", who.name)
-        shown_before, at_query = (0, None) if row is None else row
-        new = _candidates(transaction, who.name, count - len(held), at_query)
-        transaction.many(
-            "INSERT INTO lease (item, assessor, expires, position) VALUES (?, ?, ?, ?)",
-            [
-                (item, who.name, now + seconds, shown_before + place)
-                for place, (item, _) in enumerate(new, start=1)
-            ],
+    row = None
+    if _is_name(who):
+        transaction.run("DELETE FROM lease WHERE expires <= ?", now)
+        transaction.run("UPDATE lease SET expires = ? WHERE assessor = ?", now + seconds, who)
+        row = transaction.one(
+            "SELECT revoked, shown, at_query, (SELECT COUNT(*) FROM lease WHERE lease.assessor = assessor.name),"
+            " (SELECT value FROM study WHERE study.name = 'overlap'),"
+            " EXISTS (SELECT 1 FROM item WHERE practice = 1) FROM assessor WHERE assessor.name = ?",
+            who,
         )
+    if row is None or row[0] is not None:
+        person(transaction, who)
+        return []
+    _, shown_before, at_query, held, overlap, practice = row
+    if held < count:
+        new = _candidates(
+            transaction, who, count - held, at_query, int(overlap), practice=bool(practice)
+        )
+        for place, (item, _) in enumerate(new, start=1):
+            transaction.run(_NEW_LEASE, item, who, now + seconds, shown_before + place)
         if new:
             transaction.run(
                 "UPDATE assessor SET shown = ?, at_query = ? WHERE name = ?",
                 shown_before + len(new),
                 new[-1][1],
-                who.name,
+                who,
             )
-    return _tasks(transaction, who.name, count)
+    return _tasks(transaction, who, count)
 
 
 def _candidates(
-    transaction: Transaction, who: str, count: int, at_query: str | None
+    transaction: Transaction,
+    who: str,
+    count: int,
+    at_query: str | None,
+    overlap: int,
+    *,
+    practice: bool,
 ) -> list[tuple[int, str]]:
     free = " AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.item = item.id AND lease.assessor = ?)"
     fresh = (
@@ -201,8 +220,8 @@ def _candidates(
             found.extend((row[0], row[1]) for row in rows if row[0] not in known)
             del found[count:]
 
-    overlap = _overlap(transaction)
-    take(f"{pick} WHERE practice = 1{fresh} ORDER BY place", who, who)
+    if practice:
+        take(f"{pick} WHERE practice = 1{fresh} ORDER BY place", who, who)
     if at_query is not None:
         take(
             f"{pick} WHERE query = ? AND is_open = 1{fresh}{needed} ORDER BY place",
@@ -214,11 +233,12 @@ def _candidates(
         f" WHERE is_open = 1 AND practice = 0{free}{needed} ORDER BY state.event",
         who, who, who, overlap,
     )  # fmt: skip
-    take(
-        f"{pick} JOIN state ON state.item = item.id AND state.owner = ? AND state.kind = 'later'"
-        f" WHERE practice = 1{free} ORDER BY state.event",
-        who, who,
-    )  # fmt: skip
+    if practice:
+        take(
+            f"{pick} JOIN state ON state.item = item.id AND state.owner = ? AND state.kind = 'later'"
+            f" WHERE practice = 1{free} ORDER BY state.event",
+            who, who,
+        )  # fmt: skip
     return found
 
 
@@ -251,20 +271,16 @@ def recorded(
     if after is not None and undoes is None:
         after = replace(after, event=scene.number)
     position = scene.position if act.position is None else act.position
-    writes: list[tuple[str, Row]] = [
-        (
-            _NEW_EVENT,
-            (
-                scene.number, act.who, act.key, act.time, scene.item, owner, act.kind, to_text(scene.before),
-                to_text(after), undoes, act.milliseconds, position, scene.guideline,
-            ),
-        ),
-        _state_written(scene.item, owner, after),
-        (f"{_COUNTED} WHERE item.id = ?", (*_counting(scene.overlap), scene.item)),
-    ]  # fmt: skip
+    transaction.run(
+        _NEW_EVENT,
+        scene.number, act.who, act.key, act.time, scene.item, owner, act.kind, to_text(scene.before),
+        to_text(after), undoes, act.milliseconds, position, scene.guideline,
+    )  # fmt: skip
+    sql, row = _state_written(scene.item, owner, after)
+    transaction.run(sql, *row)
+    transaction.run(f"{_COUNTED} WHERE item.id = ?", *_counting(scene.overlap), scene.item)
     if act.kind != "note":
-        writes.append((_NO_LEASE, (scene.item, act.who)))
-    transaction.write(writes)
+        transaction.run(_NO_LEASE, scene.item, act.who)
     return confirmed(scene, scene.number, act.kind, after)
 
 
@@ -272,6 +288,7 @@ _NEW_EVENT = (
     "INSERT INTO event (id, assessor, client_key, time, item, owner, kind, before, after, undoes, milliseconds,"
     " position, guideline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+_NEW_LEASE = "INSERT INTO lease (item, assessor, expires, position) VALUES (?, ?, ?, ?)"
 _NO_LEASE = "DELETE FROM lease WHERE item = ? AND assessor = ?"
 _NEW_STATE = (
     "INSERT INTO state (item, owner, kind, grade, event, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (item, owner)"
@@ -358,10 +375,20 @@ def said_before(transaction: Transaction, act: Act, item: int | None) -> Confirm
 
 def say(transaction: Transaction, act: Act, item: int, after: State) -> Confirmed:
     """Record what an assessor says of a document, if it is theirs to judge."""
-    person(transaction, act.who)
-    if (known := said_before(transaction, act, item)) is not None:
-        return known
-    scene = look(transaction, act, item, act.who)
+    if not _is_name(act.who):
+        person(transaction, act.who)
+    row = transaction.one(
+        f"SELECT {_SCENE}, assessor.revoked, (SELECT id FROM event WHERE event.assessor = assessor.name AND client_key = ?)"
+        " FROM assessor LEFT JOIN item ON item.id = ? WHERE assessor.name = ?",
+        *_seen_by(act, act.who), act.key, item, act.who,
+    )  # fmt: skip
+    if row is None or row[12] is not None:
+        person(transaction, act.who)
+    if row is None or row[13] is not None:
+        known = said_before(transaction, act, item)
+        if known is not None:
+            return known
+    scene = _scene(row, item)
     before = scene.before
     if (before is None or before.kind != "grade") and _is_taken(scene, act.time):
         raise LeaseLostError(
@@ -431,10 +458,8 @@ def _give_back(transaction: Transaction, act: Act, item: int, seconds: float) ->
         "SELECT position FROM event WHERE item = ? AND assessor = ? AND position IS NOT NULL ORDER BY id LIMIT 1",
         item, act.who,
     )  # fmt: skip
-    transaction.run(
-        "INSERT INTO lease (item, assessor, expires, position) VALUES (?, ?, ?, ?)",
-        item, act.who, act.time + seconds, 0 if row is None else row[0],
-    )  # fmt: skip
+    position = 0 if row is None else row[0]
+    transaction.run(_NEW_LEASE, item, act.who, act.time + seconds, position)
 
 
 def events(transaction: Transaction, after: int, count: int) -> list[Event]:

@@ -4,12 +4,13 @@ The same SQL goes to both. A transaction that writes holds the study alone: SQLi
 lock that all writers take first. So what one act reads is true until it is written.
 """
 
+import itertools
 import os
 import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from gainful.message_texts import shown
 Row = Sequence[Any]
 _WAIT = 30.0  # seconds for which a writer waits for another one
 _POSTGRES = ("postgresql://", "postgres://")
+_PREPARED = ("SELECT", "INSERT", "UPDATE", "DELETE")
 _PASSWORD = re.compile(r"(?<=:)[^:@/]*(?=@)")
 
 _TABLES = """
@@ -38,6 +40,7 @@ CREATE TABLE IF NOT EXISTS item (
     UNIQUE (query, doc, practice)
 );
 CREATE INDEX IF NOT EXISTS item_in_order ON item (is_open, place);
+CREATE INDEX IF NOT EXISTS item_of_practice ON item (place) WHERE practice = 1;
 CREATE INDEX IF NOT EXISTS item_of_query ON item (query, is_open, place);
 CREATE TABLE IF NOT EXISTS assessor (
     name TEXT PRIMARY KEY, role TEXT NOT NULL, token_hash TEXT UNIQUE, created DOUBLE PRECISION NOT NULL,
@@ -78,56 +81,53 @@ class Transaction:
 
     def __init__(
         self,
-        run: Callable[[str, Row], Any],
+        ask: Callable[[str, Row], Any],
+        tell: Callable[[str, Row], Any],
         many: Callable[[str, Iterable[Row]], Any],
-        together: Callable[[], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
-        self._run, self._many, self._together = run, many, together
+        self._ask, self._tell, self._many = ask, tell, many
 
     def all(self, sql: str, *values: object) -> list[Row]:
         """Return all rows of a query."""
-        found: list[Row] = self._run(sql, values).fetchall()
+        found: list[Row] = self._ask(sql, values).fetchall()
         return found
 
     def one(self, sql: str, *values: object) -> Row | None:
         """Return the first row of a query, or None."""
-        found: Row | None = self._run(sql, values).fetchone()
+        found: Row | None = self._ask(sql, values).fetchone()
         return found
 
-    def run(self, sql: str, *values: object) -> int:
-        """Run a statement, and return how many rows it changed."""
-        return int(self._run(sql, values).rowcount)
+    def run(self, sql: str, *values: object) -> None:
+        """Run a statement. It may go to the server with the next question, or with the end: nobody waits for it."""
+        self._tell(sql, values)
 
     def many(self, sql: str, rows: Iterable[Row]) -> None:
-        """Run a statement for each of some rows."""
+        """Run a statement for each of some rows, many of them."""
         self._many(sql, rows)
-
-    def write(self, statements: Iterable[tuple[str, Row]]) -> None:
-        """Run several statements whose results nobody asks for, sent together where there is a way to go."""
-        with self._together():
-            for sql, values in statements:
-                self._run(sql, values)
 
     def script(self, sql: str) -> None:
         """Run several statements, with a semicolon after each; texts in them have none."""
         for statement in sql.split(";"):
             if statement.strip():
-                self._run(statement, ())
+                self._tell(statement, ())
 
 
 class Store:
-    """One connection to a database, for the threads of a process, one at a time."""
+    """A database, for the threads of a process: one connection that writes, and one beside it, so that who reads never
+    waits for who writes. Each is used by one thread at a time.
+    """
 
     name: str
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._closed = False
+        self._reader: Store = self
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """See the study as it is at one moment."""
-        with self._transaction(writes=False) as transaction:
+        with self._reader._transaction(writes=False) as transaction:  # noqa: SLF001 - of this class
             yield transaction
 
     @contextmanager
@@ -136,8 +136,15 @@ class Store:
         with self._transaction(writes=True) as transaction:
             yield transaction
 
+    def one(self, sql: str, *values: object) -> Row | None:
+        """Return the first row of a query alone, which needs no transaction to be of one moment."""
+        with self._reader._connected():  # noqa: SLF001
+            return self._reader._alone(sql, values)  # noqa: SLF001
+
     def close(self) -> None:
-        """Close the connection; what was confirmed is kept."""
+        """Close the connections; what was confirmed is kept."""
+        if self._reader is not self:
+            self._reader.close()
         with self._lock:
             if not self._closed:
                 self._closed = True
@@ -150,18 +157,27 @@ class Store:
         self.close()
 
     @contextmanager
-    def _transaction(self, *, writes: bool) -> Iterator[Transaction]:
+    def _connected(self) -> Iterator[None]:
         with self._lock:
             if self._closed:
                 raise StudyError(self.name, "an open study", "one that was closed")
             with self._telling():
-                self._begin(writes=writes)
-                try:
-                    yield self._made()
-                except BaseException:
-                    self._roll_back()
-                    raise
+                yield
+
+    @contextmanager
+    def _transaction(self, *, writes: bool) -> Iterator[Transaction]:
+        with self._connected():
+            self._begin(writes=writes)
+            try:
+                yield self._made()
                 self._commit()
+            except BaseException:
+                self._roll_back()
+                raise
+
+    def read_beside(self) -> None:
+        """Open a second connection to read with, where there can be one."""
+        raise NotImplementedError
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -169,6 +185,9 @@ class Store:
         raise NotImplementedError
 
     def _made(self) -> Transaction:
+        raise NotImplementedError
+
+    def _alone(self, sql: str, values: Row) -> Row | None:
         raise NotImplementedError
 
     def _begin(self, *, writes: bool) -> None:
@@ -256,17 +275,22 @@ class _SQLite(Store):
         return StudyError(self.name, "a study", str(problem))
 
     def _made(self) -> Transaction:
-        return Transaction(self._connection.execute, self._connection.executemany)
+        run = self._connection.execute
+        return Transaction(run, run, self._connection.executemany)
+
+    def _alone(self, sql: str, values: Row) -> Row | None:
+        found: Row | None = self._connection.execute(sql, values).fetchone()
+        return found
+
+    def read_beside(self) -> None:
+        if self.name != ":memory:":  # which each connection has for itself
+            self._reader = _SQLite(self.name, new=False)
 
     def _begin(self, *, writes: bool) -> None:
         self._connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     def _commit(self) -> None:
-        try:
-            self._connection.execute("COMMIT")
-        except BaseException:
-            self._roll_back()
-            raise
+        self._connection.execute("COMMIT")
 
     def _roll_back(self) -> None:
         if self._connection.in_transaction:  # a full disk has rolled back already
@@ -309,10 +333,18 @@ class _Postgres(Store):
             ) from None
         self._psycopg, self._address = psycopg, address
         with self._telling():
-            self._connection = self._connect()
+            self._connect()
 
-    def _connect(self) -> Any:
-        return self._psycopg.connect(self._address, autocommit=True, connect_timeout=10)
+    def _connect(self) -> None:
+        self._connection = self._psycopg.connect(
+            self._address, autocommit=True, connect_timeout=10
+        )
+        self._quoting = self._psycopg.ClientCursor(self._connection)
+        self._names: dict[str, str] = {}  # of statements that this connection has prepared
+        self._begun = False  # whether anything of the transaction has been sent
+
+    def read_beside(self) -> None:
+        self._reader = _Postgres(self._address)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -339,43 +371,105 @@ class _Postgres(Store):
         return StudyError(self.name, "a study", said)
 
     def _made(self) -> Transaction:
-        def run(sql: str, values: Row) -> Any:
-            return self._connection.execute(sql.replace("?", "%s"), values or None)
+        return Transaction(self._ask, self._tell, self._many)
 
-        def many(sql: str, rows: Iterable[Row]) -> None:
-            with self._connection.cursor() as cursor:
-                cursor.executemany(sql.replace("?", "%s"), rows)
+    def _tell(self, sql: str, values: Row) -> None:
+        self._unsent.append((sql, values))
+        if not sql.startswith(_PREPARED):  # it may make tables, without which nothing can be planned
+            self._send()
 
-        return Transaction(run, many, self._connection.pipeline)
+    def _ask(self, sql: str, values: Row) -> Any:
+        found = self._send((sql, values))
+        while found.nextset():  # the last one is the answer
+            pass
+        return found
 
-    def _begin(self, *, writes: bool) -> None:
+    def _many(self, sql: str, rows: Iterable[Row]) -> None:
+        self._send()
+        with self._connection.cursor() as cursor:
+            cursor.executemany(sql.replace("?", "%s"), rows)
+
+    def _alone(self, sql: str, values: Row) -> Row | None:
+        def ask() -> Row | None:
+            found: Row | None = self._connection.execute(
+                sql.replace("?", "%s"), values or None
+            ).fetchone()
+            return found
+
+        return self._again_if_broken(ask)
+
+    def _send(self, *more: tuple[str, Row]) -> Any:
+        """Send what is waiting and some more as one message, which is one journey to the server and back."""
+        statements = [*self._unsent, *more]
+        self._unsent.clear()
+
+        def send() -> Any:
+            message = "; ".join(self._written(*each) for each in statements)
+            return self._connection.execute(message, prepare=False)
+
+        # Before anything of the transaction has been sent, another connection does as well.
+        found = send() if self._begun else self._again_if_broken(send)
+        self._begun = True
+        return found
+
+    def _again_if_broken(self, function: Callable[[], Any]) -> Any:
+        """Call a function, once more where the server was started again since the last time."""
         if self._connection.closed:
-            self._connection = self._connect()
+            self._connect()
         try:
-            self._start(writes=writes)
+            return function()
         except self._psycopg.OperationalError:
             if not self._connection.closed:
                 raise
-            # The server was started again; nothing has been asked of it in this transaction.
-            self._connection = self._connect()
-            self._start(writes=writes)
+            self._connect()
+            return function()
 
-    def _start(self, *, writes: bool) -> None:
-        if not writes:
-            self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            return
+    def _written(self, sql: str, values: Row) -> str:
+        """Write a statement with its values, quoted by the driver; the server plans each kind of statement once."""
+        if not sql.startswith(_PREPARED):
+            return sql
+        if sql not in self._names:
+            name = f"gainful{len(self._names)}"
+            places = itertools.count(1)
+            numbered = re.sub(r"\?", lambda _: f"${next(places)}", sql)
+            self._connection.execute(f"PREPARE {name} AS {numbered}", prepare=False)
+            self._names[sql] = name
+        if not values:
+            return f"EXECUTE {self._names[sql]}"
+        marks = ", ".join(["%s"] * len(values))
+        text: str = self._quoting.mogrify(f"EXECUTE {self._names[sql]} ({marks})", values)
+        return text
+
+    def _begin(self, *, writes: bool) -> None:
+        self._begun = False
         # One writer at a time: all of them lock this first. It is of this database, not of the server.
-        self._connection.execute(
+        begin = (
             f"BEGIN; SET LOCAL lock_timeout = {int(_WAIT * 1000)};"
             " SELECT pg_advisory_xact_lock(hashtext('gainful study'))"
+            if writes
+            else "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
         )
+        self._unsent: list[tuple[str, Row]] = [(begin, ())]
 
     def _commit(self) -> None:
-        self._connection.execute("COMMIT")
+        if not self._begun:
+            self._send()
+        try:
+            self._send(("COMMIT", ()))
+        except self._psycopg.OperationalError as problem:
+            if not self._connection.closed:
+                raise
+            raise StudyError(
+                self.name,
+                "a server that answers",
+                "one that broke off while it recorded this act",
+                "It may be recorded or not: sent again with the same key, it counts once.",
+            ) from problem
 
     def _roll_back(self) -> None:
         if not self._connection.closed:
-            self._connection.execute("ROLLBACK")
+            with suppress(self._psycopg.OperationalError):  # it has ended: there is nothing to undo
+                self._connection.execute("ROLLBACK", prepare=False)
 
     def _close(self) -> None:
         self._connection.close()
@@ -410,6 +504,7 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
         raise StudyError("address", "the path of a file", shown(address)) from problem
     try:
         _prepare(store, new=new)
+        store.read_beside()
     except BaseException:
         store.close()
         raise

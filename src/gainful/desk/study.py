@@ -378,11 +378,9 @@ class Study:
         """Return whose secret this is, or None where it is nobody's, or was taken back."""
         if not isinstance(token, str) or not 20 <= len(token) <= 200:
             return None
-        with self._store.reading() as transaction:
-            row = transaction.one(
-                "SELECT name, role FROM assessor WHERE token_hash = ? AND revoked IS NULL",
-                _hash(token),
-            )
+        row = self._store.one(
+            "SELECT name, role FROM assessor WHERE token_hash = ? AND revoked IS NULL", _hash(token)
+        )
         return None if row is None else Person(row[0], row[1])
 
     def revoke(self, name: str) -> None:
@@ -411,8 +409,7 @@ class Study:
         """
         many = arguments.whole(count, "count", least=1, most=_MOST_TASKS)
         with self._store.writing() as transaction:
-            who = acts.person(transaction, assessor)
-            return acts.lease(transaction, who, many, self._now(), self._lease)
+            return acts.lease(transaction, assessor, many, self._now(), self._lease)
 
     def grade(
         self,
