@@ -35,9 +35,7 @@ def measure(address: str, grades: int, pause: float, order: str, turn: int) -> l
         desk.end()
     assert not load.refused, load.refused[:3]
     with gf.Study(address) as judged:
-        record = {
-            (each.assessor, each.id, each.item, each.after.grade) for each in judged.record()
-        }
+        record = {(each.assessor, each.id, each.item, each.after.grade) for each in judged.record()}
     assert record == {(name, event, item, grade) for name, _, event, item, grade in load.confirmed}
     assert all(len(names) == 1 for names in load.given.values())
     kind = "PostgreSQL" if address.startswith("postgresql:") else "SQLite"
@@ -53,7 +51,9 @@ def measure(address: str, grades: int, pause: float, order: str, turn: int) -> l
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--grades", type=int, default=4000, help="of all assessors together")
-    parser.add_argument("--pause", type=float, default=0.5, help="seconds between two of one's grades")
+    parser.add_argument(
+        "--pause", type=float, default=0.5, help="seconds between two of one's grades"
+    )
     parser.add_argument("--turns", type=int, default=2, help="how often each is measured, in turns")
     parser.add_argument("--order", default="effect", choices=["effect", "random", "rank"])
     parser.add_argument("--only", choices=["sqlite", "postgresql"])

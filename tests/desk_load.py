@@ -112,10 +112,10 @@ def judge_at_once(links, *, pause=0.0, most=None, twice=False):
                         "ms": 4000, "position": count,
                     }  # fmt: skip
                     count += 1
-                    for _ in range(1 + twice):
-                        status, told = line.post("/api/act", {"acts": [sent]})
-                        if status != 200 or told["refused"]:
-                            load.refused.append((name, status, told))
+                    answers = [line.post("/api/act", {"acts": [sent]}) for _ in range(1 + twice)]
+                    status, told = answers[0]
+                    if status != 200 or told["refused"] or answers[-1] != answers[0]:
+                        load.refused.append((name, answers))
                     load.confirmed += [
                         (name, each["key"], each["event"], each["item"], each["grade"])
                         for each in told.get("confirmed", ())

@@ -52,6 +52,7 @@ SLOW = (
     "tests/project/test_architecture_recipes.py",
     # Servers: a database, a model, the desk.
     "tests/desk/test_study_databases.py",
+    "tests/desk/test_desk_load.py",
     "tests/desk/test_desk_safety.py",
     "tests/desk/test_what_judging_has_done.py",
     "tests/cli/test_judge_command.py",

@@ -157,9 +157,7 @@ def _overlap(transaction: Transaction) -> int:
     return 1 if row is None else int(row[0])
 
 
-def lease(
-    transaction: Transaction, who: str, count: int, now: float, seconds: float
-) -> list[Task]:
+def lease(transaction: Transaction, who: str, count: int, now: float, seconds: float) -> list[Task]:
     """Give somebody documents: those that they hold already, then more, up to a count.
 
     The practice set comes first, then the documents of the query that they are at, then the next ones in order, and last

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from gainful.errors import InputError
 
 _HEADERS_WITHIN = 10.0  # seconds for the head of a request
 _MOST_CONNECTIONS = 500
+_SWITCH = 0.0005  # seconds after which a thread that is busy lets the others go on: acts wait for one another
 
 
 def is_loopback(host: str) -> bool:
@@ -95,8 +97,13 @@ class DeskServer:
                 started(told)
 
         self._server = Server(self._config)
-        with self._socket:
-            self._server.run(sockets=[self._socket])
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH)
+        try:
+            with self._socket:
+                self._server.run(sockets=[self._socket])
+        finally:
+            sys.setswitchinterval(usual)
 
     def stop(self) -> None:
         """Have the server end, from another thread."""

@@ -336,9 +336,7 @@ class _Postgres(Store):
             self._connect()
 
     def _connect(self) -> None:
-        self._connection = self._psycopg.connect(
-            self._address, autocommit=True, connect_timeout=10
-        )
+        self._connection = self._psycopg.connect(self._address, autocommit=True, connect_timeout=10)
         self._quoting = self._psycopg.ClientCursor(self._connection)
         self._names: dict[str, str] = {}  # of statements that this connection has prepared
         self._begun = False  # whether anything of the transaction has been sent
@@ -375,7 +373,9 @@ class _Postgres(Store):
 
     def _tell(self, sql: str, values: Row) -> None:
         self._unsent.append((sql, values))
-        if not sql.startswith(_PREPARED):  # it may make tables, without which nothing can be planned
+        if not sql.startswith(
+            _PREPARED
+        ):  # it may make tables, without which nothing can be planned
             self._send()
 
     def _ask(self, sql: str, values: Row) -> Any:

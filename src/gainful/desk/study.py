@@ -73,6 +73,7 @@ _LONGEST_GUIDELINE = 1_000_000
 _MOST_MILLISECONDS = 10**10
 _LEASE = 1800.0  # seconds
 _PAGE = 1000  # events that are read at a time
+_MOVED = 200  # documents that are put into order at a time
 _EARLIER = "earlier judgments"
 
 
@@ -895,17 +896,20 @@ class Study:
             (item, query, doc, rank if rank is not None else _MOST_DEPTH + 1)
             for item, query, doc, rank, _ in rows
         ]
-        numbers = self._order(items, settings)
-        with self._store.writing() as transaction:
-            transaction.many(
-                "UPDATE item SET place = ? WHERE id = ?",
-                [
-                    (place, item)
-                    for place, item in enumerate(numbers, start=1)
-                    if place != places[item]
-                ],
-            )
-            _set(transaction, "ordered_at", str(last))
+        moved = [
+            (place, item)
+            for place, item in enumerate(self._order(items, settings), start=1)
+            if place != places[item]
+        ]
+        # A sample rests on the random order, so it changes at once; by effect, nobody has to wait for the whole.
+        several = _MOVED if settings["order"] == "effect" else max(len(moved), 1)
+        for start in range(0, max(len(moved), 1), several):
+            with self._store.writing() as transaction:
+                transaction.many(
+                    "UPDATE item SET place = ? WHERE id = ?", moved[start : start + several]
+                )
+                if start + several >= len(moved):
+                    _set(transaction, "ordered_at", str(last))
         return True
 
     def _order(

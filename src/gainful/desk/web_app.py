@@ -14,7 +14,9 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
@@ -42,6 +44,7 @@ _LARGEST_BODY = 1_000_000
 _SLOWEST_BODY = 10.0  # seconds
 _MOST_AHEAD = 100
 _BETWEEN_ORDERS = 3.0  # seconds: it measures, which others would wait for
+_REST_OF_ORDERS = 30.0  # times as long as it took
 _SHOWN = 10  # documents to settle
 _RESAMPLES = 500  # a page that is looked at all the time need not wait for more
 _HEADERS = {
@@ -55,6 +58,9 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
+_RAW_HEADERS = [
+    (name.lower().encode(), value.encode()) for name, value in _HEADERS.items()
+]  # as they are sent: they go with every answer
 _UNKNOWN = (
     "Your link is not known here, or no longer works. Ask the lead of the study for a new one."
 )
@@ -179,6 +185,10 @@ class _Desk:
             str, tuple[Any, Any]
         ] = {}  # what was measured, and of which version of the record
         self._measuring = asyncio.Lock()
+        # One act is written at a time, so acts take turns in one thread, in the order in which they came; nobody who
+        # waits for a lock is passed by others. What measures has threads of its own.
+        self._actors = ThreadPoolExecutor(1, "desk acts")
+        self._askers = ThreadPoolExecutor(1, "desk asks")
         self._ordering: asyncio.Task[None] | None = None
         self._order_after = 0.0
 
@@ -203,8 +213,7 @@ class _Desk:
             except Exception:  # noqa: BLE001 - whatever it is, it is told to nobody but the log
                 _log.exception("the desk failed to answer %s", request.url.path.partition("/i/")[0])
                 response = self._refusal(_RefusedError(500, _TROUBLE), page=page)
-            for name, value in _HEADERS.items():
-                response.headers[name] = value
+            response.raw_headers += _RAW_HEADERS
             return response
 
         return answer
@@ -241,11 +250,9 @@ class _Desk:
         return hmac.new(key, token.encode(), "sha256").hexdigest()
 
     async def _who(self, token: str) -> Any:
-        from starlette.concurrency import run_in_threadpool
-
         if not re.fullmatch(r"[A-Za-z0-9_-]{20,200}", token):
             return None
-        return await run_in_threadpool(self._study.who, token)
+        return await _in_turn(self._askers, self._study.who, token)
 
     async def _person(self, request: "Request") -> Any:
         cookie = request.cookies.get(self._cookie_name(request), "")
@@ -387,8 +394,9 @@ class _Desk:
         count = (await self._json(request)).get("count", 1)
         if isinstance(count, bool) or not isinstance(count, int) or not count > 0:
             raise _RefusedError(400, "count should be a number from 1.")
+        ahead = min(count, _MOST_AHEAD)
         return _answer(
-            {"tasks": await self._call(self._study.next, person.name, min(count, _MOST_AHEAD))}
+            {"tasks": await _in_turn(self._actors, self._study.next, person.name, ahead)}
         )
 
     async def act(self, request: "Request", person: Any) -> "Response":
@@ -396,19 +404,22 @@ class _Desk:
         given = (await self._json(request)).get("acts")
         if not isinstance(given, list) or len(given) > sent_acts.MOST:
             raise _RefusedError(400, f"acts should be a list of at most {sent_acts.MOST}.")
-        told = await self._call(sent_acts.take, self._study, person.name, given)
+        told = await _in_turn(self._actors, sent_acts.take, self._study, person.name, given)
         if told["confirmed"] and self._ordering is None and time.monotonic() > self._order_after:
             self._ordering = asyncio.create_task(self._order())
         return _answer(told)
 
     async def _order(self) -> None:
         """Put what comes next into its order anew, while nobody waits for it."""
+        begun = time.monotonic()
         try:
             await self._call(self._study.reorder)
         except gf.errors.GainfulError:
             _log.exception("the desk failed to order the documents anew")
         finally:
-            self._ordering, self._order_after = None, time.monotonic() + _BETWEEN_ORDERS
+            now = time.monotonic()
+            rest = max(_BETWEEN_ORDERS, _REST_OF_ORDERS * (now - begun))
+            self._ordering, self._order_after = None, now + rest
 
     # What the lead sees and does
 
@@ -566,16 +577,26 @@ def plain(value: Any) -> Any:
     >>> plain({"q": (1.0, float("nan"))})
     {'q': [1.0, None]}
     """
+    if isinstance(value, str | int | None):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        return {name: plain(getattr(value, name)) for name in _names_of(type(value))}
     if isinstance(value, Mapping):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
-    if isinstance(value, str | int | None):
-        return value
     number = float(value)
     return number if math.isfinite(number) else None
+
+
+@cache
+def _names_of(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
+
+
+async def _in_turn(threads: Executor, function: Callable[..., Any], *given: Any) -> Any:
+    """Call a function in one of some threads, after what they were asked for before."""
+    return await asyncio.get_running_loop().run_in_executor(threads, function, *given)
 
 
 def _answer(value: Any) -> "Response":
