@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import gainful as gf
+from desk_server import desk
 from gainful.desk import acts, store
 from study_cases import RUNS, create, judge_all, key
 
@@ -238,16 +239,121 @@ def test_a_read_only_server_is_told(postgres_address):
             study.invite("ann")
 
 
-def test_a_connection_that_breaks_is_made_again(postgres_address):
+def end_connection(study, address):
+    """End the connections of a study, as a server does that is started again."""
     import psycopg
 
+    with psycopg.connect(address, autocommit=True) as other:
+        for connection in (study._store._connection, study._store._reader._connection):
+            if not connection.closed:
+                own = connection.info.backend_pid
+                other.execute("SELECT pg_terminate_backend(%s, 5000)", [own])
+
+
+def test_a_connection_that_breaks_is_made_again(postgres_address):
+    study = create(postgres_address)
+    token = study.invite("ann")
+    end_connection(study, postgres_address)
+    assert study.who(token).name == "ann"
+    task, *_ = study.next("ann")
+    end_connection(study, postgres_address)
+    assert study.grade("ann", task.item, 1, key="1").grade == 1.0
+    end_connection(study, postgres_address)
+    assert study.grades() == {"q1": {"a": {"ann": 1.0}}}
+    study.close()
+
+
+def fail_at(address, code, when="BEFORE INSERT ON event", deferred=""):
+    """Have the server fail with an error as it would have of itself."""
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as other:
+        other.execute(
+            "CREATE OR REPLACE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS"
+            f" $$BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '{code}'; END$$"
+        )
+        kind = "CONSTRAINT TRIGGER" if deferred else "TRIGGER"
+        other.execute(
+            f"CREATE {kind} fails {when} {deferred} FOR EACH ROW EXECUTE FUNCTION fails()"
+        )
+
+
+def mend(address):
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as other:
+        other.execute("DROP TRIGGER fails ON event")
+
+
+@pytest.mark.parametrize("deferred", ["", "DEFERRABLE INITIALLY DEFERRED"])
+def test_a_full_disk_of_a_server_damages_nothing(postgres_address, deferred):
+    """While the act is written, and at its very end."""
     study = create(postgres_address)
     study.invite("ann")
-    with psycopg.connect(postgres_address, autocommit=True) as other:
-        own = study._store._connection.info.backend_pid
-        other.execute("SELECT pg_terminate_backend(%s, 5000)", [own])
-    task, *_ = study.next("ann")
-    assert study.grade("ann", task.item, 1, key="1").grade == 1.0
+    one, two, three = study.next("ann", 3)
+    study.grade("ann", one.item, 1, key="1")
+    when = "AFTER INSERT ON event" if deferred else "BEFORE INSERT ON event"
+    fail_at(postgres_address, "53100", when, deferred)
+    for _ in range(2):
+        with pytest.raises(StudyError) as problem:
+            study.grade("ann", two.item, 2, key="2", note="lost")
+        assert problem.value.expected == "room on the disk of the server"
+        assert problem.value.found == "none left"
+        assert "Nothing was recorded of this act, and all before it is kept." in str(problem.value)
+        with pytest.raises(StudyError, match="room on the disk"):
+            study.import_grades({"q1": {"new": 1}}, assessor="old")
+        assert study.grades() == {"q1": {"a": {"ann": 1.0}}}
+        assert study.next("ann", 2)[0].item == two.item  # its lease holds
+    mend(postgres_address)
+    assert study.grade("ann", two.item, 2, key="2").event == 2
+    assert study.grade("ann", three.item, 3, key="3").event == 3
+    assert len([*study.record()]) == 3
+    assert [person.name for person in study.people] == ["ann"]
+    study.close()
+
+
+def test_a_desk_whose_disk_is_full_says_so_and_goes_on(postgres_address):
+    """The page keeps an act that is answered so, and sends it again."""
+    with desk(create(postgres_address)) as running:
+        ann = running.client("ann")
+        [task] = ann.post("/api/next", {"count": 1}).json["tasks"]
+        act = {"key": "1", "item": task["item"], "kind": "grade", "grade": 2}
+        fail_at(postgres_address, "53100")
+        answer = ann.post("/api/act", {"acts": [act]})
+        assert answer.status == 503
+        assert answer.json["error"].startswith("The desk cannot save or read now.")
+        mend(postgres_address)
+        assert ann.act(act)["confirmed"][0]["grade"] == 2.0
+        assert len([*running.study.record()]) == 1
+
+
+def test_a_server_that_breaks_off_is_told(postgres_address, monkeypatch):
+    """At the end of an act nobody knows whether it is recorded; with the same key it counts once."""
+    study = create(postgres_address)
+    study.invite("ann")
+    [task] = study.next("ann")
+    store_of = study._store
+    send = store_of._send
+
+    def break_off(before):
+        def sent(*more):
+            if more and more[0][0] == "COMMIT":
+                if not before:
+                    send(*more)
+                monkeypatch.setattr(store_of, "_send", send)
+                end_connection(study, postgres_address)
+                return send(("SELECT 1", ())) if not before else send(*more)
+            return send(*more)
+
+        return sent
+
+    for before in (True, False):
+        monkeypatch.setattr(store_of, "_send", break_off(before))
+        with pytest.raises(StudyError, match="It may be recorded or not: sent again"):
+            study.grade("ann", task.item, 2, key="1")
+        assert len([*study.record()]) == (0 if before else 1)
+    assert study.grade("ann", task.item, 2, key="1").event == 1
+    assert len([*study.record()]) == 1
     study.close()
 
 

@@ -20,6 +20,7 @@ from gainful.message_texts import shown
 Row = Sequence[Any]
 _WAIT = 30.0  # seconds for which a writer waits for another one
 _POSTGRES = ("postgresql://", "postgres://")
+_AT_ONCE = 500  # statements in one message
 _PREPARED = ("SELECT", "INSERT", "UPDATE", "DELETE")
 _PASSWORD = re.compile(r"(?<=:)[^:@/]*(?=@)")
 
@@ -113,8 +114,10 @@ class Transaction:
 
 
 class Store:
-    """A database, for the threads of a process: one connection that writes, and one beside it, so that who reads never
-    waits for who writes. Each is used by one thread at a time.
+    """A database, for the threads of a process, one at a time.
+
+    It has one connection that writes, and a second store beside it to read with, so that who reads never waits for who
+    writes.
     """
 
     name: str
@@ -336,7 +339,10 @@ class _Postgres(Store):
             self._connect()
 
     def _connect(self) -> None:
-        self._connection = self._psycopg.connect(self._address, autocommit=True, connect_timeout=10)
+        # Statements are prepared here; the driver would also forget them all after an act that was refused.
+        self._connection = self._psycopg.connect(
+            self._address, autocommit=True, connect_timeout=10, prepare_threshold=None
+        )
         self._quoting = self._psycopg.ClientCursor(self._connection)
         self._names: dict[str, str] = {}  # of statements that this connection has prepared
         self._begun = False  # whether anything of the transaction has been sent
@@ -373,10 +379,8 @@ class _Postgres(Store):
 
     def _tell(self, sql: str, values: Row) -> None:
         self._unsent.append((sql, values))
-        if not sql.startswith(
-            _PREPARED
-        ):  # it may make tables, without which nothing can be planned
-            self._send()
+        if not sql.startswith(_PREPARED):
+            self._send()  # it may make tables, without which nothing can be planned
 
     def _ask(self, sql: str, values: Row) -> Any:
         found = self._send((sql, values))
@@ -385,15 +389,14 @@ class _Postgres(Store):
         return found
 
     def _many(self, sql: str, rows: Iterable[Row]) -> None:
-        self._send()
-        with self._connection.cursor() as cursor:
-            cursor.executemany(sql.replace("?", "%s"), rows)
+        for place, row in enumerate(rows, start=1):
+            self._unsent.append((sql, row))
+            if place % _AT_ONCE == 0:
+                self._send()
 
     def _alone(self, sql: str, values: Row) -> Row | None:
         def ask() -> Row | None:
-            found: Row | None = self._connection.execute(
-                sql.replace("?", "%s"), values or None
-            ).fetchone()
+            found: Row | None = self._connection.execute(self._written(sql, values)).fetchone()
             return found
 
         return self._again_if_broken(ask)
@@ -405,7 +408,7 @@ class _Postgres(Store):
 
         def send() -> Any:
             message = "; ".join(self._written(*each) for each in statements)
-            return self._connection.execute(message, prepare=False)
+            return self._connection.execute(message)
 
         # Before anything of the transaction has been sent, another connection does as well.
         found = send() if self._begun else self._again_if_broken(send)
@@ -432,7 +435,7 @@ class _Postgres(Store):
             name = f"gainful{len(self._names)}"
             places = itertools.count(1)
             numbered = re.sub(r"\?", lambda _: f"${next(places)}", sql)
-            self._connection.execute(f"PREPARE {name} AS {numbered}", prepare=False)
+            self._connection.execute(f"PREPARE {name} AS {numbered}")
             self._names[sql] = name
         if not values:
             return f"EXECUTE {self._names[sql]}"
@@ -469,7 +472,7 @@ class _Postgres(Store):
     def _roll_back(self) -> None:
         if not self._connection.closed:
             with suppress(self._psycopg.OperationalError):  # it has ended: there is nothing to undo
-                self._connection.execute("ROLLBACK", prepare=False)
+                self._connection.execute("ROLLBACK")
 
     def _close(self) -> None:
         self._connection.close()
