@@ -1,13 +1,15 @@
 """What judging has done so far, disagreement and its settling, practice, and the design."""
 
+import itertools
 import random
 
 import pytest
 
 import gainful as gf
+from gainful.desk.study_rows import DrawnDocument, design_of
 from study_cases import ONE, RUNS, create, judge_all, key
 
-InputError = gf.errors.InputError
+InputError, GainfulWarning = gf.errors.InputError, gf.errors.GainfulWarning
 
 
 def random_study(address=":memory:", queries=12, docs=12, **options):
@@ -257,6 +259,53 @@ def test_a_random_order_has_a_design_and_others_have_none():
         study.design()
     with pytest.raises(InputError, match="a study in random order"):
         create().design()
+
+
+def test_documents_that_were_passed_over_are_missing_from_the_design():
+    study = create(order="random", seed=3)
+    study.invite("ann"), study.invite("bob"), study.invite("lea", "lead")
+    one, two, three, four = study.next("ann", 4)
+    assert len({task.query for task in (one, two, three, four)}) == 1
+    study.grade("ann", one.item, 1, key=key())
+    study.cannot("ann", two.item, "document", key=key())
+    study.grade("ann", four.item, 2, key=key())
+    with pytest.raises(InputError, match=f"2 grades, but none for '{three.doc}'"):
+        study.design()  # nobody has acted on it
+    study.later("ann", three.item, key=key())
+    told = f"2 documents of the sample passed over and without a grade: '{two.doc} of {two.query}'"
+    with pytest.warns(GainfulWarning, match=told):
+        design = study.design()
+    [stratum] = design.strata
+    assert {*stratum.drawn} == {(one.query, one.doc), (four.query, four.doc)}
+    assert len(stratum.population) == 5
+    assert (
+        stratum.probability == 2 / 5
+    )  # and not 4/5, with which a sum over the graded would come out too small
+    # By hand: 5 documents stand for themselves, so the two weigh 5/2 each, and their grades sum to 7.5.
+    assert sum(grade / stratum.probability for grade in (1, 2)) == 7.5
+    study.adjudicate("lea", three.item, 1, key=key())
+    study.grade("bob", two.item, 0, key=key())
+    design = study.design()  # without a warning
+    assert len(design.drawn) == 4
+
+
+def test_the_design_of_what_was_passed_over_is_right_on_average():
+    """Over all orders, the weighted sum of grades is that of all documents, where which are missing is left to chance."""
+    grades = {"a": 3, "b": 1, "c": 0, "d": 2, "x": 1}
+    sums = []
+    for order in itertools.permutations(grades):
+        for missing in range(4):  # of the first four, whichever it is
+            docs = [
+                DrawnDocument(doc, place < 4 and place != missing, place == missing)
+                for place, doc in enumerate(order)
+            ]
+            with pytest.warns(GainfulWarning, match="1 document of the sample"):
+                design = design_of({"q": docs}, seed=0, depth=5)
+            assert len(design.drawn) == 3
+            sums.append(
+                sum(grades[doc] / design.probability_of["q", doc] for _, doc in design.drawn)
+            )
+    assert sum(sums) / len(sums) == pytest.approx(sum(grades.values()), abs=1e-9)
 
 
 def test_order_by_effect_changes_with_grades():

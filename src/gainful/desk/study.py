@@ -40,6 +40,7 @@ from gainful.desk.study_results import (
     Task,
 )
 from gainful.desk.study_rows import (
+    DrawnDocument,
     NoGradesError,
     add_guideline,
     add_items,
@@ -764,12 +765,21 @@ class Study:
         """Return the sampling design of a study in random order: of each query, which documents could be drawn, and which have a grade.
 
         Within a query, the documents come in an order that was drawn at random, so those with grades are a random sample as long as
-        they are the first ones: nobody has passed over any. In another order they are no sample, and no interval that rests on one is valid.
+        they are the first ones. In another order they are no sample, and no interval that rests on one is valid.
+
+        A document that somebody put off or could not judge, and nobody has graded since, was drawn and is missing. The design has
+        the documents with grades: each counts for as many of its query as if they alone had been drawn, n of N. That is right where
+        those that are missing are like the others, which the grades cannot tell; so it is warned of. Documents that nobody has
+        acted on, before others that have a grade, are refused: somebody has them in hand, or chose what to judge.
         """
         with self._store.reading() as transaction:
             settings = _settings(transaction)
             rows = transaction.all(
-                "SELECT query, doc, grades FROM item WHERE best_rank IS NOT NULL AND practice = 0 ORDER BY query, place"
+                "SELECT query, doc, CASE WHEN grades > 0 OR EXISTS (SELECT 1 FROM state WHERE state.item = item.id"
+                " AND state.owner = ?) THEN 1 ELSE 0 END, CASE WHEN EXISTS (SELECT 1 FROM state WHERE state.item = item.id"
+                " AND state.kind IN ('later', 'cannot')) THEN 1 ELSE 0 END FROM item"
+                " WHERE best_rank IS NOT NULL AND practice = 0 ORDER BY query, place",
+                ADJUDICATED,
             )
         if settings["order"] != "random":
             raise InputError(
@@ -778,9 +788,9 @@ class Study:
                 f"order {settings['order']!r}, by which what is judged first is chosen",
                 "Create it with order='random'.",
             )
-        by_query: dict[str, list[tuple[str, int]]] = {}
-        for query, doc, grades in rows:
-            by_query.setdefault(query, []).append((doc, grades))
+        by_query: dict[str, list[DrawnDocument]] = {}
+        for query, doc, graded, passed in rows:
+            by_query.setdefault(query, []).append(DrawnDocument(doc, bool(graded), bool(passed)))
         return design_of(by_query, int(settings["seed"]), int(settings["depth"]))
 
     def document(self, item: int) -> Document:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from gainful.desk.acts import ADJUDICATED, ROLES, UNCOUNTED, pace_of
 from gainful.desk.store import Transaction
 from gainful.desk.study_inputs import Ranked
 from gainful.desk.study_results import AssessorProgress, Progress, QueryProgress
-from gainful.errors import InputError, StudyError
+from gainful.errors import InputError, StudyError, warn
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.several_assessors import DAWID_SKENE, RULES, grades_by_item
 from gainful.message_texts import counted
@@ -218,30 +218,51 @@ def _grade_table(rows: Sequence[tuple[str, str, str, float]]) -> GradeTable:
     return GradeTable(tuple(assessors), tuple(items), found + 0.0)
 
 
+class DrawnDocument(NamedTuple):
+    """A document of a study in random order, as far as it is judged.
+
+    Attributes:
+        doc: its id.
+        graded: whether it has a grade.
+        passed: whether somebody has passed it over: put it off, or could not judge it.
+    """
+
+    doc: str
+    graded: bool
+    passed: bool
+
+
 def design_of(
-    by_query: Mapping[str, Sequence[tuple[str, int]]], seed: int, depth: int
+    by_query: Mapping[str, Sequence[DrawnDocument]], seed: int, depth: int
 ) -> "gf.results.SampleDesign":
-    """Return the design of documents that come in random order, each with its number of grades."""
+    """Return the design of documents that come in random order."""
     strata = []
+    missing: list[str] = []
     for query in in_order(by_query):
         docs = by_query[query]
-        graded = [doc for doc, grades in docs if grades]
-        first = [doc for doc, _ in docs[: len(graded)]]
-        if graded != first:
-            passed = [doc for doc, grades in docs[: len(graded)] if not grades]
+        graded = [each.doc for each in docs if each.graded]
+        reached = max((place for place, each in enumerate(docs, start=1) if each.graded), default=0)
+        skipped = [each.doc for each in docs[:reached] if not each.graded and not each.passed]
+        if skipped:
             raise InputError(
                 f"design, query {query!r}",
                 "grades of the first documents in the order drawn",
-                f"{counted(len(graded), 'grade')}, but none for {examples(passed)}",
+                f"{counted(len(graded), 'grade')}, but none for {examples(skipped)}",
                 "Grade these first; earlier judgments of some documents make it no sample either.",
             )
+        missing += [f"{each.doc} of {query}" for each in docs if each.passed and not each.graded]
         if graded:
-            population = tuple((query, doc) for doc in sorted(doc for doc, _ in docs))
+            population = tuple((query, doc) for doc in sorted(each.doc for each in docs))
             strata.append(
                 SampledStratum(query, population, tuple((query, doc) for doc in sorted(graded)))
             )
     if not strata:
         raise NoGradesError("design", "at least one grade", "none")
+    if missing:
+        warn(
+            f"{counted(len(missing), 'document')} of the sample passed over and without a grade: {examples(missing)}. An interval"
+            " from this design takes them to be like the graded ones of their query. Have somebody grade them, and it need not."
+        )
     return gf.results.SampleDesign("documents", tuple(strata), "query", "proportional", seed, depth)
 
 
