@@ -36,6 +36,9 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
             ["--offline", "-o", "x.html", "--invite", "a", "--merge", "f"],
             "--offline or --merge, not both",
         ),
+        (["--budget", "3"], "--budget goes with --offline."),
+        (["--offline", "-o", "x.html", "--invite", "a", "--budget", "0"], "1<=x<=5000"),
+        (["--offline", "-o", "x.html", "--invite", "a", "--budget", "5001"], "1<=x<=5000"),
         (["a.run"], "Missing option '--queries'"),
         (["a.run", "--queries", "queries.tsv"], "Missing option '--docs'"),
         (["--depth", "3"], "--depth: goes with RUNs"),
@@ -151,3 +154,30 @@ def test_files_that_are_no_grades(folder, cli):
     assert done.returncode == 0
     assert "grades.json: 1 act of ann taken" in done.stderr
     assert done.stderr.count("not taken") == 2
+
+
+def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
+    with study(folder / "study.db", queries=2, docs=130, depth=130) as made:
+        made.practice({"q0": {"q0-d0": 1}})
+    call = ["judge", "--offline", "-o", "ann.html", "--invite", "ann"]
+    done = cli(*call, "--budget", "3")
+    assert done.stderr == "ann.html: 3 documents for ann; 258 more are left, see --budget\n"
+    assert cli(*call).stderr == "ann.html: 200 documents for ann; 61 more are left, see --budget\n"
+    assert cli(*call, "--budget", "1000").stderr == "ann.html: 261 documents for ann\n"
+    page = (folder / "ann.html").read_text()
+    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+    tasks = data["tasks"]
+    assert len({task["item"] for task in tasks}) == 261
+    acts = [
+        {"key": f"{task['item']}", "item": task["item"], "kind": "grade", "grade": task["item"] % 4}
+        for task in tasks
+    ]
+    saved = {"format": data["format"], "study": data["me"]["study"], "assessor": "ann"}
+    (folder / "grades.json").write_text(json.dumps({**saved, "acts": acts}))
+    for _ in range(2):
+        assert (
+            cli("judge", "--merge", "grades.json").stderr == "grades.json: 261 acts of ann taken\n"
+        )
+    with gf.Study(folder / "study.db") as judged:
+        assert len([*judged.record()]) == 261
+        assert judged.progress().done == 260

@@ -116,8 +116,14 @@ _LEAD = "lead"
 @click.option(
     "--offline",
     is_flag=True,
-    help="Write the desk as one page, --output, with up to 200 documents for an assessor without a server; --invite "
-    "names the assessor.",
+    help="Write the desk as one page, --output, for an assessor without a server; --invite names the assessor.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1, 5000),
+    metavar="NUMBER",
+    help="With --offline: the most documents of the page, up to 5,000. Nobody else is given them for 30 days.  "
+    "[default: 200]",
 )
 @click.option("--output", "-o", metavar="FILE", help="With --offline: the page to write.")
 @click.option(
@@ -137,6 +143,8 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
     offline, merged = options["offline"], options["merge"]
     if offline != (options["output"] is not None):
         raise click.UsageError("--offline and --output go together.")
+    if options["budget"] is not None and not offline:
+        raise click.UsageError("--budget goes with --offline.")
     if offline and merged:
         raise click.UsageError("Give --offline or --merge, not both.")
     if offline and len(options["invite"]) != 1:
@@ -238,12 +246,15 @@ def _open(link: str) -> None:
 
 
 def _write_offline(study: Any, options: dict[str, Any]) -> None:
-    from gainful.desk.offline import write_offline
+    from gainful.desk.offline import USUAL, write_offline
 
     [name] = options["invite"]
     check_target(options["output"])
-    count = write_offline(study, name, options["output"])
-    tell(f"{options['output']}: {counted(count, 'document')} for {name}")
+    page = write_offline(study, name, options["output"], options["budget"] or USUAL)
+    told = f"{options['output']}: {counted(page.documents, 'document')} for {name}"
+    if page.left:
+        told += f"; {page.left:,} more are left, see --budget"
+    tell(told)
 
 
 def _merge(study: Any, files: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import gainful as gf
+from gainful import arguments
 from gainful.desk import sent_acts
 from gainful.desk.web_app import PAGES, facts_of, plain
 from gainful.errors import InputError
@@ -16,8 +17,10 @@ from gainful.errors import InputError
 FORMAT = "gainful desk 1"
 LEASE = 30 * 24 * 3600.0
 """For how many seconds the documents of such a file are kept for its assessor."""
-MOST = 200
-"""The most documents of one file."""
+USUAL = 200
+"""How many documents a file has unless more are asked for: nobody else is given them meanwhile."""
+MOST = 5000
+"""The most documents of one file: a browser keeps about 5 MB of what is done on a page, and an act has some 300 bytes."""
 _MODULES = (
     "elements.js",
     "query_words.js",
@@ -30,6 +33,19 @@ _MODULES = (
 _IMPORT = re.compile(r"^import .*;\n", re.M)
 _EXPORT = re.compile(r"^export ", re.M)
 _LINKS = re.compile(r'<link rel="stylesheet".*\n<script type="module".*\n')
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a page has.
+
+    Attributes:
+        documents: how many.
+        left: how many more there are that its assessor could judge, if nobody else does.
+    """
+
+    documents: int
+    left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +63,24 @@ class Merged:
     refused: tuple[str, ...]
 
 
-def write_offline(study: Any, assessor: str, path: str | Path) -> int:
+def write_offline(study: Any, assessor: str, path: str | Path, budget: int = USUAL) -> Written:
     """Write the assessor's page with the next documents that are theirs to judge, as one file.
 
-    Returns:
-        How many documents it has.
+    Args:
+        study: the study, a `gf.Study`.
+        assessor: who judges.
+        path: of the file.
+        budget: the most documents of it.
     """
+    count = arguments.whole(budget, "budget", least=1, most=MOST)
     if assessor not in {each.name for each in study.people}:
         study.invite(assessor)
-    tasks = study.next(assessor, count=MOST)
+    tasks = study.next(assessor, count)
     facts = {**facts_of(study), "name": assessor, "role": "assessor", "done": 0, "left": len(tasks)}
     data = {"format": FORMAT, "me": facts, "tasks": tasks}
     gf.writing.write_text(_page(plain(data)), str(path))
-    return len(tasks)
+    left = study.progress().by_assessor[assessor].left
+    return Written(len(tasks), left - sum(not task.practice for task in tasks))
 
 
 def _page(data: dict[str, Any]) -> str:

@@ -379,8 +379,9 @@ class _Postgres(Store):
 
     def _tell(self, sql: str, values: Row) -> None:
         self._unsent.append((sql, values))
-        if not sql.startswith(_PREPARED):
-            self._send()  # it may make tables, without which nothing can be planned
+        # What makes tables goes first: without them nothing can be planned.
+        if not sql.startswith(_PREPARED) or len(self._unsent) >= _AT_ONCE:
+            self._send()
 
     def _ask(self, sql: str, values: Row) -> Any:
         found = self._send((sql, values))
@@ -389,10 +390,8 @@ class _Postgres(Store):
         return found
 
     def _many(self, sql: str, rows: Iterable[Row]) -> None:
-        for place, row in enumerate(rows, start=1):
-            self._unsent.append((sql, row))
-            if place % _AT_ONCE == 0:
-                self._send()
+        for row in rows:
+            self._tell(sql, row)
 
     def _alone(self, sql: str, values: Row) -> Row | None:
         def ask() -> Row | None:

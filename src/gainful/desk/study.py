@@ -68,7 +68,7 @@ IMPORTED = ("judgments", "model")
 WHY = ("query", "document", "loading")
 """What cannot be judged: the query is unclear, the document is, or it does not load."""
 _DEPTH, _KEPT_DEPTH = 20, 100  # that is judged; that is kept of a run at least
-_MOST_DEPTH, _MOST_OVERLAP, _MOST_TASKS = 1000, 100, 200
+_MOST_DEPTH, _MOST_OVERLAP, _MOST_TASKS = 1000, 100, 10_000
 _LONGEST_NAME, _LONGEST_NOTE, _LONGEST_TAG, _MOST_TAGS, _LONGEST_KEY = 200, 10_000, 100, 20, 200
 _LONGEST_GUIDELINE = 1_000_000
 _MOST_MILLISECONDS = 10**10
