@@ -16,6 +16,7 @@ import pytest
 import gainful as gf
 from desk_server import desk
 from gainful.desk import acts, store
+from gainful.desk import study as study_module
 from study_cases import RUNS, create, judge_all, key
 
 StudyError = gf.errors.StudyError
@@ -439,6 +440,73 @@ def test_what_is_no_study_is_refused_and_left_as_it_is(tmp_path):
         create(tmp_path / "no folder" / "study.db")
     with pytest.raises(gf.errors.InputError, match="address"):
         gf.Study(3)
+
+
+def test_two_programs_that_make_a_study_at_once_make_one(address, monkeypatch):
+    together = threading.Barrier(2)
+
+    def read_together(*given):
+        together.wait(20)  # both have seen that there is none
+        return read_run(*given)
+
+    read_run = study_module.read_run
+    monkeypatch.setattr(study_module, "read_run", read_together)
+    one_run = {"one": RUNS["one"]}
+    with ThreadPoolExecutor(2) as pool:
+        made = [pool.submit(create, address, runs=one_run, title="both") for _ in range(2)]
+        first, second = [each.result() for each in made]
+    assert first.id == second.id
+    assert first.runs == second.runs == one_run
+    assert first.progress().items == 6
+    first.close(), second.close()
+    together.reset()
+    with gf.Study(address) as study:
+        assert study.title == "both"
+
+
+def test_two_programs_that_make_other_studies_at_once_are_told(tmp_path, monkeypatch):
+    path = tmp_path / "study.db"
+    read_run = study_module.read_run
+    made = []
+
+    def read_late(*given):
+        monkeypatch.setattr(study_module, "read_run", read_run)
+        made.append(create(path, scale="0..1"))
+        return read_run(*given)
+
+    monkeypatch.setattr(study_module, "read_run", read_late)
+    with pytest.raises(StudyError, match=r"the scale of this study, 0, 1, found 0, 1, 2, 3"):
+        create(path, scale="0..3")
+    assert [grade.value for grade in made[0].scale] == [0.0, 1.0]
+    made[0].close()
+
+
+def test_what_a_server_cannot_hold_is_told(postgres_address):
+    """SQLite holds ids of any length, and the character NUL."""
+    long = "".join(map(str, range(5000)))
+    for doc, told in ((long, "longer ones"), ("a\0b", "the character NUL")):
+        given = {
+            "runs": {"run": {"q": {doc: 1.0}}},
+            "queries": {"q": "text"},
+            "docs": {doc: "text"},
+        }
+        with create(**given) as study:
+            assert list(study.runs["run"]["q"]) == [doc]
+        with pytest.raises(StudyError, match=told) as problem:
+            create(postgres_address, **given)
+        assert len(str(problem.value)) < 400
+    with create(postgres_address) as study:
+        assert study.progress().items == 9
+
+
+def test_long_texts_go_to_a_server_in_parts(postgres_address):
+    texts = {f"d{place}": f"{place} " + "long text" * 100_000 for place in range(4)}
+    run = {"q": dict.fromkeys(texts, 1.0)}
+    with create(
+        postgres_address, runs={"run": run}, queries={"q": "text"}, docs=texts, depth=9
+    ) as study:
+        study.invite("ann")
+        assert {task.doc: task.text for task in study.next("ann", 4)} == texts
 
 
 def test_a_study_whose_making_failed_can_be_made_again(tmp_path):

@@ -20,7 +20,7 @@ from gainful.message_texts import shown
 Row = Sequence[Any]
 _WAIT = 30.0  # seconds for which a writer waits for another one
 _POSTGRES = ("postgresql://", "postgres://")
-_AT_ONCE = 500  # statements in one message
+_AT_ONCE, _LONGEST_MESSAGE = 500, 1_000_000  # statements in one message, characters of their texts
 _PREPARED = ("SELECT", "INSERT", "UPDATE", "DELETE")
 _PASSWORD = re.compile(r"(?<=:)[^:@/]*(?=@)")
 
@@ -366,10 +366,23 @@ class _Postgres(Store):
             ("42501", "a user who may do this", said, kept),
             ("53100", "room on the disk of the server", "none left", f"{kept} Make room."),
             ("53", "a server with room", said, kept),
+            (
+                "54",
+                "ids and names of at most some 2,000 characters, which the server can look up",
+                "longer ones",
+                "Shorten them, or keep the study in a file.",
+            ),
             ("55P03", f"the database within {_WAIT:g} seconds", "another that holds it", kept),
         ):
             if code.startswith(start):
                 return StudyError(self.name, expected, found, remedy)
+        if isinstance(problem, self._psycopg.DataError) and "NUL" in said:
+            return StudyError(
+                self.name,
+                "ids and texts without the character NUL, which PostgreSQL cannot hold",
+                "one with it",
+                "Leave it out, or keep the study in a file.",
+            )
         if isinstance(problem, self._psycopg.OperationalError):
             return StudyError(self.name, "a server that answers", _PASSWORD.sub("…", said), kept)
         return StudyError(self.name, "a study", said)
@@ -379,8 +392,10 @@ class _Postgres(Store):
 
     def _tell(self, sql: str, values: Row) -> None:
         self._unsent.append((sql, values))
+        self._length += sum(len(value) for value in values if isinstance(value, str))
         # What makes tables goes first: without them nothing can be planned.
-        if not sql.startswith(_PREPARED) or len(self._unsent) >= _AT_ONCE:
+        full = len(self._unsent) >= _AT_ONCE or self._length > _LONGEST_MESSAGE
+        if full or not sql.startswith(_PREPARED):
             self._send()
 
     def _ask(self, sql: str, values: Row) -> Any:
@@ -404,6 +419,7 @@ class _Postgres(Store):
         """Send what is waiting and some more as one message, which is one journey to the server and back."""
         statements = [*self._unsent, *more]
         self._unsent.clear()
+        self._length = 0
 
         def send() -> Any:
             message = "; ".join(self._written(*each) for each in statements)
@@ -452,6 +468,7 @@ class _Postgres(Store):
             else "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
         )
         self._unsent: list[tuple[str, Row]] = [(begin, ())]
+        self._length = 0  # of the texts among them
 
     def _commit(self) -> None:
         if not self._begun:

@@ -206,9 +206,13 @@ class Study:
         texts = read_queries(queries, {query for query, _ in shown_pairs})
         contents = read_docs(docs, {doc for _, doc in shown_pairs})
         with self._store.writing() as transaction:
-            if "scale" not in known:
+            made = _settings(transaction)
+            if "scale" not in made:
                 settings["scale"] = _scale_text(chosen)
                 settings["id"] = uuid.uuid4().hex
+            elif "scale" not in known:  # another program has made it meanwhile
+                _refuse_other_scale(chosen, _scale_in(made), self._store.name)
+                settings = {**settings, **made, **given}
             for name, value in settings.items():
                 _set(transaction, name, value)
             if any(count > kept for _, count in read.values()):
