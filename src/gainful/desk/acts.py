@@ -107,16 +107,9 @@ def _seen_by(act: Act, owner: str) -> Row:
 def _scene(row: Row | None, item: int) -> Scene:
     if row is None or row[0] is None:
         raise InputError("item", "the number of a document of this study", shown(item))
+    said, overlap = from_text(row[5]), int(row[9])
     return Scene(
-        row[0],
-        bool(row[1]),
-        row[2],
-        row[3] or "",
-        row[4],
-        from_text(row[5]),
-        *row[6:9],
-        int(row[9]),
-        *row[10:12],
+        *[row[0], bool(row[1]), row[2], row[3] or "", row[4], said, *row[6:9], overlap, *row[10:12]]
     )
 
 

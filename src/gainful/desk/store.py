@@ -409,11 +409,10 @@ class _Postgres(Store):
             self._tell(sql, row)
 
     def _alone(self, sql: str, values: Row) -> Row | None:
-        def ask() -> Row | None:
-            found: Row | None = self._connection.execute(self._written(sql, values)).fetchone()
-            return found
-
-        return self._again_if_broken(ask)
+        found: Row | None = self._again_if_broken(
+            lambda: self._connection.execute(self._written(sql, values)).fetchone()
+        )
+        return found
 
     def _send(self, *more: tuple[str, Row]) -> Any:
         """Send what is waiting and some more as one message, which is one journey to the server and back."""
