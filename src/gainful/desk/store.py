@@ -126,6 +126,8 @@ class Store:
         self._lock = threading.RLock()
         self._closed = False
         self._reader: Store = self
+        self._shared: Transaction | None = None  # that several functions write in
+        self._spoiled = False  # whether one of them has failed in it
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
@@ -138,6 +140,30 @@ class Store:
         """Change the study: all of it or nothing. Nobody else writes meanwhile."""
         with self._transaction(writes=True) as transaction:
             yield transaction
+
+    def together(self, functions: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Call functions that write, with one end for all of what they write; return what each returned or raised.
+
+        Where one of them fails, or the end does, nothing of it is kept, and each is called once more by itself: what they
+        do must be the same the second time.
+        """
+        if len(functions) > 1:
+            with suppress(Exception):
+                return self._all_or_none(functions)
+        return [_outcome(function) for function in functions]
+
+    def _all_or_none(self, functions: Sequence[Callable[[], Any]]) -> list[Any]:
+        with self._transaction(writes=True) as transaction:
+            self._shared, self._spoiled = transaction, False
+            try:
+                found = [function() for function in functions]
+            finally:
+                self._shared = None
+            if (
+                self._spoiled
+            ):  # a function has taken the failure for an answer, and may have written before
+                raise StudyError(self.name, "acts that can be taken together", "others")
+        return found
 
     def one(self, sql: str, *values: object) -> Row | None:
         """Return the first row of a query alone, which needs no transaction to be of one moment."""
@@ -170,6 +196,13 @@ class Store:
     @contextmanager
     def _transaction(self, *, writes: bool) -> Iterator[Transaction]:
         with self._connected():
+            if self._shared is not None:
+                try:
+                    yield self._shared
+                except BaseException:
+                    self._spoiled = True
+                    raise
+                return
             self._begin(writes=writes)
             try:
                 yield self._made()
@@ -500,6 +533,13 @@ class _Postgres(Store):
                     "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
                 )
             }
+
+
+def _outcome(function: Callable[[], Any]) -> Any:
+    try:
+        return function()
+    except Exception as problem:  # noqa: BLE001 - it is for who asked
+        return problem
 
 
 def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:

@@ -347,6 +347,10 @@ class Study:
         if order is not None or measure is not None:
             self.reorder(least=0)
 
+    def _together(self, functions: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Call functions that act, and record all with one wait for the disk; return what each returned or raised."""
+        return self._store.together(functions)
+
     def close(self) -> None:
         """Close the database; what was confirmed is kept."""
         self._store.close()

@@ -13,10 +13,11 @@ import logging
 import math
 import re
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
@@ -185,9 +186,7 @@ class _Desk:
             str, tuple[Any, Any]
         ] = {}  # what was measured, and of which version of the record
         self._measuring = asyncio.Lock()
-        # One act is written at a time, so acts take turns in one thread, in the order in which they came; nobody who
-        # waits for a lock is passed by others. What measures has threads of its own.
-        self._actors = ThreadPoolExecutor(1, "desk acts")
+        self._turns = _Turns(study)
         self._askers = ThreadPoolExecutor(1, "desk asks")
         self._ordering: asyncio.Task[None] | None = None
         self._order_after = 0.0
@@ -252,7 +251,7 @@ class _Desk:
     async def _who(self, token: str) -> Any:
         if not re.fullmatch(r"[A-Za-z0-9_-]{20,200}", token):
             return None
-        return await _in_turn(self._askers, self._study.who, token)
+        return await _in_thread(self._askers, self._study.who, token)
 
     async def _person(self, request: "Request") -> Any:
         cookie = request.cookies.get(self._cookie_name(request), "")
@@ -395,16 +394,14 @@ class _Desk:
         if isinstance(count, bool) or not isinstance(count, int) or not count > 0:
             raise _RefusedError(400, "count should be a number from 1.")
         ahead = min(count, _MOST_AHEAD)
-        return _answer(
-            {"tasks": await _in_turn(self._actors, self._study.next, person.name, ahead)}
-        )
+        return _answer({"tasks": await self._turns.take(self._study.next, person.name, ahead)})
 
     async def act(self, request: "Request", person: Any) -> "Response":
         """Take what an assessor did."""
         given = (await self._json(request)).get("acts")
         if not isinstance(given, list) or len(given) > sent_acts.MOST:
             raise _RefusedError(400, f"acts should be a list of at most {sent_acts.MOST}.")
-        told = await _in_turn(self._actors, sent_acts.take, self._study, person.name, given)
+        told = await self._turns.take(sent_acts.take, self._study, person.name, given)
         if told["confirmed"] and self._ordering is None and time.monotonic() > self._order_after:
             self._ordering = asyncio.create_task(self._order())
         return _answer(told)
@@ -594,7 +591,52 @@ def _names_of(kind: Any) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind))
 
 
-async def _in_turn(threads: Executor, function: Callable[..., Any], *given: Any) -> Any:
+class _Turns:
+    """Has acts take turns in one thread, in the order in which they came; those that wait are recorded together.
+
+    One act is written at a time: were there more threads, some would pass others by. And a disk takes as long for
+    twenty acts as for one.
+    """
+
+    _MOST = 20  # together
+
+    def __init__(self, study: Any) -> None:
+        self._study = study
+        self._thread = ThreadPoolExecutor(1, "desk acts")
+        self._waiting: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
+        self._going: asyncio.Task[None] | None = None
+
+    async def take(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call a function when it is its turn, and return what it returned once that is on disk."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting.append((future, partial(function, *given)))
+        if self._going is None:
+            self._going = asyncio.create_task(self._go())
+        return await future
+
+    async def _go(self) -> None:
+        try:
+            while self._waiting:
+                several = [
+                    self._waiting.popleft() for _ in range(min(len(self._waiting), self._MOST))
+                ]
+                calls = [call for _, call in several]
+                try:
+                    told = await _in_thread(self._thread, self._study._together, calls)  # noqa: SLF001
+                except Exception as problem:  # noqa: BLE001 - it is for who asked
+                    told = [problem] * len(calls)
+                for (future, _), each in zip(several, told, strict=True):
+                    if future.done():  # who asked has gone
+                        continue
+                    if isinstance(each, Exception):
+                        future.set_exception(each)
+                    else:
+                        future.set_result(each)
+        finally:
+            self._going = None
+
+
+async def _in_thread(threads: Executor, function: Callable[..., Any], *given: Any) -> Any:
     """Call a function in one of some threads, after what they were asked for before."""
     return await asyncio.get_running_loop().run_in_executor(threads, function, *given)
 
