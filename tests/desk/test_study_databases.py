@@ -15,7 +15,7 @@ import pytest
 
 import gainful as gf
 from desk_server import desk
-from gainful.desk import acts, store
+from gainful.desk import acts, sent_acts, store
 from gainful.desk import study as study_module
 from study_cases import RUNS, create, judge_all, key
 
@@ -507,6 +507,44 @@ def test_long_texts_go_to_a_server_in_parts(postgres_address):
     ) as study:
         study.invite("ann")
         assert {task.doc: task.text for task in study.next("ann", 4)} == texts
+
+
+def test_acts_are_recorded_together_or_each_by_itself(address):
+    study = create(address)
+    study.invite("ann"), study.invite("bob")
+    one, two, three = study.next("ann", 3)
+
+    def grade(name, task, grade, said):
+        return lambda: study.grade(name, task.item, grade, key=said)
+
+    first, second = study._together([grade("ann", one, 1, "1"), grade("ann", two, 2, "2")])
+    assert (first.event, second.event) == (1, 2)
+    # One that is refused leaves the others alone, whether it raises or swallows it.
+    told = study._together(
+        [
+            grade("ann", three, 3, "3"),
+            grade("bob", one, 1, "1"),
+            grade("ann", two, 7, "4"),
+            lambda: sent_acts.take(
+                study, "bob", [{"key": "2", "item": two.item, "kind": "grade", "grade": 0}]
+            ),
+            grade("ann", one, 0, "5"),
+        ]
+    )
+    assert told[0].event == 3
+    assert isinstance(told[1], gf.errors.LeaseLostError)
+    assert isinstance(told[2], gf.errors.InputError)
+    assert told[3]["confirmed"] == []
+    assert told[4].event == 4
+    assert [(event.assessor, event.after.grade) for event in study.record()] == [
+        ("ann", 1.0),
+        ("ann", 2.0),
+        ("ann", 3.0),
+        ("ann", 0.0),
+    ]
+    assert study.grades()[one.query][one.doc] == {"ann": 0.0}
+    assert study._together([]) == []
+    study.close()
 
 
 def test_a_study_whose_making_failed_can_be_made_again(tmp_path):
