@@ -210,6 +210,8 @@ def studies() -> dict[str, Call]:
         "Study.undo": Call(study.undo, {"assessor": "ann", "key": "u", "event": None}),
         "Study.set": Call(study.set, {"title": "t", "order": "rank", "measure": "P@2", "overlap": 2}),
         "Study.set_grade": Call(study.set_grade, {"value": 1, "word": "w", "key": "w"}),
+        "Study.set_grades": Call(study.set_grades, {"words": {1: "w"}, "keys": {1: "w"}}),
+        "Study.stale": Call(study.stale, {"assessor": "ann", "query": "q1", "before_guideline": 1}),
         "Study.set_guideline": Call(study.set_guideline, {"text": "strictly"}),
         "Study.judgments": Call(study.judgments, {"rule": "median"}),
         "Study.export": Call(study.export, {"path": "grades.csv", "format": "csv", "by": "assessor", "rule": "mean"}),

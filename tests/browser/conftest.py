@@ -7,6 +7,7 @@ import subprocess
 import tarfile
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from page_watch import Watch
@@ -193,3 +194,33 @@ def drawn():
         return page.locator(f".chart.{name}")
 
     return drawing
+
+
+@pytest.fixture
+def opened_at(browser):
+    """Open a page of a desk in a context of its own; it must stay quiet, and ask nobody else.
+
+    The browser itself says it where the desk refuses something; `refusals` tells that this is meant.
+    """
+    contexts, watched = [], []
+
+    def opening(link, *, bypass_csp=False, refusals=False, **options):
+        context = browser.new_context(bypass_csp=bypass_csp, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        watched.append((Watch(page), urlsplit(link).netloc, refusals))
+        page.goto(link)
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield opening
+    for context in contexts:
+        context.close()
+    for watch, place, refusals in watched:
+        # A page asks on, while the desk is closed before the page is.
+        meant = ["net::ERR_CONNECTION", "net::ERR_EMPTY_RESPONSE", *["status of 400"] * refusals]
+        errors = [each for each in watch.errors if not any(word in each for word in meant)]
+        assert errors == []
+        others = [url for url in watch.requests if urlsplit(url).netloc not in (place, "")]
+        assert others == []

@@ -1,10 +1,8 @@
 """The pages of the judging desk: texts that would do harm, accessibility, touch, other directions, no server."""
 
 import json
-from urllib.parse import urlsplit
 
 import pytest
-from page_watch import Watch
 from reports import HOSTILE
 from test_page_accessible import findings
 
@@ -28,30 +26,6 @@ def hostile_study():
         ":memory:", runs, queries=texts, docs=docs, title=EVIL, guideline=f"{EVIL}\n{HOSTILE[2]}",
         scale={0: EVIL, 1: "</button>"}, overlap=2, order="rank",
     )  # fmt: skip
-
-
-@pytest.fixture
-def opened_at(browser):
-    """Open a page of a desk in a context of its own; it must stay quiet, and ask nobody else."""
-    contexts, watched = [], []
-
-    def opening(link, *, bypass_csp=False, **options):
-        context = browser.new_context(bypass_csp=bypass_csp, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        watched.append((Watch(page), urlsplit(link).netloc))
-        page.goto(link)
-        page.wait_for_selector("body[data-ready]")
-        return page
-
-    yield opening
-    for context in contexts:
-        context.close()
-    for watch, place in watched:
-        assert watch.errors == []
-        others = [url for url in watch.requests if urlsplit(url).netloc not in (place, "")]
-        assert others == []
 
 
 def test_texts_are_shown_as_text(opened_at, until):

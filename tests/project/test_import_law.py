@@ -416,6 +416,7 @@ WRITES = {
     "cli/standard_streams.py": "opens the null device in the place of a stream that is closed",
     "inputs/temporary_files.py": "makes the empty file that takes the place of another",
     "inputs/engine.py": "writes in the folder of a session, which is removed at its end",
+    "desk/lead_requests.py": "keeps what a lead sends in a folder that is removed when it is read",
 }
 WRITING = re.compile("[wax+]")
 # What writes a file whatever its arguments are.

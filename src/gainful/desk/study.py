@@ -35,6 +35,7 @@ from gainful.desk.study_results import (
     Grade,
     Guideline,
     Person,
+    PracticeDocument,
     Progress,
     State,
     Task,
@@ -307,28 +308,40 @@ class Study:
 
     def set_grade(self, value: float, *, word: str | None = None, key: str | None = None) -> None:
         """Set the word or the key of a grade."""
-        if word is not None:
-            _read_text(word, "word", _LONGEST_NAME)
-        if key is not None and (not isinstance(key, str) or len(key) != 1 or not key.isprintable()):
-            raise InputError("key", "one character", shown(key))
+        self.set_grades(
+            words={} if word is None else {value: word}, keys={} if key is None else {value: key}
+        )
+
+    def set_grades(
+        self,
+        *,
+        words: Mapping[float, str] | None = None,
+        keys: Mapping[float, str] | None = None,
+    ) -> None:
+        """Set the words and keys of several grades at once, so that two may swap their keys; the others stay.
+
+        Args:
+            words: grade → what it means, in a word or two.
+            keys: grade → the key that gives it, one character.
+        """
         with self._store.writing() as transaction:
             scale = _scale_in(_settings(transaction))
-            grade = _on_scale(value, scale)
-            others = {each.key for each in scale if each.value != grade}
-            if key in others:
-                raise InputError("key", "a key that no other grade has", shown(key))
-            _set(
-                transaction,
-                "scale",
-                _scale_text(
-                    [
-                        Grade(each.value, each.word if word is None else word, key or each.key)
-                        if each.value == grade
-                        else each
-                        for each in scale
-                    ]
-                ),
+            said = _of_grades(
+                words, scale, "words", lambda word: _read_text(word, "word", _LONGEST_NAME)
             )
+            pressed = _of_grades(keys, scale, "keys", _read_key)
+            changed = [
+                Grade(
+                    each.value, said.get(each.value, each.word), pressed.get(each.value, each.key)
+                )
+                for each in scale
+            ]
+            by_key: dict[str, float] = {}
+            for grade in changed:
+                other = by_key.setdefault(grade.key, grade.value)
+                if other != grade.value:
+                    raise InputError("key", "a key that no other grade has", shown(grade.key))
+            _set(transaction, "scale", _scale_text(changed))
 
     def set(
         self,
@@ -689,31 +702,11 @@ class Study:
             before_guideline: only those that were given under an earlier version of the guideline than this.
         """
         self._act(lead, key, "reset")
-        if before_guideline is not None:
-            arguments.whole(before_guideline, "before_guideline", least=1, most=10**9)
-        for name, given in (("assessor", assessor), ("query", query)):
-            if given is not None:
-                arguments.text(given, name)
-        if assessor is None and query is None and before_guideline is None:
-            raise InputError("reset", "an assessor, a query or a version of the guideline", "none")
-        sql = (
-            "SELECT state.item, state.owner FROM state JOIN item ON item.id = state.item JOIN event ON"
-            " event.id = state.event JOIN assessor ON assessor.name = state.owner WHERE item.practice = 0"
-        )
-        values: list[object] = []
-        conditions: tuple[tuple[str, object], ...] = (
-            (" AND state.owner = ?", assessor),
-            (" AND item.query = ?", query),
-            (" AND event.guideline < ?", before_guideline),
-        )
-        for condition, value in conditions:
-            if value is not None:
-                sql += condition
-                values.append(value)
+        sql, values = _stale_rows(assessor, query, before_guideline)
         with self._store.writing() as transaction:
             _refuse_no_lead(acts.person(transaction, lead))
             rows = transaction.all(
-                f"{sql} AND assessor.role IN ('assessor', 'lead') ORDER BY state.event", *values
+                f"SELECT state.item, state.owner{sql} ORDER BY state.event", *values
             )
             if acts.said_before(transaction, self._act(lead, f"{key} 1", "reset"), None):
                 return 0  # sent twice
@@ -723,6 +716,32 @@ class Study:
                     transaction, act, acts.look(transaction, act, item, owner), owner, None
                 )
         return len(rows)
+
+    def stale(
+        self,
+        *,
+        assessor: str | None = None,
+        query: str | None = None,
+        before_guideline: int | None = None,
+    ) -> dict[str, int]:
+        """Return how many answers `reset` would take back, by kind: grade, cannot, later. It changes nothing."""
+        sql, values = _stale_rows(assessor, query, before_guideline)
+        with self._store.reading() as transaction:
+            rows = transaction.all(
+                f"SELECT state.kind, COUNT(*){sql} GROUP BY state.kind ORDER BY state.kind", *values
+            )
+        return {str(kind): int(count) for kind, count in rows}
+
+    @property
+    def practice_set(self) -> list[PracticeDocument]:
+        """The documents with known answers, in the order in which everybody is given them."""
+        with self._store.reading() as transaction:
+            rows = transaction.all(
+                "SELECT item.id, item.query, query.text, query.description, item.doc, doc.title, doc.text, item.answer,"
+                " COALESCE(item.feedback, '') FROM item JOIN query ON query.id = item.query JOIN doc ON doc.id = item.doc"
+                " WHERE item.practice = 1 ORDER BY item.place"
+            )
+        return [PracticeDocument(*row) for row in rows]
 
     def practice(
         self,
@@ -1047,6 +1066,20 @@ def _on_scale(value: object, scale: Sequence[Grade]) -> float:
     return found
 
 
+def _of_grades(
+    given: Any, scale: Sequence[Grade], name: str, read: Callable[[object], str]
+) -> dict[float, str]:
+    """Read something of grades of the scale."""
+    found = {} if given is None else arguments.one_of_type(given, name, dict, "{grade: text}")
+    return {_on_scale(value, scale): read(text) for value, text in found.items()}
+
+
+def _read_key(value: object) -> str:
+    if not isinstance(value, str) or len(value) != 1 or not value.isprintable() or value.isspace():
+        raise InputError("key", "one character", shown(value))
+    return value
+
+
 def _refuse_off_scale(
     grades: Mapping[tuple[str, str], float], scale: Sequence[Grade], name: str
 ) -> None:
@@ -1100,6 +1133,31 @@ def _read_item(value: object) -> int:
 def _refuse_no_lead(person: Person) -> None:
     if person.role != "lead":
         raise InputError("lead", "somebody who leads the study", f"{person.name!r}, an assessor")
+
+
+def _stale_rows(
+    assessor: str | None, query: str | None, before_guideline: int | None
+) -> tuple[str, list[object]]:
+    """Return what `reset` concerns, as the end of a query and its values."""
+    if before_guideline is not None:
+        arguments.whole(before_guideline, "before_guideline", least=1, most=10**9)
+    for name, given in (("assessor", assessor), ("query", query)):
+        if given is not None:
+            arguments.text(given, name)
+    if assessor is None and query is None and before_guideline is None:
+        raise InputError("reset", "an assessor, a query or a version of the guideline", "none")
+    sql = (
+        " FROM state JOIN item ON item.id = state.item JOIN event ON event.id = state.event"
+        " JOIN assessor ON assessor.name = state.owner"
+        " WHERE item.practice = 0 AND assessor.role IN ('assessor', 'lead')"
+    )
+    conditions: tuple[tuple[str, object], ...] = (
+        (" AND state.owner = ?", assessor),
+        (" AND item.query = ?", query),
+        (" AND event.guideline < ?", before_guideline),
+    )
+    asked = [(condition, value) for condition, value in conditions if value is not None]
+    return sql + "".join(condition for condition, _ in asked), [value for _, value in asked]
 
 
 def _read_feedback(

@@ -10,7 +10,7 @@ import gainful as gf
 from gainful import arguments
 from gainful.desk.study_results import Grade
 from gainful.errors import InputError, warn
-from gainful.inputs.column_roles import WHOLE_DOC_TEXTS, WHOLE_QUERY_TEXTS, Role
+from gainful.inputs.column_roles import PAIRS, WHOLE_DOC_TEXTS, WHOLE_QUERY_TEXTS, Role
 from gainful.inputs.identifiers import examples
 from gainful.inputs.read_table import InputTable, read_table
 from gainful.inputs.temporary_files import temporary_folder
@@ -130,6 +130,27 @@ def read_judgments(given: object, name: str = "judgments") -> dict[tuple[str, st
         (row["query"], row["doc"]): float(row["grade"])
         for row in _rows_of(given, gf.write_judgments, name)
     }
+
+
+def read_feedback(given: Any) -> dict[str, dict[str, str]]:
+    """Read what is said after each document of a practice set: the column `feedback` of a table of its answers, if it has one.
+
+    >>> read_feedback([{"query": "q1", "doc": "a", "grade": 2, "feedback": "It names all steps."}])
+    {'q1': {'a': 'It names all steps.'}}
+    """
+    try:
+        table = read_table(given, PAIRS, "answers")
+    except (
+        InputError
+    ):  # dicts of grades have no such column; the grades are checked where they are read
+        return {}
+    column = next((name for name in table.columns if name.strip().lower() == "feedback"), None)
+    found: dict[str, dict[str, str]] = {}
+    if column is not None:
+        for query, doc, text in zip(table["query"], table["doc"], table.texts(column), strict=True):
+            if _plain(text):
+                found.setdefault(query, {})[doc] = _plain(text)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

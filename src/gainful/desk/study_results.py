@@ -87,6 +87,19 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class PracticeDocument(Document):
+    """A document with a known answer.
+
+    Attributes:
+        answer: the right grade.
+        feedback: what is said after it; may be empty.
+    """
+
+    answer: float
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
 class Feedback:
     """What is said after a document of the practice set.
 

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import gainful as gf
-from gainful.desk import sent_acts
+from gainful.desk import lead_requests, sent_acts
 from gainful.errors import InputError, MissingDependencyError
+from gainful.inputs.several_assessors import RULES
 from gainful.inputs.temporary_files import temporary_folder
 from gainful.message_texts import counted
 
@@ -43,6 +44,11 @@ EXPORTS = ("qrels", "csv", "tsv", "json", "jsonl", "parquet")
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 _LARGEST_BODY = 1_000_000
 _SLOWEST_BODY = 10.0  # seconds
+_LARGEST_UPLOAD = (
+    lead_requests.LARGEST_FILE * 4 // 3 + 100_000
+)  # as base64, with what stands beside it
+_SLOWEST_UPLOAD = 120.0  # seconds
+_KEEP_FACTS = 2.0  # seconds: each request tells whether they have changed
 _MOST_AHEAD = 100
 _BETWEEN_ORDERS = 3.0  # seconds: it measures, which others would wait for
 _REST_OF_ORDERS = 30.0  # times as long as it took
@@ -160,6 +166,7 @@ def app(
             Route("/api/act", desk.guarded(desk.act), methods=["POST"]),
             Route("/api/lead/export", desk.guarded(desk.export, lead=True)),
             Route("/api/lead/record", desk.guarded(desk.record, lead=True)),
+            Route("/api/lead/design", desk.guarded(desk.design, lead=True)),
             Route("/api/lead/{what}", desk.guarded(desk.lead_get, lead=True), methods=["GET"]),
             Route("/api/lead/{what}", desk.guarded(desk.lead_post, lead=True), methods=["POST"]),
             Route("/{path:path}", desk.guarded(desk.nothing, known=False, page=True)),
@@ -188,6 +195,10 @@ class _Desk:
         self._measuring = asyncio.Lock()
         self._turns = _Turns(study)
         self._askers = ThreadPoolExecutor(1, "desk asks")
+        self._facts: tuple[float, str] = (
+            0.0,
+            "",
+        )  # until when what pages were told holds, and its mark
         self._ordering: asyncio.Task[None] | None = None
         self._order_after = 0.0
 
@@ -353,22 +364,24 @@ class _Desk:
 
     # JSON
 
-    async def _body(self, request: "Request") -> bytes:
+    async def _body(self, request: "Request", *, upload: bool = False) -> bytes:
         """Read a body that is neither large nor slow."""
+        largest = _LARGEST_UPLOAD if upload else _LARGEST_BODY
         found = bytearray()
         try:
-            async with asyncio.timeout(_SLOWEST_BODY):
+            async with asyncio.timeout(_SLOWEST_UPLOAD if upload else _SLOWEST_BODY):
                 async for part in request.stream():
                     found += part
-                    if len(found) > _LARGEST_BODY:
+                    if len(found) > largest:
                         raise _RefusedError(413, "This is more than the desk takes at once.")
         except TimeoutError:
             raise _RefusedError(408, "The request took too long.") from None
         return bytes(found)
 
-    async def _json(self, request: "Request") -> dict[str, Any]:
+    async def _json(self, request: "Request", *, upload: bool = False) -> dict[str, Any]:
+        body = await self._body(request, upload=upload)
         try:
-            found = json.loads(await self._body(request))
+            found = await self._call(json.loads, body) if upload else json.loads(body)
         except (ValueError, RecursionError):
             raise _RefusedError(400, "This is not JSON.") from None
         if not isinstance(found, dict):
@@ -384,9 +397,18 @@ class _Desk:
     async def me(self, request: "Request", person: Any) -> "Response":  # noqa: ARG002
         """Say who asks, and what the page needs once."""
         facts = await self._call(facts_of, self._study)
+        self._facts = (time.monotonic() + _KEEP_FACTS, _mark(facts))
         mine = (await self._call(self._study.progress)).by_assessor[person.name]
         counts = {"done": mine.done + mine.cannot, "left": mine.left}
-        return _answer({**facts, "name": person.name, "role": person.role, **counts})
+        told = {**facts, "mark": self._facts[1], "name": person.name, "role": person.role, **counts}
+        return _answer(told)
+
+    async def _marked(self, told: dict[str, Any]) -> "Response":
+        """Answer with the mark of what pages were told once, so that they ask again when it has changed."""
+        if time.monotonic() > self._facts[0]:
+            facts = await self._call(facts_of, self._study)
+            self._facts = (time.monotonic() + _KEEP_FACTS, _mark(facts))
+        return _answer({**told, "mark": self._facts[1]})
 
     async def next(self, request: "Request", person: Any) -> "Response":
         """Lease the next documents to an assessor."""
@@ -394,7 +416,8 @@ class _Desk:
         if isinstance(count, bool) or not isinstance(count, int) or not count > 0:
             raise _RefusedError(400, "count should be a number from 1.")
         ahead = min(count, _MOST_AHEAD)
-        return _answer({"tasks": await self._turns.take(self._study.next, person.name, ahead)})
+        tasks = await self._turns.take(self._study.next, person.name, ahead)
+        return await self._marked({"tasks": tasks})
 
     async def act(self, request: "Request", person: Any) -> "Response":
         """Take what an assessor did."""
@@ -404,7 +427,7 @@ class _Desk:
         told = await self._turns.take(sent_acts.take, self._study, person.name, given)
         if told["confirmed"] and self._ordering is None and time.monotonic() > self._order_after:
             self._ordering = asyncio.create_task(self._order())
-        return _answer(told)
+        return await self._marked(told)
 
     async def _order(self) -> None:
         """Put what comes next into its order anew, while nobody waits for it."""
@@ -425,7 +448,9 @@ class _Desk:
         what = request.path_params["what"]
         if what == "progress":
             progress = await self._call(self._study.progress)
-            return _answer({**plain(progress), "events": await self._call(self._events)})
+            return _answer({**plain(progress), "version": await self._call(self._version)})
+        if what == "settings":
+            return _answer(await self._call(lead_requests.settings, self._study))
         names = "shown" if request.query_params.get("names") == "shown" else "hidden"
         measured: dict[str, Callable[[], Any]] = {
             "standing": self._study.standing,
@@ -437,12 +462,13 @@ class _Desk:
         async with self._measuring:  # one at a time: these measure, and may take a while
             return _answer(await self._call(self._kept, f"{what} {names}", measured[what]))
 
-    def _events(self) -> int:
-        return int(self._study.events)
+    def _version(self) -> str:
+        """Return what changes whenever something else would be measured."""
+        return f"{self._study.events} {self._study.settings['measure']}"
 
     def _kept(self, what: str, function: Callable[[], Any]) -> Any:
         """Return what was measured, anew where acts have come since."""
-        now = self._events()
+        now = self._version()
         if self._measured.get(what, (None,))[0] != now:
             self._measured[what] = (now, plain(function()))
         return self._measured[what][1]
@@ -469,60 +495,77 @@ class _Desk:
 
     async def lead_post(self, request: "Request", person: Any) -> "Response":
         """Do what the lead asks for."""
-        given = await self._json(request)
-        known = {
+        known: dict[str, Callable[[Any, str, dict[str, Any]], Any]] = {
             "invite": self._invite,
             "revoke": self._revoke,
-            "adjudicate": self._adjudicate,
+            "adjudicate": sent_acts.adjudicate,
             "guideline": self._guideline,
+            "settings": lead_requests.change_settings,
+            "grades": lead_requests.change_grades,
+            "practice": lead_requests.practise,
+            "import": lead_requests.bring_in,
+            "reset": lead_requests.take_back,
         }
         what = request.path_params["what"]
         if what not in known:
             raise _RefusedError(404, "There is no such page.")
-        return _answer(await self._call(known[what], person, given))
+        given = await self._json(request, upload=what in ("practice", "import"))
+        told = await self._call(known[what], self._study, person.name, given)
+        self._facts = (0.0, "")
+        return _answer(told)
 
-    def _invite(self, _: Any, given: dict[str, Any]) -> dict[str, str]:
+    def _invite(self, study: Any, _: str, given: dict[str, Any]) -> dict[str, str]:
         role = given.get("role", "assessor")
         if role not in ("assessor", "lead"):
             raise _RefusedError(400, "The role should be assessor or lead.")
         name = _text(given, "name", 100)
-        return {"name": name, "path": f"/i/{self._study.invite(name, role)}"}
+        return {"name": name, "path": f"/i/{study.invite(name, role)}"}
 
-    def _revoke(self, person: Any, given: dict[str, Any]) -> dict[str, str]:
+    def _revoke(self, study: Any, lead: str, given: dict[str, Any]) -> dict[str, str]:
         name = _text(given, "name", 100)
-        if name == person.name:
+        if name == lead:
             raise _RefusedError(400, "This would shut you out yourself.")
-        self._study.revoke(name)
+        study.revoke(name)
         return {"name": name}
 
-    def _adjudicate(self, person: Any, given: dict[str, Any]) -> Any:
-        return sent_acts.adjudicate(self._study, person.name, given)
-
-    def _guideline(self, _: Any, given: dict[str, Any]) -> Any:
-        self._study.set_guideline(_text(given, "text", 100_000, empty=True))
-        return self._study.guideline
+    def _guideline(self, study: Any, _: str, given: dict[str, Any]) -> Any:
+        study.set_guideline(_text(given, "text", 100_000, empty=True))
+        return study.guideline
 
     async def export(self, request: "Request", _: Any) -> "Response":
         """Send the grades as a file."""
-        from starlette.responses import Response
-
         by = request.query_params.get("by", "merged")
         ending = request.query_params.get("format", "qrels")
+        rule = request.query_params.get("rule", "mean")
         if by not in ("merged", "assessor") or ending not in EXPORTS:
             raise _RefusedError(
                 400, f"by should be merged or assessor, format one of {', '.join(EXPORTS)}."
             )
 
+        if rule not in RULES:
+            raise _RefusedError(400, f"rule should be one of {', '.join(RULES)}.")
+
+        def write(path: Path) -> None:
+            self._study.export(path, by=by, rule=rule)
+
+        return await self._download(write, f"{by}-judgments.{ending}")
+
+    async def design(self, request: "Request", _: Any) -> "Response":  # noqa: ARG002
+        """Send the sampling design of a study in random order."""
+        return await self._download(lambda path: self._study.design().write(path), "design.json")
+
+    async def _download(self, write: Callable[[Path], None], name: str) -> "Response":
+        """Send what is written to a file of this name."""
+        from starlette.responses import Response
+
         def written() -> bytes:
             folder = temporary_folder(None)
             try:
-                path = folder.path / f"judgments.{ending}"
-                self._study.export(path, by=by)
-                return path.read_bytes()
+                write(folder.path / name)
+                return (folder.path / name).read_bytes()
             finally:
                 folder.remove()
 
-        name = f"{by}-judgments.{ending}"
         return Response(
             await self._call(written),
             media_type="application/octet-stream",
@@ -555,6 +598,11 @@ def facts_of(study: Any) -> dict[str, Any]:
         "guideline": study.guideline,
         "tags": TAGS,
     }
+
+
+def _mark(facts: dict[str, Any]) -> str:
+    """Return a short text that changes with what pages were told."""
+    return hashlib.sha256(json.dumps(plain(facts)).encode()).hexdigest()[:16]
 
 
 def _form_value(body: str, name: str) -> str:

@@ -17,6 +17,10 @@ let queue = null;
 let keys = null;
 let acts = []; // what was done here, the last at the end
 let shown = null; // the task on the page
+let listed = false; // whether there is a list, instead of one document at a time
+let chosen = null; // the item of the list that somebody has gone to
+let drawn = ""; // what the list shows
+const drafts = new Map(); // item -> note and tags that go out with its grade
 let since = 0;
 let hidden = 0;
 let hiddenSince = null;
@@ -54,8 +58,16 @@ function keep() {
 
 // What is shown
 
+function current() {
+  return queue.tasks.find((task) => task.item === chosen) ?? queue.first;
+}
+
+function ofQuery(task) {
+  return queue.tasks.filter((each) => each.query === task.query);
+}
+
 function show() {
-  const task = queue.first;
+  const task = current();
   byId("work").hidden = byId("end").hidden = true;
   document.querySelector(".ask").hidden = !task;
   if (!task) {
@@ -70,6 +82,7 @@ function show() {
   byId("work").hidden = false;
   if (shown?.item !== task.item) {
     const other = shown?.query !== task.query;
+    if (shown && queue.tasks.includes(shown)) drafts.set(shown.item, { note: byId("note").value, tags: [...tags] });
     shown = task;
     since = performance.now();
     hidden = 0;
@@ -84,22 +97,74 @@ function show() {
     byId("doc-title").append(...marked(task.title || task.doc, task.query_text ?? ""));
     const text = byId("text");
     replace(text, ...(task.text ? marked(task.text, task.query_text ?? "") : [element("p", { class: "quiet" }, "There is no text of this document.")]));
-    byId("note").value = task.note ?? "";
+    const draft = drafts.get(task.item);
+    byId("note").value = draft?.note ?? task.note ?? "";
     tags.clear();
+    for (const tag of draft?.tags ?? []) tags.add(tag);
     showTags();
     openWords(false);
-    byId("document").focus({ preventScroll: true });
-    scrollTo(0, 0);
-    byId("document").scrollTop = 0;
     if (other) say(`Query: ${task.query_text || task.query}`);
-  }
+    showView();
+    if (!listed) {
+      byId("document").focus({ preventScroll: true });
+      scrollTo(0, 0);
+    } else byId("list").querySelector("[aria-current]").focus();
+  } else showView();
   showLists();
+}
+
+// One document at a time, or all that are here of this query; what is pressed concerns the one that is marked.
+function showView() {
+  byId("document").hidden = listed;
+  byId("list").hidden = !listed;
+  byId("open-view").setAttribute("aria-pressed", String(listed));
+  const drawing = `${shown.item}: ${ofQuery(shown).map((task) => task.item)}`;
+  if (!listed || drawing === drawn) return;
+  drawn = drawing;
+  const focused = byId("list").contains(document.activeElement);
+  replace(byId("list"), ...ofQuery(shown).map((task) => {
+    const here = task.item === shown.item;
+    const entry = element("li", { tabindex: "-1", "aria-current": here ? "true" : null, "data-item": task.item },
+      element("p", { class: "eyebrow" }, task.practice ? "Practice · " : "", "Document ", element("bdi", {}, task.doc)),
+      element("h2", { dir: "auto" }, ...marked(task.title || task.doc, task.query_text ?? "")),
+      element("div", { class: "text", dir: "auto" }, ...(task.text ? marked(task.text, task.query_text ?? "") : ["There is no text of this document."])));
+    if (!here) {
+      const take = element("button", { type: "button", class: "plain" }, "Judge this one", element("span", { class: "unseen" }, `: ${task.title || task.doc}`));
+      take.addEventListener("click", () => goTo(task));
+      entry.append(take);
+    }
+    return entry;
+  }));
+  if (focused) byId("list").querySelector("[aria-current]").focus({ preventScroll: true });
+}
+
+function goTo(task) {
+  chosen = task.item;
+  show();
+}
+
+function step(by) {
+  if (!listed || !shown) return false;
+  const here = ofQuery(shown);
+  const task = here[here.findIndex((each) => each.item === shown.item) + by];
+  if (task) goTo(task);
+  return true;
+}
+
+function changeView() {
+  listed = !listed;
+  remember("desk:list", listed);
+  chosen = shown?.item ?? null;
+  show();
+  if (!shown) return;
+  say(listed ? "A list of the next documents" : "One document at a time");
+  (listed ? byId("list").querySelector("[aria-current]") : byId("document")).focus({ preventScroll: !listed });
 }
 
 function showGrades() {
   const buttons = me.scale.map((grade) => {
     const button = element("button", { type: "button", class: "grade", "data-grade": grade.value },
-      element("span", { class: "value" }, grade.value), grade.word ? element("span", { class: "word", dir: "auto" }, grade.word) : null,
+      element("span", { class: "value" }, grade.value), grade.word ? element("span", { class: "word" }, element("bdi", {}, grade.word)) : null,
       element("kbd", { "data-of": `grade:${grade.value}` }));
     button.addEventListener("click", () => act({ kind: "grade", grade: grade.value }));
     return button;
@@ -138,16 +203,6 @@ function showCounts() {
 
 function showLists() {
   showCounts();
-  const same = queue.tasks.slice(1).filter((task) => task.query === shown?.query);
-  replace(byId("next-documents"), ...same.map((task) => {
-    const button = element("button", { type: "button", class: "plain", dir: "auto" }, task.title || task.doc);
-    button.addEventListener("click", () => {
-      queue.putFirst(task);
-      show();
-    });
-    return element("li", {}, button, element("p", { class: "quiet", dir: "auto" }, (task.text ?? "").slice(0, 160)));
-  }));
-  byId("next-list").hidden = !same.length;
   replace(byId("history"), ...acts.toReversed().slice(0, 30).map((each) => {
     const button = element("button", { type: "button", class: "plain" }, "Undo", element("span", { class: "unseen" }, ` ${each.task.title || each.task.doc}`));
     button.addEventListener("click", () => undo(each));
@@ -168,6 +223,9 @@ function openWords(open) {
 function act(what) {
   if (!shown) return;
   const task = shown;
+  const here = ofQuery(task);
+  const place = here.findIndex((each) => each.item === task.item);
+  chosen = listed ? (here[place + 1] ?? here[place - 1])?.item ?? null : null;
   const note = byId("note").value.trim();
   const spent = performance.now() - since - hidden;
   const made = { key: newKey(), item: task.item, ...what, ms: Math.round(Math.max(spent, 0)), position: task.position };
@@ -175,6 +233,7 @@ function act(what) {
   if (tags.size) made.tags = [...tags];
   acts.push({ key: made.key, kind: made.kind, grade: made.grade, why: made.why, task, time: Date.now(), event: null });
   keep();
+  drafts.delete(task.item);
   queue.take(task.item);
   outbox.put(made);
   if (counts(made, task)) count(1);
@@ -211,6 +270,7 @@ function undo(which = acts.at(-1)) {
   keep();
   if (counts(which, which.task)) count(-1);
   queue.putFirst(which.task);
+  chosen = which.task.item;
   outbox.put({ key: newKey(), item: which.task.item, kind: "undo", of: which.key, event: which.event });
   say(`Undone: ${told(which)}`);
   show();
@@ -225,7 +285,9 @@ const DO = {
     if (!byId("words").hidden) byId("note").focus();
   },
   guideline: () => byId("guideline").toggleAttribute("open"),
-  list: () => byId("next-list").toggleAttribute("open"),
+  list: changeView,
+  down: () => step(1),
+  up: () => step(-1),
   history: () => byId("history-list").toggleAttribute("open"),
   help: () => openKeys(),
   more: () => queue.fill(true),
@@ -233,7 +295,8 @@ const DO = {
 
 function pressed(action) {
   if (action.startsWith("grade:")) act({ kind: "grade", grade: Number(action.slice(6)) });
-  else DO[action]();
+  else return DO[action]();
+  return true;
 }
 
 function openKeys() {
@@ -304,6 +367,33 @@ function queueChanged(problem) {
   if (problem && queue.tasks.length < 2) setTimeout(() => queue.fill(true), problem.wait ? problem.wait * 1000 : 2000);
 }
 
+// What the lead may change meanwhile.
+function showFacts() {
+  document.title = `${me.title} · judging desk`;
+  byId("title").textContent = me.title;
+  byId("guideline-text").textContent = me.guideline.text || "There is none: judge how well the document answers the query.";
+}
+
+// Every answer has a mark of these; another one means that they have changed.
+async function heardMark(mark) {
+  if (!mark || mark === me.mark || heardMark.asking) return;
+  heardMark.asking = true;
+  const told = await server.me().catch(() => null);
+  heardMark.asking = false;
+  if (!told) return;
+  const newer = told.guideline.version !== me.guideline.version;
+  Object.assign(me, { title: told.title, scale: told.scale, guideline: told.guideline, tags: told.tags, mark: told.mark });
+  showFacts();
+  showGrades();
+  keys.setScale(me.scale);
+  showKeys();
+  if (newer) {
+    byId("guideline").open = true;
+    byId("feedback").classList.remove("right");
+    byId("feedback").textContent = `The guideline has changed: this is version ${me.guideline.version}.`;
+  }
+}
+
 function listen() {
   for (const button of document.querySelectorAll("[data-action]")) button.addEventListener("click", () => DO[button.dataset.action]());
   for (const button of document.querySelectorAll("[data-close]")) button.addEventListener("click", () => button.closest("dialog").close());
@@ -320,7 +410,7 @@ function listen() {
   byId("note").addEventListener("keydown", (event) => {
     if (event.key === "Escape" || (event.key === "Enter" && !event.shiftKey)) {
       event.preventDefault();
-      byId("document").focus();
+      (listed ? byId("list").querySelector("[aria-current]") : byId("document")).focus();
     }
   });
   byId("open-keys").addEventListener("click", openKeys);
@@ -354,15 +444,19 @@ async function begin() {
   }
   warn("");
   me.name_of_store = `${me.study}:${me.name}`;
-  document.title = `${me.title} · judging desk`;
-  byId("title").textContent = me.title;
   byId("to-lead").hidden = me.role !== "lead";
-  byId("guideline-text").textContent = me.guideline.text || "There is none: judge how well the document answers the query.";
+  listed = remembered("desk:list", false);
+  showFacts();
   byId("guideline").open = matchMedia("(min-width: 60rem)").matches;
   acts = remembered(`desk:${me.name_of_store}:acts`, []);
   keys = new Keys(me.name_of_store, me.scale, pressed);
-  outbox = new Outbox(me.name_of_store, server, heard);
-  queue = new Queue(server, outbox, queueChanged);
+  const asked = {
+    ...server,
+    next: (count) => server.next(count).then((told) => (heardMark(told.mark), told)),
+    act: (made) => server.act(made).then((told) => (heardMark(told.mark), told)),
+  };
+  outbox = new Outbox(me.name_of_store, asked, heard);
+  queue = new Queue(asked, outbox, queueChanged);
   unsure = outbox.acts.size > 0;
   for (const each of outbox.waiting) {
     if (each.kind === "grade" || each.kind === "cannot") count(1);

@@ -19,6 +19,20 @@ export function replace(parent, ...content) {
   parent.replaceChildren(...content);
 }
 
+export function counted(number, word) {
+  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+}
+
+// The bytes of a file, as base64.
+export function fileContent(file) {
+  return new Promise((done, fail) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => done(reader.result.slice(reader.result.indexOf(",") + 1)));
+    reader.addEventListener("error", () => fail(Object.assign(new Error(`${file.name} cannot be read.`), { own: true })));
+    reader.readAsDataURL(file);
+  });
+}
+
 export function remember(name, value) {
   try {
     localStorage.setItem(name, JSON.stringify(value));

@@ -8,14 +8,23 @@ const ACTIONS = {
   cannot: ["c", "Cannot judge"],
   note: ["n", "Note and reasons"],
   guideline: ["g", "Open or close the guideline"],
-  list: ["v", "Open or close the list of next documents"],
+  list: ["v", "One document at a time, or a list"],
+  down: ["j", "In the list: the next document"],
+  up: ["k", "In the list: the one before"],
   history: ["h", "Open or close what you did"],
   help: ["?", "These keys"],
 };
 
+const ARROWS = { ArrowDown: "down", ArrowUp: "up" };
+
 export class Keys {
   constructor(name, scale, act) {
     this.name = `desk:${name}:keys`;
+    this.setScale(scale);
+    document.addEventListener("keydown", (event) => this.hear(event, act));
+  }
+
+  setScale(scale) {
     this.first = {};
     this.words = {};
     for (const grade of scale) {
@@ -30,7 +39,6 @@ export class Keys {
     this.on = kept.on !== false;
     this.keys = { ...this.first };
     for (const [action, key] of Object.entries(kept.keys ?? {})) if (action in this.first) this.keys[action] = key;
-    document.addEventListener("keydown", (event) => this.hear(event, act));
   }
 
   of(action) {
@@ -43,15 +51,17 @@ export class Keys {
     if (document.querySelector("dialog[open]")) return;
     if (target.matches?.("input, textarea, select")) return;
     if (!this.on) return;
-    const pressed = event.key.toLowerCase();
-    const action = Object.keys(this.keys).find((each) => this.keys[each] && this.keys[each].toLowerCase() === pressed);
+    // The same key first; with Shift or Caps Lock, the small letter, where nothing else has the capital.
+    const having = (key) => Object.keys(this.keys).find((each) => this.keys[each] && this.keys[each] === key);
+    const action = having(event.key) ?? having(event.key.toLowerCase()) ?? ARROWS[event.key];
     if (!action) return;
-    event.preventDefault();
-    act(action);
+    if (act(action) !== false) event.preventDefault();
   }
 
+  // Only what differs: a key that nobody changed here follows the lead.
   save() {
-    remember(this.name, { on: this.on, keys: this.keys });
+    const changed = Object.entries(this.keys).filter(([action, key]) => key !== this.first[action]);
+    remember(this.name, { on: this.on, keys: Object.fromEntries(changed) });
   }
 
   reset() {

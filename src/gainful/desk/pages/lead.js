@@ -1,13 +1,15 @@
 // The lead's page: how far the study is, what its grades come to, and who takes part.
 
-import { byId, element, remember, remembered, replace, setTheme } from "./elements.js";
+import { byId, counted, element, remember, remembered, replace, setTheme } from "./elements.js";
+import { offerToTakeBack, setUp } from "./lead_setup.js";
 import { newKey } from "./outbox.js";
 import { server } from "./transport.js";
 
 const EVERY = 4000; // milliseconds between two looks at the progress
 
 let me = null;
-let events = -1; // how many there were when the standing was last asked for
+let version = null; // of what was measured when the standing was last asked for
+let guideline = 0; // its last version
 let disputes = { count: -1, shown: [] };
 
 function warn(text) {
@@ -19,16 +21,20 @@ function say(text) {
 }
 
 function number(value, digits = 3) {
-  return value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
+  if (value === null || value === undefined) return "–";
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
 function table(caption, heads, rows) {
   const cell = (part, place, name) => {
     const numeric = heads[place].numeric;
-    return element(name, { class: numeric ? "number" : "", scope: name === "th" ? "row" : null, dir: numeric ? null : "auto" }, part);
+    // A text of another direction stays in its column.
+    const content = numeric || part instanceof Node ? part : element("bdi", {}, part);
+    return element(name, { class: numeric ? "number" : "", scope: name === "th" ? "row" : null }, content);
   };
   return element("table", {},
-    element("caption", {}, caption),
+    element("caption", {}, element("span", { class: "unseen" }, caption)),
     element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col", class: head.numeric ? "number" : "" }, head.name)))),
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((part, place) => cell(part, place, place ? "td" : "th"))))));
 }
@@ -41,10 +47,11 @@ function showProgress(progress) {
   byId("progress").value = progress.done;
   byId("count").textContent = `${progress.done} of ${progress.items} documents, ${progress.grades} grades`;
   replace(byId("queries"), table("Documents of each query",
-    [TEXT("Query"), COLUMN("Documents"), COLUMN("Done"), COLUMN("Graded"), COLUMN("By several"), COLUMN("Cannot judge")],
-    progress.queries.map((each) => [each.query, each.items, each.done, each.graded, each.several, each.cannot])));
+    [TEXT("Query"), TEXT("Share"), COLUMN("Done"), COLUMN("Documents"), COLUMN("Graded"), COLUMN("By several"), COLUMN("Cannot judge")],
+    progress.queries.map((each) => [each.query, share(each.done, each.items), each.done, each.items, each.graded, each.several, each.cannot])));
+  offerToTakeBack(progress, guideline);
   const people = progress.assessors.map((each) => [
-    each.name, each.revoked ? "taken back" : each.role, each.done, each.left, each.cannot, each.later,
+    each.name, each.revoked ? "taken back" : { judgments: "imported" }[each.role] ?? each.role, each.done, each.left, each.cannot, each.later,
     each.practised ? `${each.right} of ${each.practised}` : "–", number(each.pace, 1), inviteAgain(each)]);
   if (!byId("assessors").contains(document.activeElement) || document.activeElement === document.body) {
     replace(byId("assessors"), element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Assessors" }, table("What each has done", [
@@ -81,10 +88,14 @@ function invite(name, role) {
     const copy = element("button", { type: "button", class: "plain" }, "Copy");
     copy.addEventListener("click", () => navigator.clipboard?.writeText(link).then(() => say("Copied")));
     byId("invited").hidden = false;
-    replace(byId("invited"), "For ", element("b", { dir: "auto" }, told.name), ", shown only now: ", element("code", {}, link), " ", copy);
+    replace(byId("invited"), "For ", element("b", {}, element("bdi", {}, told.name)), ", shown only now: ", element("code", {}, link), " ", copy);
     byId("invite-name").value = "";
     look();
   });
+}
+
+function share(part, whole) {
+  return element("progress", { max: Math.max(whole, 1), value: part, "aria-hidden": "true" });
 }
 
 function range(low, value, high) {
@@ -111,10 +122,21 @@ function showStanding(standing) {
     run.seen ? `${Math.floor((100 * run.judged) / run.seen)} %` : "–"]);
   replace(byId("standing"),
     element("p", {}, `${standing.queries} of ${standing.of_queries} queries have a grade; the others do not count yet.`),
+    element("p", { class: "quiet" }, `${standing.runs[0].measure} with the grades so far, and where it must lie whatever the missing grades are:`),
     element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, table(
-      `${standing.runs[0].measure}: with the grades so far, and where it must lie whatever the missing grades are`,
+      "The runs with their bounds",
       [TEXT("Run"), COLUMN("So far"), COLUMN("Lies between"), TEXT("Bounds"), COLUMN("Judged")], rows)),
     element("ul", { class: "disputes" }, ...standing.pairs.map(pairOf)));
+}
+
+// A sentence in which names of another direction do not turn round what stands beside them.
+function isolated(sentence, names) {
+  let parts = [sentence];
+  for (const name of names) {
+    parts = parts.flatMap((part) => (part instanceof Node ? [part]
+      : part.split(name).flatMap((piece, place) => (place ? [element("bdi", {}, name), piece] : [piece]))));
+  }
+  return parts;
 }
 
 function pairOf(pair) {
@@ -123,14 +145,13 @@ function pairOf(pair) {
     : `About ${pair.grades_needed} more ${pair.grades_needed === 1 ? "grade" : "grades"} would make its sign certain, if the difference stays as it is.`;
   const between = pair.low === null ? "" : ` The difference, ${number(pair.difference)}, lies between ${number(pair.low)} and ${number(pair.high)}.`;
   return element("li", {},
-    element("p", {}, element("span", { class: `badge ${pair.verdict}` }, pair.verdict), " ",
-      element("span", { dir: "auto" }, pair.sentence)),
+    element("p", {}, element("span", { class: `badge ${pair.verdict}` }, pair.verdict), " ", ...isolated(pair.sentence, [pair.run, pair.base])),
     element("p", { class: "quiet" }, `${needed}${between}`));
 }
 
 function showAgreement(told) {
   const rows = told.coefficients.map((each) => [each.title, number(each.value), `${number(each.low)} to ${number(each.high)}`]);
-  const coefficients = table("How far the assessors agree, with intervals of 95 %", [TEXT("Coefficient"), COLUMN("Value"), COLUMN("Interval")], rows);
+  const coefficients = table("Coefficients of agreement", [TEXT("Coefficient"), COLUMN("Value"), COLUMN("Interval of 95 %")], rows);
   replace(byId("agreement"), element("p", { dir: "auto" }, `${told.told.replace(/\.$/, "")}.`), 
     ...(rows.length ? [element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Agreement" }, coefficients)] : []));
 }
@@ -140,20 +161,22 @@ function showDisputed(found) {
   disputes = found;
   replace(byId("disputed"), ...found.shown.map((each) => {
     const names = byId("show-names").checked;
-    const given = Object.entries(each.grades).map(([name, grade]) => (names ? `${name}: ${grade}` : String(grade)));
+    const given = Object.entries(each.grades).map(([name, grade]) => (names ? [element("bdi", {}, name), `: ${grade}`] : [String(grade)]));
     const buttons = me.scale.map((grade) => {
-      const button = element("button", { type: "button", class: "plain" }, grade.value, grade.word ? ` ${grade.word}` : "",
+      const button = element("button", { type: "button", class: "plain" }, element("b", {}, grade.value), grade.word ? element("bdi", {}, grade.word) : null,
         element("span", { class: "unseen" }, ` for ${each.title || each.doc}`));
       button.addEventListener("click", () => settle(each, grade.value));
       return button;
     });
     const hangs = each.flips ? ` · ${each.flips} ${each.flips === 1 ? "verdict hangs" : "verdicts hang"} on it` : "";
     return element("li", {},
-      element("p", {}, element("b", { dir: "auto" }, each.title || each.doc), " for ", element("span", { dir: "auto" }, each.query_text || each.query)),
+      element("p", {}, element("b", {}, element("bdi", {}, each.title || each.doc)), " for ", element("bdi", {}, each.query_text || each.query)),
       element("details", {}, element("summary", {}, "Text"), element("p", { dir: "auto", class: "quiet" }, each.text)),
-      element("p", {}, "Grades: ", element("b", { dir: "auto" }, given.join(", ")), hangs),
+      element("p", {}, "Grades: ", element("b", {}, ...given.flatMap((parts, place) => (place ? [", ", ...parts] : parts))), hangs),
       element("div", { class: "others", role: "group", "aria-label": "Settle" }, ...buttons));
   }));
+  byId("disputed-count").hidden = !found.count;
+  byId("disputed-count").textContent = found.count;
   byId("disputed-title").textContent = found.count > found.shown.length ? `To settle: ${found.count}, the first ${found.shown.length} here`
     : found.count ? `To settle: ${found.count}` : "Nothing to settle";
 }
@@ -180,8 +203,8 @@ async function look() {
       warn("");
     }
     showProgress(progress);
-    if (progress.events !== events) {
-      events = progress.events;
+    if (progress.version !== version) {
+      version = progress.version;
       showStanding(await server.get("/api/lead/standing"));
       showAgreement(await server.get("/api/lead/agreement"));
       await lookAtDisputed();
@@ -189,15 +212,50 @@ async function look() {
   } catch (problem) {
     warn(problem.status ? problem.message : "No connection to the desk. This page tries again.");
     byId("alert").dataset.lost = "1";
-    events = -1;
+    version = null;
   }
   look.timer = setTimeout(look, EVERY);
+}
+
+// The part of the page that is looked at is marked among the links to all.
+function watchParts() {
+  const links = new Map([...document.querySelectorAll(".sections a")].map((link) => [link.hash.slice(1), link]));
+  const seen = new Set();
+  const watch = new IntersectionObserver((changes) => {
+    for (const change of changes) {
+      if (change.isIntersecting) seen.add(change.target.id);
+      else seen.delete(change.target.id);
+    }
+    const first = [...links.keys()].find((id) => seen.has(id));
+    for (const [id, link] of links) link.toggleAttribute("data-here", id === first);
+  }, { rootMargin: "-80px 0px -40% 0px" });
+  for (const id of links.keys()) watch.observe(byId(id));
+}
+
+// Not a plain link: a study that is no sample has no design, and says why.
+async function design() {
+  const told = await server.get("/api/lead/design");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([JSON.stringify(told, null, 1)], { type: "application/json" }));
+  link.download = "design.json";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+async function renewed() {
+  me = await server.me();
+  byId("title").textContent = me.title;
+  document.title = `${me.title} · lead`;
+  disputes.count = -1; // its buttons have the words of the grades
+  version = null;
+  look();
 }
 
 async function begin() {
   setTheme();
   try {
     me = await server.me();
+    await setUp(renewed);
   } catch (problem) {
     warn(problem.status ? problem.message : "The desk does not answer. This page tries again.");
     if (!problem.status || problem.status >= 500 || problem.status === 429) setTimeout(begin, 3000);
@@ -207,6 +265,7 @@ async function begin() {
   document.title = `${me.title} · lead`;
   byId("title").textContent = me.title;
   byId("guideline").value = me.guideline.text;
+  guideline = me.guideline.version;
   byId("guideline-version").textContent = me.guideline.version ? `Version ${me.guideline.version}` : "There is none yet.";
   byId("invite").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -216,6 +275,8 @@ async function begin() {
     event.preventDefault();
     done(server.post("/api/lead/guideline", { text: byId("guideline").value }), (told) => {
       byId("guideline-version").textContent = `Version ${told.version}, saved`;
+      guideline = told.version;
+      look();
     });
   });
   byId("show-names").checked = remembered("desk:names", false);
@@ -224,6 +285,8 @@ async function begin() {
     disputes.count = -1;
     done(lookAtDisputed(), () => {});
   });
+  byId("design").addEventListener("click", () => done(design(), () => say("The sampling design is downloaded")));
+  watchParts();
   await look();
   document.body.dataset.ready = "1";
 }

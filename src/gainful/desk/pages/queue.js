@@ -1,7 +1,7 @@
 // The documents that come next. They are fetched before they are needed, so that nobody waits for one.
 
-const AHEAD = 12;
-const FEWEST = 9; // a lost connection leaves at least so many
+const AHEAD = 16;
+const FEWEST = 12; // a lost connection leaves at least so many
 
 export class Queue {
   constructor(server, outbox, changed) {

@@ -8,8 +8,11 @@ export class Refused extends Error {
   }
 }
 
-async function call(path, body) {
-  const asked = { headers: { "X-Desk": "1" }, credentials: "same-origin", signal: AbortSignal.timeout(20000) };
+const PATIENCE = 20000; // milliseconds
+const LONG = 120000; // of a request that may bring a file, or put all documents into another order
+
+async function call(path, body, patience = PATIENCE) {
+  const asked = { headers: { "X-Desk": "1" }, credentials: "same-origin", signal: AbortSignal.timeout(patience) };
   if (body !== undefined) {
     asked.method = "POST";
     asked.headers["Content-Type"] = "application/json";
@@ -24,8 +27,8 @@ async function call(path, body) {
 }
 
 export const server = {
-  get: (path) => call(path),
-  post: (path, body) => call(path, body ?? {}),
+  get: (path) => call(path, undefined, LONG), // of the lead's page, where some are measured
+  post: (path, body) => call(path, body ?? {}, LONG),
   me: () => call("/api/me"),
   next: (count) => call("/api/next", { count }),
   act: (acts) => call("/api/act", { acts }),

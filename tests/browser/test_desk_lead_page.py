@@ -1,0 +1,169 @@
+"""The lead's page of the judging desk in a browser: what is set up there, and the list of the assessor's page."""
+
+import pytest
+from test_page_accessible import findings
+
+from desk_server import desk, study
+
+EVIL = '<img src=x onerror="alert(1)">'
+
+
+def upload(name, content):
+    return {"name": name, "mimeType": "text/plain", "buffer": content.encode()}
+
+
+def said(page, until, line, text):
+    until(page, f"document.querySelector('#{line}').textContent.startsWith({text!r})")
+
+
+def test_a_lead_sets_a_study_up(opened_at, until):
+    with desk(study(queries=2, docs=4)) as own:
+        ann = opened_at(own.link("ann"))
+        lead = opened_at(own.link("lea", "lead"), refusals=True)
+        # Settings.
+        lead.fill("#set-title", f"Bread {EVIL}")
+        lead.select_option("#set-order", "random")
+        lead.fill("#set-overlap", "2")
+        lead.fill("#set-measure", "P@3")
+        lead.click("#settings button")
+        said(lead, until, "settings-said", "Saved.")
+        told = own.study.settings
+        assert (told["order"], told["overlap"], told["measure"]) == ("random", 2, "P@3")
+        until(lead, "document.querySelector('#title').textContent", f"Bread {EVIL}")
+        lead.fill("#set-measure", "nDGC@3")
+        lead.click("#settings button")
+        until(lead, "document.querySelector('#settings-said').className", "wrong")
+        assert "nDCG" in lead.inner_text("#settings-said")
+        # Words and keys, which an open page of an assessor has with the next answer.
+        lead.fill("[data-grade='3'] .word", f"exactly {EVIL}")
+        lead.fill("[data-grade='3'] .key", "x")
+        lead.click("#grades-form button")
+        said(lead, until, "grades-said", "Saved.")
+        lead.fill("#guideline", "Judge strictly.")
+        lead.click("#guideline-form button")
+        said(lead, until, "guideline-version", "Version 1")
+        ann.keyboard.press("0")
+        until(
+            ann,
+            "document.querySelector('.grade[data-grade=\"3\"] .word').textContent",
+            f"exactly {EVIL}",
+        )
+        until(ann, "document.querySelector('#guideline-text').textContent", "Judge strictly.")
+        assert "changed" in ann.inner_text("#feedback")
+        assert ann.locator("main img").count() == lead.locator("main img").count() == 0
+        before = ann.inner_text("#doc-id")
+        ann.keyboard.press("x")
+        until(ann, f"document.querySelector('#doc-id').textContent !== {before!r}")
+        until(ann, "document.querySelector('#saved').dataset.state", "saved")
+        assert sorted(
+            each["ann"] for docs in own.study.grades().values() for each in docs.values()
+        ) == [0, 3]
+
+
+def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
+    with desk(study(queries=2, docs=4)) as own:
+        own.study.invite("bob")
+        for task in own.study.next("bob", 3):
+            own.study.grade("bob", task.item, 2, key=str(task.item))
+        lead = opened_at(own.link("lea", "lead"), refusals=True)
+        # Grades of a model.
+        lead.set_input_files(
+            "#import-grades", upload("model.qrels", "q0 0 q0-d0 2\nq0 0 q0-d1 x\n")
+        )
+        lead.fill("#import-name", "a model")
+        lead.select_option("#import-role", "model")
+        lead.click("#import button")
+        until(lead, "document.querySelector('#import-said').className", "wrong")
+        assert "model.qrels:2" in lead.inner_text("#import-said")
+        lead.set_input_files("#import-grades", upload("model.qrels", "q0 0 q0-d0 1\n"))
+        lead.click("#import button")
+        said(lead, until, "import-said", "1 grade of a model is new")
+        until(lead, "document.querySelector('#assessors').textContent.includes('a model')")
+        # A practice set.
+        lead.set_input_files(
+            "#practice-answers",
+            upload("right.csv", f"query,doc,grade,feedback\nq1,q1-d2,3,{EVIL}\n".replace('"', "'")),
+        )
+        lead.click("#practice button")
+        said(lead, until, "practice-said", "The practice set has 1 document")
+        lead.click("#practice-set summary")
+        assert "onerror" in lead.inner_text("#practice-set")
+        assert own.study.practice_set[0].answer == 3
+        # Taking back: nothing is chosen, then somebody says no, then yes.
+        lead.click("#reset button")
+        until(lead, "document.querySelector('#reset-said').className", "wrong")
+        lead.select_option("#reset-assessor", "bob")
+        for answer, after in (("Escape", 3), ("Enter", 3), ("yes", 0)):
+            lead.click("#reset button")
+            lead.wait_for_selector("#confirm[open]")
+            assert "3 grades of bob for every query" in lead.inner_text("#confirm-text")
+            if answer == "yes":
+                lead.click("#confirm-yes")
+                said(lead, until, "reset-said", "Taken back: 3 grades")
+            else:  # the safe answer has the focus
+                lead.keyboard.press(answer)
+                said(lead, until, "reset-said", "Nothing was taken back")
+            given = own.study.grades().get("q0", {})
+            assert sum("bob" in people for people in given.values()) == after
+        until(lead, "document.querySelector('#count').textContent.startsWith('0 of 8 documents')")
+        kinds = [event.kind for event in own.study.record()]
+        assert kinds == ["grade"] * 3 + ["import"] + ["reset"] * 3
+        # The sampling design of a study in another order says why there is none.
+        lead.click("#design")
+        until(lead, "document.querySelector('#alert').textContent.includes('random order')")
+        lead.select_option("#set-order", "random")
+        lead.click("#settings button")
+        said(lead, until, "settings-said", "Saved.")
+        task = next(each for each in own.study.next("bob", 5) if not each.practice)
+        own.study.grade("bob", task.item, 1, key="again")
+        with lead.expect_download() as download:
+            lead.click("#design")
+        download.value.save_as(tmp_path / "design.json")
+        assert task.doc in (tmp_path / "design.json").read_text()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_list_besides_one_document_at_a_time(opened_at, until, axe, width):
+    with desk(study(queries=2, docs=5)) as own:
+        view = {
+            "viewport": {"width": width, "height": 800},
+            "bypass_csp": True,
+            "reduced_motion": "reduce",
+        }
+        page = opened_at(own.link("ann"), **view)
+        here = "document.querySelector('#list [aria-current] .eyebrow bdi').textContent"
+        page.keyboard.press("v")
+        until(page, "document.querySelectorAll('#list li').length", 5)
+        assert page.is_hidden("#document")
+        assert findings(page, axe) == []
+        docs = page.locator("#list .eyebrow bdi").all_inner_texts()
+        until(page, here, docs[0])
+        for key in ("ArrowDown", "j", "ArrowUp"):
+            page.keyboard.press(key)
+        until(page, here, docs[1])
+        # A note that is not sent yet stays with its document.
+        page.keyboard.press("n")
+        page.keyboard.type("a note")
+        page.keyboard.press("Escape")
+        page.locator("#list li").nth(3).get_by_role("button").click()
+        until(page, here, docs[3])
+        page.keyboard.press("3")
+        until(page, here, docs[4])
+        page.keyboard.press("k")
+        page.keyboard.press("k")
+        until(page, here, docs[1])
+        page.keyboard.press("1")
+        until(page, "document.querySelectorAll('#list li').length", 3)
+        page.keyboard.press("u")
+        until(page, here, docs[1])
+        until(page, "document.querySelector('#saved').dataset.state", "saved")
+        page.reload()  # the list is as one likes it, also next time
+        page.wait_for_selector("body[data-ready]")
+        until(page, "document.querySelectorAll('#list li').length", 4)
+        page.keyboard.press("v")
+        assert page.is_visible("#document")
+        until(page, "document.querySelector('#saved').dataset.state", "saved")
+        assert own.study.grades() == {"q0": {docs[3]: {"ann": 3.0}}}
+        notes = [event.after.note for event in own.study.record() if event.kind == "grade"]
+        assert notes == ["", "a note"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
