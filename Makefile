@@ -6,7 +6,7 @@ DEMO := examples/cooking
 # Compiled modules are kept, even where the environment says not to: tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo judge test deep quick hosts lint check docs fuzz gpu bench clean
+.PHONY: help demo judge test deep quick hosts lint check docs pictures fuzz gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -72,6 +72,9 @@ check: lint  ## lint, format, types, import law, public API; the documentation i
 
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
 	$(BIN)/python docs/generate.py
+
+pictures: $(VENV)/stamp-test  ## take the pictures of the documentation anew, in a browser
+	$(PYTEST) -n 0 -q --pictures tests/browser/test_desk_tutorial.py
 
 MINUTES ?= 10
 fuzz: $(VENV)/stamp-test  ## try mutated files on every reader, for MINUTES=10

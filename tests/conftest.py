@@ -31,6 +31,9 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 def pytest_addoption(parser):
     parser.addoption("--quick", action="store_true", help="leave out the tests in slow_tests.py")
     parser.addoption("--deep", action="store_true", help="try every case of every matrix")
+    parser.addoption(
+        "--pictures", action="store_true", help="write the pictures of the documentation anew"
+    )
 
 
 def pytest_ignore_collect(collection_path, config):

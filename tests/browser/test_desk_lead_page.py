@@ -122,6 +122,61 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
         assert task.doc in (tmp_path / "design.json").read_text()
 
 
+def test_reasons_pace_and_a_lost_connection(opened_at, until):
+    with desk(study(queries=1, docs=8)) as own:
+        page = opened_at(own.link("ann"), refusals=True)
+        page.clock.install()
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        page.keyboard.press("n")
+        for tag in ("too general", "outdated", "outdated"):  # one is taken away again
+            page.get_by_role("button", name=tag).click()
+        page.keyboard.press("1")
+        assert page.inner_text("#pace") == ""
+        page.clock.fast_forward(30_000)
+        page.keyboard.press("2")
+        assert page.inner_text("#pace") == "2.0 a minute"
+        until(page, "document.querySelector('#saved').dataset.state", "saved")
+        page.context.set_offline(True)
+        for key in "301":
+            page.keyboard.press(key)
+            page.clock.run_for(1000)
+        until(page, "document.querySelector('#saved').dataset.state", "waiting")
+        assert page.inner_text("#saved") == "No connection: 3 kept in this browser"
+        assert own.study.progress().grades == 2
+        page.context.set_offline(False)
+        page.clock.run_for(5000)
+        until(page, "document.querySelector('#saved').dataset.state", "saved")
+        assert own.study.progress().grades == 5
+        first, *others = own.study.record()
+        assert first.after.tags == ("too general",)
+        assert [event.after.grade for event in others] == [2, 3, 0, 1]
+        assert 29_000 < others[0].milliseconds < 60_000
+
+
+def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
+    with desk(study(queries=1, docs=2)) as own:
+        lead = opened_at(own.link("lea", "lead"), refusals=True)
+        lead.click("#export button")
+        until(lead, "document.querySelector('#alert').textContent.includes('at least one grade')")
+        assert lead.is_visible("#export")
+        own.study.invite("ann")
+        own.study.grade("ann", own.study.next("ann")[0].item, 2, key="1")
+        for name, select in (
+            ("merged-judgments.qrels", "merged"),
+            ("assessor-judgments.csv", "assessor"),
+        ):
+            lead.select_option("#export [name=format]", name.rpartition(".")[2])
+            lead.select_option("#export [name=by]", select)
+            with lead.expect_download() as download:
+                lead.click("#export button")
+            assert download.value.suggested_filename == name
+        with lead.expect_download() as download:
+            lead.get_by_role("button", name="The whole record").click()
+        download.value.save_as(tmp_path / "record.jsonl")
+        assert '"kind": "grade"' in (tmp_path / "record.jsonl").read_text()
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_list_besides_one_document_at_a_time(opened_at, until, axe, width):
     with desk(study(queries=2, docs=5)) as own:

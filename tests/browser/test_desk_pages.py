@@ -130,12 +130,14 @@ def test_practice_gives_feedback(opened_at, until):
             until(page, f"document.querySelector('#feedback').innerText.includes('Title of {doc}')")
             told[doc] = page.inner_text("#feedback")
         assert told["q0-d0"].startswith(
-            "Practice: you gave 1, related to Title of q0-d0, as the lead does."
+            "Practice: you gave 1, related, to Title of q0-d0, as the lead does."
         )
         assert told["q0-d1"].endswith("the lead gives 3, perfect. It says <b>how</b>.")
         assert page.is_hidden("#practice")
         assert page.inner_text("#count") == "0 of 2"
         assert own.study.grades() == {}
+        page.keyboard.press("1")
+        assert page.inner_text("#feedback") == ""  # it was about another document
 
 
 def test_other_directions_scales_and_the_end(opened_at, until):

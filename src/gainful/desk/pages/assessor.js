@@ -234,6 +234,7 @@ function act(what) {
   acts.push({ key: made.key, kind: made.kind, grade: made.grade, why: made.why, task, time: Date.now(), event: null });
   keep();
   drafts.delete(task.item);
+  if (!task.practice) byId("feedback").textContent = ""; // it was about another document
   queue.take(task.item);
   outbox.put(made);
   if (counts(made, task)) count(1);
@@ -344,8 +345,8 @@ const heard = {
 };
 
 function tellFeedback(act, feedback, known) {
-  const right = feedback.right ? "as the lead does" : `the lead gives ${wordOf(feedback.answer)}`;
-  const text = `Practice: you gave ${wordOf(act.grade)} to ${known?.task.title || known?.task.doc || "it"}, ${right}. ${feedback.text}`;
+  const right = feedback.right ? ", as the lead does" : `; the lead gives ${wordOf(feedback.answer)}`;
+  const text = `Practice: you gave ${wordOf(act.grade)}, to ${known?.task.title || known?.task.doc || "it"}${right}. ${feedback.text}`;
   byId("feedback").textContent = text;
   byId("feedback").classList.toggle("right", feedback.right);
 }

@@ -3,8 +3,9 @@
 import { byId, counted, element, remember, remembered, replace, setTheme } from "./elements.js";
 import { offerToTakeBack, setUp } from "./lead_setup.js";
 import { newKey } from "./outbox.js";
-import { server } from "./transport.js";
+import { Refused, server } from "./transport.js";
 
+const SHORT = 400; // characters of a text that is always open
 const EVERY = 4000; // milliseconds between two looks at the progress
 
 let me = null;
@@ -156,6 +157,10 @@ function showAgreement(told) {
     ...(rows.length ? [element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Agreement" }, coefficients)] : []));
 }
 
+function textOf(document) {
+  return element("p", { dir: "auto", class: "quiet text" }, document.text || "There is no text of this document.");
+}
+
 function showDisputed(found) {
   if (byId("disputed").contains(document.activeElement) && found.shown.length && disputes.count === found.count) return; // not under somebody's hands
   disputes = found;
@@ -171,7 +176,7 @@ function showDisputed(found) {
     const hangs = each.flips ? ` · ${each.flips} ${each.flips === 1 ? "verdict hangs" : "verdicts hang"} on it` : "";
     return element("li", {},
       element("p", {}, element("b", {}, element("bdi", {}, each.title || each.doc)), " for ", element("bdi", {}, each.query_text || each.query)),
-      element("details", {}, element("summary", {}, "Text"), element("p", { dir: "auto", class: "quiet" }, each.text)),
+      each.text.length > SHORT ? element("details", {}, element("summary", {}, "Text"), textOf(each)) : textOf(each),
       element("p", {}, "Grades: ", element("b", {}, ...given.flatMap((parts, place) => (place ? [", ", ...parts] : parts))), hangs),
       element("div", { class: "others", role: "group", "aria-label": "Settle" }, ...buttons));
   }));
@@ -194,8 +199,22 @@ async function lookAtDisputed() {
   showDisputed(await server.get(`/api/lead/disputed?names=${names}`));
 }
 
+// One look at a time; who asks meanwhile has another one after it.
 async function look() {
   clearTimeout(look.timer);
+  if (look.now) {
+    look.again = true;
+    return look.now;
+  }
+  look.again = false;
+  look.now = lookOnce().finally(() => {
+    look.now = null;
+    look.timer = setTimeout(look, look.again ? 0 : EVERY);
+  });
+  return look.now;
+}
+
+async function lookOnce() {
   try {
     const progress = await server.get("/api/lead/progress");
     if (byId("alert").dataset.lost) {
@@ -214,7 +233,6 @@ async function look() {
     byId("alert").dataset.lost = "1";
     version = null;
   }
-  look.timer = setTimeout(look, EVERY);
 }
 
 // The part of the page that is looked at is marked among the links to all.
@@ -232,14 +250,18 @@ function watchParts() {
   for (const id of links.keys()) watch.observe(byId(id));
 }
 
-// Not a plain link: a study that is no sample has no design, and says why.
-async function design() {
-  const told = await server.get("/api/lead/design");
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([JSON.stringify(told, null, 1)], { type: "application/json" }));
-  link.download = "design.json";
+// Not a plain link: what cannot be had says why on this page.
+async function download(path) {
+  const answer = await fetch(path, { headers: { "X-Desk": "1" }, credentials: "same-origin" });
+  if (!answer.ok) {
+    const told = await answer.json().catch(() => ({}));
+    throw new Refused(answer.status, told.error ?? "The desk does not answer as it should.", null);
+  }
+  const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "download";
+  const link = element("a", { href: URL.createObjectURL(await answer.blob()), download: name });
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  say(`Downloaded: ${name}`);
 }
 
 async function renewed() {
@@ -285,8 +307,15 @@ async function begin() {
     disputes.count = -1;
     done(lookAtDisputed(), () => {});
   });
-  byId("design").addEventListener("click", () => done(design(), () => say("The sampling design is downloaded")));
+  for (const button of document.querySelectorAll("[data-download]")) {
+    button.addEventListener("click", () => done(download(button.dataset.download), () => {}));
+  }
+  byId("export").addEventListener("submit", (event) => {
+    event.preventDefault();
+    done(download(`/api/lead/export?${new URLSearchParams(new FormData(byId("export")))}`), () => {});
+  });
   watchParts();
+  document.addEventListener("visibilitychange", () => document.hidden || look());
   await look();
   document.body.dataset.ready = "1";
 }
