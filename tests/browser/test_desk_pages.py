@@ -165,6 +165,12 @@ def test_other_directions_scales_and_the_end(opened_at, until):
         until(page, "document.querySelector('#end').hidden", False)
         until(page, "document.querySelector('#saved').dataset.state", "saved")
         assert own.study.grades() == {"q": {"a": {"ann": -1.0}, "b": {"ann": 1.0}}}
+        until(
+            page, "document.querySelector('#end-title').innerText", "There is nothing to judge now"
+        )
+        assert page.inner_text("#end-text").startswith(
+            "Everything that is yours to judge is judged."
+        )
         page.keyboard.press("u")
         assert page.inner_text("#doc-id") == "b"
 

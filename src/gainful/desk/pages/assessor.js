@@ -73,6 +73,7 @@ function show() {
   if (!task) {
     shown = null;
     byId("end").hidden = false;
+    byId("end-title").textContent = queue.asking ? "One moment" : "There is nothing to judge now";
     byId("end-text").textContent = queue.asking
       ? "The next documents are on their way."
       : "Everything that is yours to judge is judged. Documents that others hold may come free: look again later.";

@@ -39,8 +39,9 @@ export class Queue {
     }
     if (!force && (this.tasks.length >= FEWEST || (this.empty && this.tasks.length))) return null;
     this.again = false;
-    this.asking = this.ask().finally(() => {
+    this.asking = this.ask().then((problem) => {
       this.asking = null;
+      this.changed(problem);
       if (this.again) this.fill(true);
     });
     return this.asking;
@@ -56,9 +57,9 @@ export class Queue {
       );
       this.empty = more.length === 0;
       this.tasks.push(...more);
-      this.changed(null);
+      return null;
     } catch (problem) {
-      this.changed(problem);
+      return problem;
     }
   }
 }
