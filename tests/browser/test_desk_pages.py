@@ -84,6 +84,10 @@ def test_axe_finds_no_grave_fault(opened_at, axe, width, scheme):
                 own.study.grade(name, task.item, len(name + task.doc) % 4, key=str(task.item))
         lead = opened_at(own.link("lea", "lead"), **view)
         assert findings(lead, axe) == []
+        lead.select_option("#reset-assessor", "bob")
+        lead.click("#reset button")
+        lead.wait_for_selector("#confirm[open]")
+        assert findings(lead, axe) == []
         for each in (page, lead):  # nothing sticks out
             assert each.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -173,6 +177,34 @@ def test_other_directions_scales_and_the_end(opened_at, until):
         )
         page.keyboard.press("u")
         assert page.inner_text("#doc-id") == "b"
+
+
+def test_names_of_other_directions_stay_in_their_places(opened_at, until):
+    runs = {"قديم": {"س1": {"a": 2, "b": 1}}, "جديد": {"س1": {"b": 2, "a": 1}}}
+    made = gf.Study.create(
+        ":memory:",
+        runs,
+        queries={"س1": "خبز"},
+        docs={"a": "خبز", "b": "خبز"},
+        title="دراسة",
+        overlap=2,
+    )
+    with desk(made) as own:
+        for name, grades in (("ليلى", (3, 0)), ("بدر", (2, 2))):
+            made.invite(name)
+            for task, grade in zip(made.next(name, 2), grades, strict=True):
+                made.grade(name, task.item, grade, key=str(task.item))
+        lead = opened_at(own.link("lea", "lead"))
+        # Beside numbers, a name that is not isolated would turn them round.
+        assert lead.locator("#standing li p bdi").all_inner_texts()[:2] == ["جديد", "قديم"]
+        left = "[...document.querySelectorAll('#assessors th')].map((cell) => {0})"
+        start = "Math.round(cell.firstChild.getBoundingClientRect?.().left ?? cell.getBoundingClientRect().left)"
+        heads = lead.evaluate(left.replace("{0}", f"[cell.scope, {start}]"))
+        columns = [place for scope, place in heads if scope == "row"]
+        assert len(columns) == 3
+        assert len({*columns}) == 1
+        lead.check("#show-names")
+        until(lead, "document.querySelector('#disputed').innerText.includes('ليلى: 3')")
 
 
 def test_one_file_without_a_server(opened_at, until, tmp_path, cli):

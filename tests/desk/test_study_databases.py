@@ -47,7 +47,14 @@ def test_both_databases_say_the_same(address):
     study.undo("ann", key="5")
     study.grade("bob", study.next("bob")[0].item, 3, key="1")
     study.import_grades({"q1": {"b": 1, "new": 2}}, assessor="gpt", role="model")
-    study.practice({"q1": {"a": 3}})
+    study.practice({"q1": {"a": 3}}, feedback={"q1": {"a": "so"}})
+    assert [(each.doc, each.title, each.answer, each.feedback) for each in study.practice_set] == [
+        ("a", "title a", 3, "so")
+    ]
+    assert study.stale(assessor="ann") == {"cannot": 1, "grade": 1, "later": 1}
+    assert study.stale(before_guideline=1, query="q1") == {}
+    study.set_grades(words={0: "no"}, keys={0: "1", 1: "0"})
+    assert [(each.word, each.key) for each in study.scale[:2]] == [("no", "1"), ("related", "0")]
     assert study.grades() == {
         "q1": {"a": {"ann": 2.0, "bob": 3.0}, "b": {"gpt": 1.0}, "new": {"gpt": 2.0}}
     }
