@@ -182,6 +182,8 @@ class _Desk:
 
     def __init__(self, study: Any, secret: str | None, hosts: tuple[str, ...] | None) -> None:
         self._study, self._secret, self._hosts = study, secret, hosts
+        # Until when what pages were told once holds, and its mark.
+        self._facts: tuple[float, str] = (0.0, "")
         self._rates = Rates(per_second=30, at_once=120)  # of a person
         self._strangers = Rates(
             per_second=0.5, at_once=20
@@ -195,10 +197,6 @@ class _Desk:
         self._measuring = asyncio.Lock()
         self._turns = _Turns(study)
         self._askers = ThreadPoolExecutor(1, "desk asks")
-        self._facts: tuple[float, str] = (
-            0.0,
-            "",
-        )  # until when what pages were told holds, and its mark
         self._ordering: asyncio.Task[None] | None = None
         self._order_after = 0.0
 
