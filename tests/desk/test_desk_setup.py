@@ -222,10 +222,21 @@ def test_grades_from_elsewhere_are_one_more_assessor(own, lead):
         ("grades.qrels", "", ("grades.qrels", "an empty file")),
         ("../../grades.csv", "a,b\n1,2\n", ("grades.csv:1",)),
         ("x" * 40, b"\x00\xff\x00", ("a binary file",)),
-        ("g.qrels.gz", gzip.compress(b"q0 0 q0-d0 1\n"), ("Unpack it first",)),
-        ("g.qrels", gzip.compress(b"0" * 10**6), ("Unpack it first",)),
+        ("g.qrels.gz", gzip.compress(b"q0 0 q0-d0 1\n", mtime=0), ("Unpack it first",)),
+        ("g.qrels", gzip.compress(b"0" * 10**6, mtime=0), ("Unpack it first",)),
         ("g.json", "[" * 100_000, ()),
         ("g.parquet", b"PAR1" + b"\x00" * 50 + b"PAR1", ()),
+    ],
+    ids=[
+        "no number",
+        "off the scale",
+        "empty",
+        "other columns",
+        "binary",
+        "packed",
+        "packed, by its content",
+        "too deep",
+        "broken",
     ],
 )
 def test_files_that_cannot_be_read_are_told_in_plain_words(still, name, content, words):
