@@ -196,7 +196,7 @@ def studies() -> dict[str, Call]:
     study.invite("ann"), study.invite("lea", "lead"), study.invite("zoe")
     item = study.next("ann", 2)[1].item
     act = {"assessor": "ann", "item": item, "key": "k"}
-    more = {"milliseconds": 3, "position": 1, "note": "a note"}
+    more = {"milliseconds": 3, "position": 1, "note": "a note", "guideline": 1}
     return {
         "Study": Call(gf.Study, {"address": "study.db", "lease": 60}),
         "Study.create": Call(gf.Study.create, {"address": ":memory:", **made}),
@@ -206,8 +206,8 @@ def studies() -> dict[str, Call]:
         "Study.grade": Call(study.grade, {**act, "grade": 1, "key": "g", "tags": ["t"], **more}),
         "Study.cannot": Call(study.cannot, {**act, "why": "query", "key": "c", "tags": ["t"], **more}),
         "Study.later": Call(study.later, {**act, "key": "l", **more}),
-        "Study.note": Call(study.note, {**act, "note": "a note", "key": "n"}),
-        "Study.undo": Call(study.undo, {"assessor": "ann", "key": "u", "event": None}),
+        "Study.note": Call(study.note, {**act, "note": "a note", "key": "n", "guideline": 1}),
+        "Study.undo": Call(study.undo, {"assessor": "ann", "key": "u", "event": None, "guideline": 1}),
         "Study.set": Call(study.set, {"title": "t", "order": "rank", "measure": "P@2", "overlap": 2}),
         "Study.set_grade": Call(study.set_grade, {"value": 1, "word": "w", "key": "w"}),
         "Study.set_grades": Call(study.set_grades, {"words": {1: "w"}, "keys": {1: "w"}}),
@@ -219,7 +219,7 @@ def studies() -> dict[str, Call]:
         "Study.reorder": Call(study.reorder, {"least": 0}),
         "Study.standing": Call(study.standing, {"measures": ["P@2"], "baseline": "two", "rule": "max"}),
         "Study.disputed": Call(study.disputed, {"rule": "mean", "names": "hidden"}),
-        "Study.adjudicate": Call(study.adjudicate, {"lead": "lea", "item": item, "grade": 2, "key": "a", "note": "n"}),
+        "Study.adjudicate": Call(study.adjudicate, {"lead": "lea", "item": item, "grade": 2, "key": "a", "note": "n", "guideline": 1}),
         "Study.reset": Call(study.reset, {"lead": "lea", "key": "r", "assessor": "ann", "query": "q1", "before_guideline": 1}),
         "Study.practice": Call(
             study.practice,

@@ -138,6 +138,8 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         assert page.inner_text("#pace") == "2.0 a minute"
         until(page, "document.querySelector('#saved').dataset.state", "saved")
         page.context.set_offline(True)
+        lead = own.client("lea", "lead")
+        lead.post("/api/lead/guideline", {"text": "Judge strictly."})  # which the page cannot know
         for key in "301":
             page.keyboard.press(key)
             page.clock.run_for(1000)
@@ -152,6 +154,10 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         assert first.after.tags == ("too general",)
         assert [event.after.grade for event in others] == [2, 3, 0, 1]
         assert 29_000 < others[0].milliseconds < 60_000
+        until(page, "document.querySelector('#guideline-text').textContent", "Judge strictly.")
+        page.keyboard.press("2")
+        until(page, "document.querySelector('#saved').dataset.state", "saved")
+        assert [event.guideline for event in own.study.record()] == [0] * 5 + [1]
 
 
 def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):

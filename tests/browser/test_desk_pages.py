@@ -209,7 +209,7 @@ def test_names_of_other_directions_stay_in_their_places(opened_at, until):
 
 def test_one_file_without_a_server(opened_at, until, tmp_path, cli):
     path = tmp_path / "study.db"
-    with study(path, queries=1, docs=5) as made:
+    with study(path, queries=1, docs=5, guideline="First.") as made:
         before = made.progress().items
     done = cli(
         "judge",
@@ -232,6 +232,8 @@ def test_one_file_without_a_server(opened_at, until, tmp_path, cli):
     with page.expect_download() as saved:
         page.click("#download")
     saved.value.save_as(tmp_path / "grades.json")
+    with gf.Study(path) as made:
+        made.set_guideline("Second.")
     for _ in range(2):  # twice is once
         done = cli("judge", "--db", str(path), "--merge", str(tmp_path / "grades.json"))
         assert done.returncode == 0, done.stderr
@@ -247,6 +249,7 @@ def test_one_file_without_a_server(opened_at, until, tmp_path, cli):
             "cannot",
             "grade",
         ]
+        assert {event.guideline for event in made.record()} == {1}  # what the page showed
     told = json.loads((tmp_path / "grades.json").read_text())
     (tmp_path / "other.json").write_text(json.dumps({**told, "study": "another"}))
     done = cli("judge", "--db", str(path), "--merge", str(tmp_path / "other.json"))

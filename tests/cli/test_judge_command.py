@@ -168,16 +168,27 @@ def test_an_offline_page_has_as_many_documents_as_are_asked_for(folder, cli):
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     tasks = data["tasks"]
     assert len({task["item"] for task in tasks}) == 261
+    assert data["me"]["guideline"]["version"] == 0
     acts = [
-        {"key": f"{task['item']}", "item": task["item"], "kind": "grade", "grade": task["item"] % 4}
+        {"key": f"{task['item']}", "item": task["item"], "kind": "grade", "grade": task["item"] % 4, "guideline": 0}
         for task in tasks
-    ]
+    ]  # fmt: skip
+    acts[0]["guideline"] = 2  # a version that was never there
+    with gf.Study(folder / "study.db") as made:
+        made.set_guideline("Since the page was written.")
     saved = {"format": data["format"], "study": data["me"]["study"], "assessor": "ann"}
+    (folder / "grades.json").write_text(json.dumps({**saved, "acts": acts}))
+    told = cli("judge", "--merge", "grades.json").stderr
+    assert told.startswith(
+        "grades.json: 260 acts of ann taken\ngrades.json: not taken: There should"
+    )
+    del acts[0]["guideline"]
     (folder / "grades.json").write_text(json.dumps({**saved, "acts": acts}))
     for _ in range(2):
         assert (
             cli("judge", "--merge", "grades.json").stderr == "grades.json: 261 acts of ann taken\n"
         )
     with gf.Study(folder / "study.db") as judged:
-        assert len([*judged.record()]) == 261
+        versions = [event.guideline for event in judged.record()]
+        assert versions == [0] * 260 + [1]  # what the page showed, not what held when it was read
         assert judged.progress().done == 260

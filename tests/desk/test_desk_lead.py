@@ -110,7 +110,13 @@ def test_the_guideline_is_versioned(judged, lead):
     }
     assert lead.post("/api/lead/guideline", {"text": "Second."}).json["version"] == 2
     assert lead.post("/api/lead/guideline", {"text": 3}).status == 400
-    assert judged.client("kim").get("/api/me").json["guideline"]["text"] == "Second."
+    kim = judged.client("kim")
+    assert kim.get("/api/me").json["guideline"]["text"] == "Second."
+    # An act that was done before the second version came, and is sent after it.
+    item = kim.post("/api/next", {"count": 1}).json["tasks"][0]["item"]
+    assert kim.act({"key": "k", "item": item, "kind": "later", "guideline": 1})["confirmed"]
+    assert kim.act({"key": "l", "kind": "undo", "of": "k"})["confirmed"]  # of a page that says none
+    assert [event.guideline for event in judged.study.record()][-2:] == [1, 2]
 
 
 @pytest.mark.parametrize("ending", ["qrels", "csv", "tsv", "jsonl", "parquet"])

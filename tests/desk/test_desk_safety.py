@@ -255,6 +255,11 @@ BAD = [
     {"kind": ["grade"], "grade": 1},
     {"kind": "undo", "event": "1"},
     {"kind": "undo", "event": 10**30},
+    {"kind": "grade", "grade": 1, "guideline": "1"},
+    {"kind": "grade", "grade": 1, "guideline": 1},  # there is none
+    {"kind": "grade", "grade": 1, "guideline": -1},
+    {"kind": "later", "guideline": 10**30},
+    {"kind": "undo", "guideline": True},
 ]
 
 

@@ -19,6 +19,7 @@ from gainful.desk import acts, sent_acts, store
 from gainful.desk import study as study_module
 from study_cases import RUNS, create, judge_all, key
 
+InputError = gf.errors.InputError
 StudyError = gf.errors.StudyError
 
 
@@ -77,6 +78,30 @@ def test_both_databases_say_the_same(address):
     study.close()
     with gf.Study(address) as again:
         assert [*again.record()] == events
+
+
+def test_an_act_keeps_the_guideline_that_was_seen(address):
+    with create(address) as study:
+        study.invite("ann"), study.invite("lea", "lead")
+        one, two, three, four = (task.item for task in study.next("ann", 4))
+        study.grade("ann", one, 1, key="0")  # there is none yet
+        study.set_guideline("first")
+        study.set_guideline("second")
+        study.grade("ann", two, 1, key="1", guideline=1)
+        study.grade("ann", two, 1, key="1", guideline=2)  # sent twice is recorded once, as it was
+        study.cannot("ann", three, "query", key="2", guideline=0)
+        study.later("ann", four, key="3", guideline=1)
+        study.note("ann", four, "why?", key="4", guideline=2)
+        study.undo("ann", key="5", guideline=1)
+        study.undo("ann", key="6")
+        study.adjudicate("lea", one, 2, key="7", guideline=1)
+        for wrong in (3, -1, 1.5, "1", True):
+            with pytest.raises(InputError, match="guideline: expected"):
+                study.grade("ann", four, 1, key="8", guideline=wrong)
+        assert [event.guideline for event in study.record()] == [0, 1, 0, 1, 2, 1, 2, 1]
+        # What is stale goes by what was seen, though all came after the second version.
+        assert study.stale(before_guideline=2) == {"cannot": 1, "grade": 2}
+        assert study.stale(before_guideline=1) == {"cannot": 1, "grade": 1}
 
 
 @pytest.mark.parametrize("overlap", [1, 3])

@@ -38,6 +38,7 @@ class Act:
         milliseconds: how long it took.
         position: of the document among those shown.
         time: in seconds since 1970.
+        guideline: the version that they saw; the one that holds if None.
     """
 
     who: str
@@ -46,6 +47,7 @@ class Act:
     time: float
     milliseconds: int | None = None
     position: int | None = None
+    guideline: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,10 +264,18 @@ def recorded(
     if after is not None and undoes is None:
         after = replace(after, event=scene.number)
     position = scene.position if act.position is None else act.position
+    guideline = scene.guideline if act.guideline is None else act.guideline
+    if guideline > scene.guideline:
+        held = (
+            f"version {scene.guideline} or an earlier one"
+            if scene.guideline
+            else "0: there is none"
+        )
+        raise InputError("guideline", held, f"version {guideline}")
     transaction.run(
         _NEW_EVENT,
         scene.number, act.who, act.key, act.time, scene.item, owner, act.kind, to_text(scene.before),
-        to_text(after), undoes, act.milliseconds, position, scene.guideline,
+        to_text(after), undoes, act.milliseconds, position, guideline,
     )  # fmt: skip
     sql, row = _state_written(scene.item, owner, after)
     transaction.run(sql, *row)

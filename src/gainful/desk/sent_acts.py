@@ -59,7 +59,8 @@ def adjudicate(study: Any, lead: str, act: Mapping[str, Any]) -> Any:
     key = act.get("key")
     if not isinstance(key, str) or not 0 < len(key) <= _KEY:
         raise _wrong("key", "a text", key)
-    return study.adjudicate(lead, _item(act.get("item")), _grade(act.get("grade")), key=key)
+    item, grade = _item(act.get("item")), _grade(act.get("grade"))
+    return study.adjudicate(lead, item, grade, key=key, guideline=_guideline(act))
 
 
 def _take_one(study: Any, assessor: str, act: Mapping[str, Any], events: dict[str, int]) -> Any:
@@ -68,13 +69,14 @@ def _take_one(study: Any, assessor: str, act: Mapping[str, Any], events: dict[st
         event = events.get(str(act.get("of")), act.get("event"))
         if event is not None and (isinstance(event, bool) or not isinstance(event, int)):
             raise _wrong("event", "the number of an act", event)
-        return study.undo(assessor, key=act["key"], event=event)
+        return study.undo(assessor, key=act["key"], event=event, guideline=_guideline(act))
     item = _item(act.get("item"))
     more = {
         "key": act["key"],
         "milliseconds": _number(act, "ms", _LONGEST_TIME),
         "position": _number(act, "position", 10**9),
         "note": _note(act.get("note")),
+        "guideline": _guideline(act),
     }
     tags = _tags(act.get("tags"))
     calls: dict[str, Callable[[], Any]] = {
@@ -106,6 +108,16 @@ def _one_of(value: Any, known: tuple[str, ...], where: str) -> str:
 def _grade(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise _wrong("grade", "a number", value)
+    return value
+
+
+def _guideline(act: Mapping[str, Any]) -> int | None:
+    """Return the version that the page showed; None of a page that does not say."""
+    value = act.get("guideline")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise _wrong("guideline", "a version of the guideline", value)
     return value
 
 

@@ -445,6 +445,7 @@ class Study:
         position: int | None = None,
         tags: Sequence[str] = (),
         note: str | None = None,
+        guideline: int | None = None,
     ) -> Confirmed:
         """Record a grade; a second one for the same document replaces what holds, and both stand in the record.
 
@@ -457,9 +458,11 @@ class Study:
             position: the how-manieth that was shown; that of the task if None.
             tags: reasons, in words.
             note: in own words.
+            guideline: the version that they saw, which may be an earlier one; the one that holds if None. 0 is none.
         """
         said = State("grade", 0, 0.0, None, _read_tags(tags), _read_note(note))
-        return self._say(assessor, item, said, key, milliseconds, position, grade=grade)
+        act = self._act(assessor, key, "grade", milliseconds, position, guideline)
+        return self._say(act, item, said, grade=grade)
 
     def cannot(
         self,
@@ -472,6 +475,7 @@ class Study:
         position: int | None = None,
         tags: Sequence[str] = (),
         note: str | None = None,
+        guideline: int | None = None,
     ) -> Confirmed:
         """Record that somebody cannot judge a document: its `query` or the `document` is unclear, or `loading` it fails.
 
@@ -479,7 +483,8 @@ class Study:
         """
         arguments.choice(why, "why", WHY)
         said = State("cannot", 0, None, why, _read_tags(tags), _read_note(note))
-        return self._say(assessor, item, said, key, milliseconds, position)
+        act = self._act(assessor, key, "cannot", milliseconds, position, guideline)
+        return self._say(act, item, said)
 
     def later(
         self,
@@ -490,33 +495,29 @@ class Study:
         milliseconds: int | None = None,
         position: int | None = None,
         note: str | None = None,
+        guideline: int | None = None,
     ) -> Confirmed:
         """Put a document off: it comes again after all others, unless somebody else has graded it."""
         said = State("later", 0, note=_read_note(note))
-        return self._say(assessor, item, said, key, milliseconds, position)
+        act = self._act(assessor, key, "later", milliseconds, position, guideline)
+        return self._say(act, item, said)
 
-    def note(self, assessor: str, item: int, note: str, *, key: str) -> Confirmed:
+    def note(
+        self, assessor: str, item: int, note: str, *, key: str, guideline: int | None = None
+    ) -> Confirmed:
         """Write a note on a document, in place of an earlier one; it changes nothing else."""
-        return self._say(assessor, item, State("note", 0, note=_read_note(note)), key, None, None)
+        said = State("note", 0, note=_read_note(note))
+        return self._say(self._act(assessor, key, "note", guideline=guideline), item, said)
 
-    def undo(self, assessor: str, *, key: str, event: int | None = None) -> Confirmed:
+    def undo(
+        self, assessor: str, *, key: str, event: int | None = None, guideline: int | None = None
+    ) -> Confirmed:
         """Undo an act of one's own: the last one that stands if no event is named. It stays in the record."""
-        act = self._act(assessor, key, "undo")
+        act = self._act(assessor, key, "undo", guideline=guideline)
         with self._store.writing() as transaction:
             return acts.undo(transaction, act, event, self._lease)
 
-    def _say(
-        self,
-        assessor: str,
-        item: int,
-        said: State,
-        key: str,
-        milliseconds: int | None,
-        position: int | None,
-        *,
-        grade: object = None,
-    ) -> Confirmed:
-        act = self._act(assessor, key, said.kind, milliseconds, position)
+    def _say(self, act: Act, item: int, said: State, *, grade: object = None) -> Confirmed:
         item = _read_item(item)
         if said.kind == "grade":
             said = replace(said, grade=_on_scale(grade, self._grades))
@@ -535,6 +536,7 @@ class Study:
         kind: str,
         milliseconds: int | None = None,
         position: int | None = None,
+        guideline: int | None = None,
     ) -> Act:
         if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
             expected = f"a text of 1 to {_LONGEST_KEY} characters that tells this act from others"
@@ -545,7 +547,9 @@ class Study:
             took = arguments.whole(milliseconds, "milliseconds", least=0, most=_MOST_MILLISECONDS)
         if position is not None:
             position = arguments.whole(position, "position", least=0, most=10**9)
-        return Act(who, key, kind, self._now(), took, position)
+        if guideline is not None:
+            guideline = arguments.whole(guideline, "guideline", least=0, most=10**9)
+        return Act(who, key, kind, self._now(), took, position, guideline)
 
     # ── what came of it ──────────────────────────────────────────────────────────────────
 
@@ -668,10 +672,17 @@ class Study:
             return disputes(given, items, self.runs, measure, rule, hide=names == "hidden")
 
     def adjudicate(
-        self, lead: str, item: int, grade: float, *, key: str, note: str | None = None
+        self,
+        lead: str,
+        item: int,
+        grade: float,
+        *,
+        key: str,
+        note: str | None = None,
+        guideline: int | None = None,
     ) -> Confirmed:
         """Settle a document: this grade counts in place of all others, which stay in the record. Leads alone can."""
-        act = self._act(lead, key, "adjudicate")
+        act = self._act(lead, key, "adjudicate", guideline=guideline)
         number = _read_item(item)
         said = _read_note(note)
         with self._store.writing() as transaction:

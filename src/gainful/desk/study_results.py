@@ -173,7 +173,7 @@ class Event:
         undoes: the number of the event that it undoes, or None.
         milliseconds: how long the document was looked at, where that is known.
         position: the how-manieth document that this person was shown, where that is known.
-        guideline: the version that held.
+        guideline: the version that they saw; 0 for none.
     """
 
     id: int

@@ -229,7 +229,7 @@ function act(what) {
   chosen = listed ? (here[place + 1] ?? here[place - 1])?.item ?? null : null;
   const note = byId("note").value.trim();
   const spent = performance.now() - since - hidden;
-  const made = { key: newKey(), item: task.item, ...what, ms: Math.round(Math.max(spent, 0)), position: task.position };
+  const made = { key: newKey(), item: task.item, ...what, ms: Math.round(Math.max(spent, 0)), position: task.position, guideline: me.guideline.version };
   if (note && note !== (task.note ?? "")) made.note = note;
   if (tags.size) made.tags = [...tags];
   acts.push({ key: made.key, kind: made.kind, grade: made.grade, why: made.why, task, time: Date.now(), event: null });
@@ -273,7 +273,7 @@ function undo(which = acts.at(-1)) {
   if (counts(which, which.task)) count(-1);
   queue.putFirst(which.task);
   chosen = which.task.item;
-  outbox.put({ key: newKey(), item: which.task.item, kind: "undo", of: which.key, event: which.event });
+  outbox.put({ key: newKey(), item: which.task.item, kind: "undo", of: which.key, event: which.event, guideline: me.guideline.version });
   say(`Undone: ${told(which)}`);
   show();
 }

@@ -187,7 +187,7 @@ function showDisputed(found) {
 }
 
 function settle(dispute, grade) {
-  done(server.post("/api/lead/adjudicate", { key: newKey(), item: dispute.item, grade }), () => {
+  done(server.post("/api/lead/adjudicate", { key: newKey(), item: dispute.item, grade, guideline }), () => {
     say(`Settled: ${grade}, ${dispute.title || dispute.doc}`);
     document.activeElement?.blur();
     look();
