@@ -188,7 +188,8 @@ def studies() -> dict[str, Call]:
     made = {
         "runs": RUNS, "queries": {"q1": "x", "q2": "y", "q3": "z"}, "docs": dict.fromkeys("abcdexyz", "a text"),
         "judgments": JUDGMENTS, "scale": "0..3", "depth": 2, "order": "effect", "measure": "nDCG@2", "seed": 1,
-        "overlap": 2, "title": "a study", "guideline": "how to judge", "lease": 60,
+        "overlap": 2, "overlap_share": 0.5, "compare": ("one", "two"), "show_ranks": True, "tags": ("t", "u"),
+        "title": "a study", "guideline": "how to judge", "lease": 60,
     }  # fmt: skip
     if not Path("study.db").exists():
         gf.Study.create("study.db", **made).close()
@@ -208,7 +209,10 @@ def studies() -> dict[str, Call]:
         "Study.later": Call(study.later, {**act, "key": "l", **more}),
         "Study.note": Call(study.note, {**act, "note": "a note", "key": "n", "guideline": 1}),
         "Study.undo": Call(study.undo, {"assessor": "ann", "key": "u", "event": None, "guideline": 1}),
-        "Study.set": Call(study.set, {"title": "t", "order": "rank", "measure": "P@2", "overlap": 2}),
+        "Study.set": Call(
+            study.set,
+            {"title": "t", "order": "rank", "measure": "P@2", "overlap": 2, "overlap_share": 0.5, "compare": ("one", "two"), "show_ranks": True, "tags": ("t", "u")},
+        ),
         "Study.set_grade": Call(study.set_grade, {"value": 1, "word": "w", "key": "w"}),
         "Study.set_grades": Call(study.set_grades, {"words": {1: "w"}, "keys": {1: "w"}}),
         "Study.stale": Call(study.stale, {"assessor": "ann", "query": "q1", "before_guideline": 1}),

@@ -12,6 +12,11 @@ def upload(name, content):
     return {"name": name, "mimeType": "text/plain", "buffer": content.encode()}
 
 
+def look(page):
+    """Have the lead's page look at once."""
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
 def said(page, until, line, text):
     until(page, f"document.querySelector('#{line}').textContent.startsWith({text!r})")
 
@@ -24,11 +29,20 @@ def test_a_lead_sets_a_study_up(opened_at, until):
         lead.fill("#set-title", f"Bread {EVIL}")
         lead.select_option("#set-order", "random")
         lead.fill("#set-overlap", "2")
+        lead.fill("#set-share", "25")
         lead.fill("#set-measure", "P@3")
+        assert [lead.input_value(f"#set-{name}") for name in ("base", "run")] == ["old", "new"]
+        lead.select_option("#set-base", "new")
+        lead.select_option("#set-run", "old")
+        assert lead.input_value("#set-tags").startswith("off topic\ntoo general\n")
+        lead.fill("#set-tags", f"vague\n\n {EVIL}\n")
+        lead.check("#set-ranks")
         lead.click("#settings button")
         said(lead, until, "settings-said", "Saved.")
         told = own.study.settings
         assert (told["order"], told["overlap"], told["measure"]) == ("random", 2, "P@3")
+        assert (told["overlap_share"], told["compare"]) == (0.25, ("new", "old"))
+        assert (told["show_ranks"], told["tags"]) == (True, ("vague", EVIL))
         until(lead, "document.querySelector('#title').textContent", f"Bread {EVIL}")
         lead.fill("#set-measure", "nDGC@3")
         lead.click("#settings button")
@@ -42,6 +56,7 @@ def test_a_lead_sets_a_study_up(opened_at, until):
         lead.fill("#guideline", "Judge strictly.")
         lead.click("#guideline-form button")
         said(lead, until, "guideline-version", "Version 1")
+        assert ann.inner_text("#ranks") == ""
         ann.keyboard.press("0")
         until(
             ann,
@@ -50,6 +65,16 @@ def test_a_lead_sets_a_study_up(opened_at, until):
         )
         until(ann, "document.querySelector('#guideline-text').textContent", "Judge strictly.")
         assert "changed" in ann.inner_text("#feedback")
+        tags = ann.locator("#tags button")
+        assert tags.all_text_contents() == ["vague", EVIL]
+        # Ranks come with the documents that are asked for next: this page has all of the first query.
+        ann.reload()
+        ann.wait_for_selector("body[data-ready]")
+        place = int(ann.inner_text("#doc-id")[-1])
+        ranks = sorted([(place + 1, "old"), (4 - place, "new")])
+        assert ann.text_content("#ranks") == " · rank {} in {}, {} in {}".format(
+            *ranks[0], *ranks[1]
+        )
         assert ann.locator("main img").count() == lead.locator("main img").count() == 0
         before = ann.inner_text("#doc-id")
         ann.keyboard.press("x")
@@ -109,6 +134,7 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
         kinds = [event.kind for event in own.study.record()]
         assert kinds == ["grade"] * 3 + ["import"] + ["reset"] * 3
         # The sampling design of a study in another order says why there is none.
+        assert "only a study in random order" in lead.inner_text("#design-told")
         lead.click("#design")
         until(lead, "document.querySelector('#alert').textContent.includes('random order')")
         lead.select_option("#set-order", "random")
@@ -120,10 +146,15 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
             lead.click("#design")
         download.value.save_as(tmp_path / "design.json")
         assert task.doc in (tmp_path / "design.json").read_text()
+        until(lead, "document.querySelector('#design-told').textContent", "")
+        later = next(each for each in own.study.next("bob", 5) if not each.practice)
+        own.study.later("bob", later.item, key="later")
+        look(lead)
+        said(lead, until, "design-told", "1 document of the sample passed over")
 
 
 def test_reasons_pace_and_a_lost_connection(opened_at, until):
-    with desk(study(queries=1, docs=8)) as own:
+    with desk(study(queries=1, docs=6)) as own:
         page = opened_at(own.link("ann"), refusals=True)
         page.clock.install()
         page.reload()
@@ -146,18 +177,27 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         until(page, "document.querySelector('#saved').dataset.state", "waiting")
         assert page.inner_text("#saved") == "No connection: 3 kept in this browser"
         assert own.study.progress().grades == 2
+        page.keyboard.press("0")  # the last one that the page has
+        until(page, "document.querySelector('#end-title').textContent", "No connection")
         page.context.set_offline(False)
         page.clock.run_for(5000)
         until(page, "document.querySelector('#saved').dataset.state", "saved")
-        assert own.study.progress().grades == 5
+        assert own.study.progress().grades == 6
+        page.clock.run_for(5000)
+        until(
+            page,
+            "document.querySelector('#end-title').textContent",
+            "There is nothing to judge now",
+        )
         first, *others = own.study.record()
         assert first.after.tags == ("too general",)
-        assert [event.after.grade for event in others] == [2, 3, 0, 1]
+        assert [event.after.grade for event in others] == [2, 3, 0, 1, 0]
         assert 29_000 < others[0].milliseconds < 60_000
         until(page, "document.querySelector('#guideline-text').textContent", "Judge strictly.")
+        page.keyboard.press("u")
         page.keyboard.press("2")
         until(page, "document.querySelector('#saved').dataset.state", "saved")
-        assert [event.guideline for event in own.study.record()] == [0] * 5 + [1]
+        assert [event.guideline for event in own.study.record()] == [0] * 6 + [1, 1]
 
 
 def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):

@@ -43,6 +43,12 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
         (["a.run", "--queries", "queries.tsv"], "Missing option '--docs'"),
         (["--depth", "3"], "--depth: goes with RUNs"),
         (["--scale", "0..1", "--queries", "queries.tsv"], "goes with RUNs"),
+        (["--overlap-share", "0", "--tag", "x"], "--overlap-share, --tag: goes with RUNs"),
+        (["--hide-ranks"], "goes with RUNs"),
+        (["a.run", *TEXTS, "--overlap-share", "1.5"], "0<=x<=1"),
+        (["a.run", *TEXTS, "--order", "verdict"], "two runs, for the order by their verdict"),
+        (["a.run", "b.run", *TEXTS, "--compare", "a", "c"], "the names of two runs of the study"),
+        (["a.run", "b.run", *TEXTS, "--tag", " "], "tags: expected words"),
         (["a.run", *TEXTS, "--scale", "0=no,0=yes"], "--scale takes LOW..HIGH or GRADE=WORD"),
         (["a.run", *TEXTS, "--scale", "yes"], "scale: expected"),
         (["--host", "192.0.2.1"], "a secret, because other machines reach this address"),
@@ -126,6 +132,28 @@ def test_it_goes_on_where_it_was_left(folder):
     with gf.Study("study.db") as found:
         assert [event.kind for event in found.record()] == ["grade"]
         assert found.guideline.version == 1
+
+
+def test_what_is_set_up_on_the_command_line(folder, cli):
+    call = ["judge", "a.run", "b.run", *TEXTS, "--offline", "-o", "x.html", "--invite", "ann"]
+    given = [
+        "--order", "verdict", "--compare", "b", "a", "--overlap", "2", "--overlap-share", "0.3", "--show-ranks",
+        "--tag", "too vague", "--tag", "ads",
+    ]  # fmt: skip
+    for more in (given, []):  # what is not given stays
+        assert cli(*call, *more).stderr == "x.html: 3 documents for ann\n"
+        with gf.Study("study.db") as made:
+            told = made.settings
+            assert (told["order"], told["compare"], told["tags"]) == (
+                "verdict",
+                ("b", "a"),
+                ("too vague", "ads"),
+            )
+            assert (told["overlap"], told["overlap_share"], told["show_ranks"]) == (2, 0.3, True)
+            assert made.progress().shared == 1
+    assert cli(*call, "--hide-ranks").returncode == 0
+    with gf.Study("study.db") as made:
+        assert made.settings["show_ranks"] is False
 
 
 def test_files_that_are_no_grades(folder, cli):

@@ -10,8 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import gainful as gf
 from desk_server import desk, study
 from gainful.desk import lead_requests, web_app
+from gainful.desk.offline import write_offline
+from gainful.desk.study import TAGS
 
 ROUTES = ("settings", "grades", "practice", "import", "reset")
 
@@ -62,10 +65,17 @@ def judge(found, name, grades):
 def test_settings_change_the_study(own, lead):
     told = lead.get("/api/lead/settings").json
     assert (told["order"], told["overlap"], told["measure"]) == ("rank", 1, "nDCG@10")
-    given = {"title": " Bread <b>", "order": "random", "overlap": 3, "measure": "P@5"}
+    assert (told["overlap_share"], told["compare"], told["show_ranks"]) == (1, [], False)
+    assert (told["tags"], told["runs"]) == ([*TAGS], ["old", "new"])
+    given = {
+        "title": " Bread <b>", "order": "random", "overlap": 3, "measure": "P@5", "overlap_share": 0.25,
+        "compare": ["new", "old"], "show_ranks": True, "tags": ["<i>ads</i>", "vague"],
+    }  # fmt: skip
     told = lead.post("/api/lead/settings", given).json
     assert {name: told[name] for name in given} == {**given, "title": "Bread <b>"}
     assert own.study.settings["order"] == "random"
+    assert lead.get("/api/lead/progress").json["shared"] == 2
+    assert own.client("kim").get("/api/me").json["tags"] == ["<i>ads</i>", "vague"]
     assert lead.post("/api/lead/settings", {"overlap": 2}).json["measure"] == "P@5"
     # What is measured follows at once, though nobody has acted.
     judge(own, "ann", [3, 0, 1])
@@ -73,7 +83,44 @@ def test_settings_change_the_study(own, lead):
     assert lead.get("/api/lead/standing").json["runs"][0]["measure"] == "P@5"
     lead.post("/api/lead/settings", {"measure": "nDCG@3"})
     assert lead.get("/api/lead/progress").json["version"] != version
-    assert lead.get("/api/lead/standing").json["runs"][0]["measure"] == "nDCG@3"
+    told = lead.get("/api/lead/standing").json
+    assert told["runs"][0]["measure"] == "nDCG@3"
+    assert [(pair["base"], pair["run"]) for pair in told["pairs"]] == [("new", "old")]
+    lead.post("/api/lead/settings", {"compare": ["old", "new"]})
+    assert [pair["base"] for pair in lead.get("/api/lead/standing").json["pairs"]] == ["old"]
+
+
+def test_every_measure_that_the_page_suggests_can_be_set(still):
+    own, _ = still
+    for measure in lead_requests.MEASURES:
+        lead_requests._check_measure(own.study, measure)
+
+
+def test_ranks_reach_an_assessor_only_where_the_lead_shows_them(own, lead, tmp_path):
+    ann = own.client("ann")
+
+    def told():
+        """All that an assessor is told, on the page and in a file."""
+        write_offline(own.study, "bob", tmp_path / "bob.html", 3)
+        data = (tmp_path / "bob.html").read_text().partition('id="data">')[2]
+        asked = ann.post("/api/next", {"count": 3})
+        acted = ann.post("/api/act", {"acts": []}).text
+        return asked.json["tasks"], ann.get("/api/me").text + asked.text + acted + data.partition(
+            "</script>"
+        )[0]
+
+    def hides(text):
+        return not any(word in text for word in ("rank", '"old"', '"new"'))
+
+    assert hides(told()[1])
+    lead.post("/api/lead/settings", {"show_ranks": True})
+    tasks, text = told()
+    for task in tasks:
+        place = int(task["doc"][-1])  # of four documents; the other run has them in reverse
+        assert task["ranks"] == {"old": place + 1, "new": 4 - place}
+    assert text.count('"ranks"') == 6
+    lead.post("/api/lead/settings", {"show_ranks": False})
+    assert hides(told()[1])
 
 
 @pytest.mark.parametrize(
@@ -88,6 +135,17 @@ def test_settings_change_the_study(own, lead):
         ({"measure": ["nDCG"]}, "text"),
         ({"title": "x" * 300}, "200"),
         ({"title": "a\0b"}, "NUL"),
+        ({"overlap_share": 2}, "from 0 to 1"),
+        ({"overlap_share": "1"}, "from 0 to 1"),
+        ({"overlap_share": True}, "from 0 to 1"),
+        ({"compare": ["old"]}, "two runs"),
+        ({"compare": ["old", "none"]}, "two runs"),
+        ({"compare": "old"}, "a list of texts"),
+        ({"show_ranks": 1}, "yes or no"),
+        ({"tags": "ads"}, "a list of texts"),
+        ({"tags": [3]}, "a list of texts"),
+        ({"tags": ["x" * 101]}, "100 characters"),
+        ({"tags": ["a\0b"]}, "NUL"),
     ],
 )
 def test_wrong_settings_change_nothing(still, given, word):
@@ -354,6 +412,24 @@ def test_nobody_else_sets_anything_up(own, lead):
         assert ann.get(f"/api/lead/{name}").status == 403
     assert (own.study.settings, own.study.scale, own.study.events) == before
     assert own.study.practice_set == []
+
+
+def test_what_is_to_be_said_of_the_design(own, lead):
+    def told():
+        return lead.get("/api/lead/sampling").json["told"]
+
+    assert told() == "There is none: only a study in random order has one."
+    lead.post("/api/lead/settings", {"order": "random"})
+    assert told().startswith("There is none yet.")
+    tasks = judge(own, "ann", [3, 0])
+    assert told() == ""
+    passed, after = own.study.next("ann", 2)
+    own.study.later("ann", passed.item, key="later")
+    with pytest.warns(gf.errors.GainfulWarning) as warned:
+        own.study.design()
+    assert told() == str(warned[0].message)
+    assert passed.doc in told()
+    assert passed.item not in {task.item for task in tasks} | {after.item}
 
 
 def test_the_design_and_the_rule_of_an_export(own, lead, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 import gainful as gf
 from gainful.desk import acts
+from gainful.desk import study as study_module
 from study_cases import DOCS, ONE, QUERIES, RUNS, TWO, create, judge_all, key
 
 InputError = gf.errors.InputError
@@ -43,6 +44,27 @@ def test_a_task_says_nothing_of_runs_and_ranks():
     study = create()
     study.invite("ann")
     assert not {"run", "runs", "rank", "score"} & {*study.next("ann")[0].__dataclass_fields__}
+    assert study.next("ann")[0].ranks is None
+    study.set(show_ranks=True)
+    assert study.next("ann")[0].ranks == {"one": 1, "two": 2}  # of the same lease
+    study.set(show_ranks=False)
+    assert study.next("ann")[0].ranks is None
+
+
+def test_ranks_that_are_shown_are_those_of_the_pool():
+    tied = {"q1": {"a": 2, "b": 2, "c": 2, "d": 1}, "q2": {"e": 1, "f": 3}}
+    study = create(runs={"tied": tied, "two": TWO}, show_ranks=True, depth=4)
+    study.practice({"q1": {"a": 1}})
+    study.invite("ann")
+    practice, *tasks = study.next("ann", 20)
+    assert practice.ranks is None
+    found = {task.doc: task.ranks for task in tasks if task.query == "q1"}
+    assert found == {  # equal scores by id, descending
+        "a": {"tied": 3, "two": 2}, "b": {"tied": 2, "two": 4}, "c": {"tied": 1}, "d": {"tied": 4, "two": 1}, "x": {"two": 3},
+    }  # fmt: skip
+    with study._store.reading() as transaction:
+        best = dict(transaction.all("SELECT id, best_rank FROM item WHERE practice = 0"))
+    assert {task.item: min(task.ranks.values()) for task in tasks} == best
 
 
 def test_a_lease_is_for_one_and_comes_again_on_reload():
@@ -322,6 +344,48 @@ def test_by_effect_the_order_is_that_of_next_to_judge():
     assert study.reorder(least=0)
 
 
+@pytest.mark.parametrize("compare", [None, ("two", "one"), ("three", "one")])
+def test_by_verdict_the_order_is_that_of_what_turns_a_difference(compare):
+    runs = {**RUNS, "three": {"q1": {"x": 3, "c": 2, "a": 1}, "q2": {"y": 3, "f": 2, "g": 1}}}
+    judgments = {"q1": {"a": 2, "c": 1}, "q2": {"f": 2}}
+    study = create(
+        runs=runs, order="verdict", judgments=judgments, measure="DCG@3", compare=compare
+    )
+    study.invite("ann")
+    rows = gf.judging.next_to_judge(
+        judgments, runs, "DCG@3", grades=(0, 1, 2, 3), depth=3, budget=None, compare=compare or ("one", "two"),
+    )  # fmt: skip
+    assert {row.flips for row in rows} == {True, False}
+    much = {(row.query, row.doc): (row.flips, row.priority) for row in rows}
+    most = {query: max(much[pair] for pair in much if pair[0] == query) for query, _ in much}
+    expected = sorted(most, key=lambda query: most[query], reverse=True)
+    tasks = pairs(study.next("ann", 9))
+    assert [*dict.fromkeys(query for query, _ in tasks)] == expected
+    for query in expected:
+        found = [much.get(pair, (False, 0.0)) for pair in tasks if pair[0] == query]
+        assert found == sorted(found, reverse=True)
+    # The baseline of what is shown is the first of the two.
+    assert {pair.base for pair in study.standing().pairs} == {(compare or ("one",))[0]}
+    study.set(compare=("two", "three"))
+    assert study.settings["compare"] == ("two", "three")
+    assert [pair.base for pair in study.standing().pairs] == ["two", "two"]
+
+
+def test_the_lead_has_words_for_reasons(tmp_path):
+    study = create(tags=[" too vague", "ads", "ads"])
+    assert study.tags == ["too vague", "ads"]
+    study.invite("ann")
+    item = study.next("ann")[0].item
+    study.grade("ann", item, 1, key="1", tags=["ads", "another"])  # those of an older page hold
+    study.set(tags=())
+    assert study.tags == []
+    assert create().tags == [*study_module.TAGS]
+    assert next(study.record()).after.tags == ("ads", "another")
+    for by in ("assessor", "record"):
+        study.export(tmp_path / "all.csv", by=by)
+        assert "ads; another" in (tmp_path / "all.csv").read_text()
+
+
 @pytest.mark.parametrize("scale", ["0..1", (-1, 2), {0: "no", 5: "yes"}, [0, 0.5, 1], "−2..2"])
 def test_scales_of_any_kind(scale):
     study = create(scale=scale)
@@ -358,6 +422,15 @@ def test_scales_of_any_kind(scale):
         (lambda s, i: s.set_grade(1, key="2"), "no other grade"),
         (lambda s, i: s.judgments(), "at least one grade"),
         (lambda s, i: s.export("x.qrels", by="query"), "by"),
+        (lambda s, i: s.set(overlap_share=1.1), "a share from 0 to 1"),
+        (lambda s, i: s.set(overlap_share=float("nan")), "a share from 0 to 1"),
+        (lambda s, i: s.set(compare=("one", "none")), "two runs of the study"),
+        (lambda s, i: s.set(compare=("one", "one")), "the names of two runs"),
+        (lambda s, i: s.set(compare="one"), "the names of two runs"),
+        (lambda s, i: s.set(show_ranks="no"), "True or False"),
+        (lambda s, i: s.set(tags=["a", " "]), "an empty one"),
+        (lambda s, i: s.set(tags=["x"] * 21), "at most 20"),
+        (lambda s, i: create(runs={"one": ONE}, order="verdict"), "two runs"),
     ],
 )
 def test_wrong_input_is_one_short_error_and_records_nothing(call, said):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -102,6 +103,64 @@ def test_an_act_keeps_the_guideline_that_was_seen(address):
         # What is stale goes by what was seen, though all came after the second version.
         assert study.stale(before_guideline=2) == {"cannot": 1, "grade": 2}
         assert study.stale(before_guideline=1) == {"cannot": 1, "grade": 1}
+
+
+def test_several_assessors_for_a_share_of_the_documents(address):
+    with create(address, overlap=2, overlap_share=0.3, seed=3) as study:
+        for name in ("ann", "bob", "eve"):
+            study.invite(name)
+        progress = study.progress()
+        assert (progress.items, progress.shared) == (9, 3)  # 2.7 of 9
+        assert sum(each.shared for each in progress.queries) == 3
+        # Ann and bob hold all places on lease, so that there is none for eve.
+        ann = study.next("ann", 20)
+        assert len(ann) == 9
+        bob = study.next("bob", 20)
+        assert len(bob) == 3
+        assert study.next("eve", 20) == []
+        for task in ann:
+            study.grade("ann", task.item, 1, key=key())
+        progress = study.progress()
+        assert (progress.done, progress.by_assessor["bob"].left) == (6, 3)
+        assert study.next("eve", 20) == []
+        study.grade("bob", bob[0].item, 2, key=key())
+        progress = study.progress()
+        assert (progress.done, progress.several, progress.by_assessor["eve"].left) == (7, 1, 2)
+        study.revoke("bob")
+        assert len(study.next("eve", 20)) == 2
+        with pytest.raises(gf.errors.LeaseLostError):  # of a document that one is enough for
+            study.grade(
+                "eve",
+                next(each.item for each in ann if each.item not in {task.item for task in bob}),
+                1,
+                key=key(),
+            )
+        counts = [len(people) for docs in study.grades().values() for people in docs.values()]
+        assert sorted(counts) == [1] * 8 + [2]
+        # A larger share has all of a smaller one.
+        study.set(overlap_share=0.5)
+        assert study.progress().shared == 5
+        assert {task.item for task in study.next("eve", 20)} > {task.item for task in bob[1:]}
+        study.set(overlap_share=0)
+        assert (study.progress().shared, study.progress().done) == (0, 9)
+        study.set(overlap_share=1, overlap=3)
+        assert (study.progress().shared, study.progress().done) == (9, 0)
+
+
+def test_the_share_is_drawn_by_the_seed():
+    def chosen(seed, **options):
+        with create(overlap=2, overlap_share=0.4, seed=seed, **options) as study:
+            study.invite("ann"), study.invite("bob")
+            study.next("ann", 20)
+            return {(task.query, task.doc) for task in study.next("bob", 20)}
+
+    assert chosen(1) == chosen(1, order="random") == chosen(1, order="effect")
+    found = [chosen(seed) for seed in range(60)]
+    assert {len(each) for each in found} == {4}
+    # Each of the 9 has 4 chances of 9: of 60 draws, 26.7 ± 3.8.
+    times = Counter(pair for each in found for pair in each)
+    assert len(times) == 9
+    assert all(13 < each < 41 for each in times.values())
 
 
 @pytest.mark.parametrize("overlap", [1, 3])
@@ -423,21 +482,49 @@ def test_an_older_version_is_brought_up_to_date(address, monkeypatch):
         transaction.run("ALTER TABLE query ADD COLUMN second TEXT")
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr(store, "MIGRATIONS", (add_column, fail))
+    known = store.MIGRATIONS
+    monkeypatch.setattr(store, "MIGRATIONS", (*known, add_column, fail))
     with pytest.raises(RuntimeError, match="in the middle"):
         gf.Study(address)
-    monkeypatch.setattr(store, "MIGRATIONS", ())
+    monkeypatch.setattr(store, "MIGRATIONS", known)
     with gf.Study(address) as study:  # as if nothing had happened
         assert study.grades() == {"q1": {"a": {"ann": 2.0}}}
-    monkeypatch.setattr(store, "MIGRATIONS", (add_column,))
+    monkeypatch.setattr(store, "MIGRATIONS", (*known, add_column))
     with gf.Study(address) as study:
         assert study.grades() == {"q1": {"a": {"ann": 2.0}}}
         with study._store.reading() as transaction:
             assert transaction.all("SELECT DISTINCT language FROM query") == [("en",)]
-            assert transaction.one("SELECT value FROM study WHERE name = 'version'") == ("2",)
-    monkeypatch.setattr(store, "MIGRATIONS", ())
-    with pytest.raises(StudyError, match="version 1 or older, found version 2, of a newer gainful"):
+            assert transaction.one("SELECT value FROM study WHERE name = 'version'") == ("3",)
+    monkeypatch.setattr(store, "MIGRATIONS", known)
+    with pytest.raises(StudyError, match="version 2 or older, found version 3, of a newer gainful"):
         gf.Study(address)
+
+
+def test_a_study_of_version_1_goes_on(address):
+    """It had no share of documents for several, nor the settings that came with it."""
+    with create(address, overlap=2) as study:
+        study.invite("ann"), study.invite("bob")
+        study.practice({"q1": {"a": 1}})
+        for task in study.next("ann", 3):
+            study.grade("ann", task.item, 1, key=key())
+        before, events = study.progress(), [*study.record()]
+        with study._store.writing() as transaction:
+            transaction.run("ALTER TABLE item DROP COLUMN wanted")
+            transaction.run(
+                "DELETE FROM study WHERE name IN ('overlap_share', 'compare', 'show_ranks', 'tags')"
+            )
+            transaction.run("UPDATE study SET value = '1' WHERE name = 'version'")
+    with gf.Study(address) as study:
+        assert study.progress() == before
+        assert [*study.record()] == events
+        settings = study.settings
+        assert (settings["overlap_share"], settings["show_ranks"]) == (1.0, False)
+        assert (settings["compare"], settings["tags"]) == ((), study_module.TAGS)
+        assert len(study.next("ann", 20)) == 7
+        assert len(study.next("bob", 20)) == 10  # and one of practice
+        study.set(overlap_share=0.2)
+    with create(address) as study:
+        assert study.progress().shared == 2
 
 
 @pytest.mark.parametrize("version", [99, 0, "new", "²"])

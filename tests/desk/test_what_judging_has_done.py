@@ -110,6 +110,39 @@ def test_the_estimate_of_grades_by_hand():
     assert (pair.low, pair.high, pair.certain, pair.grades_needed) == (2.0, 5.0, "above", 0)
 
 
+def test_why_a_sign_stays_open_is_told():
+    """Where nothing that is left to judge moves a difference, the number is none, and the words say what would."""
+    runs = {"one": {"q": {"a": 3, "b": 2, "c": 1}}, "two": {"q": {"b": 3, "a": 2, "d": 1}}}
+    given = {"runs": runs, "queries": {"q": "x"}, "docs": dict.fromkeys("abcd", "t"), "depth": 2}
+    study = create(**given, measure="CG@3")
+    study.invite("ann")
+    for task in study.next("ann", 4):
+        study.grade("ann", task.item, 2, key=key())
+    (pair,) = study.standing().pairs
+    # c and d stand at rank 3, and nobody is given them: d − c lies between −3 and 3.
+    assert (pair.low, pair.high, pair.certain, pair.grades_needed) == (-3.0, 3.0, "open", None)
+    assert pair.why == (
+        "What could move it down to rank 2 is judged; its sign hangs on documents below, about 2 grades."
+        " Raise the depth to have them judged."
+    )
+    (pair,) = study.standing("AP@3").pairs
+    assert (pair.certain, pair.grades_needed) == ("open", None)
+    assert pair.why.startswith("Bounds of a difference are not known for AP@3")
+    (pair,) = study.standing("CG@2").pairs
+    assert (pair.certain, pair.grades_needed, pair.why) == ("equal", 0, "")
+
+
+def test_whenever_no_number_is_known_words_say_why():
+    for measure in ("nDCG@3", "P@5"):
+        study = random_study(queries=2, docs=8, depth=4, order="random", measure=measure)
+        study.invite("ann")
+        while tasks := study.next("ann", 3):
+            for task in tasks:
+                study.grade("ann", task.item, (task.item * 7) % 4, key=key())
+            for pair in study.standing().pairs:
+                assert (pair.grades_needed is None) == bool(pair.why), (measure, pair)
+
+
 def test_a_measure_that_looks_deeper_than_what_is_kept_is_refused():
     long = {"q1": {f"d{number}": -float(number) for number in range(120)}}
     texts = {"queries": {"q1": "x"}, "docs": dict.fromkeys(long["q1"], "t")}
@@ -299,8 +332,8 @@ def test_the_design_of_what_was_passed_over_is_right_on_average():
                 DrawnDocument(doc, place < 4 and place != missing, place == missing)
                 for place, doc in enumerate(order)
             ]
-            with pytest.warns(GainfulWarning, match="1 document of the sample"):
-                design = design_of({"q": docs}, seed=0, depth=5)
+            design, told = design_of({"q": docs}, seed=0, depth=5)
+            assert told.startswith("1 document of the sample passed over")
             assert len(design.drawn) == 3
             sums.append(
                 sum(grades[doc] / design.probability_of["q", doc] for _, doc in design.drawn)

@@ -28,7 +28,11 @@ _OF_A_NEW_ONE = (
     "scale",
     "depth",
     "order",
+    "compare",
     "overlap",
+    "overlap_share",
+    "show_ranks",
+    "tag",
     "seed",
     "title",
 )
@@ -59,17 +63,46 @@ _LEAD = "lead"
 )
 @click.option(
     "--order",
-    type=click.Choice(["effect", "random", "rank"]),
-    help="What comes first. effect: those that could move the measure most; random: any; rank: the "
-    "best of any RUN.  [default: effect]",
+    type=click.Choice(["effect", "verdict", "random", "rank"]),
+    help="What comes first. effect: those that could move the measure most; verdict: those that could turn the "
+    "difference of two RUNs; random: any; rank: the best of any RUN.  [default: effect]",
+)
+@click.option(
+    "--compare",
+    nargs=2,
+    metavar="NAME NAME",
+    help="The two RUNs that --order verdict goes by, called by their files without the ending; the first is the baseline.  "
+    "[default: the first two]",
 )
 @click.option(
     "--overlap",
     type=click.IntRange(1),
     metavar="NUMBER",
-    help="How many assessors judge each document.  [default: 1]",
+    help="How many assessors judge a document.  [default: 1]",
 )
-@click.option("--seed", type=int, help="The start of the random order.  [default: 0]")
+@click.option(
+    "--overlap-share",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Of how many of the documents that holds, such as 0.2, drawn at random; the others have one assessor.  "
+    "[default: 1]",
+)
+@click.option(
+    "--show-ranks/--hide-ranks",
+    default=None,
+    help="Whether assessors see at which ranks of which RUNs a document stands.  [default: hide-ranks]",
+)
+@click.option(
+    "--tag",
+    multiple=True,
+    metavar="WORDS",
+    help="A reason that assessors may give with a grade; repeat for more.  [default: some usual ones]",
+)
+@click.option(
+    "--seed",
+    type=int,
+    help="The start of what is random: the order, and the share of --overlap-share.  [default: 0]",
+)
 @click.option(
     "--title", metavar="TEXT", help="The name of the study.  [default: that of the database]"
 )
@@ -167,12 +200,12 @@ def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
 
     address = options["db"]
     lease: dict[str, Any] = {"lease": LEASE} if options["offline"] else {}
-    given = {name: options[name] for name in _OF_A_NEW_ONE if options[name] is not None}
+    given = {name: options[name] for name in _OF_A_NEW_ONE if options[name] not in (None, ())}
     if not runs:
         set_aside(options, ["judgments", "queries", "docs"])
-        given = {name: options[name] for name in _OF_A_NEW_ONE if options[name] is not None}
+        given = {name: options[name] for name in _OF_A_NEW_ONE if options[name] not in (None, ())}
         if given:
-            listed = ", ".join(f"--{name}" for name in given)
+            listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise click.UsageError(
                 f"{listed}: goes with RUNs. A study that exists has these already."
             )
@@ -186,6 +219,8 @@ def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
     for name in ("queries", "docs"):
         if options[name] is None:
             raise click.UsageError(f"Missing option '--{name}': assessors need texts to judge.")
+    if "tag" in given:
+        given["tags"] = given.pop("tag")
     if "scale" in given:
         given["scale"] = _scale(given["scale"])
     return gf.Study.create(address, named, **given, **lease)

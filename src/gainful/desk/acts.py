@@ -4,6 +4,7 @@ A document is given to no more people than it needs: those who graded it, and th
 states is what the events come to; `derive` makes it anew from them.
 """
 
+import hashlib
 import itertools
 import json
 import math
@@ -21,6 +22,8 @@ ADJUDICATED = "adjudicated"
 """Whose grade it is that settles a disagreement; no person has this name."""
 ROLES = ("assessor", "lead")
 """Of people who are invited; both may judge."""
+SHOWN = "yes"
+"""The setting `show_ranks` of a study whose assessors see runs and ranks."""
 UNCOUNTED = ("model",)
 """Roles whose grades do not count for what a document needs, nor in the merged grades."""
 _DONE = ("grade", "cannot")
@@ -64,7 +67,7 @@ class Scene:
         position: of the lease that the person has on it, or had.
         until: when that lease ends.
         others: how many others hold it.
-        overlap: how many grades a document needs.
+        wanted: how many grades it needs.
         guideline: the version that holds.
         number: of the next event.
     """
@@ -78,7 +81,7 @@ class Scene:
     position: int | None
     until: float | None
     others: int
-    overlap: int
+    wanted: int
     guideline: int
     number: int
 
@@ -89,7 +92,7 @@ _SCENE = (
     " (SELECT position FROM lease WHERE lease.item = item.id AND lease.assessor = ?),"
     " (SELECT expires FROM lease WHERE lease.item = item.id AND lease.assessor = ?),"
     " (SELECT COUNT(*) FROM lease WHERE lease.item = item.id AND lease.assessor <> ? AND expires > ?),"
-    " (SELECT value FROM study WHERE study.name = 'overlap'),"
+    " item.wanted,"
     " (SELECT COALESCE(MAX(version), 0) FROM guideline), (SELECT COALESCE(MAX(id), 0) + 1 FROM event)"
 )
 
@@ -109,10 +112,8 @@ def _seen_by(act: Act, owner: str) -> Row:
 def _scene(row: Row | None, item: int) -> Scene:
     if row is None or row[0] is None:
         raise InputError("item", "the number of a document of this study", shown(item))
-    said, overlap = from_text(row[5]), int(row[9])
-    return Scene(
-        *[row[0], bool(row[1]), row[2], row[3] or "", row[4], said, *row[6:9], overlap, *row[10:12]]
-    )
+    said = from_text(row[5])
+    return Scene(*[row[0], bool(row[1]), row[2], row[3] or "", row[4], said, *row[6:12]])
 
 
 def to_text(state: State | None) -> str | None:
@@ -147,9 +148,27 @@ def _is_name(name: object) -> bool:
     return isinstance(name, str) and arguments.is_writable(name) and "\0" not in name
 
 
-def _overlap(transaction: Transaction) -> int:
-    row = transaction.one("SELECT value FROM study WHERE name = 'overlap'")
-    return 1 if row is None else int(row[0])
+def spread_overlap(transaction: Transaction, overlap: int, share: float, seed: int) -> None:
+    """Say how many grades each document needs: as many as the overlap, for a share of them, and one for the others.
+
+    The share is drawn by the seed: those whose hashes are lowest. So a larger share has all of a smaller one.
+    """
+    transaction.run("UPDATE item SET wanted = ? WHERE practice = 0", overlap if share >= 1 else 1)
+    if share >= 1 or overlap == 1:
+        return
+    rows = transaction.all(
+        "SELECT id, query, doc FROM item WHERE practice = 0 AND best_rank IS NOT NULL"
+    )
+
+    def lot(row: Row) -> str:
+        drawn = f"{seed}\0{row[1]}\0{row[2]}".encode("utf-8", "surrogatepass")
+        return hashlib.sha256(drawn).hexdigest()
+
+    count = math.ceil(share * len(rows) - 1e-9)  # 0.07 of 100 are 7
+    chosen = sorted(rows, key=lot)[:count]
+    transaction.many(
+        "UPDATE item SET wanted = ? WHERE id = ?", [(overlap, row[0]) for row in chosen]
+    )
 
 
 def lease(transaction: Transaction, who: str, count: int, now: float, seconds: float) -> list[Task]:
@@ -164,18 +183,16 @@ def lease(transaction: Transaction, who: str, count: int, now: float, seconds: f
         transaction.run("UPDATE lease SET expires = ? WHERE assessor = ?", now + seconds, who)
         row = transaction.one(
             "SELECT revoked, shown, at_query, (SELECT COUNT(*) FROM lease WHERE lease.assessor = assessor.name),"
-            " (SELECT value FROM study WHERE study.name = 'overlap'),"
+            " (SELECT value FROM study WHERE study.name = 'show_ranks'),"
             " EXISTS (SELECT 1 FROM item WHERE practice = 1) FROM assessor WHERE assessor.name = ?",
             who,
         )
     if row is None or row[0] is not None:
         person(transaction, who)
         return []
-    _, shown_before, at_query, held, overlap, practice = row
+    _, shown_before, at_query, held, ranks, practice = row
     if held < count:
-        new = _candidates(
-            transaction, who, count - held, at_query, int(overlap), practice=bool(practice)
-        )
+        new = _candidates(transaction, who, count - held, at_query, practice=bool(practice))
         for place, (item, _) in enumerate(new, start=1):
             transaction.run(_NEW_LEASE, item, who, now + seconds, shown_before + place)
         if new:
@@ -185,7 +202,27 @@ def lease(transaction: Transaction, who: str, count: int, now: float, seconds: f
                 new[-1][1],
                 who,
             )
-    return _tasks(transaction, who, count)
+    tasks = _tasks(transaction, who, count)
+    return _with_ranks(transaction, tasks) if ranks == SHOWN else tasks
+
+
+def _with_ranks(transaction: Transaction, tasks: Sequence[Task]) -> list[Task]:
+    """Say of documents at which ranks of which runs they stand; of practice, nothing."""
+    runs = [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")]
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for query in dict.fromkeys(task.query for task in tasks if not task.practice):
+        for run in runs:
+            rows = transaction.all(
+                "SELECT score, doc FROM ranked WHERE run = ? AND query = ?", run, query
+            )
+            # As runs are read: equal scores by id, descending.
+            ranked = sorted(((score, doc) for score, doc in rows), reverse=True)
+            for rank, (_, doc) in enumerate(ranked, start=1):
+                found.setdefault((query, doc), {})[run] = rank
+    return [
+        task if task.practice else replace(task, ranks=found.get((task.query, task.doc), {}))
+        for task in tasks
+    ]
 
 
 def _candidates(
@@ -193,7 +230,6 @@ def _candidates(
     who: str,
     count: int,
     at_query: str | None,
-    overlap: int,
     *,
     practice: bool,
 ) -> list[tuple[int, str]]:
@@ -202,7 +238,7 @@ def _candidates(
         free + " AND NOT EXISTS (SELECT 1 FROM state WHERE state.item = item.id AND state.owner = ?"
         " AND state.kind <> 'note')"
     )
-    needed = " AND item.grades + (SELECT COUNT(*) FROM lease WHERE lease.item = item.id AND lease.assessor <> ?) < ?"
+    needed = " AND item.grades + (SELECT COUNT(*) FROM lease WHERE lease.item = item.id AND lease.assessor <> ?) < item.wanted"
     pick = "SELECT item.id, item.query FROM item"
     found: list[tuple[int, str]] = []
 
@@ -218,13 +254,13 @@ def _candidates(
     if at_query is not None:
         take(
             f"{pick} WHERE query = ? AND is_open = 1{fresh}{needed} ORDER BY place",
-            at_query, who, who, who, overlap,
+            at_query, who, who, who,
         )  # fmt: skip
-    take(f"{pick} WHERE is_open = 1{fresh}{needed} ORDER BY place", who, who, who, overlap)
+    take(f"{pick} WHERE is_open = 1{fresh}{needed} ORDER BY place", who, who, who)
     take(
         f"{pick} JOIN state ON state.item = item.id AND state.owner = ? AND state.kind = 'later'"
         f" WHERE is_open = 1 AND practice = 0{free}{needed} ORDER BY state.event",
-        who, who, who, overlap,
+        who, who, who,
     )  # fmt: skip
     if practice:
         take(
@@ -279,7 +315,7 @@ def recorded(
     )  # fmt: skip
     sql, row = _state_written(scene.item, owner, after)
     transaction.run(sql, *row)
-    transaction.run(f"{_COUNTED} WHERE item.id = ?", *_counting(scene.overlap), scene.item)
+    transaction.run(f"{_COUNTED} WHERE item.id = ?", ADJUDICATED, scene.item)
     if act.kind != "note":
         transaction.run(_NO_LEASE, scene.item, act.who)
     return confirmed(scene, scene.number, act.kind, after)
@@ -301,13 +337,9 @@ _GIVEN = (
 )
 # The counts of documents, brought up to what their states say.
 _COUNTED = (
-    f"UPDATE item SET grades = {_GIVEN}, is_open = CASE WHEN best_rank IS NOT NULL AND {_GIVEN} < ? AND NOT EXISTS"
+    f"UPDATE item SET grades = {_GIVEN}, is_open = CASE WHEN best_rank IS NOT NULL AND {_GIVEN} < wanted AND NOT EXISTS"
     " (SELECT 1 FROM state WHERE state.item = item.id AND state.owner = ?) THEN 1 ELSE 0 END"
 )
-
-
-def _counting(overlap: int) -> Row:
-    return overlap, ADJUDICATED
 
 
 def _state_written(item: int, owner: str, state: State | None) -> tuple[str, Row]:
@@ -319,7 +351,7 @@ def _state_written(item: int, owner: str, state: State | None) -> tuple[str, Row
 
 def count_grades(transaction: Transaction) -> None:
     """Bring the counts of all documents up to what their states say, such as after the overlap changed."""
-    transaction.run(_COUNTED, *_counting(_overlap(transaction)))
+    transaction.run(_COUNTED, ADJUDICATED)
 
 
 def confirmed(scene: Scene, number: int, kind: str, after: State | None) -> Confirmed:
@@ -409,7 +441,7 @@ def say(transaction: Transaction, act: Act, item: int, after: State) -> Confirme
 def _is_taken(scene: Scene, now: float) -> bool:
     """Return whether a document has, or is being given, all the grades that it needs, and none is of this person."""
     holds = scene.until is not None and scene.until > now
-    return not holds and not scene.practice and scene.grades + scene.others >= scene.overlap
+    return not holds and not scene.practice and scene.grades + scene.others >= scene.wanted
 
 
 def undo(transaction: Transaction, act: Act, event: int | None, seconds: float) -> Confirmed:

@@ -21,7 +21,7 @@ from gainful.message_texts import counted
 
 LARGEST_FILE = 20_000_000
 """Bytes of the files in one request."""
-MEASURES = ("nDCG@10", "nDCG@5", "nDCG@20", "DCG@10", "CG@10", "P@5", "P@10", "RR@10", "AP@20")
+MEASURES = ("nDCG@10", "nDCG@5", "nDCG@20", "DCG@10", "CG@10", "P@5", "P@10", "AP@20", "ERR@10")
 """Those that the page suggests; any that has bounds does."""
 _TITLE, _NAME, _WORD, _ID = 200, 100, 100, 10_000  # characters
 _ENDING = re.compile(r"(\.[A-Za-z0-9]{1,10}){1,2}$")
@@ -37,6 +37,7 @@ def settings(study: Any) -> dict[str, Any]:
         "scale": study.scale,
         "guideline": study.guideline.version,
         "orders": ORDERS,
+        "runs": study._run_names(),  # noqa: SLF001 - without all their documents
         "measures": MEASURES,
         "practice": [
             {
@@ -56,13 +57,22 @@ def settings(study: Any) -> dict[str, Any]:
 
 
 def change_settings(study: Any, _: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Set the title, the order, the overlap and the measure; what is not given stays."""
+    """Set what `settings` returns, but for what a study keeps as it is; what is not given stays."""
     known: dict[str, Any] = {}
     for name, most in (("title", _TITLE), ("order", 20), ("measure", 200)):
         if given.get(name) is not None:
             known[name] = _text(given, name, most, empty=name == "title")
     if given.get("overlap") is not None:
         known["overlap"] = _whole(given, "overlap")
+    if given.get("overlap_share") is not None:
+        known["overlap_share"] = _share(given, "overlap_share")
+    if given.get("show_ranks") is not None:
+        if not isinstance(given["show_ranks"], bool):
+            raise InputError("show_ranks", "yes or no (show_ranks)", _found(given["show_ranks"]))
+        known["show_ranks"] = given["show_ranks"]
+    for name in ("compare", "tags"):
+        if given.get(name) is not None:
+            known[name] = _texts(given, name)
     if "measure" in known:
         _check_measure(study, known["measure"])
     study.set(**known)
@@ -211,6 +221,20 @@ def _whole(given: Mapping[str, Any], name: str) -> int:
     value = given.get(name)
     if isinstance(value, bool) or not isinstance(value, int):
         raise InputError(name, f"a whole number ({name})", _found(value))
+    return value
+
+
+def _share(given: Mapping[str, Any], name: str) -> float:
+    value = given.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(name, f"a share from 0 to 1 ({name})", _found(value))
+    return value
+
+
+def _texts(given: Mapping[str, Any], name: str) -> list[str]:
+    value = given.get(name)
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise InputError(name, f"a list of texts ({name})", _found(value))
     return value
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import gainful as gf
 from gainful import arguments
 from gainful.desk import sent_acts
-from gainful.desk.web_app import PAGES, facts_of, plain
+from gainful.desk.web_app import PAGES, facts_of, plain, tasks_told
 from gainful.errors import InputError
 
 FORMAT = "gainful desk 1"
@@ -77,7 +77,7 @@ def write_offline(study: Any, assessor: str, path: str | Path, budget: int = USU
         study.invite(assessor)
     tasks = study.next(assessor, count)
     facts = {**facts_of(study), "name": assessor, "role": "assessor", "done": 0, "left": len(tasks)}
-    data = {"format": FORMAT, "me": facts, "tasks": tasks}
+    data = {"format": FORMAT, "me": facts, "tasks": tasks_told(tasks)}
     gf.writing.write_text(_page(plain(data)), str(path))
     left = study.progress().by_assessor[assessor].left
     return Written(len(tasks), left - sum(not task.practice for task in tasks))

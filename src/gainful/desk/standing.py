@@ -7,7 +7,9 @@ from typing import Any
 
 import gainful as gf
 from gainful import arguments
+from gainful.message_texts import counted
 
+_ALL = 1000  # ranks: no study keeps more
 Grades = Mapping[str, Mapping[str, float]]
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
 
@@ -56,7 +58,8 @@ class PairStanding:
         sentence: the same with what it rests on.
         p: corrected; None where undefined.
         grades_needed: about how many more grades make the sign of the difference certain; 0 where it is. None where nothing that
-            is left to judge is known to move it.
+            is left to judge is known to move it, or nothing is known of its sign.
+        why: in words, why grades_needed is None; else empty.
         queries_needed: how many queries like these would decide, where these are too few.
     """
 
@@ -71,6 +74,7 @@ class PairStanding:
     sentence: str
     p: float | None
     grades_needed: int | None
+    why: str
     queries_needed: int | None
 
 
@@ -147,9 +151,17 @@ def _pair(
     measure = one.measure
     known = bounds is not None and any(str(each) == measure for each in bounds.measures)
     bound = bounds[measure] if bounds is not None and known else None
-    needed = None
+    needed, why = (
+        None,
+        f"Bounds of a difference are not known for {measure}, so nothing tells when its sign is certain.",
+    )
     if bound is not None:
-        needed = grades_needed(bound, judged, runs, measure, (one.base, one.run), ends, depth)
+        pair = (one.base, one.run)
+        needed = grades_needed(bound, judged, runs, measure, pair, ends, depth)
+        why = ""
+        if needed is None:
+            below = grades_needed(bound, judged, runs, measure, pair, ends, _ALL)
+            why = _why_open(below, depth)
     return PairStanding(
         measure,
         one.base,
@@ -162,7 +174,18 @@ def _pair(
         one.verdict.sentence,
         one.p,
         needed,
+        why,
         one.verdict.queries_needed,
+    )
+
+
+def _why_open(below: int | None, depth: int) -> str:
+    """Say why the sign of a difference is open though nothing is left to judge that is known to move it."""
+    if below is None:
+        return "No grade that is missing is known to move it alone."
+    return (
+        f"What could move it down to rank {depth} is judged; its sign hangs on documents below, about"
+        f" {counted(below, 'grade')}. Raise the depth to have them judged."
     )
 
 

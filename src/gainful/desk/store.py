@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS doc (id TEXT PRIMARY KEY, title TEXT NOT NULL, text T
 CREATE TABLE IF NOT EXISTS item (
     id BIGINT PRIMARY KEY, query TEXT NOT NULL, doc TEXT NOT NULL, practice BIGINT NOT NULL,
     answer DOUBLE PRECISION, feedback TEXT, place BIGINT NOT NULL, best_rank BIGINT,
-    grades BIGINT NOT NULL, is_open BIGINT NOT NULL,
+    grades BIGINT NOT NULL, is_open BIGINT NOT NULL, wanted BIGINT NOT NULL DEFAULT 1,
     UNIQUE (query, doc, practice)
 );
 CREATE INDEX IF NOT EXISTS item_in_order ON item (is_open, place);
@@ -68,7 +68,17 @@ CREATE TABLE IF NOT EXISTS state (
 CREATE INDEX IF NOT EXISTS state_of_owner ON state (owner, kind);
 """
 
-MIGRATIONS: tuple[Callable[["Transaction"], None], ...] = ()
+
+def _add_wanted(transaction: "Transaction") -> None:
+    """Have each document say how many grades it needs; before, all needed as many."""
+    transaction.run("ALTER TABLE item ADD COLUMN wanted BIGINT NOT NULL DEFAULT 1")
+    transaction.run(
+        "UPDATE item SET wanted = COALESCE((SELECT CAST(value AS BIGINT) FROM study WHERE name = 'overlap'), 1)"
+        " WHERE practice = 0"
+    )
+
+
+MIGRATIONS: tuple[Callable[["Transaction"], None], ...] = (_add_wanted,)
 """What makes version n + 2 of version n + 1, in this order; each is called in the transaction that raises the version."""
 
 
@@ -551,7 +561,7 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
 
     >>> with open_store(":memory:", new=True) as store, store.reading() as transaction:
     ...     transaction.one("SELECT value FROM study WHERE name = ?", "version")
-    ('1',)
+    ('2',)
     """
     name = os.fspath(address)
     if not isinstance(name, str) or not name or "\0" in name:

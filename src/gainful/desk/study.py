@@ -16,7 +16,7 @@ import numpy as np
 import gainful as gf
 from gainful import arguments
 from gainful.desk import acts
-from gainful.desk.acts import ADJUDICATED, ROLES, Act
+from gainful.desk.acts import ADJUDICATED, ROLES, SHOWN, Act
 from gainful.desk.export_tables import grade_table, record_table
 from gainful.desk.standing import Dispute, Standing, disputes, grade_rows, stand
 from gainful.desk.store import Store, Transaction, open_store
@@ -58,13 +58,15 @@ from gainful.desk.study_rows import (
     progress_of,
     settled_in,
 )
-from gainful.errors import InputError, StudyError, without_warnings
+from gainful.errors import InputError, StudyError, warn, without_warnings
 from gainful.inputs.identifiers import examples, in_order
 from gainful.message_texts import shown
 from gainful.writing.table_files import write_table
 
-ORDERS = ("effect", "random", "rank")
-"""By how far a grade could move the measure; at random; by the best rank in any run."""
+ORDERS = ("effect", "verdict", "random", "rank")
+"""By how far a grade could move the measure, or the difference of two runs; at random; by the best rank in any run."""
+TAGS = ("off topic", "too general", "too short", "outdated", "duplicate", "other language")
+"""The reasons that assessors may give with a grade, unless the lead has others."""
 IMPORTED = ("judgments", "model")
 WHY = ("query", "document", "loading")
 """What cannot be judged: the query is unclear, the document is, or it does not load."""
@@ -134,6 +136,10 @@ class Study:
         measure: str | None = None,
         seed: int | None = None,
         overlap: int | None = None,
+        overlap_share: float | None = None,
+        compare: Sequence[str] | None = None,
+        show_ranks: bool | None = None,
+        tags: Sequence[str] | None = None,
         title: str | None = None,
         guideline: str | None = None,
         lease: float = _LEASE,
@@ -149,18 +155,25 @@ class Study:
             judgments: that there are already; these documents need as many grades less.
             scale: `"0..3"`, `(0, 3)`, all grades, or `{grade: word}`; 0 to 3 if None. It cannot be changed.
             depth: the rank down to which documents of each run are judged; 20 if None.
-            order: `effect`, by how far a grade could move the measure, see `reorder`; `random`; or `rank`, by the best
-                rank. Effect if None. The documents of a query stay together.
-            measure: for the order by effect, and for `standing`; nDCG@10 if None.
-            seed: of the random order; 0 if None.
-            overlap: how many people grade each document; 1 if None.
+            order: `effect`, by how far a grade could move the measure, see `reorder`; `verdict`, by what it could do to the
+                difference of two runs; `random`; or `rank`, by the best rank. Effect if None. The documents of a query stay
+                together.
+            measure: for the orders by effect and verdict, and for `standing`; nDCG@10 if None.
+            seed: of the random order, and of the documents that several people grade; 0 if None.
+            overlap: how many people grade a document; 1 if None.
+            overlap_share: of how many of the documents that holds, from 0 to 1; the others are graded by one. All if None.
+            compare: two runs, whose verdict the order may go by; the first is the baseline of `standing`. The first two
+                if None.
+            show_ranks: whether assessors see at which ranks of which runs a document stands; they do not if None.
+            tags: the reasons that the page offers with a grade, in words; `()` for none. Some usual ones if None.
             title: of the study.
             guideline: how to judge; another text than before is a new version.
             lease: as for `Study`.
         """
         given = _read_settings(
-            depth=depth, order=order, measure=measure, seed=seed, overlap=overlap, title=title
-        )
+            depth=depth, order=order, measure=measure, seed=seed, overlap=overlap, overlap_share=overlap_share,
+            compare=compare, show_ranks=show_ranks, tags=tags, title=title,
+        )  # fmt: skip
         wanted = None if scale is None else read_scale(scale)
         if guideline is not None:
             _read_text(guideline, "guideline", _LONGEST_GUIDELINE)
@@ -219,6 +232,7 @@ class Study:
             if any(count > kept for _, count in read.values()):
                 _set(transaction, "cut_at", str(kept))
             add_runs(transaction, ranked, self._store.name)
+            _refuse_unknown_pair(transaction, settings)
             add_texts(
                 transaction, "query", {**{q: ("", "") for q, _ in pairs}, **plain_texts(texts)}
             )
@@ -228,6 +242,7 @@ class Study:
             add_items(transaction, pairs, pooled)
             if guideline is not None:
                 add_guideline(transaction, guideline, self._now())
+            _spread_overlap(transaction, settings)
             acts.count_grades(transaction)
         if earlier:
             self._import(earlier, _EARLIER, "judgments")
@@ -254,9 +269,11 @@ class Study:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The title, the depth, the order, the measure, the seed and the overlap."""
+        """The title, the depth, the order, the measure, the seed, the overlap and its share, the two runs that are compared,
+        whether ranks are shown, and the tags.
+        """  # noqa: D205 - one sentence
         found = self._settings()
-        return {name: type(_READ[name])(found[name]) for name in _READ}
+        return {name: read(found[name]) for name, read in _FROM_TEXT.items()}
 
     @property
     def title(self) -> str:
@@ -267,6 +284,11 @@ class Study:
     def scale(self) -> list[Grade]:
         """The grades, from the lowest, with their words and keys."""
         return [*_scale_in(self._settings())]
+
+    @property
+    def tags(self) -> list[str]:
+        """The reasons that assessors may give with a grade."""
+        return [*json.loads(self._settings()["tags"])]
 
     @property
     def guideline(self) -> Guideline:
@@ -294,6 +316,10 @@ class Study:
             ):
                 found[run].setdefault(query, {})[doc] = score
         return found
+
+    def _run_names(self) -> list[str]:
+        with self._store.reading() as transaction:
+            return [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")]
 
     def _settings(self) -> dict[str, str]:
         with self._store.reading() as transaction:
@@ -350,14 +376,24 @@ class Study:
         order: str | None = None,
         measure: str | None = None,
         overlap: int | None = None,
+        overlap_share: float | None = None,
+        compare: Sequence[str] | None = None,
+        show_ranks: bool | None = None,
+        tags: Sequence[str] | None = None,
     ) -> None:
-        """Change settings; what is None stays."""
-        given = _read_settings(order=order, measure=measure, overlap=overlap, title=title)
+        """Change settings, which `create` explains; what is None stays."""
+        given = _read_settings(
+            order=order, measure=measure, overlap=overlap, overlap_share=overlap_share, compare=compare,
+            show_ranks=show_ranks, tags=tags, title=title,
+        )  # fmt: skip
         with self._store.writing() as transaction:
+            settings = {**_settings(transaction), **given}
+            _refuse_unknown_pair(transaction, settings)
             for name, value in given.items():
                 _set(transaction, name, value)
+            _spread_overlap(transaction, settings)
             acts.count_grades(transaction)
-        if order is not None or measure is not None:
+        if not given.keys().isdisjoint(("order", "measure", "compare")):
             self.reorder(least=0)
 
     def _together(self, functions: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -582,10 +618,12 @@ class Study:
 
         Args:
             measures: one or several that have bounds; that of the study if None.
-            baseline: the run that the others are compared with; the first if None.
+            baseline: the run that the others are compared with; the first that the study compares if None.
             rule: how grades are merged.
         """
         settings = self._settings()
+        if baseline is None:
+            baseline = next(iter(json.loads(settings["compare"])), None)
         asked = self._measures(measures, settings)
         scale = _scale_in(settings)
         with without_warnings():  # of judgments that are not complete yet
@@ -810,6 +848,13 @@ class Study:
         those that are missing are like the others, which the grades cannot tell; so it is warned of. Documents that nobody has
         acted on, before others that have a grade, are refused: somebody has them in hand, or chose what to judge.
         """
+        design, missing = self._design()
+        if missing:
+            warn(missing)
+        return design
+
+    def _design(self) -> tuple["gf.results.SampleDesign", str]:
+        """Return the design, and what is to be said of documents that are missing from it."""
         with self._store.reading() as transaction:
             settings = _settings(transaction)
             rows = transaction.all(
@@ -924,7 +969,9 @@ class Study:
         """Put the documents into the order of the study anew, and return whether that was done.
 
         By effect, the order changes with every grade: `next_to_judge` says how far the grade of each document could move the
-        measure. Queries without any grade go by the best ranks. The desk calls this in the background, so nobody waits.
+        measure. By verdict, it says that of the difference of two runs, and those documents come first whose grade alone
+        could turn its sign. Queries without any grade go by the best ranks. The desk calls this in the background, so nobody
+        waits.
 
         Args:
             least: do nothing unless there are so many new events since the last time.
@@ -950,7 +997,7 @@ class Study:
             if place != places[item]
         ]
         # A sample rests on the random order, so it changes at once; by effect, nobody has to wait for the whole.
-        several = _MOVED if settings["order"] == "effect" else max(len(moved), 1)
+        several = _MOVED if settings["order"] in _BY_GRADES else max(len(moved), 1)
         for start in range(0, max(len(moved), 1), several):
             with self._store.writing() as transaction:
                 transaction.many(
@@ -976,40 +1023,47 @@ class Study:
                 each[0]
                 for each in sorted(items, key=lambda each: (of_query[each[1]], places[each[0]]))
             ]
-        effect = self._effects(settings) if settings["order"] == "effect" else {}
-        most: dict[str, float] = {}
-        for (query, _), width in effect.items():
-            most[query] = max(width, most.get(query, 0.0))
+        effect = self._effects(settings) if settings["order"] in _BY_GRADES else {}
+        most: dict[str, tuple[int, float]] = {}
+        for (query, _), much in effect.items():
+            most[query] = min(much, most.get(query, _NO_EFFECT))
         place_of = {query: place for place, query in enumerate(queries)}
         return [
             each[0]
             for each in sorted(
                 items,
                 key=lambda each: (
-                    -most.get(each[1], 0.0),
+                    most.get(each[1], _NO_EFFECT),
                     place_of[each[1]],
-                    -effect.get((each[1], each[2]), 0.0),
+                    effect.get((each[1], each[2]), _NO_EFFECT),
                     each[3],
                     each[2],
                 ),
             )
         ]
 
-    def _effects(self, settings: Mapping[str, str]) -> dict[tuple[str, str], float]:
+    def _effects(self, settings: Mapping[str, str]) -> dict[tuple[str, str], tuple[int, float]]:
+        """Return what comes first, the lowest: −1 for a document that alone can turn a difference, and less its width."""
         judged = self._judged("mean")
         if not judged:
             return {}
         grades = [each.value for each in _scale_in(settings)]
+        runs = self.runs
+        compare = None
+        if settings["order"] == "verdict":
+            first, second = json.loads(settings["compare"]) or [*runs][:2]
+            compare = (first, second)
         with without_warnings():  # of judgments that are not complete yet
             found = gf.judging.next_to_judge(
                 judged,
-                self.runs,
+                runs,
                 settings["measure"],
                 budget=None,
                 grades=grades,
+                compare=compare,
                 depth=int(settings["depth"]),
             )
-        return {(row.query, row.doc): row.priority or 0.0 for row in found}
+        return {(row.query, row.doc): (-bool(row.flips), -(row.priority or 0.0)) for row in found}
 
     def _judged(self, rule: str) -> dict[str, dict[str, float]]:
         """Return the merged grades as a dict, empty where there are none."""
@@ -1021,10 +1075,25 @@ class Study:
 
 # ── settings ─────────────────────────────────────────────────────────────────────────────
 
-_READ: dict[str, Any] = {
-    "title": "", "depth": _DEPTH, "order": "effect", "measure": "nDCG@10", "seed": 0, "overlap": 1,
+_DEFAULTS = {
+    "title": "", "depth": str(_DEPTH), "order": "effect", "measure": "nDCG@10", "seed": "0", "overlap": "1",
+    "overlap_share": "1.0", "compare": "[]", "show_ranks": "no", "tags": json.dumps(TAGS),
 }  # fmt: skip
-_DEFAULTS = {name: str(value) for name, value in _READ.items()}
+_FROM_TEXT: dict[str, Callable[[str], Any]] = {
+    "title": str,
+    "depth": int,
+    "order": str,
+    "measure": str,
+    "seed": int,
+    "overlap": int,
+    "overlap_share": float,
+    "compare": lambda text: tuple(json.loads(text)),
+    "show_ranks": lambda text: text == SHOWN,
+    "tags": lambda text: tuple(json.loads(text)),
+}
+_BY_GRADES = ("effect", "verdict")
+"""The orders that change with every grade."""
+_NO_EFFECT = (0, 0.0)
 
 
 def _read_settings(**given: Any) -> dict[str, str]:
@@ -1039,6 +1108,17 @@ def _read_settings(**given: Any) -> dict[str, str]:
             found[name] = str(gf.measure(value))
         elif name == "title":
             found[name] = _read_text(value, name, _LONGEST_NAME)
+        elif name == "overlap_share":
+            expected = "a share from 0 to 1"
+            found[name] = repr(
+                arguments.number(value, name, expected, lambda share: 0 <= share <= 1)
+            )
+        elif name == "compare":
+            found[name] = json.dumps(_read_pair(value), ensure_ascii=False)
+        elif name == "show_ranks":
+            found[name] = SHOWN if arguments.truth(value, name) else "no"
+        elif name == "tags":
+            found[name] = json.dumps(_read_reasons(value), ensure_ascii=False)
         else:
             least, most = {
                 "depth": (1, _MOST_DEPTH),
@@ -1049,8 +1129,39 @@ def _read_settings(**given: Any) -> dict[str, str]:
     return found
 
 
+def _read_pair(value: Any) -> list[str]:
+    expected = "the names of two runs"
+    names = arguments.listed(value, "compare", expected)
+    if names and (len({*map(str, names)}) != 2 or len(names) != 2):
+        raise InputError("compare", expected, shown(value))
+    return [arguments.text(name, "compare", expected) for name in names]
+
+
+def _refuse_unknown_pair(transaction: Transaction, settings: Mapping[str, str]) -> None:
+    """Refuse two runs that the study has not, and an order by two where there is one."""
+    runs = [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")]
+    for name in json.loads(settings["compare"]):
+        arguments.choice(name, "compare", runs, expected="the names of two runs of the study")
+    if settings["order"] == "verdict" and len(runs) < 2:
+        raise InputError("order", "two runs, for the order by their verdict", "one")
+
+
+def _read_reasons(value: Any) -> list[str]:
+    """Read the reasons that the page offers, each once."""
+    words = [each.strip() for each in _read_tags(value)]
+    if not all(words):
+        raise InputError("tags", "words", "an empty one")
+    return [*dict.fromkeys(words)]
+
+
+def _spread_overlap(transaction: Transaction, settings: Mapping[str, str]) -> None:
+    overlap, seed = int(settings["overlap"]), int(settings["seed"])
+    acts.spread_overlap(transaction, overlap, float(settings["overlap_share"]), seed)
+
+
 def _settings(transaction: Transaction) -> dict[str, str]:
-    return pairs_in(transaction, "SELECT name, value FROM study")
+    # A study of an older version has fewer.
+    return {**_DEFAULTS, **pairs_in(transaction, "SELECT name, value FROM study")}
 
 
 def _set(transaction: Transaction, name: str, value: str) -> None:

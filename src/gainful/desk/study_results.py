@@ -44,7 +44,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A document to judge, which nobody else is given until the lease ends. It says nothing of runs and ranks.
+    """A document to judge, which nobody else is given until the lease ends. It says nothing of runs and ranks, unless the lead wants that.
 
     Attributes:
         item: the number of the document in the study.
@@ -58,6 +58,7 @@ class Task:
         lease_until: in seconds since 1970.
         practice: whether it is of the practice set.
         note: what the assessor has written about it already; may be empty.
+        ranks: run → rank, where the study shows them; else None.
     """
 
     item: int
@@ -71,6 +72,7 @@ class Task:
     lease_until: float
     practice: bool = False
     note: str = ""
+    ranks: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ class QueryProgress:
         done: how many have all the grades that they need.
         graded: how many have at least one.
         several: how many have several, from which agreement is known.
+        shared: how many need several.
         cannot: how many somebody could not judge.
     """
 
@@ -211,6 +214,7 @@ class QueryProgress:
     done: int
     graded: int
     several: int
+    shared: int
     cannot: int
 
 
@@ -254,6 +258,7 @@ class Progress:
         done: how many have all the grades that they need.
         grades: how many grades there are.
         several: how many documents have several grades.
+        shared: how many need several.
         queries: each with its counts.
         assessors: each with their counts.
     """
@@ -262,6 +267,7 @@ class Progress:
     done: int
     grades: int
     several: int
+    shared: int
     queries: tuple[QueryProgress, ...]
     assessors: tuple[AssessorProgress, ...]
 

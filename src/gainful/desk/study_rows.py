@@ -14,7 +14,7 @@ from gainful.desk.acts import ADJUDICATED, ROLES, UNCOUNTED, pace_of
 from gainful.desk.store import Transaction
 from gainful.desk.study_inputs import Ranked
 from gainful.desk.study_results import AssessorProgress, Progress, QueryProgress
-from gainful.errors import InputError, StudyError, warn
+from gainful.errors import InputError, StudyError
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.several_assessors import DAWID_SKENE, RULES, grades_by_item
 from gainful.message_texts import counted
@@ -234,8 +234,8 @@ class DrawnDocument(NamedTuple):
 
 def design_of(
     by_query: Mapping[str, Sequence[DrawnDocument]], seed: int, depth: int
-) -> "gf.results.SampleDesign":
-    """Return the design of documents that come in random order."""
+) -> tuple["gf.results.SampleDesign", str]:
+    """Return the design of documents that come in random order, and what is to be said of those that are missing, if any."""
     strata = []
     missing: list[str] = []
     for query in in_order(by_query):
@@ -258,19 +258,22 @@ def design_of(
             )
     if not strata:
         raise NoGradesError("design", "at least one grade", "none")
-    if missing:
-        warn(
-            f"{counted(len(missing), 'document')} of the sample passed over and without a grade: {examples(missing)}. An interval"
-            " from this design takes them to be like the graded ones of their query. Have somebody grade them, and it need not."
-        )
-    return gf.results.SampleDesign("documents", tuple(strata), "query", "proportional", seed, depth)
+    told = (
+        f"{counted(len(missing), 'document')} of the sample passed over and without a grade: {examples(missing)}. An interval"
+        " from this design takes them to be like the graded ones of their query. Have somebody grade them, and it need not."
+    )
+    design = gf.results.SampleDesign(
+        "documents", tuple(strata), "query", "proportional", seed, depth
+    )
+    return design, told if missing else ""
 
 
 def progress_of(transaction: Transaction) -> Progress:
     """Return how far a study is."""
     queries = transaction.all(
         "SELECT query, COUNT(*), SUM(1 - is_open), SUM(CASE WHEN grades > 0 THEN 1 ELSE 0 END),"
-        " SUM(CASE WHEN grades > 1 THEN 1 ELSE 0 END), SUM(CASE WHEN EXISTS (SELECT 1 FROM state"
+        " SUM(CASE WHEN grades > 1 THEN 1 ELSE 0 END),"
+        " SUM(CASE WHEN wanted > 1 AND best_rank IS NOT NULL THEN 1 ELSE 0 END), SUM(CASE WHEN EXISTS (SELECT 1 FROM state"
         " WHERE state.item = item.id AND state.kind = 'cannot') THEN 1 ELSE 0 END)"
         " FROM item WHERE practice = 0 AND (best_rank IS NOT NULL OR grades > 0) GROUP BY query"
     )
@@ -320,6 +323,7 @@ def progress_of(transaction: Transaction) -> Progress:
         done=sum(each.done for each in ordered),
         grades=sum(each.done for each in people),
         several=sum(each.several for each in ordered),
+        shared=sum(each.shared for each in ordered),
         queries=ordered,
         assessors=tuple(people),
     )

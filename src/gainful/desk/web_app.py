@@ -14,7 +14,7 @@ import math
 import re
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
@@ -38,7 +38,6 @@ PAGES = Path(__file__).parent / "pages"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SECRET_LENGTH = 12
 """The fewest characters of a secret."""
-TAGS = ("off topic", "too general", "too short", "outdated", "duplicate", "other language")
 EXPORTS = ("qrels", "csv", "tsv", "json", "jsonl", "parquet")
 """The formats that the lead's page exports, by their endings."""
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -415,7 +414,7 @@ class _Desk:
             raise _RefusedError(400, "count should be a number from 1.")
         ahead = min(count, _MOST_AHEAD)
         tasks = await self._turns.take(self._study.next, person.name, ahead)
-        return await self._marked({"tasks": tasks})
+        return await self._marked({"tasks": tasks_told(tasks)})
 
     async def act(self, request: "Request", person: Any) -> "Response":
         """Take what an assessor did."""
@@ -454,6 +453,7 @@ class _Desk:
             "standing": self._study.standing,
             "agreement": self._agreement,
             "disputed": lambda: self._disputed(names),
+            "sampling": self._sampling,
         }
         if what not in measured:
             raise _RefusedError(404, "There is no such page.")
@@ -462,7 +462,10 @@ class _Desk:
 
     def _version(self) -> str:
         """Return what changes whenever something else would be measured."""
-        return f"{self._study.events} {self._study.settings['measure']}"
+        settings = self._study.settings
+        return (
+            f"{self._study.events} {settings['measure']} {settings['order']} {settings['compare']}"
+        )
 
     def _kept(self, what: str, function: Callable[[], Any]) -> Any:
         """Return what was measured, anew where acts have come since."""
@@ -470,6 +473,16 @@ class _Desk:
         if self._measured.get(what, (None,))[0] != now:
             self._measured[what] = (now, plain(function()))
         return self._measured[what][1]
+
+    def _sampling(self) -> dict[str, str]:
+        """Say what is to be said of the sampling design: what is missing from it, or why there is none."""
+        if self._study.settings["order"] != "random":
+            return {"told": "There is none: only a study in random order has one."}
+        try:
+            _, missing = self._study._design()  # noqa: SLF001
+        except InputError as problem:
+            return {"told": f"There is none yet. {sent_acts.in_words(problem)}"}
+        return {"told": missing}
 
     def _agreement(self) -> dict[str, Any]:
         if not self._study.progress().several:
@@ -594,8 +607,17 @@ def facts_of(study: Any) -> dict[str, Any]:
         "title": study.title or "Judging desk",
         "scale": study.scale,
         "guideline": study.guideline,
-        "tags": TAGS,
+        "tags": study.tags,
     }
+
+
+def tasks_told(tasks: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return tasks as what JSON can say; of runs and ranks not a word, unless the lead shows them."""
+    told = [plain(task) for task in tasks]
+    for task in told:
+        if task["ranks"] is None:
+            del task["ranks"]
+    return told
 
 
 def _mark(facts: dict[str, Any]) -> str:

@@ -11,6 +11,10 @@ const REMEMBERED = 100; // acts that can be undone
 const PACE = 10 * 60 * 1000; // milliseconds
 const WHY = { query: "the query is unclear", document: "the document is unclear", loading: "it does not load" };
 
+const LOST = ["No connection", "You have judged all documents that this page had. More come when the desk answers again; what you did is kept in this browser."];
+const COMING = ["One moment", "The next documents are on their way."];
+const NONE = ["There is nothing to judge now", "Everything that is yours to judge is judged. Documents that others hold may come free: look again later."];
+
 let me = null;
 let outbox = null;
 let queue = null;
@@ -62,21 +66,27 @@ function current() {
   return queue.tasks.find((task) => task.item === chosen) ?? queue.first;
 }
 
+// At which ranks of which runs a document stands, the best first; nothing, unless the lead shows it.
+function ranksOf(task) {
+  const best = Object.entries(task.ranks ?? {}).sort((one, other) => one[1] - other[1]);
+  return best.flatMap(([run, rank], place) => [place ? ", " : " · rank ", String(rank), " in ", element("bdi", {}, run)]);
+}
+
 function ofQuery(task) {
   return queue.tasks.filter((each) => each.query === task.query);
 }
 
 function show() {
   const task = current();
+  document.body.dataset.ahead = queue.tasks.length;
   byId("work").hidden = byId("end").hidden = true;
   document.querySelector(".ask").hidden = !task;
   if (!task) {
     shown = null;
     byId("end").hidden = false;
-    byId("end-title").textContent = queue.asking ? "One moment" : "There is nothing to judge now";
-    byId("end-text").textContent = queue.asking
-      ? "The next documents are on their way."
-      : "Everything that is yours to judge is judged. Documents that others hold may come free: look again later.";
+    const [title, text] = queue.lost ? LOST : queue.asking ? COMING : NONE;
+    byId("end-title").textContent = title;
+    byId("end-text").textContent = text;
     showLists();
     return;
   }
@@ -94,6 +104,7 @@ function show() {
     byId("description").hidden = !task.description;
     byId("doc-id").textContent = task.doc;
     byId("practice").hidden = !task.practice;
+    replace(byId("ranks"), ...ranksOf(task));
     byId("doc-title").textContent = "";
     byId("doc-title").append(...marked(task.title || task.doc, task.query_text ?? ""));
     const text = byId("text");
@@ -126,7 +137,7 @@ function showView() {
   replace(byId("list"), ...ofQuery(shown).map((task) => {
     const here = task.item === shown.item;
     const entry = element("li", { tabindex: "-1", "aria-current": here ? "true" : null, "data-item": task.item },
-      element("p", { class: "eyebrow" }, task.practice ? "Practice · " : "", "Document ", element("bdi", {}, task.doc)),
+      element("p", { class: "eyebrow" }, task.practice ? "Practice · " : "", "Document ", element("bdi", {}, task.doc), ...ranksOf(task)),
       element("h2", { dir: "auto" }, ...marked(task.title || task.doc, task.query_text ?? "")),
       element("div", { class: "text", dir: "auto" }, ...(task.text ? marked(task.text, task.query_text ?? "") : ["There is no text of this document."])));
     if (!here) {
@@ -373,6 +384,8 @@ function queueChanged(problem) {
 function showFacts() {
   document.title = `${me.title} · judging desk`;
   byId("title").textContent = me.title;
+  for (const tag of tags) if (!me.tags.includes(tag)) tags.delete(tag);
+  if (shown) showTags();
   byId("guideline-text").textContent = me.guideline.text || "There is none: judge how well the document answers the query.";
 }
 

@@ -49,7 +49,7 @@ function showProgress(progress) {
   byId("count").textContent = `${progress.done} of ${progress.items} documents, ${progress.grades} grades`;
   replace(byId("queries"), table("Documents of each query",
     [TEXT("Query"), TEXT("Share"), COLUMN("Done"), COLUMN("Documents"), COLUMN("Graded"), COLUMN("By several"), COLUMN("Cannot judge")],
-    progress.queries.map((each) => [each.query, share(each.done, each.items), each.done, each.items, each.graded, each.several, each.cannot])));
+    progress.queries.map((each) => [each.query, share(each.done, each.items), each.done, each.items, each.graded, `${each.several} of ${each.shared}`, each.cannot])));
   offerToTakeBack(progress, guideline);
   const people = progress.assessors.map((each) => [
     each.name, each.revoked ? "taken back" : { judgments: "imported" }[each.role] ?? each.role, each.done, each.left, each.cannot, each.later,
@@ -142,7 +142,7 @@ function isolated(sentence, names) {
 
 function pairOf(pair) {
   const needed = pair.grades_needed === 0 ? "No missing grade can turn it round."
-    : pair.grades_needed === null ? "No grade that is missing is known to move it."
+    : pair.grades_needed === null ? pair.why
     : `About ${pair.grades_needed} more ${pair.grades_needed === 1 ? "grade" : "grades"} would make its sign certain, if the difference stays as it is.`;
   const between = pair.low === null ? "" : ` The difference, ${number(pair.difference)}, lies between ${number(pair.low)} and ${number(pair.high)}.`;
   return element("li", {},
@@ -226,6 +226,7 @@ async function lookOnce() {
       version = progress.version;
       showStanding(await server.get("/api/lead/standing"));
       showAgreement(await server.get("/api/lead/agreement"));
+      byId("design-told").textContent = (await server.get("/api/lead/sampling")).told;
       await lookAtDisputed();
     }
   } catch (problem) {

@@ -42,6 +42,15 @@ function showSettings(told) {
   byId("set-title").value = told.title;
   byId("set-order").value = told.order;
   byId("set-overlap").value = told.overlap;
+  byId("set-share").value = Number((100 * told.overlap_share).toFixed(6));
+  byId("set-ranks").checked = told.show_ranks;
+  byId("set-tags").value = told.tags.join("\n");
+  const two = told.compare.length ? told.compare : told.runs;
+  for (const [place, id] of ["set-base", "set-run"].entries()) {
+    replace(byId(id), ...told.runs.map((name) => element("option", { value: name, dir: "auto" }, name)));
+    byId(id).value = two[place] ?? "";
+    byId(id).closest("label").hidden = told.runs.length < 2;
+  }
   byId("set-measure").value = told.measure;
   replace(byId("measures"), ...told.measures.map((name) => element("option", { value: name })));
   showGrades(told.scale);
@@ -132,6 +141,9 @@ export async function setUp(changed) {
   };
   onSubmit("settings", "settings-said", () => server.post("/api/lead/settings", {
     title: byId("set-title").value, order: byId("set-order").value, overlap: Number(byId("set-overlap").value), measure: byId("set-measure").value,
+    overlap_share: Number(byId("set-share").value) / 100, show_ranks: byId("set-ranks").checked,
+    tags: byId("set-tags").value.split("\n").map((line) => line.trim()).filter((line) => line),
+    compare: settings.runs.length < 2 ? [] : [byId("set-base").value, byId("set-run").value],
   }), (told) => {
     showSettings(told);
     return then("Saved.");
