@@ -28,6 +28,8 @@ from reports import (
     undefined,
 )
 
+from desk_server import Client
+
 AXE = "4.14.0"
 AXE_HASH = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gainful-tests"
@@ -174,11 +176,11 @@ def until():
     """
 
     def waiting(page, expression, wanted=True):
-        for _ in range(150):
+        for _ in range(500):
             found = page.evaluate(expression)
             if found == wanted:
                 return
-            page.wait_for_timeout(100)
+            page.wait_for_timeout(30)
         assert found == wanted, expression
 
     return waiting
@@ -196,27 +198,77 @@ def drawn():
     return drawing
 
 
+@pytest.fixture(scope="session")
+def blank_desk_pages(browser):
+    """The pages of desks that no test has open, each in a context of its own, by what a context is made with."""
+    return {}
+
+
+def entered(context, link):
+    """Leave the cookie of an invitation in a context, and return the page that the link leads to.
+
+    It takes a third of the time of the link itself, which the tests of the whole way open.
+    """
+    place = urlsplit(link)
+    if place.scheme == "file":
+        return link
+    client = Client(link)
+    answer = client.get(place.path)
+    assert answer.status == 200, answer.text
+    name, _, value = client.cookie.partition("=")
+    base = f"{place.scheme}://{place.netloc}"
+    context.add_cookies(
+        [{"name": name, "value": value, "url": base, "httpOnly": True, "sameSite": "Strict"}]
+    )
+    return f"{base}/lead" if "url=/lead" in answer.text else f"{base}/"
+
+
 @pytest.fixture
-def opened_at(browser):
+def opened_at(browser, blank_desk_pages):
     """Open a page of a desk in a context of its own; it must stay quiet, and ask nobody else.
 
     The browser itself says it where the desk refuses something, or is out of reach; `refusals` tells that this is meant.
+    `apart` tells that no other test can use the page afterwards, as one whose clock was set.
     """
-    contexts, watched = [], []
+    pages, watched = [], []
 
-    def opening(link, *, bypass_csp=False, refusals=False, **options):
-        context = browser.new_context(bypass_csp=bypass_csp, **options)
-        contexts.append(context)
-        page = context.new_page()
+    def opening(
+        link,
+        *,
+        bypass_csp=False,
+        has_touch=False,
+        refusals=False,
+        apart=False,
+        viewport=None,
+        color_scheme="light",
+        reduced_motion="no-preference",
+    ):
+        blank = blank_desk_pages.setdefault((bypass_csp, has_touch), [])
+        if blank and not apart:
+            page = blank.pop()
+        else:
+            page = browser.new_context(bypass_csp=bypass_csp, has_touch=has_touch).new_page()
         page.set_default_timeout(15_000)
-        watched.append((Watch(page), urlsplit(link).netloc, refusals))
-        page.goto(link)
+        page.set_viewport_size(viewport or {"width": 1280, "height": 720})
+        page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
+        watch = Watch(page)
+        pages.append((page, watch, None if apart else blank))
+        watched.append((watch, urlsplit(link).netloc, refusals))
+        page.goto(entered(page.context, link))
         page.wait_for_selector("body[data-ready]")
         return page
 
     yield opening
-    for context in contexts:
-        context.close()
+    for page, watch, blank in pages:
+        if blank is None:
+            page.context.close()
+            continue
+        page.evaluate("localStorage.clear()")
+        page.mouse.move(0, 0)
+        page.goto("about:blank")
+        page.context.clear_cookies()
+        watch.stop()
+        blank.append(page)
     for watch, place, refusals in watched:
         # A page asks on, while the desk is closed before the page is.
         meant = ["net::ERR_CONNECTION", "net::ERR_EMPTY_RESPONSE"]

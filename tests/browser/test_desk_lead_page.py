@@ -1,6 +1,5 @@
 """The lead's page of the judging desk in a browser: what is set up there, and the list of the assessor's page."""
 
-import pytest
 from test_page_accessible import findings
 
 from desk_server import desk, study
@@ -155,7 +154,7 @@ def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
 
 def test_reasons_pace_and_a_lost_connection(opened_at, until):
     with desk(study(queries=1, docs=6)) as own:
-        page = opened_at(own.link("ann"), refusals=True)
+        page = opened_at(own.link("ann"), refusals=True, apart=True)
         page.clock.install()
         page.reload()
         page.wait_for_selector("body[data-ready]")
@@ -223,20 +222,17 @@ def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
         assert '"kind": "grade"' in (tmp_path / "record.jsonl").read_text()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_list_besides_one_document_at_a_time(opened_at, until, axe, width):
+def test_a_list_besides_one_document_at_a_time(opened_at, until, axe):
     with desk(study(queries=2, docs=5)) as own:
-        view = {
-            "viewport": {"width": width, "height": 800},
-            "bypass_csp": True,
-            "reduced_motion": "reduce",
-        }
-        page = opened_at(own.link("ann"), **view)
+        page = opened_at(own.link("ann"), bypass_csp=True, reduced_motion="reduce")
         here = "document.querySelector('#list [aria-current] .eyebrow bdi').textContent"
         page.keyboard.press("v")
         until(page, "document.querySelectorAll('#list li').length", 5)
         assert page.is_hidden("#document")
-        assert findings(page, axe) == []
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert findings(page, axe) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
         docs = page.locator("#list .eyebrow bdi").all_inner_texts()
         until(page, here, docs[0])
         for key in ("ArrowDown", "j", "ArrowUp"):
@@ -267,4 +263,3 @@ def test_a_list_besides_one_document_at_a_time(opened_at, until, axe, width):
         assert own.study.grades() == {"q0": {docs[3]: {"ann": 3.0}}}
         notes = [event.after.note for event in own.study.record() if event.kind == "grade"]
         assert notes == ["", "a note"]
-        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "judging_desk_tutorial.md"
 PICTURES = ROOT / "docs" / "pictures"
 TEXTS = PICTURES / "desk.json"
 SIZES = {
-    "desk_setup": (1100, 720),
+    "desk_setup": (1100, 960),
     "desk_assessors": (1100, 560),
     "desk_assessor": (1100, 720),
     "desk_phone": (390, 780),
