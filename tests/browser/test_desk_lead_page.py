@@ -188,6 +188,19 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
             "document.querySelector('#end-title').textContent",
             "There is nothing to judge now",
         )
+        # Nor is all judged where the desk refuses to say what comes next.
+        page.route(
+            "**/api/next", lambda route: route.fulfill(status=400, json={"error": "Not now."})
+        )
+        page.click("#end [data-action=more]")
+        until(page, "document.querySelector('#end-text').textContent", "Not now.")
+        page.unroute("**/api/next")
+        page.click("#end [data-action=more]")
+        until(
+            page,
+            "document.querySelector('#end-title').textContent",
+            "There is nothing to judge now",
+        )
         first, *others = own.study.record()
         assert first.after.tags == ("too general",)
         assert [event.after.grade for event in others] == [2, 3, 0, 1, 0]

@@ -381,7 +381,7 @@ class Study:
         show_ranks: bool | None = None,
         tags: Sequence[str] | None = None,
     ) -> None:
-        """Change settings, which `create` explains; what is None stays."""
+        """Change settings, which `create` explains; what is None stays. `compare=()` is the first two runs again."""
         given = _read_settings(
             order=order, measure=measure, overlap=overlap, overlap_share=overlap_share, compare=compare,
             show_ranks=show_ranks, tags=tags, title=title,

@@ -72,6 +72,10 @@ function ranksOf(task) {
   return best.flatMap(([run, rank], place) => [place ? ", " : " · rank ", String(rank), " in ", element("bdi", {}, run)]);
 }
 
+function ofProblem(problem) {
+  return problem.status ? ["The desk gives no document now", problem.message] : LOST;
+}
+
 function ofQuery(task) {
   return queue.tasks.filter((each) => each.query === task.query);
 }
@@ -84,7 +88,7 @@ function show() {
   if (!task) {
     shown = null;
     byId("end").hidden = false;
-    const [title, text] = queue.lost ? LOST : queue.asking ? COMING : NONE;
+    const [title, text] = queue.problem ? ofProblem(queue.problem) : queue.asking ? COMING : NONE;
     byId("end-title").textContent = title;
     byId("end-text").textContent = text;
     showLists();

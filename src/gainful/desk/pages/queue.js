@@ -12,7 +12,7 @@ export class Queue {
     this.asking = null;
     this.again = false;
     this.empty = false; // whether the server had nothing more
-    this.lost = false; // whether it did not answer
+    this.problem = null; // why it gave none when it was asked last
     this.acted = new Map(); // item -> when an act about it was last confirmed
   }
 
@@ -56,12 +56,12 @@ export class Queue {
       const more = told.tasks.filter(
         (task) => !here.has(task.item) && !this.outbox.has(task.item) && !(this.acted.get(task.item) > begun),
       );
-      this.lost = false;
+      this.problem = null;
       this.empty = more.length === 0;
       this.tasks.push(...more);
       return null;
     } catch (problem) {
-      this.lost = !problem.status;
+      this.problem = problem;
       return problem;
     }
   }
