@@ -76,6 +76,19 @@ def test_both_databases_say_the_same(address):
     assert events[0].after.note == "näher 🙂"
     assert (events[0].milliseconds, events[0].position, events[0].guideline) == (1500, 1, 1)
     assert study.reorder(least=0)
+    study.set(
+        order="verdict",
+        compare=("two", "one"),
+        show_ranks=True,
+        tags=["zu kurz 🙂"],
+        overlap_share=0.5,
+    )
+    told = study.settings
+    assert (told["compare"], told["tags"]) == (("two", "one"), ("zu kurz 🙂",))
+    assert {task.doc: task.ranks for task in study.next("bob", 9) if task.query == "q1"} == {
+        "a": None,  # of practice
+        "b": {"one": 2, "two": 4}, "c": {"one": 3}, "d": {"one": 4, "two": 1}, "x": {"two": 3},
+    }  # fmt: skip
     study.close()
     with gf.Study(address) as again:
         assert [*again.record()] == events
