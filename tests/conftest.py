@@ -3,6 +3,7 @@
 import gc
 import io
 import os
+import socket
 import subprocess
 import sys
 import warnings
@@ -213,6 +214,11 @@ def files(tmp_path):
     return write
 
 
+def _free_port():
+    with socket.create_server(("localhost", 0)) as server:
+        return server.getsockname()[1]
+
+
 @pytest.fixture(scope="session")
 def spark():
     """Start Spark once, on two cores; a task may fail three times.
@@ -240,6 +246,8 @@ def spark():
         .config("spark.sql.lightweightPlanChangeValidation", "false")
         .config("spark.python.sql.dataFrameDebugging.enabled", "false")
         .config("spark.driver.extraJavaOptions", f"{QUICK_JAVA} -Xms1g -Xmn600m")
+        .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
+        .config("spark.connect.grpc.binding.port", str(_free_port()))
         .config("spark.python.daemon.module", "spark_daemon")
         .config("spark.executorEnv.PYTHONPATH", str(ROOT / "tests"))
         .getOrCreate()

@@ -1,6 +1,8 @@
-"""Evaluate on Spark Connect, and compare with dicts; run as a process of its own."""
+"""Evaluate on Spark Connect, and compare with dicts; run as a process of its own,
+with the address of a server."""
 
 import math
+import sys
 import warnings
 
 import pytest
@@ -15,7 +17,7 @@ def main():
     warnings.filterwarnings("ignore", category=gf.errors.GainfulWarning)
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.remote("local[2]").getOrCreate()
+    session = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
     session.conf.set("spark.sql.shuffle.partitions", "2")
     judgments, run = random_sides("connect")
     frames = on_spark(session, judgments, "grade"), on_spark(session, run, "score")

@@ -250,30 +250,21 @@ def test_an_engine_is_checked():
         gf.check({"q": {"a": 1}}, engine=gf.Spark())
 
 
-def test_connect_gives_the_same(tmp_path):
-    """A process of its own: Connect and a classic session do not live in one."""
+def test_connect_gives_the_same(spark, tmp_path):
+    """A process of its own: Connect and a classic session do not live in one.
+
+    The server is in the Java machine of the tests, which saves the start of another.
+    """
     script = Path(__file__).with_name("connect_session.py")
+    port = spark.conf.get("spark.connect.grpc.binding.port")
     done = subprocess.run(
-        [sys.executable, str(script)],
+        [sys.executable, str(script), f"sc://localhost:{port}"],
         capture_output=True,
         text=True,
         check=False,
         timeout=400,
         cwd=tmp_path,
-        env={
-            **QUICK,
-            "PYTHONPATH": os.pathsep.join(sys.path),
-            "PYSPARK_PYTHON": sys.executable,
-            "PYSPARK_SUBMIT_ARGS": " ".join(
-                f"--conf {setting}=false"
-                for setting in (
-                    "spark.ui.enabled",
-                    "spark.sql.adaptive.enabled",
-                    "spark.sql.codegen.wholeStage",
-                )
-            )
-            + " --conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
-        },
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.splitlines()[-1] == "the same"
