@@ -179,6 +179,23 @@ def test_the_callback_stops_early_by_any_measure(better):
         assert evaluated(model.predict(V), "RBP")["RBP"] == means[best]
 
 
+def test_the_callback_counts_the_iterations_of_the_model_that_it_goes_on_from():
+    train, valid = matrices()
+    base = xgb.train(PARAMS, train, 5)
+    monitor = ours.RankingMonitor("RBP", data=valid, early_stopping_rounds=5)
+    for _ in range(2):
+        booster = xgb.train(PARAMS, train, 80, xgb_model=base, callbacks=[monitor])
+        means = monitor.curve.means("RBP")
+        best = int(np.argmax(means))
+        assert monitor.curve.iterations == tuple(range(6, 6 + len(means)))
+        assert monitor.curve.best("RBP") == booster.best_iteration + 1 == best + 6
+        assert len(means) == best + 6 < 80
+        kept = booster.predict(
+            valid, iteration_range=(0, booster.best_iteration + 1), output_margin=True
+        )
+        assert evaluated(kept, "RBP")["RBP"] == means[best] == float(booster.attr("best_score"))
+
+
 def test_the_dialect_holds(tmp_path, cli):
     """XGBoost computes in single precision and prints six digits or so."""
     train, valid = matrices()

@@ -149,6 +149,7 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
             arguments.whole(early_stopping_rounds, "early_stopping_rounds", least=1)
         self._rounds, self._sign = early_stopping_rounds, 1.0 if better == "higher" else -1.0
         self._best: tuple[float, int] | None = None
+        self._before = 0  # iterations of the model that the training goes on from
         self._measures = RankingMeasures(measures, policy=policy, dialect=dialect)
         self.name = name
         self._steps: list[gf.results.LearningCurve] = []
@@ -166,6 +167,7 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
     def before_training(self, model: Any) -> Any:
         """Forget what was measured in a training before."""
         self._steps, self._best = [], None
+        self._before = model.num_boosted_rounds() if isinstance(model, Booster) else 0
         return model
 
     def after_training(self, model: Any) -> Any:
@@ -182,6 +184,7 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
             given = self._given
             matrix = isinstance(given, DMatrix)
             self._matrix = given if matrix else DMatrix(given, enable_categorical=True)
+        epoch += self._before
         preds = model.predict(self._matrix, output_margin=True)
         found = self._measures.scores(self._label, preds, **self._lists)
         self._steps.append(gf.results.LearningCurve.of([(epoch + 1, found)]))
