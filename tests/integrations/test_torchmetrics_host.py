@@ -144,6 +144,78 @@ def test_it_is_one_of_a_collection():
     }
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"other": ("AP", {}), "same": ("nDCG@10", {})},
+        {"other": ("nDCG@10", {"dialect": "lightgbm"})},
+        {"other": ("nDCG@10", {"policy": {"ties": "worst"}})},
+        {"other": ("nDCG@10", {"policy": {"empty": "skip"}})},
+    ],
+)
+def test_metrics_of_a_collection_that_begin_alike_stay_apart(others):
+    """torchmetrics lets metrics share their states where they are equal after the first batch."""
+    built = {name: Ranking(measure, **asked) for name, (measure, asked) in others.items()}
+    collection = MetricCollection({"ndcg": Ranking("nDCG@10"), **built})
+    alone = {"ndcg": Ranking("nDCG@10")}
+    alone |= {name: Ranking(measure, **asked) for name, (measure, asked) in others.items()}
+    first = torch.tensor([[0.3, 0.2, 0.1]]), torch.tensor([[1, 0, 0]])
+    later = torch.tensor([[0.3, 0.2, 0.2], [0.3, 0.2, 0.1]]), torch.tensor([[0, 1, 2], [0, 0, 0]])
+    for batch in (first, later, first):
+        collection.update(*batch)
+        for metric in alone.values():
+            metric.update(*batch)
+    found = plain(collection.compute())
+    assert found == {name: metric.compute().item() for name, metric in alone.items()}
+    assert found["ndcg"] != found["other"]
+    assert len(collection.compute_groups) == 2  # what is the same is kept once
+
+
+def test_sums_keep_their_type():
+    metric = Ranking("NumRel").set_dtype(torch.half)
+    for _ in range(3):
+        metric.update(torch.zeros(1, 1500), torch.ones(1, 1500))
+    assert metric.compute().item() == 4500.0
+
+
+NOTHING = torch.zeros(0)
+
+
+@pytest.mark.parametrize("policy", [None, {"empty": "skip"}])
+@pytest.mark.parametrize("measure", ["AP", "NumRel", "AP(rel=2)"])
+@pytest.mark.parametrize("width", [0, 2])
+def test_padding_counts_the_same_in_any_batch(policy, measure, width):
+    """As a list without a document does: by the policy."""
+    full = torch.tensor([[0.9, 0.2]]), torch.tensor([[0, 2]])
+    empty = torch.ones(2, width), torch.ones(2, width)
+    none = torch.zeros(2, width, dtype=torch.bool)
+    apart, beside, flat = (Ranking(measure, policy=policy) for _ in range(3))
+    apart.update(*empty, mask=none)
+    apart.update(*full)
+    apart.update(NOTHING[None].reshape(0, 2), NOTHING.reshape(0, 2))
+    both = [torch.cat([one, torch.ones(2, 2)]) for one in full]
+    beside.update(*both, mask=torch.tensor([[True, True], [False, False], [False, False]]))
+    assert apart.compute().item() == beside.compute().item()
+    assert torch.equal(apart.count, beside.count)
+    assert apart.count.item() == (1 if policy and measure != "NumRel" else 3)
+    flat = Ranking(measure, policy=policy, batches="whole")
+    flat.update(NOTHING, NOTHING, indexes=NOTHING)
+    flat.update(full[0][0], full[1][0], indexes=torch.tensor([7, 7]))
+    flat.update(torch.ones(2), torch.ones(2), torch.tensor([1, 2]), torch.tensor([False, False]))
+    assert flat.compute().item() == beside.compute().item()
+
+
+def test_names_that_a_dialect_makes_one_have_its_value():
+    metric = Ranking("nDCG@10", "nDCG(gain=exp2)@10", "nDCG@2", dialect="lightgbm")
+    metric.update(torch.tensor([[0.3, 0.2, 0.1]]), torch.tensor([[0, 1, 2]]))
+    found = plain(metric.compute())
+    assert list(found) == ["nDCG@10", "nDCG(gain=exp2)@10", "nDCG@2"]
+    assert found["nDCG@10"] == found["nDCG(gain=exp2)@10"] != found["nDCG@2"]
+    both = Ranking("AP", "AP(denominator=min)", dialect="vespa")
+    both.update(torch.tensor([[0.3, 0.2, 0.1]]), torch.tensor([[0, 1, 1]]))
+    assert len({*plain(both.compute()).values()}) == 1
+
+
 @pytest.mark.filterwarnings("ignore:You are using .torch.load")  # as PyTorch 2.4 itself does
 def test_copies_types_and_devices():
     metric = Ranking("AP")
@@ -186,10 +258,30 @@ def test_what_is_wrong_is_said():
     two = torch.tensor([0.1, 0.2])
     with pytest.raises(gf.errors.InputError, match="indexes: expected the query of each document"):
         metric.update(two, two)
-    with pytest.raises(gf.errors.InputError, match="preds: expected finite numbers"):
-        metric.update(torch.tensor([torch.nan, 1.0]), two, indexes=torch.tensor([0, 0]))
-    with pytest.raises(gf.errors.InputError, match=r"scores\[0, 0\]: expected a finite number"):
-        metric.update(torch.tensor([[torch.nan, 1.0]]), two[None])
+    nan, same = torch.tensor([1.0, torch.nan]), torch.tensor([0, 0])
+    for own in (metric, Ranking("AP", batches="whole")):
+        with pytest.raises(gf.errors.InputError, match=r"preds\[1\]: expected a finite number"):
+            own.update(nan, two, indexes=same)
+        with pytest.raises(gf.errors.InputError, match=r"target\[1\]: expected a finite number"):
+            own.update(two, nan, indexes=same)
+        for odd in (0.5, torch.nan, torch.inf, 1e18):
+            with pytest.raises(
+                gf.errors.InputError, match=r"indexes\[1\]: expected a whole number"
+            ):
+                own.update(two, two, indexes=torch.tensor([0.0, odd]))
+        with pytest.raises(gf.errors.InputError, match="indexes: expected whole numbers"):
+            own.update(two, two, indexes=torch.tensor([0j, 0j]))
+        with pytest.raises(
+            gf.errors.InputError, match="preds: expected numbers, found an array of c"
+        ):
+            own.update(two + 0j, two, indexes=same)
+        assert not own.preds
+    with pytest.raises(gf.errors.InputError, match=r"preds\[0, 1\]: expected a finite number"):
+        metric.update(nan[None], two[None])
+    with pytest.raises(gf.errors.InputError, match="target: expected the shape of preds"):
+        metric.update(two[None], two)
+    with pytest.raises(gf.errors.InputError, match=r"Ranking\.plot: .* Plot the values of compute"):
+        metric.plot()
     with pytest.raises(gf.errors.InputError, match="indexes: expected the shape of preds"):
         metric.update(two, two, indexes=torch.tensor([0]))
     with pytest.raises(gf.errors.InputError, match="mask: expected no mask of a flat batch"):

@@ -1,11 +1,15 @@
 """`RankingMeasures`: what is asked for once, and measured whenever a host has predictions."""
 
-from typing import Any
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 import gainful as gf
 from gainful.errors import InputError, MeasureError
 
 DEFAULT = "nDCG@10"
+_Value = TypeVar("_Value")
 
 
 class RankingMeasures:
@@ -14,20 +18,40 @@ class RankingMeasures:
     Attributes:
         given: the measures as they were asked for.
         names: of each measure, as it was asked for; under a dialect, without what that adds.
-        aggregates: how the values of queries become one, for each measure.
+        aggregates: how the values of queries become one, for each measure that is computed.
+        called: what the host calls the arguments of `evaluate_arrays`, for messages.
     """
 
-    def __init__(self, measures: tuple[Any, ...], *, policy: Any, dialect: Any) -> None:
+    def __init__(
+        self,
+        measures: tuple[Any, ...],
+        *,
+        policy: Any,
+        dialect: Any,
+        called: Mapping[str, str] | None = None,
+    ) -> None:
         alone = len(measures) == 1 and isinstance(measures[0], list | tuple)
         self.given: tuple[Any, ...] = tuple(measures[0] if alone else measures) or (DEFAULT,)
         self.policy, self.dialect = policy, dialect
+        self.called = called or {}
         # A list of one document shows at once what is wrong with what is asked for.
         trial = self.scores_if_any([1.0], [0.5])
         if trial is None:  # as where a grade of 1 is not yet relevant
             trial = self._scores([1.0], [0.5], policy={"empty": "zero"})
         known = tuple(trial.means)
         self.names = known if dialect is None else self._names_without_dialect(known)
+        # A dialect may make one measure of two that are asked for: both names have its value.
+        merged = len(self.names) > len(known)
+        self._places = (
+            tuple(known.index(self._name_in_dialect(name)) for name in self.names)
+            if merged
+            else tuple(range(len(known)))
+        )
         self.aggregates = tuple(each.family.aggregate for each in trial.measures)
+        # Measures of one's own may share a name.
+        computed = [(str(each), id(each.family)) for each in trial.measures]
+        told = repr((self.names, computed, policy, dialect))
+        self.fingerprint = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
 
     def _names_without_dialect(self, known: tuple[str, ...]) -> tuple[str, ...]:
         try:
@@ -35,6 +59,15 @@ class RankingMeasures:
         except MeasureError:  # names that the dialect alone knows
             return known
         return tuple(asked.means)
+
+    def _name_in_dialect(self, name: str) -> str:
+        found = gf.evaluate_arrays(
+            labels=[1.0],
+            scores=[0.5],
+            measures=name,
+            dialect=self.dialect,
+        )
+        return next(iter(found.means))
 
     def scores(
         self, labels: Any, scores: Any, *, group: Any = None, query: Any = None, mask: Any = None
@@ -60,13 +93,20 @@ class RankingMeasures:
             return None
 
     def _scores(self, labels: Any, scores: Any, **options: Any) -> "gf.results.Scores":
-        return gf.evaluate_arrays(
-            labels=labels, scores=scores, measures=list(self.given), **options
-        )
+        try:
+            return gf.evaluate_arrays(
+                labels=labels, scores=scores, measures=list(self.given), **options
+            )
+        except InputError as problem:
+            raise renamed(problem, self.called) from None
+
+    def named(self, values: Sequence[_Value]) -> dict[str, _Value]:
+        """Return the values of the measures that are computed, by the names that were asked for."""
+        return {name: values[at] for name, at in zip(self.names, self._places, strict=True)}
 
     def values(self, found: "gf.results.Scores") -> dict[str, float]:
         """Return the mean of every measure by its name."""
-        return dict(zip(self.names, found.means.values(), strict=True))
+        return self.named(list(found.means.values()))
 
     def written(self) -> str:
         """Return what was asked for, as arguments."""
@@ -74,6 +114,19 @@ class RankingMeasures:
         given = [repr(each) if isinstance(each, str) else repr(str(each)) for each in self.given]
         given += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
         return ", ".join(given)
+
+
+def renamed(problem: InputError, called: Mapping[str, str]) -> InputError:
+    """Return an error about arguments of `evaluate_arrays` under the names that a host has for them.
+
+    >>> str(renamed(InputError("labels[3]", "a finite number", "nan"), {"labels": "y_true"}))
+    'y_true[3]: expected a finite number, found nan.'
+    """
+    where, expected = problem.where, problem.expected
+    for ours, theirs in called.items():
+        where = re.sub(rf"^{ours}\b", theirs, where)
+        expected = expected.replace(f"the shape of {ours}", f"the shape of {theirs}")
+    return InputError(where, expected, problem.found, problem.remedy, problem.choice, problem.whose)
 
 
 def leaves_none(problem: InputError) -> bool:

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+
 import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError, warn
+from gainful.inputs.arrays import checked_numbers
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.required_hosts import requiring
 
@@ -15,6 +18,9 @@ with requiring("torchmetrics"):
 __all__ = ["Ranking"]
 
 _ADDED_UP = ("mean", "sum")  # aggregates that need no more than sums
+_CALLED = {"labels": "target", "scores": "preds", "query": "indexes"}
+_LISTS = 2  # dimensions
+_LARGEST = 2**53  # up to here, a float holds every whole number
 
 
 class Ranking(Metric):  # type: ignore[misc, unused-ignore]
@@ -60,7 +66,7 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self._measures = RankingMeasures(measures, policy=policy, dialect=dialect)
+        self._measures = RankingMeasures(measures, policy=policy, dialect=dialect, called=_CALLED)
         self.batches = arguments.choice(batches, "batches", ("parts", "whole"))
         self._aggregates = self._measures.aggregates
         zeros = torch.zeros(len(self._aggregates), dtype=torch.float64)
@@ -68,6 +74,10 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         self.add_state("count", default=zeros.to(torch.int64), dist_reduce_fx="sum")
         for name in ("preds", "target", "indexes"):
             self.add_state(name, default=[], dist_reduce_fx="cat")
+        # A MetricCollection lets metrics share their states that have the same names and, after the
+        # first batch, the same values. One that holds nothing keeps other measures apart.
+        own = f"{self._measures.fingerprint}_{self.batches}"
+        self.add_state(f"of_{own}", default=[], dist_reduce_fx=None)
 
     def update(
         self,
@@ -88,41 +98,60 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         for name, each in given.items():
             if each is not None or name in ("preds", "target"):
                 arguments.one_of_type(each, name, torch.Tensor, "a tensor")
-        if indexes is not None and preds.ndim == 1 and self.batches == "parts":
-            self._keep(preds, target, indexes, mask)
-            return
+        numbers = _checked(preds, target, mask)
         if indexes is None and preds.ndim == 1:
             raise InputError("indexes", "the query of each document of a flat batch", "none")
+        ids = None if indexes is None else _whole(indexes)
+        if ids is not None and preds.ndim == 1 and self.batches == "parts":
+            self._keep(preds, target, ids, mask)
+            return
         odd = [one for one in self._aggregates if one not in _ADDED_UP]
         if odd:
             remedy = 'Give flat batches, with indexes=, and batches="parts".'
             raise InputError("measures", "means or sums, which add up", f"a {odd[0]}", remedy)
-        query = None if indexes is None else _numbers(indexes)
-        held = None if mask is None else _numbers(mask)
-        found = self._measures.scores_if_any(
-            _numbers(target), _numbers(preds), query=query, mask=held
-        )
+        if not len(preds):
+            return
+        found = self._scores(*numbers, query=None if ids is None else _numbers(ids))
         if found is None:  # the policy leaves out every query of the batch
             return
-        values = torch.from_numpy(found.values * 1.0).masked_fill(
-            ~torch.from_numpy(found.counted.copy()), 0.0
-        )
-        self.total += values.sum(0).to(self.total.device)
-        self.count += torch.from_numpy(found.counted.sum(0)).to(self.count.device)
+        values, counted = map(torch.from_numpy, found)
+        self.total += values.masked_fill(~counted, 0.0).sum(0).to(self.total.device)
+        self.count += counted.sum(0).to(self.count.device)
+
+    def _scores(self, preds: Any, target: Any, mask: Any, *, query: Any) -> Any:
+        """Return the values of the queries and whether they count; None where no query is left."""
+        alone = not preds.size or (mask is not None and not mask.any())
+        lists = len(preds) if query is None else len(np.unique(query))
+        if alone:
+            # Lists without a document count as they do beside others: one is added, and left out.
+            shape = lists + 1, 1
+            preds, target = np.full(shape, 0.5), np.ones(shape)
+            query, mask = None, np.arange(lists + 1)[:, None] == lists
+        found = self._measures.scores_if_any(target, preds, query=query, mask=mask)
+        if found is None:
+            return None
+        added = str(lists) if alone else None  # queries that do not count may not be there
+        kept = [name != added for name in found.queries]
+        return found.values[kept] * 1.0, found.counted[kept]
 
     def _keep(self, preds: Any, target: Any, indexes: Any, mask: Any) -> None:
         if mask is not None:
             raise InputError("mask", "no mask of a flat batch", "one", "Leave the documents out.")
-        for name, each in (("target", target), ("indexes", indexes)):
-            if each.shape != preds.shape:
-                raise InputError(
-                    name, f"the shape of preds, {tuple(preds.shape)}", f"{tuple(each.shape)}"
-                )
-        if not torch.isfinite(preds).all():
-            raise InputError("preds", "finite numbers", "NaN or infinity among them")
+        if indexes.shape != preds.shape:
+            expected = f"the shape of preds, {tuple(preds.shape)}"
+            raise InputError("indexes", expected, f"{tuple(indexes.shape)}")
         self.preds.append(preds.detach().double())
         self.target.append(target.detach().double())
-        self.indexes.append(indexes.detach().long())
+        self.indexes.append(indexes)
+
+    def set_dtype(self, *_: Any, **__: Any) -> "Ranking":
+        """Change nothing: sums of many queries need float64."""
+        return self
+
+    def plot(self, *_: Any, **__: Any) -> Any:
+        """Say what to plot instead."""
+        remedy = "Plot the values of compute(), which are numbers by the names of measures."
+        raise InputError("Ranking.plot", "a metric that has a plot", "none", remedy)
 
     def sync(self, *arguments: Any, **options: Any) -> None:
         """Gather what all processes have, as torchmetrics does."""
@@ -150,7 +179,7 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         values = values.to(self.total.device)
         if len(self._measures.names) == 1:
             return values[0]
-        return dict(zip(self._measures.names, values, strict=True))
+        return self._measures.named(list(values))
 
     def _added_up(self, found: "gf.results.Scores | None") -> torch.Tensor:
         total, count = self.total.cpu(), self.count.cpu()
@@ -162,6 +191,37 @@ class Ranking(Metric):  # type: ignore[misc, unused-ignore]
         if not int(count.sum()):
             warn("Ranking: no query counts so far, so the value is NaN.")
         return torch.where(sums, total, total / count)
+
+
+def _checked(preds: torch.Tensor, target: torch.Tensor, mask: torch.Tensor | None) -> Any:
+    """Return preds, target and mask as arrays, or say what is wrong, and where."""
+    if preds.ndim not in (1, _LISTS):
+        raise InputError("preds", "[batch, list] or a flat batch", f"{preds.ndim} dimensions")
+    shape = tuple(preds.shape)
+    for name, each in (("target", target), ("mask", mask)):
+        if each is not None and tuple(each.shape) != shape:
+            raise InputError(name, f"the shape of preds, {shape}", f"{tuple(each.shape)}")
+    if mask is not None and mask.dtype != torch.bool:
+        raise InputError("mask", "booleans", str(mask.dtype))
+    held = None if mask is None else _numbers(mask)
+    arrays = [_numbers(each) for each in (preds, target)]
+    for name, array in zip(("preds", "target"), arrays, strict=True):
+        checked_numbers(array, name, held)
+    return *arrays, held
+
+
+def _whole(indexes: torch.Tensor) -> torch.Tensor:
+    """Return the numbers of queries as integers."""
+    kept = indexes.detach()
+    if kept.is_complex():
+        raise InputError("indexes", "whole numbers", str(kept.dtype))
+    if kept.is_floating_point():
+        odd = (kept != kept.floor()) | (kept.abs() > _LARGEST)
+        if odd.any():
+            place = tuple(int(at) for at in odd.nonzero()[0])
+            where = f"indexes[{', '.join(map(str, place))}]"
+            raise InputError(where, "a whole number", f"{kept[place].item():g}")
+    return kept.long()
 
 
 def _joined(parts: Any) -> torch.Tensor:
