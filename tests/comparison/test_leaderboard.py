@@ -87,6 +87,32 @@ def test_the_same_from_every_form(tmp_path):
     assert rows(board([folder / f"{name}.json" for name in THREE])) == expected
 
 
+def test_tables_of_each_run_name_their_tasks_as_a_board_does(tmp_path):
+    frames = {name: pd.DataFrame({"task": TASKS, "score": THREE[name]}) for name in THREE}
+    assert rows(board(frames)) == rows(board(BY_NAME))
+    for key in ("dataset", "benchmark", "task_name", "qid"):
+        for name, frame in frames.items():
+            frame.rename(columns={"task": key}).to_csv(tmp_path / f"{name}.csv", index=False)
+        assert rows(board([tmp_path / f"{name}.csv" for name in THREE])) == rows(board(BY_NAME))
+    # Where there are queries, a task is a column like others.
+    both = {n: frame.assign(qid=[f"q{at}" for at in range(8)]) for n, frame in frames.items()}
+    assert rows(board(both)) == rows(board(BY_NAME))
+
+
+def test_a_run_without_a_name_is_not_passed_over(tmp_path):
+    path = tmp_path / "board.csv"
+    for header in ("task,low,,near", "task,,high,near", ",low,task,near"):
+        body = zip(TASKS, LOW, HIGH, NEAR, strict=True)
+        if header.startswith(","):
+            body = ((low, high, task, near) for task, low, high, near in body)
+        path.write_text("\n".join([header, *(",".join(map(str, row)) for row in body)]))
+        with pytest.raises(gf.errors.InputError, match="found a column without a name"):
+            board(path)
+    pd.DataFrame({"task": TASKS, **THREE}).to_csv(path)  # with the numbers of rows
+    with pytest.warns(gf.errors.GainfulWarning, match="its row numbers are passed over"):
+        assert rows(board(path)) == rows(board(BY_NAME))
+
+
 def test_runs_give_what_their_scores_give(tmp_path):
     rng = np.random.default_rng(3)
     docs = [f"d{n}" for n in range(6)]

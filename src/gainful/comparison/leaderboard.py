@@ -46,9 +46,9 @@ from gainful.errors import InputError, warn
 from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import read_one
-from gainful.inputs.column_roles import BOARD
+from gainful.inputs.column_roles import BOARD, TASKS
 from gainful.inputs.id_types import UNTYPED
-from gainful.inputs.read_table import read_table
+from gainful.inputs.read_table import InputTable, read_table
 from gainful.inputs.several_runs import Runs, read_runs, read_tables
 from gainful.matching.keyword_options import MeasuringOptions, takes
 from gainful.measures.measure_of_baseline import measures_inside
@@ -386,7 +386,7 @@ def _columns(scores: object, measure: GivenMeasure | None) -> tuple[dict[str, Co
     tables = read_tables(scores) if paths or isinstance(scores, Mapping) else {"scores": scores}
     if len(tables) == 1 and not isinstance(scores, Mapping):
         return _of_one_table(next(iter(tables.values())), measure)
-    found, names = columns_of_tables(tables, None if measure is None else [measure])
+    found, names = columns_of_tables(tables, None if measure is None else [measure], TASKS)
     if len(names) > 1:
         raise InputError("measure", "the one to rank by", ", ".join(names), "Name one of them.")
     return found, names[0]
@@ -396,11 +396,22 @@ def _of_one_table(table: object, measure: GivenMeasure | None) -> tuple[dict[str
     """Return the columns of a table that has one for each run; none is passed over."""
     name = _UNNAMED if measure is None else arguments.text(str(measure), "measure")
     read = read_table(table, BOARD, "scores")
-    runs = [
-        column for column in read.columns if column.strip()
-    ]  # pandas numbers rows without a name
+    runs = _named_runs(read)
     kind = read.types.get("query", UNTYPED)
     return {run: Column(read["query"], {name: read.numbers(run)}, kind) for run in runs}, name
+
+
+def _named_runs(read: InputTable) -> list[str]:
+    """Return the columns of runs; the row numbers of pandas, first and without a name, are none."""
+    for number, column in enumerate(read.columns):
+        if column.strip():
+            continue
+        cells = [] if number or not read.is_numeric(column) else read.numbers(column).tolist()
+        if not cells or len({*cells}) < len(cells) or not all(map(float.is_integer, cells)):
+            expected = "a name for each column of a run"
+            raise InputError(read.name, expected, "a column without a name")
+        warn(f"{read.name}: the first column has no name: its row numbers are passed over.")
+    return [column for column in read.columns if column.strip()]
 
 
 def _ranked(paired: Paired, how: _How, **basis: Any) -> Leaderboard:

@@ -16,7 +16,7 @@ from gainful.evaluation.measuring import formula_of
 from gainful.evaluation.per_query import PerQuery
 from gainful.evaluation.saved_baseline import Baseline, is_baseline, read_baseline
 from gainful.evaluation.scores import Scores
-from gainful.inputs.column_roles import QUERIES
+from gainful.inputs.column_roles import QUERIES, Roles
 from gainful.inputs.id_types import UNTYPED
 from gainful.inputs.read_table import InputTable, read_table
 from gainful.measures.combination import Combination
@@ -95,14 +95,14 @@ def _formula_of(
 
 
 def columns_of_tables(
-    tables: Mapping[str, object], measures: Measures | None
+    tables: Mapping[str, object], measures: Measures | None, roles: Roles = QUERIES
 ) -> tuple[dict[str, Column], list[str]]:
     """Read tables by name, and settle which measures are compared."""
     asked = None if measures is None else _asked(measures)
     tables = {name: _opened(table) for name, table in tables.items()}
     # Tables of the same columns, which are read one by one.
     known = cache(spelled)
-    read = {name: _read(table, name, asked or (), known) for name, table in tables.items()}
+    read = {name: _read(table, name, asked or (), known, roles) for name, table in tables.items()}
     if asked is None:
         first, *others = [list(column.values) for column in read.values()]
         names = [name for name in first if all(name in other for other in others)]
@@ -169,7 +169,9 @@ def _asked(measures: Measures) -> list[str]:
     return list(names)
 
 
-def _read(table: object, name: str, asked: Sequence[str], spelled: Callable[[str], str]) -> Column:
+def _read(
+    table: object, name: str, asked: Sequence[str], spelled: Callable[[str], str], roles: Roles
+) -> Column:
     if isinstance(table, Scores):
         return column_of_scores(table)
     if isinstance(table, PerQuery):
@@ -177,7 +179,7 @@ def _read(table: object, name: str, asked: Sequence[str], spelled: Callable[[str
         return replace(column, query_type=table.query_type)
     if isinstance(table, Baseline):
         return column_of_baseline(table, (), name)
-    return _of_table(read_table(table, QUERIES, name), name, asked, spelled)
+    return _of_table(read_table(table, roles, name), name, asked, spelled)
 
 
 def _of_table(

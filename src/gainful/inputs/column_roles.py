@@ -5,7 +5,7 @@ chunk maps and so on. A new kind of table is one entry here.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gainful.errors import InputError
@@ -274,6 +274,8 @@ BOARD = Roles(
     others=True,
 )
 """One row for each query, or task, and a column for each run."""
+TASKS = replace(QUERIES, keys=BOARD.keys)
+"""One row for each query, or task: the scores of one run."""
 QUERY_TEXTS = _texts("query", longest=1201)
 DOC_TEXTS = _texts("doc", longest=801)
 WHOLE_QUERY_TEXTS = _texts("query", longest=None)
