@@ -69,6 +69,13 @@ def test_the_dialect_holds(model, tmp_path, cli, monkeypatch):
     assert value_of(done) == curve.means()[-1]
 
 
+def test_weights_are_told_of(model):
+    weighted = catboost.Pool(V, VY, group_id=IDS, weight=1.0 + IDS % 2)
+    with pytest.warns(gf.errors.GainfulWarning, match="weights of the data are not used"):
+        found = ours.learning_curve(model, weighted, every=7)
+    assert found == ours.learning_curve(model, pool(V, VY, VSIZES), every=7)
+
+
 def test_what_is_wrong_is_said(model):
     with pytest.raises(gf.errors.InputError, match="model: expected a model of CatBoost"):
         ours.learning_curve(object(), V, VY, group_id=IDS)
@@ -76,5 +83,7 @@ def test_what_is_wrong_is_said(model):
         ours.learning_curve(model, V, VY)
     with pytest.raises(gf.errors.InputError, match="data: expected a Pool with group ids"):
         ours.learning_curve(model, catboost.Pool(V, VY))
+    with pytest.raises(gf.errors.InputError, match="group_id: expected .* ids, one for each"):
+        ours.learning_curve(model, V, VY, group_id=IDS[:-1])
     with pytest.raises(gf.errors.InputError, match="every: expected"):
         ours.learning_curve(model, pool(V, VY, VSIZES), every=0)

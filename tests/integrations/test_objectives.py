@@ -67,6 +67,7 @@ ODD = (
 )
 
 
+@pytest.mark.filterwarnings("ignore:label. with gains below 0")
 @pytest.mark.parametrize("measure", ODD)
 @pytest.mark.parametrize(("method", "options"), CASES, ids=str)
 def test_negative_labels_and_equal_scores_are_those_of_the_loss(measure, method, options):
@@ -169,6 +170,36 @@ def test_draws_are_anew_in_each_call_and_the_same_for_a_seed():
     assert two(1)[0] != two(1)[1]
 
 
+def test_draws_begin_anew_where_a_training_does():
+    labels, scores, sizes = lists()
+    own = RankingObjective("nDCG", method="xe", seed=1)
+
+    def training():
+        start = np.full(len(scores), 0.5)
+        return [
+            own.derivatives(labels, each, group=sizes)[0].tolist()
+            for each in (start, scores, scores)
+        ]
+
+    first = training()
+    assert first == training()
+    assert first[1] != first[2]
+
+
+def test_gains_below_0_are_told_of():
+    """The draws of xe may make a sum near 0 of them, by which it would divide."""
+    given = {"labels": [-1.0, 1.0, 0.0], "scores": [0.1, 0.2, 0.3], "group": [3]}
+    with pytest.raises(gf.errors.InputError, match="label: expected gains from 0 with method=xe"):
+        RankingObjective("nDCG", method="xe", seed=0).derivatives(**given)
+    for method, options in (("softmax", {}), ("xe", {"gamma": 0.5})):
+        own = RankingObjective("nDCG", method=method, seed=0, **options)
+        with pytest.warns(gf.errors.GainfulWarning, match=r"gains below 0 \(-1\) the loss"):
+            own.derivatives(**given)
+    for measure in ("nDCG(gain=binary)", "nDCG(gain={-1: 0, 0: 0, 1: 1})"):
+        RankingObjective(measure, method="xe", seed=0).derivatives(**given)
+    RankingObjective("nDCG", method="lambda", seed=0).derivatives(**given)
+
+
 def test_far_scores_and_lists_without_gain_have_finite_derivatives():
     labels, sizes = np.array([3.0, 0, 1, 0, 0]), [3, 2]
     for scores in ([1e30, -1e30, 0, 1, 2], [-800.0, 800, 0, 0, 0], [0.0] * 5):
@@ -188,6 +219,9 @@ def test_far_scores_and_lists_without_gain_have_finite_derivatives():
         ({"method": "approx"}, "expected lambda or xe or softmax or listnet, found 'approx'"),
         ({"scheme": "x"}, "scheme: expected ranknet"),
         ({"reduction": "sum"}, "expected one of scheme, sigma, mu, truncation, gamma"),
+        ({"foo": 1}, "objective: expected one of scheme, sigma, mu, truncation, gamma, found foo"),
+        ({"method": "xe", "scheme": "ndcg2"}, r"expected options of xe \(gamma\), found scheme"),
+        ({"method": "softmax", "gamma": 1}, r"expected options of softmax \(none\), found gamma"),
         ({"seed": -1}, "seed: expected"),
         ({"method": "xe", "gamma": [0.1, 0.2]}, "gamma: expected a number from 0 to 1"),
     ],

@@ -100,6 +100,8 @@ def test_weights_of_queries_weigh_the_objective_and_are_told_of_in_measures():
     assert own(zeros, train)[0] == pytest.approx(plain * np.repeat(weight, SIZES))
     with pytest.warns(gf.errors.GainfulWarning, match="weights of the data are not used"):
         ours.metric("AP")(X[:, 0], train)
+    with pytest.warns(gf.errors.GainfulWarning, match="weights of the data are not used"):
+        ours.RankingMonitor("AP", data=train)
 
 
 def size_of(labels, scores):
@@ -158,6 +160,27 @@ def test_an_estimator_with_the_callback_can_be_copied():
     (other,) = again.get_params()["callbacks"]
     assert other is not monitor
     assert other.curve == monitor.curve == pickle.loads(pickle.dumps(monitor)).curve  # noqa: S301
+
+
+def test_copies_of_the_callback_share_its_matrix():
+    """Which cannot be copied."""
+    monitor = ours.RankingMonitor("AP", data=matrices()[1])
+    model = fitted(clone(ranker(callbacks=[monitor])))
+    (other,) = model.get_params()["callbacks"]
+    assert other is not monitor
+    fitted(ranker(callbacks=[monitor]))
+    assert other.curve == monitor.curve
+
+
+def test_an_objective_with_draws_trains_the_same_again():
+    train, valid = matrices()
+    own = ours.objective("nDCG", method="xe", seed=4)
+    first, again, fresh = (
+        xgb.train(PARAMS, train, 3, obj=each).predict(valid)
+        for each in (own, own, ours.objective("nDCG", method="xe", seed=4))
+    )
+    assert (first == again).all()
+    assert (first == fresh).all()
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
@@ -232,6 +255,16 @@ def test_what_is_wrong_is_said():
     with pytest.raises(gf.errors.InputError, match="qid: expected one for each document"):
         ours.RankingMonitor("AP", data=V, label=VY)
     valid = matrices()[1]
+    for more in ({"label": VY}, {"qid": query_ids(VSIZES)}):
+        with pytest.raises(gf.errors.InputError, match=f"{[*more][0]}: expected none beside a DM"):
+            ours.RankingMonitor("AP", data=valid, **more)
+    with pytest.raises(gf.errors.InputError, match="data: expected predictions, and then"):
+        ours.objective("nDCG")(valid, np.zeros(len(VY)))
+    few = {"n_estimators": 1, "n_jobs": 1}
+    with pytest.raises(gf.errors.InputError, match="found ndarray. Estimators call objectives"):
+        xgb.XGBRegressor(objective=ours.objective("nDCG"), **few).fit(V, VY)
+    with pytest.raises(gf.errors.InputError, match="data: expected the DMatrix of native"):
+        xgb.XGBRegressor(eval_metric=ours.metric("AP"), **few).fit(V, VY, eval_set=[(V, VY)])
     with pytest.raises(
         gf.errors.InputError, match=r"scores\[0\]: expected a finite number, found nan"
     ):

@@ -10,7 +10,7 @@ import numpy as np
 
 import gainful as gf
 from gainful import arguments
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.integrations.ranking_measures import RankingMeasures
 from gainful.integrations.required_hosts import requiring
 
@@ -39,7 +39,8 @@ def learning_curve(
 
     Args:
         model: a model of CatBoost that is fitted.
-        data: a `Pool` with labels and group ids; or features of the documents, beside both.
+        data: a `Pool` with labels and group ids, whose weights are not used; or features of the
+            documents, beside both.
         labels: (n,) grades; those of the pool if None.
         measures: one measure or several, in the notation or as values.
         group_id: (n,) the query id of each document, in any order; the groups of the pool if None.
@@ -52,13 +53,17 @@ def learning_curve(
     arguments.whole(every, "every", least=1, most=_MOST)
     lists: dict[str, Any] = {"query": group_id}
     if isinstance(data, Pool):
+        if any(weight != 1 for weight in data.get_weight()):  # they are 1 where none are given
+            warn("weight: the weights of the data are not used here; every query counts once.")
         labels = data.get_label() if labels is None else labels
         if group_id is None:
             lists = {"group": _sizes(data)}
     elif labels is None or group_id is None:
         missing = "labels" if labels is None else "group_id"
         raise InputError(missing, "one for each document, where data is no Pool", "none")
-    asked = RankingMeasures((measures,), policy=policy, dialect=dialect)
+    asked = RankingMeasures(
+        (measures,), policy=policy, dialect=dialect, called={"query": "group_id"}
+    )
     # Of all models alike: those of rankers and classifiers take other arguments.
     stages = CatBoost.staged_predict(
         model, data, prediction_type="RawFormulaVal", eval_period=every, thread_count=-1

@@ -7,13 +7,14 @@ import numpy as np
 import gainful as gf
 from gainful import arguments
 from gainful.array_types import Floats, Ints
-from gainful.errors import InputError, MeasureError
+from gainful.errors import InputError, MeasureError, warn
 from gainful.inputs.arrays import as_array, as_numbers, read_lists
 from gainful.kernels.gains_and_discounts import discount_table
 from gainful.kernels.loss_derivatives import cross_entropy_derivatives, lambda_derivatives
 
 METHODS = ("lambda", "xe", "softmax", "listnet")
 _OF_PAIRS = {"scheme": "lambdarank", "sigma": 1.0, "mu": 10.0, "truncation": "either"}
+_OPTIONS = {"lambda": tuple(_OF_PAIRS), "xe": ("gamma",)}
 _LARGEST = 1e100  # of a weight
 _LEAST = 1e-16  # a trainer divides by second derivatives
 
@@ -28,19 +29,22 @@ class RankingObjective:
 
     def __init__(self, measure: Any, *, method: str, seed: int, **options: Any) -> None:
         arguments.choice(method, "method", METHODS, error=MeasureError)
+        unknown = {*options} - {*_OF_PAIRS, "gamma"}
+        if unknown:
+            expected = f"one of {', '.join([*_OF_PAIRS, 'gamma'])}"
+            raise MeasureError("objective", expected, sorted(unknown)[0])
+        other = {*options} - {*_OPTIONS.get(method, ())}
+        if other:
+            known = ", ".join(_OPTIONS.get(method, ())) or "none"
+            raise MeasureError("objective", f"options of {method} ({known})", sorted(other)[0])
         self._loss = gf.loss(measure, method=method, **options)  # which checks it all
         if options.get("gamma") is not None:
             expected = "a number from 0 to 1"
             gamma = arguments.number(options["gamma"], "gamma", expected, lambda x: 0 <= x <= 1)
             options = {**options, "gamma": gamma}
-        unknown = {*options} - {*_OF_PAIRS, "gamma"}
-        if unknown:
-            expected = f"one of {', '.join([*_OF_PAIRS, 'gamma'])}"
-            raise MeasureError("objective", expected, sorted(unknown)[0])
         self.measure, self.method, self.options = self._loss.measure, method, options
-        self._rng = np.random.default_rng(
-            arguments.whole(seed, "seed", least=0, most=arguments.LARGEST_SEED)
-        )
+        self._seed = arguments.whole(seed, "seed", least=0, most=arguments.LARGEST_SEED)
+        self._rng = np.random.default_rng(self._seed)
 
     def derivatives(
         self, labels: Any, scores: Any, *, group: Any, weight: Any = None
@@ -55,6 +59,8 @@ class RankingObjective:
         """
         lists = read_lists(labels, scores, group=group)
         offsets = np.concatenate(([0], np.cumsum(lists.lengths)))
+        if lists.scores.min() == lists.scores.max():  # where a training begins, draws begin anew
+            self._rng = np.random.default_rng(self._seed)
         first, second = self._of_loss(
             lists.labels.astype(np.float64), lists.scores.astype(np.float64), offsets
         )
@@ -63,6 +69,8 @@ class RankingObjective:
 
     def _of_loss(self, labels: Floats, scores: Floats, offsets: Ints) -> tuple[Floats, Floats]:
         gains = self._gains(labels)
+        if self.method in ("xe", "softmax") and gains.min() < 0:
+            self._tell_of_losses(float(gains.min()))
         if self.method != "lambda":
             return cross_entropy_derivatives(scores, self._mass(labels, gains, offsets), offsets)
         discount = self.measure.parameters["discount"]
@@ -81,6 +89,16 @@ class RankingObjective:
             cutoff=self.measure.cutoff,
             normalized=self.measure.name == "nDCG",
             **{**_OF_PAIRS, **self.options},
+        )
+
+    def _tell_of_losses(self, least: float) -> None:
+        """Say that gains below 0 are no weights of a cross entropy."""
+        remedy = "Give a gain from 0, such as gain={-1: 0, 0: 0, 1: 1}, or take method=lambda."
+        if self.method == "xe" and self.options.get("gamma") is None:
+            # Sums of gains and draws come near to 0, and are divided by.
+            raise InputError("label", "gains from 0 with method=xe", f"{least:g}", remedy)
+        warn(
+            f"label: with gains below 0 ({least:g}) the loss {self.method} has no minimum. {remedy}"
         )
 
     def _mass(self, labels: Floats, gains: Floats, offsets: Ints) -> Floats:

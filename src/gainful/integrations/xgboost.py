@@ -1,6 +1,7 @@
 """XGBoost: measures for `custom_metric`, objectives for `obj`, and a callback for `XGBRanker`."""
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,6 +33,11 @@ def _sizes(data: DMatrix) -> Any:
     return np.diff(bounds.astype(np.int64))
 
 
+def _tell_of_weights(data: DMatrix) -> None:
+    if data.get_weight().size:
+        warn("weight: the weights of the data are not used here; every query counts once.")
+
+
 def _log_name(name: str) -> str:
     """Return a name that XGBoost's log can hold: it is parted at blanks and colons."""
     return "".join(name.split()).replace(":", "=")
@@ -42,6 +48,7 @@ class Metric:
 
     def __init__(self, measures: RankingMeasures) -> None:
         self._measures = measures
+        self.__name__ = "metric"  # which estimators ask for, before they call it
 
     def __call__(self, preds: Any, data: Any) -> list[tuple[str, float]]:
         """Return (name, value) of every measure."""
@@ -53,8 +60,7 @@ class Metric:
                 "XGBRanker(eval_metric=…) weights queries by their size: give it "
                 "callbacks=[RankingMonitor(…)] instead.",
             )
-        if data.get_weight().size:
-            warn("weight: the weights of the data are not used here; every query counts once.")
+        _tell_of_weights(data)
         found = self._measures.scores(data.get_label(), preds, group=_sizes(data))
         return [(_log_name(name), value) for name, value in self._measures.values(found).items()]
 
@@ -87,8 +93,15 @@ class Objective:
     def __init__(self, loss: RankingObjective) -> None:
         self._loss = loss
 
-    def __call__(self, preds: Any, data: DMatrix) -> tuple[Floats, Floats]:
+    def __call__(self, preds: Any, data: Any) -> tuple[Floats, Floats]:
         """Return the gradient and the diagonal of the Hessian (n,), by the raw predictions."""
+        if not isinstance(data, DMatrix):
+            raise InputError(
+                "data",
+                "predictions, and then the DMatrix of native training",
+                type(data).__name__,
+                "Estimators call objectives without the queries: train with xgboost.train(obj=…).",
+            )
         weight = data.get_weight()
         return self._loss.derivatives(data.get_label(), preds, group=_sizes(data), weight=weight)
 
@@ -157,12 +170,25 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
         self._matrix: Any = None
         self._lists: dict[str, Any]
         if isinstance(data, DMatrix):
+            for own, value in (("label", label), ("qid", qid)):
+                if value is not None:
+                    raise InputError(own, "none beside a DMatrix, which has its own", "one")
+            _tell_of_weights(data)
             self._label, self._lists = data.get_label(), {"group": _sizes(data)}
         else:
             if label is None or qid is None:
                 missing = "label" if label is None else "qid"
                 raise InputError(missing, "one for each document, beside data", "none")
             self._label, self._lists = label, {"query": qid}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # A matrix cannot be copied, and is not changed: copies of an estimator share it.
+        for matrix in (self._given, self._matrix):
+            if isinstance(matrix, DMatrix):
+                memo[id(matrix)] = matrix
+        made = type(self).__new__(type(self))
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return made
 
     def before_training(self, model: Any) -> Any:
         """Forget what was measured in a training before."""
