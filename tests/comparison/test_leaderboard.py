@@ -265,12 +265,31 @@ def test_the_result():
         ({"one": {"q1": 1.0}, "two": {"q2": 1.0}}, {}, "at least one query with a value of value in all"),
         (pd.DataFrame({"task": TASKS, **THREE, "kind": ["x"] * 8}), {}, "kind"),
         (pd.DataFrame(THREE), {}, "query"),
+        (pd.DataFrame(THREE, index=TASKS), {}, r"rename_axis\("),
+        (pd.DataFrame(), {}, "scores: expected a column for each run, found a table without columns"),
+        (pl.DataFrame(), {}, "scores: expected a column for each run, found a table without columns"),
+        ([{"task": "t1", "a": "NA", "b": 1}, {"task": "t2", "a": 2, "b": 3}], {}, "found 'NA'. Where a run has no score, leave"),
         (3, {}, "scores"),
     ],
 )  # fmt: skip
 def test_refusals(scores, options, told):
     with pytest.raises(gf.errors.InputError, match=told):
         board(scores, **options)
+
+
+def test_ranks_of_the_smallest_numbers_lie_within_their_intervals():
+    """Both means are 2 units: 1.5 and 2.5 round to an even number."""
+    unit = 5e-324
+    more = {task: unit * (2 + at % 2) for at, task in enumerate(TASKS)}
+    less = {task: unit * (1 + at % 2) for at, task in enumerate(TASKS)}
+    for given in ({"more": more, "less": less}, {"less": less, "more": more}):
+        assert rows(board(given)) == [(1, "more", 1, 1, "a"), (2, "less", 2, 2, "b")]
+
+
+def test_a_narrow_screen_names_the_run_in_every_part():
+    *_, second = gf.writing.render(board(BY_NAME), width=40).split("\n\n")[:2]
+    assert second.splitlines()[0].split()[:2] == ["rank", "run"]
+    assert second.splitlines()[2].split()[:2] == ["1", "near"]
 
 
 def test_an_unknown_run():

@@ -83,7 +83,7 @@ def test_what_is_wrong_is_said(model):
         ours.learning_curve(model, V, VY)
     with pytest.raises(gf.errors.InputError, match="data: expected a Pool with group ids"):
         ours.learning_curve(model, catboost.Pool(V, VY))
-    with pytest.raises(gf.errors.InputError, match="group_id: expected .* ids, one for each"):
+    with pytest.raises(gf.errors.InputError, match=r"group_id: expected .* ids, one for each"):
         ours.learning_curve(model, V, VY, group_id=IDS[:-1])
     with pytest.raises(gf.errors.InputError, match="every: expected"):
         ours.learning_curve(model, pool(V, VY, VSIZES), every=0)

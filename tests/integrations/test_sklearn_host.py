@@ -125,12 +125,12 @@ def test_the_dialect_holds(tmp_path, cli):
     ("given", "message"),
     [
         ({"y_true": [1, 0]}, r"y_true: expected \[list, document\], found 1 dimensions"),
-        ({"y_score": [[0.1]]}, "scores: expected the shape of labels"),
+        ({"y_score": [[0.1]]}, "y_score: expected the shape of y_true"),
         ({"ties": "best", "ignore_ties": True}, "ties: expected no rule beside ignore_ties"),
         ({"ties": "doc"}, "ties: expected average or best"),
         ({"sample_weight": [1, 2]}, "sample_weight: expected 1 numbers from 0"),
         ({"sample_weight": [-1]}, "sample_weight: expected 1 numbers from 0"),
-        ({"y_score": [[np.nan, 1]]}, r"scores\[0, 0\]: expected a finite number"),
+        ({"y_score": [[np.nan, 1]]}, r"y_score\[0, 0\]: expected a finite number"),
     ],
 )
 def test_what_is_wrong_is_said(given, message):

@@ -255,13 +255,19 @@ def test_what_is_wrong_is_said():
     with pytest.raises(gf.errors.InputError, match="qid: expected one for each document"):
         ours.RankingMonitor("AP", data=V, label=VY)
     valid = matrices()[1]
-    for more in ({"label": VY}, {"qid": query_ids(VSIZES)}):
-        with pytest.raises(gf.errors.InputError, match=f"{[*more][0]}: expected none beside a DM"):
-            ours.RankingMonitor("AP", data=valid, **more)
+    for name, value in (("label", VY), ("qid", query_ids(VSIZES))):
+        with pytest.raises(gf.errors.InputError, match=f"{name}: expected none beside a DMatrix"):
+            ours.RankingMonitor("AP", data=valid, **{name: value})
+    for other in (ours.RankingMonitor("AP", data=valid, name="v"), ours.RankingMonitor(data=valid)):
+        twice = [other, ours.RankingMonitor("AP", "nDCG@10", data=valid, name=other.name)]
+        with pytest.raises(
+            gf.errors.InputError, match=f"name: .* log has not yet, found '{other.name}'"
+        ):
+            xgb.train(PARAMS, matrices()[0], 2, callbacks=twice)
     with pytest.raises(gf.errors.InputError, match="data: expected predictions, and then"):
         ours.objective("nDCG")(valid, np.zeros(len(VY)))
     few = {"n_estimators": 1, "n_jobs": 1}
-    with pytest.raises(gf.errors.InputError, match="found ndarray. Estimators call objectives"):
+    with pytest.raises(gf.errors.InputError, match=r"found ndarray\. Estimators call objectives"):
         xgb.XGBRegressor(objective=ours.objective("nDCG"), **few).fit(V, VY)
     with pytest.raises(gf.errors.InputError, match="data: expected the DMatrix of native"):
         xgb.XGBRegressor(eval_metric=ours.metric("AP"), **few).fit(V, VY, eval_set=[(V, VY)])

@@ -16,6 +16,7 @@ in the presence of ties and near ties, Journal of the American Statistical Assoc
 import json
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -395,10 +396,27 @@ def _columns(scores: object, measure: GivenMeasure | None) -> tuple[dict[str, Co
 def _of_one_table(table: object, measure: GivenMeasure | None) -> tuple[dict[str, Column], str]:
     """Return the columns of a table that has one for each run; none is passed over."""
     name = _UNNAMED if measure is None else arguments.text(str(measure), "measure")
-    read = read_table(table, BOARD, "scores")
+    if getattr(table, "shape", None) is not None and len(getattr(table, "columns", "?")) == 0:
+        raise InputError("scores", "a column for each run", "a table without columns")
+    try:
+        read = read_table(table, BOARD, "scores")
+    except InputError as problem:
+        if not hasattr(table, "reset_index") or "a column for query" not in problem.expected:
+            raise
+        hint = 'If the index has the tasks: frame.rename_axis("task").reset_index().'
+        remedy = f"{problem.remedy} {hint}"
+        raise InputError(problem.where, problem.expected, problem.found, remedy) from None
     runs = _named_runs(read)
     kind = read.types.get("query", UNTYPED)
-    return {run: Column(read["query"], {name: read.numbers(run)}, kind) for run in runs}, name
+    return {run: Column(read["query"], {name: _numbers(read, run)}, kind) for run in runs}, name
+
+
+def _numbers(read: InputTable, run: str) -> Floats:
+    try:
+        return read.numbers(run)
+    except InputError as problem:
+        remedy = problem.remedy or "Where a run has no score, leave the cell empty."
+        raise InputError(problem.where, problem.expected, problem.found, remedy) from None
 
 
 def _named_runs(read: InputTable) -> list[str]:
@@ -419,7 +437,12 @@ def _ranked(paired: Paired, how: _How, **basis: Any) -> Leaderboard:
     rows = np.flatnonzero(paired.kept[:, 0])
     scores = paired.values[rows, :, 0]
     means = [exact_mean(column) for column in scores.T]
-    order = sorted(range(len(means)), key=lambda place: -means[place])
+    # Means of the smallest numbers of all are equal where their sums are not.
+    sums = [
+        math.fsum(column) if abs(mean) < sys.float_info.min else 0.0
+        for mean, column in zip(means, scores.T, strict=True)
+    ]
+    order = sorted(range(len(means)), key=lambda place: (-means[place], -sums[place]))
     means = [means[place] for place in order]
     p = _p_of_pairs(scores, how)[np.ix_(order, order)]
     apart: Bools = p < _alpha(how.level)
@@ -434,7 +457,8 @@ def _ranked(paired: Paired, how: _How, **basis: Any) -> Leaderboard:
         measure=paired.measures[0],
         places=tuple(
             Place(
-                rank=1 + sum(_above(other, mean) for other in means),
+                rank=1
+                + sum(_above(other, mean) or apart[at, n] for n, other in enumerate(means[:at])),
                 run=names[at],
                 value=mean,
                 best_rank=1 + int(apart[at, :at].sum()),

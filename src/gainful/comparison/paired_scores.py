@@ -140,7 +140,7 @@ def _refuse_too_large(paired: Paired) -> None:
     for at, system, measure in np.argwhere(np.abs(paired.values) > _LARGEST)[:1].tolist():
         raise InputError(
             f"{paired.systems[system]}, query {paired.queries[at]!r}",
-            f"a score of {paired.measures[measure]} up to {_LARGEST:.0e}",
+            f"a number up to {_LARGEST:.0e} as {paired.measures[measure]}",
             f"{paired.values[at, system, measure]:.3g}",
         )
 

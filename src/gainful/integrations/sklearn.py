@@ -8,7 +8,7 @@ import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.inputs.arrays import as_array, as_numbers
-from gainful.integrations.ranking_measures import RankingMeasures
+from gainful.integrations.ranking_measures import RankingMeasures, renamed
 from gainful.integrations.required_hosts import requiring
 from gainful.message_texts import shown
 
@@ -61,7 +61,8 @@ def scorer(
         response_method: of the estimator, such as predict, predict_proba or decision_function.
     """
     arguments.choice(better, "better", ("higher", "lower"))
-    asked = RankingMeasures((measure,), policy=policy, dialect=dialect)
+    called = {"labels": "y_true", "scores": "y_pred", "query": "qid"}
+    asked = RankingMeasures((measure,), policy=policy, dialect=dialect, called=called)
     if len(asked.names) != 1:
         expected = "one measure: a dict of scorers has several"
         raise InputError("measure", expected, ", ".join(asked.names))
@@ -162,9 +163,11 @@ def _mean(
         raise InputError("y_true", "[list, document]", f"{grades.ndim} dimensions")
     if ignore_ties:
         grades, given, ties = grades[:, ::-1], given[..., ::-1], "order"
-    found = gf.evaluate_arrays(
-        labels=grades, scores=given, measures=measure, policy=gf.Policy(ties=ties or "average")
-    )
+    policy = gf.Policy(ties=ties or "average")
+    try:
+        found = gf.evaluate_arrays(labels=grades, scores=given, measures=measure, policy=policy)
+    except InputError as problem:
+        raise renamed(problem, {"labels": "y_true", "scores": "y_score"}) from None
     if weight is None:
         return found[measure]
     counts = as_numbers(as_array(weight, "sample_weight"), "sample_weight")

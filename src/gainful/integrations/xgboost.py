@@ -213,9 +213,12 @@ class RankingMonitor(TrainingCallback):  # type: ignore[misc, unused-ignore]
         epoch += self._before
         preds = model.predict(self._matrix, output_margin=True)
         found = self._measures.scores(self._label, preds, **self._lists)
-        self._steps.append(gf.results.LearningCurve.of([(epoch + 1, found)]))
         log = evals_log.setdefault(self.name, {})
         values = self._measures.values(found)
+        if not self._steps and any(_log_name(name) in log for name in values):
+            expected = "a set whose measures the log has not yet"
+            raise InputError("name", expected, repr(self.name), "Give the monitor another name=.")
+        self._steps.append(gf.results.LearningCurve.of([(epoch + 1, found)]))
         for name, value in values.items():
             log.setdefault(_log_name(name), []).append(value)
         return self._rounds is not None and self._is_over(model, epoch, next(iter(values.values())))

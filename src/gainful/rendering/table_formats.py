@@ -275,7 +275,8 @@ def _parts(
 
     Names that are the same in all rows stand in the first part alone.
     """
-    names = next((place for place, number in enumerate(numeric) if number), len(numeric)) or 1
+    after = 1 if numeric[0] else 0  # as a rank stands before what has it
+    names = next((at for at in range(after, len(numeric)) if numeric[at]), len(numeric)) or 1
     while names > 1 and _total(widths[:names], _NARROW_GAP) > most // 2:
         names -= 1
     parts = [list(range(names))]
