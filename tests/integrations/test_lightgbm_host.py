@@ -212,6 +212,14 @@ def test_groups_of_one_empty_groups_and_no_gain_go_by_the_policy():
         value(empty="error")
 
 
+def test_names_that_a_dialect_makes_one_have_its_value():
+    own = ours.metric("nDCG@10", "nDCG(gain=exp2)@10", dialect="lightgbm")
+    (first, value, _), (second, same, _) = own([1, 0, 2], [0.3, 0.2, 0.1], None, [3])
+    assert (first, second) == ("nDCG@10", "nDCG(gain=exp2)@10")
+    ((_, alone, _),) = ours.metric("nDCG@10", dialect="lightgbm")([1, 0, 2], [3, 2, 1], None, [3])
+    assert value == same == alone
+
+
 def test_copies_do_the_same():
     for own in (ours.metric("AP"), ours.objective("nDCG", method="xe", seed=3)):
         same = pickle.loads(pickle.dumps(own))  # noqa: S301
