@@ -149,6 +149,7 @@ def test_it_is_one_of_a_collection():
     [
         {"other": ("AP", {}), "same": ("nDCG@10", {})},
         {"other": ("nDCG@10", {"dialect": "lightgbm"})},
+        {"other": (gf.Measure("nDCG", cutoff=10, gain=lambda grade: grade**3), {})},
         {"other": ("nDCG@10", {"policy": {"ties": "worst"}})},
         {"other": ("nDCG@10", {"policy": {"empty": "skip"}})},
     ],

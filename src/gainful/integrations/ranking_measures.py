@@ -2,11 +2,12 @@
 
 import hashlib
 import re
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import gainful as gf
-from gainful.errors import InputError, MeasureError
+from gainful.errors import GainfulError, InputError, MeasureError
 
 DEFAULT = "nDCG@10"
 _Value = TypeVar("_Value")
@@ -19,6 +20,7 @@ class RankingMeasures:
         given: the measures as they were asked for.
         names: of each measure, as it was asked for; under a dialect, without what that adds.
         aggregates: how the values of queries become one, for each measure that is computed.
+        fingerprint: the same for what measures the same, in any process.
         called: what the host calls the arguments of `evaluate_arrays`, for messages.
     """
 
@@ -48,8 +50,7 @@ class RankingMeasures:
             else tuple(range(len(known)))
         )
         self.aggregates = tuple(each.family.aggregate for each in trial.measures)
-        # Measures of one's own may share a name.
-        computed = [(str(each), id(each.family)) for each in trial.measures]
+        computed = [_told(each) for each in trial.measures]
         told = repr((self.names, computed, policy, dialect))
         self.fingerprint = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -116,6 +117,16 @@ class RankingMeasures:
         return ", ".join(given)
 
 
+def _told(measure: "gf.Measure") -> str:
+    """Return the notation of a measure; functions of one's own may share names, so none is another."""
+    text = str(measure)
+    try:
+        known = bool(gf.measure(text) == measure)
+    except GainfulError:
+        known = False
+    return text if known else f"{text} {uuid.uuid4()}"
+
+
 def renamed(problem: InputError, called: Mapping[str, str]) -> InputError:
     """Return an error about arguments of `evaluate_arrays` under the names that a host has for them.
 
@@ -126,7 +137,9 @@ def renamed(problem: InputError, called: Mapping[str, str]) -> InputError:
     for ours, theirs in called.items():
         where = re.sub(rf"^{ours}\b", theirs, where)
         expected = expected.replace(f"the shape of {ours}", f"the shape of {theirs}")
-    return InputError(where, expected, problem.found, problem.remedy, problem.choice, problem.whose)
+    return type(problem)(
+        where, expected, problem.found, problem.remedy, problem.choice, problem.whose
+    )
 
 
 def leaves_none(problem: InputError) -> bool:
