@@ -299,6 +299,10 @@ def functions() -> Iterator[tuple[str, Call]]:
             {"tables": {"one": {"q1": 0.5, "q2": 0.25}, "two": {"q1": 1.0, "q2": 0.5}}, **TESTED},
         ),
         "comparison_choices": Call(gf.comparison.comparison_choices, {}),
+        "movers": Call(
+            gf.comparison.movers,
+            {"comparison": gf.compare(JUDGMENTS, RUNS, resamples=50), "judgments": JUDGMENTS, "runs": RUNS},
+        ),
         "leaderboard": Call(
             gf.leaderboard,
             {"judgments": JUDGMENTS, "runs": RUNS, "measure": "nDCG@2", "resamples": 50},
@@ -423,7 +427,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 RESULTS = {
     "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
-    "MeasureCheck", "MergedJudgments", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
+    "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
     "Slice", "SubtopicScores", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
 }  # fmt: skip
@@ -656,6 +660,7 @@ def results() -> dict[str, Any]:
         "Measure": gf.measure("nDCG@10"),
         "MeasureCheck": gf.check_measure("AP", lists=5),
         "MergedJudgments": gf.merge_judgments([JUDGMENTS, JUDGMENTS], "dawid-skene"),
+        "Movers": gf.comparison.movers(compared, JUDGMENTS, RUNS),
         "Policy": gf.Policy(ties="average"),
         "Pool": gf.pool(RUNS, depth=2),
         "PoolBias": gf.judging.pool_bias(JUDGMENTS, RUNS, depth=2),

@@ -60,6 +60,7 @@ _NAMES = {
         "comparison.compare": "compare_scores",
         "comparison.leaderboard": "leaderboard_of_scores",
         "comparison.settings": "comparison_choices",
+        "reporting.movers": "movers",
     },
     "gainful.errors": {
         "errors": "DisjointError, GainfulError, GainfulWarning, InputError, LeaseLostError, MeasureError, "
@@ -130,6 +131,7 @@ _NAMES = {
         "judging.pool": "Pool",
         "linting.findings": "Finding, Findings",
         "recommending.scores": "RecommendationScores",
+        "reporting.movers": "Movers",
         "reporting.report": "Report",
         "statistics.power": "Power",
         "subtopics.scores": "SubtopicScores",

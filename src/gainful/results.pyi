@@ -36,6 +36,7 @@ from gainful.judging.pool import Pool
 from gainful.linting.findings import Finding
 from gainful.linting.findings import Findings
 from gainful.recommending.scores import RecommendationScores
+from gainful.reporting.movers import Movers
 from gainful.reporting.report import Report
 from gainful.statistics.power import Power
 from gainful.subtopics.scores import SubtopicScores
@@ -64,6 +65,7 @@ __all__ = [
     "LearningCurve",
     "MeasureCheck",
     "MergedJudgments",
+    "Movers",
     "Pool",
     "PoolBias",
     "Power",

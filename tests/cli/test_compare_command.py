@@ -455,3 +455,27 @@ def test_tables_of_queries_are_asked_for_one_by_one(cli, words, told):
     done = cli("compare", *TWO, *words)
     assert done.returncode == 2
     assert told in " ".join(done.stderr.split())
+
+
+def test_movers_are_in_the_summary(cli, tmp_path):
+    target = tmp_path / "summary.md"
+    done = cli("compare", *TWO, "-m", "nDCG@5", "--summary", target, "--movers", 2)
+    assert done.returncode == 0, done.stderr
+    judgments, *runs = TWO
+    options = {"measures": "nDCG@5"}
+    runs = {Path(path).stem: path for path in runs}
+    compared = gf.compare(judgments, runs, **options)
+    moved = gf.comparison.movers(compared, judgments, runs, count=2)
+    assert moved.moved
+    assert all(each.documents for each in moved.moved)
+    table = gf.writing.render(moved, "markdown")
+    assert target.read_text() == f"{compared.to_markdown()}\n\n{table}\n"
+    assert all(each.documents[0].split()[0] in table for each in moved.moved)
+
+
+def test_movers_go_with_a_summary_and_with_runs(cli, tmp_path):
+    target = tmp_path / "summary.md"
+    assert "--summary FILE" in cli("compare", *TWO, "--movers", 2).stderr
+    piped = cli("compare", "-", *TWO[1:], "--movers", 2, "--summary", target)
+    assert piped.returncode == 2
+    assert "read once" in piped.stderr

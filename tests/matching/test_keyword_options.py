@@ -21,6 +21,7 @@ ONE = {
 }
 TWO = {f"q{i}": {"d": 5.0, "c": 4.0, "y": 3.0, "b": 2.0 + i % 2, "a": 1.5} for i in range(6)}
 RUNS = {"one": ONE, "two": TWO}
+COMPARED = gf.compare(JUDGMENTS, RUNS, resamples=99)
 PEOPLE = {f"q{i}": {"a": 1 + i % 2, "b": 1, "c": 0, "d": 0} for i in range(3)}
 SAMPLES = {
     query: {doc: (1 + (doc > "b"), grade) for doc, grade in docs.items()}
@@ -55,6 +56,10 @@ MEASURING = {
     "inferred_ap": lambda **o: gf.judging.inferred_ap(SAMPLES, ONE, **o).mean,
     "inferred_ndcg": lambda **o: gf.judging.inferred_ndcg(SAMPLES, ONE, **o).mean,
     "leaderboard": lambda **o: gf.leaderboard(JUDGMENTS, RUNS, resamples=99, **o)["two"].value,
+    "movers": lambda **o: [
+        (each.query, each.documents)
+        for each in gf.comparison.movers(COMPARED, JUDGMENTS, RUNS, **o).moved
+    ],
     "next_to_judge": lambda **o: [
         (r.doc, r.priority) for r in gf.judging.next_to_judge(JUDGMENTS, RUNS, **o)
     ],

@@ -25,7 +25,7 @@ TOP = [
 ]  # fmt: skip
 MOST_AT_THE_TOP = 46
 BELOW = {
-    "comparison": ["compare_scores", "comparison_choices", "leaderboard_of_scores"],
+    "comparison": ["compare_scores", "comparison_choices", "leaderboard_of_scores", "movers"],
     "errors": [
         "DisjointError", "GainfulError", "GainfulWarning", "InputError", "LeaseLostError", "MeasureError",
         "MissingDependencyError", "PolicyError", "StudyError",
@@ -45,7 +45,7 @@ BELOW = {
     "results": [
         "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
         "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
-        "MeasureCheck", "MergedJudgments", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
+        "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Slice",
         "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",
     ],
@@ -72,6 +72,7 @@ BY_PLACE = {
     "leaderboard": ["judgments", "runs", "measure"],
     "leaderboard_of_scores": ["scores", "measure"],
     "comparison_choices": [],
+    "movers": ["comparison", "judgments", "runs"],
     "power": [],
     "attribute": ["judgments", "base", "run", "measure"],
     "bounds_of_runs": ["judgments", "runs", "measures"],

@@ -55,7 +55,7 @@ _OF_RUNS = (
 )  # fmt: skip
 _WITHOUT_GRADES = (
     "judgments", "scores", "pairs", "test", "interval", "tie", "resamples", "seed", "slices", "by", "html", "tests_",
-    "systems", "per_query", "worst", "best", "engine", "master",
+    "systems", "per_query", "worst", "best", "engine", "master", "movers",
 )  # fmt: skip
 
 
@@ -100,6 +100,12 @@ _WITHOUT_GRADES = (
 )
 @gate_files_options
 @click.option(
+    "--movers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="In --summary, also the N queries that lost and the N that gained most in each comparison, with the documents behind each.",
+)
+@click.option(
     "--html", metavar="FILE", help="Write a page about the runs, as `gainful report` does."
 )
 @click.option(
@@ -141,18 +147,21 @@ def compare(files: tuple[str, ...], **options: Any) -> None:
     judgments, runs = _files(files, options)
     _check_files([*([] if judgments is None else [judgments]), *runs.values()], options)
     _refuse_two_tables(options)
+    _refuse_movers_alone([judgments, *runs.values(), options["query_ids"]], options)
     if judgments is None:
         rules = options["fail_if"], options["fail_unless"]
     else:
         rules = gate_rules(options, _measures(options), dialect=options["dialect"], compared=True)
     refuse_junit_alone(options, rules)
+    given = dict(options)  # the comparison takes its options out of them
     page = _reported(judgments, runs, options) if options["html"] else None
     if page is not None and page.comparison is not None:
         found = page.comparison
     else:
         found = _compared(judgments, runs, options)
     gate = found.gate(*rules) if any(rules) else None
-    _write(found, gate, options)
+    moved = _moved(found, judgments, runs, given)
+    _write(found, gate, moved, options)
     if page is not None:
         page.noting(*_conditions(gate)).write(options["html"])
     if gate is not None:
@@ -226,6 +235,16 @@ def _refuse_two_tables(options: dict[str, Any]) -> None:
     tables = [name for name, given in asked.items() if given]
     if len(tables) > 1:
         raise click.UsageError(f"{' and '.join(tables)} are two tables: give one of them.")
+
+
+def _refuse_movers_alone(files: list[str | None], options: dict[str, Any]) -> None:
+    """Refuse queries and documents that moved where nothing shows them, or there are no documents."""
+    if options["movers"] and "-" in files:
+        raise click.UsageError("--movers reads the files again, and standard input is read once.")
+    if options["movers"] and (options["scores"] or not options["summary"]):
+        raise click.UsageError(
+            "--movers N goes with --summary FILE, and with runs; --worst N and --best N print queries alone."
+        )
 
 
 def _files(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, dict[str, str]]:
@@ -306,6 +325,19 @@ def _called(
         )
 
 
+def _moved(
+    found: "gf.results.Comparison",
+    judgments: str | None,
+    runs: dict[str, str],
+    options: dict[str, Any],
+) -> "gf.results.Movers | None":
+    """Return the queries and documents that moved, if they are asked for."""
+    if not options["movers"]:
+        return None
+    given = read_shared_options(MEASURING, options, judgments, *runs.values(), options["slices"])
+    return gf.comparison.movers(found, judgments, runs, count=options["movers"], **given)
+
+
 def _measures(options: dict[str, Any]) -> list[str]:
     return list(options["measures"]) or ["nDCG@10"]
 
@@ -333,7 +365,10 @@ def _shown(found: "gf.results.Comparison", options: dict[str, Any]) -> Any:
 
 
 def _write(
-    found: "gf.results.Comparison", gate: "gf.results.Gate | None", options: dict[str, Any]
+    found: "gf.results.Comparison",
+    gate: "gf.results.Gate | None",
+    moved: "gf.results.Movers | None",
+    options: dict[str, Any],
 ) -> None:
     shown = _shown(found, options)
     write(
@@ -353,4 +388,6 @@ def _write(
         gf.writing.write_text(gate.to_junit(), options["junit"])
     if options["summary"]:
         text = found.to_markdown() + "\n" if gate is None else gate.to_markdown()
+        if moved is not None:
+            text += f"\n{gf.writing.render(moved, 'markdown')}\n"
         gf.writing.write_text(text, options["summary"])
