@@ -159,6 +159,7 @@ OUTSIDE = {
         "lightgbm",
         "llama_index",
         "mlflow",
+        "pytest",
         "ragas",
         "sentence_transformers",
         "sklearn",

@@ -20,6 +20,7 @@ __all__ = [
     "mlflow",
     "mteb",
     "pyterrier",
+    "pytest",
     "ragas",
     "sentence_transformers",
     "sklearn",

@@ -17,6 +17,7 @@ OLDEST = {
     "mlflow": ("mlflow-skinny", "3.4"),
     "mteb": ("mteb", "2.24"),
     "pyterrier": ("pyterrier", "1.0"),
+    "pytest": ("pytest", "8"),
     "ragas": ("ragas", "0.4"),
     "sentence_transformers": ("sentence-transformers", "6.0"),
     "sklearn": ("scikit-learn", "1.5"),

@@ -1,0 +1,245 @@
+"""A plug-in for pytest: tests that fail if the interval says that a run is worse than a base.
+
+pytest loads it at its start, so nothing of what measures is imported before a gate is checked.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gainful.errors import GainfulError
+from gainful.integrations.required_hosts import requiring
+
+with requiring("pytest"):
+    import pytest
+
+if TYPE_CHECKING:
+    import gainful as gf
+
+__all__ = ["RankingGate", "ranking_gate"]
+
+_NAME = "ranking_gate"  # of the fixture and of the marker
+_NAMES = ("judgments", "base", "run", "measures")  # what a gate takes by place
+_DEFAULTS: dict[str, Any] = {"measures": "nDCG@10", "fail_if": (), "fail_unless": (), "movers": 3}
+# Settings that the file of pytest and its command line may have: name → type of the setting, meaning.
+_SETTINGS = {
+    "judgments": ("string", "The judgments, if a gate names none; a file, from the root folder."),
+    "base": ("string", "The run or saved baseline to compare with, if a gate names none."),
+    "measures": ("linelist", "What to measure, if a gate does not say, such as nDCG@10."),
+    "fail_if": ("linelist", "A gate without conditions of its own fails if this holds."),
+    "fail_unless": ("linelist", "A gate without conditions of its own fails unless this holds."),
+    "movers": ("string", "How many queries that lost and that gained most a failure names."),
+}
+_FILES = ("judgments", "base")
+_CHECKED = pytest.StashKey[list[dict[str, Any]]]()
+_TOLD = "gainful_gates"  # what a report carries from the process of a test to the one that prints
+
+
+class RankingGate:
+    """What the fixture `ranking_gate` is: call it with a run, and the test fails if the gate does.
+
+    What a call leaves out is taken from the marker, then from the command line, then from pytest's file.
+    """
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._marked = _marked(item)
+
+    @property
+    def checked(self) -> int:
+        """How many gates the test has checked."""
+        return len(self._item.stash.get(_CHECKED, []))
+
+    def __call__(self, *given: object, **more: Any) -> "gf.results.Comparison":
+        """Check a gate, and fail the test with the conditions, queries and documents if it fails.
+
+        Args:
+            *given: judgments, base, run and measures, as `compare` takes them.
+            **more: the same by name; `fail_if`, `fail_unless` and `movers`; and what else `compare` takes.
+                Without a condition, the gate fails if a measure has become worse.
+
+        Returns:
+            The comparison, with the names `base` and `run`.
+        """
+        __tracebackhide__ = True  # pytest shows the line of the test
+        asked = self._marked | _by_name(given, more)
+        asked = _settings(self._item.config, asked) | asked
+        asked = _DEFAULTS | {name: value for name, value in asked.items() if value is not None}
+        if lacking := [name for name in _NAMES if name not in asked]:
+            _fail(f"{_NAME}: expected judgments, base and run, found no {lacking[0]}.")
+        try:
+            found, gate, failure = _check(**asked)
+        except GainfulError as problem:
+            _fail(f"{_NAME}: {problem}")
+        told = [[each.rule, each.failed, each.found] for each in gate.checked]
+        kept = self._item.stash.setdefault(_CHECKED, [])
+        kept.append({"failed": gate.failed, "checked": told})
+        if failure:
+            _fail(failure)
+        return found
+
+
+def _fail(message: str) -> Any:
+    __tracebackhide__ = True
+    # A message without a traceback of gainful's own; the name of the test stands above it.
+    pytest.fail(message, pytrace=False)
+
+
+def _by_name(given: Sequence[object], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is given by place under its names."""
+    __tracebackhide__ = True
+    if len(given) > len(_NAMES):
+        _fail(f"{_NAME}: expected {', '.join(_NAMES)} by place, found {len(given)} values.")
+    named = dict(zip(_NAMES, given, strict=False))
+    if twice := sorted(named.keys() & more.keys()):
+        _fail(f"{_NAME}: expected {twice[0]} once, found it by place and by name.")
+    return named | dict(more)
+
+
+def _marked(item: pytest.Item) -> dict[str, Any]:
+    """Return what the markers of a test say; that nearest to it counts."""
+    found: dict[str, Any] = {}
+    for mark in item.iter_markers(_NAME):
+        found = _by_name(mark.args, mark.kwargs) | found
+    return found
+
+
+def _settings(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the command line and pytest's file say."""
+    found: dict[str, Any] = {}
+    for name in _SETTINGS:
+        typed = config.getoption(f"gainful_{name}")
+        value = typed or config.getini(f"gainful_{name}") or None
+        if value is not None and name in _FILES and not typed:
+            value = config.rootpath / value
+        found[name] = value
+    if asked.get("fail_if") or asked.get("fail_unless"):
+        # A gate with conditions of its own has these alone.
+        found["fail_if"] = found["fail_unless"] = None
+    return found
+
+
+def _check(
+    judgments: object,
+    base: object,
+    run: object,
+    measures: Any,
+    *,
+    fail_if: str | Sequence[str],
+    fail_unless: str | Sequence[str],
+    movers: Any,
+    **options: Any,
+) -> tuple["gf.results.Comparison", "gf.results.Gate", str]:
+    """Compare, check the conditions, and say what failed; nothing where the gate passes."""
+    import gainful as gf
+
+    runs = {"base": base, "run": run}
+    if fail_if or fail_unless:
+        dialect = options.get("dialect")
+        gf.results.Gate.check_conditions(measures, fail_if, fail_unless, dialect=dialect)
+    found = gf.compare(judgments, runs, measures, **options)
+    if not (fail_if or fail_unless):
+        fail_if = [f"change({name}) < 0" for name in found.measures]
+    gate = found.gate(fail_if, fail_unless)
+    if not gate.failed:
+        return found, gate, ""
+    lines = [f"{each.rule}: {each.found}" for each in gate.checked if each.failed]
+    lines += gate.table().notes
+    if (most := _whole(movers)) > 0:
+        taken = gf.inputs.MeasuringOptions.__annotations__
+        reading = {name: value for name, value in options.items() if name in taken}
+        moved = gf.comparison.movers(found, judgments, runs, count=most, **reading)
+        lines += ["", "Queries and documents that moved most:", *_moved_lines(moved)]
+    return found, gate, "\n".join(["The gate failed:", *lines])
+
+
+def _whole(movers: object) -> int:
+    """Return a number that a file or a command line may have as text."""
+    from gainful.errors import InputError
+
+    try:
+        found = int(str(movers))
+    except ValueError:
+        found = -1
+    if found < 0:
+        raise InputError("movers", "a whole number from 0", repr(movers))
+    return found
+
+
+def _moved_lines(moved: "gf.results.Movers") -> Iterator[str]:
+    for each in moved.moved:
+        scores = f"{each.base_score:.4f} → {each.run_score:.4f} ({each.difference:+.4f})"
+        documents = f": {'; '.join(each.documents)}" if each.documents else ""
+        yield f"  {each.measure} {each.query} {scores}{documents}"
+    yield from (f"  {note}" for note in moved.notes)
+
+
+@pytest.fixture
+def ranking_gate(request: pytest.FixtureRequest) -> RankingGate:
+    """Return what checks a run against a base: `ranking_gate(judgments, base, run, "nDCG@10")`."""
+    return RankingGate(request.node)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer the settings of gates, in pytest's file and on its command line."""
+    group = parser.getgroup("gainful", "gates on rankings (gainful)")
+    for name, (kind, meaning) in _SETTINGS.items():
+        several: dict[str, Any] = {"action": "append"} if kind == "linelist" else {}
+        group.addoption(
+            f"--gainful-{name.replace('_', '-')}", dest=f"gainful_{name}", help=meaning, **several
+        )
+        parser.addini(f"gainful_{name}", meaning, type=kind, default=None)  # type: ignore[arg-type]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell pytest of the marker, and gather what gates say."""
+    config.addinivalue_line(
+        "markers",
+        f"{_NAME}(judgments, base, run, measures, fail_if=…, fail_unless=…): fail the test if the interval says "
+        "that the run is worse than the base; checked when the test is through, or by the fixture of the same name.",
+    )
+    config.pluginmanager.register(_Summary(), "gainful-summary")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Check what a marker asks for when the test itself has passed, unless its fixture has done so."""
+    __tracebackhide__ = True
+    done = yield
+    if "run" in (marked := _marked(item)):
+        gate = RankingGate(item)
+        if not gate.checked:
+            gate(**marked)
+    return done
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Put what the gates of a test found into its report, which crosses from process to process."""
+    report: Any = yield
+    if call.when == "call" and (checked := item.stash.get(_CHECKED, [])):
+        setattr(report, _TOLD, checked)
+    return report  # type: ignore[no-any-return]
+
+
+class _Summary:
+    """One summary of all gates, printed by the process that prints."""
+
+    def __init__(self) -> None:
+        self._gates: dict[str, list[dict[str, Any]]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if hasattr(report, _TOLD):
+            self._gates[report.nodeid] = getattr(report, _TOLD)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        gates = [gate for each in self._gates.values() for gate in each]
+        if not gates:
+            return
+        failed = sum(gate["failed"] for gate in gates)
+        terminalreporter.section("gates on rankings")
+        for test in sorted(self._gates):
+            for gate in self._gates[test]:
+                for rule, wrong, found in gate["checked"]:
+                    word = "FAILED" if wrong else "passed"
+                    terminalreporter.line(f"{word} {test}: {rule}: {found}", red=wrong)
+        terminalreporter.line(f"{failed} of {len(gates)} gates failed")

@@ -1,0 +1,256 @@
+"""The plug-in for pytest, in test suites of its own."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _pytest.pytester import SysModulesSnapshot
+
+import gainful as gf
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "hosts" / "pytest.md"
+JUDGMENTS = {f"q{i}": {"a": 1} for i in range(20)}
+BASE = {query: {"a": 2, "b": 1} for query in JUDGMENTS}
+# In three of four queries, the one document is a rank or two further down: RR falls by about 0.4.
+WORSE = {
+    query: [BASE[query], {"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 2}, {"a": 1, "b": 2}][i % 4]
+    for i, query in enumerate(JUDGMENTS)
+}
+SECRET = "planted-4711"  # noqa: S105 - in a variable that nothing may print
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _keep_modules(tmp_path_factory):
+    """Keep what a suite imports, apart from its tests: pytester would forget it.
+
+    NumPy loads but once in a process, and tests of other files would import half of gainful anew.
+    """
+    forget, tests = SysModulesSnapshot.restore, tmp_path_factory.getbasetemp()
+
+    def restore(snapshot):
+        imported = {
+            name: module
+            for name, module in sys.modules.items()
+            if not Path(getattr(module, "__file__", None) or "/").is_relative_to(tests)
+        }
+        forget(snapshot)
+        sys.modules.update({**imported, **sys.modules})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SysModulesSnapshot, "restore", restore)
+        yield
+
+
+@pytest.fixture
+def suite(pytester, monkeypatch):
+    """A folder with judgments and runs, where pytest has this plug-in and no other."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("SEARCH_TOKEN", SECRET)
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    gf.write_judgments(JUDGMENTS, "judgments.qrels")
+    for name, run in {"base": BASE, "new": WORSE, "same": BASE}.items():
+        gf.write_run(run, f"{name}.run")
+
+    def call(test, *arguments, **outcomes):
+        pytester.makepyfile(test)
+        found = pytester.runpytest_inprocess("-p", "gainful.integrations.pytest", *arguments)
+        if outcomes:
+            found.assert_outcomes(**outcomes)
+        assert SECRET not in found.stdout.str() + found.stderr.str()
+        return found
+
+    return call
+
+
+def a_call(run, measure="RR", **more):
+    given = "".join(f", {name}={value!r}" for name, value in more.items())
+    return f"""
+        def test_search(ranking_gate):
+            found = ranking_gate("judgments.qrels", "base.run", "{run}.run", "{measure}"{given})
+            assert found["run", "{measure}"].queries == 20
+    """
+
+
+def test_a_run_that_is_worse_fails_with_queries_and_documents(suite):
+    found = suite(a_call("new"), failed=1)
+    gate = gf.compare(JUDGMENTS, {"base": BASE, "run": WORSE}, "RR").gate("change(RR) < 0")
+    told = found.stdout.str()
+    assert f"fail if change(RR) < 0: {gate.checked[0].found}" in told
+    assert "RR q2 1.0000 → 0.3333 (-0.6667): a 1 → 3 (-0.6667)" in told
+    assert "Traceback" not in told
+    assert "integrations/pytest.py" not in told
+
+
+def test_a_run_that_is_as_good_passes_and_is_summed_up(suite):
+    found = suite(a_call("same"), passed=1)
+    assert "gates on rankings" in found.stdout.str()
+    found.stdout.fnmatch_lines(["passed *::test_search: fail if change(RR) < 0: +0.0000, 95% *"])
+    found.stdout.fnmatch_lines(["0 of 1 gates failed"])
+
+
+def test_the_interval_decides_and_not_the_mean(suite):
+    # The mean is lower by 0.43; the interval does not lie below −0.4 as a whole.
+    mean = gf.compare(JUDGMENTS, {"base": BASE, "run": WORSE}, "RR")["run", "RR"]
+    assert mean.difference < -0.4 < mean.interval.high
+    suite(a_call("new", fail_if="Δ RR < -0.4"), passed=1)
+    suite(a_call("new", fail_unless="Δ RR > -0.4"), failed=1)
+
+
+def test_a_marker_is_checked_when_the_test_is_through(suite):
+    found = suite(
+        """
+        import shutil
+        import pytest
+
+        @pytest.mark.ranking_gate("judgments.qrels", "base.run", "late.run", "RR", fail_if="Δ RR < 0")
+        def test_late():
+            shutil.copy("new.run", "late.run")
+
+        @pytest.mark.ranking_gate("judgments.qrels", "base.run", "new.run", "RR")
+        def test_that_fails_by_itself():
+            assert 1 == 2
+
+        @pytest.mark.ranking_gate(judgments="judgments.qrels", base="base.run", measures="RR")
+        class TestClass:
+            def test_by_call(self, ranking_gate):
+                ranking_gate(run="same.run")
+
+            @pytest.mark.ranking_gate(fail_if="missing > 0")
+            def test_nearest_first(self, ranking_gate):
+                ranking_gate(run="new.run")
+
+            def test_without_a_run(self):
+                pass
+        """,
+        passed=3,
+        failed=2,
+    )
+    assert "2 of" not in found.stdout.str()
+    found.stdout.fnmatch_lines(
+        ["*fail if Δ RR < 0: -0.4*", "*assert 1 == 2*", "1 of 3 gates failed"]
+    )
+
+
+def test_a_marker_counts_for_unittest_and_for_tests_that_are_expected_to_fail(suite):
+    suite(
+        """
+        import unittest
+        import pytest
+
+        marked = pytest.mark.ranking_gate("judgments.qrels", "base.run", "new.run", "RR")
+
+        @marked
+        class TestOld(unittest.TestCase):
+            def test_search(self):
+                pass
+
+        @marked
+        @pytest.mark.xfail(strict=True)
+        def test_known():
+            pass
+
+        @marked
+        def test_skipped():
+            pytest.skip("no service")
+        """,
+        failed=1,
+        xfailed=1,
+        skipped=1,
+    )
+
+
+def test_settings_of_file_and_command_line(suite, pytester):
+    pytester.makepyprojecttoml(
+        '[tool.pytest.ini_options]\ngainful_judgments = "judgments.qrels"\ngainful_base = "base.run"\n'
+        'gainful_measures = ["RR"]\ngainful_fail_if = ["Δ RR < -0.4"]\ngainful_movers = "1"\n'
+        'addopts = ["--strict-markers", "--strict-config"]\n'
+    )
+    test = "def test_search(ranking_gate):\n    ranking_gate(run='new.run')\n"
+    suite(test, passed=1)
+    found = suite(test, "--gainful-fail-if", "Δ RR < 0", failed=1)
+    assert found.stdout.str().count("RR q") == 1
+    found = suite(test, "--gainful-fail-if", "Δ RR < 0", "--gainful-movers", "0", failed=1)
+    assert "moved most" not in found.stdout.str()
+    suite(test, "--gainful-base", "new.run", "--gainful-fail-if", "Δ RR < 0", passed=1)
+    # Conditions come all from one place.
+    own = "def test_search(ranking_gate):\n    ranking_gate(run='new.run', fail_if='missing > 0')\n"
+    suite(own, "--gainful-fail-if", "Δ RR < 0", passed=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("run='new.run'", "expected judgments, base and run, found no judgments"),
+        ("'judgments.qrels', 'base.run', 'gone.run'", "gone.run"),
+        ("'judgments.qrels', 'base.run', 'new.run', fail_if='Δ nDCG < x'", "x is no number"),
+        ("'judgments.qrels', 'base.run', 'new.run', base='b'", "by place and by name"),
+        ("1, 2, 3, 4, 5", "found 5 values"),
+        ("'judgments.qrels', 'base.run', 'new.run', 'RR', movers='x'", "a whole number from 0"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(suite, call, said):
+    found = suite(f"def test_search(ranking_gate):\n    ranking_gate({call})\n", failed=1)
+    told = found.stdout.str()
+    assert re.search(rf"^ranking_gate: .*{re.escape(said)}", told, re.MULTILINE)
+    assert "Traceback" not in told
+    assert "integrations/pytest.py" not in told
+
+
+def test_processes_of_xdist_are_summed_up_once(pytester, suite, monkeypatch):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("run", ["new", "same"])
+        def test_search(ranking_gate, run):
+            ranking_gate("judgments.qrels", "base.run", f"{run}.run", "RR")
+        """
+    )
+    plug_ins = ("-p", "gainful.integrations.pytest", "-p", "xdist")
+    found = pytester.runpytest_subprocess(*plug_ins, "-n", "2")
+    found.assert_outcomes(passed=1, failed=1)
+    assert found.stdout.str().count("gates on rankings") == 1
+    found.stdout.fnmatch_lines(["FAILED *test_search?new?: *", "passed *test_search?same?: *"])
+    found.stdout.fnmatch_lines(["1 of 2 gates failed"])
+
+
+def test_a_saved_baseline_names_queries(suite):
+    gf.save_baseline(gf.evaluate(JUDGMENTS, BASE, "RR"), "base.json")
+    found = suite(a_call("new").replace("base.run", "base.json"), failed=1)
+    assert "RR q2 1.0000 → 0.3333 (-0.6667)\n" in found.stdout.str()
+    assert "base is a saved baseline" in found.stdout.str()
+
+
+def test_the_page_is_a_test_suite(suite):
+    (example,) = re.findall(r"^```py\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+    found = suite(example, failed=2)
+    assert found.stdout.str().count("FAILED test_") >= 2
+    gf.write_run(BASE, "new.run")
+    suite(example, passed=2)
+
+
+def test_the_settings_on_the_page_are_those_that_there_are(suite, pytester):
+    (settings,) = re.findall(r"^```toml\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+    pytester.makepyprojecttoml(settings)
+    test = "def test_search(ranking_gate):\n    ranking_gate(run='new.run')\n"
+    suite(test, "--strict-config", failed=1)
+    for name in re.findall(r"--gainful-[a-z-]+", PAGE.read_text()):
+        assert name in suite(test, "--help").stdout.str()
+
+
+def test_pytest_starts_without_what_measures():
+    code = "import sys, gainful.integrations.pytest; print({'numpy', 'duckdb', 'scipy', 'click'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_pytest_finds_the_plug_in_by_its_entry_point():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["pytest11"] == {"gainful": "gainful.integrations.pytest"}
