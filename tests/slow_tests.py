@@ -159,6 +159,7 @@ SLOW = (
     "tests/project/test_import_law.py::test_what_is_heavy_can_be_seen",
     "tests/project/test_public_api.py::test_places_need_no_import_of_their_own",
     "tests/cli/test_check_command.py::test_other_formats_and_a_file",
+    "tests/cli/test_ci_templates.py",
     "tests/cli/test_chunk_map_option.py::test_packed_or_from_standard_input",
     "tests/cli/test_cli.py::test_a_closed_pipe_and_a_closed_input_are_no_accidents",
     "tests/cli/test_convert.py::test_standard_input_and_output",

@@ -1,0 +1,272 @@
+"""The action for GitHub and the component for GitLab: their scripts, run as the runners do."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
+SPEC, JOBS = yaml.safe_load_all((ROOT / "templates" / "gainful.yml").read_text())
+JOB = JOBS["gainful"]
+PAGE = (ROOT / "docs" / "ci.md").read_text()
+COOKING = {
+    "judgments": "examples/cooking/judgments.qrels",
+    "base": "examples/cooking/keyword.run",
+    "runs": "examples/cooking/hybrid.run",
+}
+LIMIT = 1024 * 1024
+SECRET = "planted-4711"  # noqa: S105 - that nothing may show
+
+
+def section(heading):
+    """Return the example in a section of the page."""
+    (found,) = re.findall(rf"^## {heading}\n.*?^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    return yaml.safe_load(found)
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """What a runner sets, with gainful and Python on the path."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, started in {"gainful": "-m gainful", "python": ""}.items():
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {started} "$@"\n')
+        (programs / name).chmod(0o755)
+    (tmp_path / "temp").mkdir()
+    return os.environ | {
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "src"),
+        "OMP_NUM_THREADS": "1",
+        "SEARCH_TOKEN": SECRET,
+    }
+
+
+class Runner:
+    """Runs steps of the action, with a file for the outputs and the summary of each."""
+
+    def __init__(self, folder, environment):
+        self.folder, self.environment = folder, environment
+        self.outputs, self.summary, self.log = {}, "", ""
+
+    def value(self, text, inputs):
+        """Return what an expression stands for."""
+
+        def found(match):
+            place, *names = re.split(r"\.", match[1].strip(), maxsplit=1)
+            if place == "inputs":
+                return inputs[names[0]]
+            if place == "runner":
+                return str(self.folder / "temp")
+            step, _, name = names[0].partition(".outputs.")
+            return self.outputs[step][name]
+
+        return re.sub(r"\$\{\{(.*?)\}\}", found, text)
+
+    def step(self, name, inputs, **more):
+        """Run a step as `shell: bash` does, and return its exit code."""
+        step = STEPS[name]
+        files = {key: self.folder / key for key in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+        for path in files.values():
+            path.write_text("")
+        script = self.folder / "step.sh"
+        script.write_text(step["run"])
+        given = {key: self.value(text, inputs) for key, text in step.get("env", {}).items()}
+        assert step["shell"] == "bash"
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
+            env=self.environment | {key: str(path) for key, path in files.items()} | given | more,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        lines = files["GITHUB_OUTPUT"].read_text().splitlines()
+        self.outputs[step.get("id", name)] = dict(line.split("=", 1) for line in lines)
+        self.summary += files["GITHUB_STEP_SUMMARY"].read_text()
+        self.log += done.stdout + done.stderr
+        return done.returncode
+
+    def action(self, **given):
+        """Run the whole action, and return the exit code of its verdict."""
+        assert given.keys() <= ACTION["inputs"].keys()
+        inputs = {name: each.get("default") for name, each in ACTION["inputs"].items()} | given
+        assert None not in inputs.values()
+        assert self.step("Compare", inputs) == 0, self.log
+        self.outputs["upload"] = {"artifact-url": "https://example.org/artifacts/1"}
+        assert self.step("Summary", inputs) == 0, self.log
+        return self.step("Verdict", inputs)
+
+
+@pytest.fixture
+def runner(tmp_path, environment):
+    return Runner(tmp_path, environment)
+
+
+def test_the_example_on_the_page(runner):
+    (used,) = [
+        step["with"]
+        for step in section("GitHub")["jobs"]["gate"]["steps"]
+        if "gainful" in step["uses"]
+    ]
+    assert runner.action(**used) == 0
+    assert runner.outputs["result"]["result"] == "passed"
+    assert runner.outputs["result"]["exit-code"] == "0"
+    folder = runner.folder / "temp" / "gainful"
+    assert runner.outputs["result"]["summary"] == str(folder / "gate.md")
+    assert runner.summary.startswith("[The report, and all of this summary](https://example.org/")
+    for said in ("## gainful: passed", "fail if Δ nDCG@10 ", "| RR ", "recipe-0363 1 → 14"):
+        assert said in runner.summary
+    assert "<html" in (folder / "report.html").read_text()
+    assert 'failures="0"' in (folder / "gate.xml").read_text()
+    files = [path.read_text(errors="replace") for path in folder.iterdir()]
+    assert SECRET not in "".join([runner.log, runner.summary, *files])
+    # The log has the table between marks that stop the runner from reading commands in it.
+    stop, *_ = re.findall(r"^::stop-commands::(stop-\d+)\n", runner.log)
+    assert f"\n::{stop}::\n" in runner.log
+
+
+def test_a_gate_that_fails_and_blank_lines(runner):
+    turned = {"base": COOKING["runs"], "runs": f"\n  {COOKING['base']}  \n\n"}
+    rules = {"fail-if": "\nmissing > 0\n\n", "report": "false", "movers": "0", "fail-unless": " \n"}
+    assert runner.action(**COOKING | turned | rules) == 1
+    assert runner.outputs["result"]["result"] == "failed"
+    assert "missing is 1" in runner.summary
+    assert "documents that moved" not in runner.summary
+    assert not (runner.folder / "temp" / "gainful" / "report.html").exists()
+
+
+def test_what_cannot_be_read_is_an_error_that_the_summary_says(runner):
+    # Text that a shell would run, were it ever part of a script.
+    odd = f'"; touch {runner.folder}/owned; echo $(touch {runner.folder}/owned) `touch {runner.folder}/owned`'
+    rules = {"runs": odd, "fail-if": f"$(touch {runner.folder}/owned)", "report": "false"}
+    assert runner.action(**COOKING | rules) == 2
+    assert runner.outputs["result"]["result"] == "error"
+    assert (
+        "## gainful: nothing was compared\n\n    gainful: error: fail-if: expected a condition"
+        in runner.summary
+    )
+    assert not (runner.folder / "owned").exists()
+
+
+@pytest.mark.parametrize("letter", ["x", "Δ"])
+def test_a_long_summary_is_cut_between_lines(runner, letter):
+    folder = runner.folder / "temp" / "gainful"
+    folder.mkdir()
+    line = f"| {letter * 96} |\n"
+    (folder / "gate.md").write_text("## gainful: passed\n\n" + line * 20_000)
+    runner.outputs = {"compare": {"exit-code": "0"}, "upload": {"artifact-url": "https://x/1"}}
+    assert runner.step("Summary", {}) == 0
+    assert len(runner.summary.encode()) < LIMIT
+    *kept, blank, last = runner.summary.splitlines()
+    assert len(runner.summary.encode()) > LIMIT * 0.98
+    assert {f"{each}\n" for each in kept[4:]} == {line}
+    assert blank == ""
+    assert "cut here" in last
+    # One that fits is whole.
+    (folder / "gate.md").write_text("short\n")
+    runner.summary = ""
+    runner.step("Summary", {})
+    assert runner.summary.endswith("\n\nshort\n")
+
+
+def test_it_installs_itself(runner):
+    told = runner.folder / "told"
+    (runner.folder / "programs" / "python").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {told}\n')
+    assert runner.step("Install", {}, GITHUB_ACTION_PATH="/a folder/gainful") == 0
+    assert told.read_text().splitlines()[-1] == "/a folder/gainful[report]"
+
+
+def test_no_input_is_text_of_a_script():
+    for step in STEPS.values():
+        assert "${{" not in step.get("run", "")
+    assert not any("$[[" in line for line in [*JOB["script"], *JOB["before_script"]])
+    for names in ACTION["outputs"].values():
+        assert re.fullmatch(r"\$\{\{ steps\.(result|upload)\.outputs\.[a-z-]+ \}\}", names["value"])
+
+
+def test_both_compare_in_the_same_way():
+    (script,) = JOB["script"]
+    shared, _, _ = STEPS["Compare"]["run"].partition("# Lines of files")
+    assert shared in script
+    inputs = {name for name in ACTION["inputs"] if name not in ("artifact", "install")}
+    assert {*SPEC["spec"]["inputs"]} == inputs | {"stage", "image", "package"}
+    for name in inputs:
+        ours, theirs = ACTION["inputs"][name], SPEC["spec"]["inputs"][name]
+        assert ours.get("default") == theirs.get("default")
+        assert f"`{name}`" in PAGE
+    assert {*STEPS["Compare"]["env"]} == {*JOB["variables"]} - {"GAINFUL_PACKAGE"}
+
+
+class Notes(BaseHTTPRequestHandler):
+    """Takes notes as GitLab does, or refuses them."""
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.told.append((self.path, self.headers["PRIVATE-TOKEN"], body["body"]))
+        self.send_response(self.server.answer)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def gitlab():
+    server = HTTPServer(("127.0.0.1", 0), Notes)
+    server.told, server.answer = [], 201
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize("answer", [201, 403])
+def test_gitlab(environment, tmp_path, gitlab, answer):
+    gitlab.answer = answer
+    (used,) = [each["inputs"] for each in section("GitLab")["include"]]
+    described = SPEC["spec"]["inputs"]
+    inputs = {name: each.get("default") for name, each in described.items()} | used
+    inputs |= {"report": "false", "fail-if": "missing > 0\nΔ nDCG@10 > 0"}
+    values = {
+        name: re.sub(r"\$\[\[ inputs\.([a-z-]+) \]\]", lambda found: inputs[found[1]], text)
+        for name, each in JOB["variables"].items()
+        for text in [each if isinstance(each, str) else each["value"]]
+    }
+    for each in COOKING.values():
+        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / each).write_text((ROOT / each).read_text())
+    done = subprocess.run(
+        ["sh", "-ec", *JOB["script"]],
+        env=environment
+        | values
+        | {
+            "CI_API_V4_URL": f"http://127.0.0.1:{gitlab.server_port}/api/v4",
+            "CI_PROJECT_ID": "7",
+            "CI_MERGE_REQUEST_IID": "3",
+            "GAINFUL_NOTE_TOKEN": SECRET,
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1, done.stderr
+    folder = tmp_path / JOB["artifacts"]["paths"][0]
+    assert 'failures="1"' in (tmp_path / JOB["artifacts"]["reports"]["junit"]).read_text()
+    ((path, token, body),) = gitlab.told
+    assert (path, token) == ("/api/v4/projects/7/merge_requests/3/notes", SECRET)
+    assert body == (folder / "gate.md").read_text()
+    assert "## gainful: failed" in body
+    assert "recipe-0363 1 → 14" in body
+    assert ("GitLab took no note: 403" in done.stderr) == (answer == 403)
+    files = [each.read_text() for each in folder.iterdir()]
+    assert SECRET not in "".join([done.stdout, done.stderr, *files])
