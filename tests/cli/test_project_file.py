@@ -160,6 +160,7 @@ def test_every_command_is_among_these(project):
         "calibrate",
         "merge",
         "recommend",
+        "mcp",
     }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))
 

@@ -158,6 +158,8 @@ OUTSIDE = {
         "langchain_core",
         "lightgbm",
         "llama_index",
+        "mcp",
+        "mcp_types",
         "mlflow",
         "pytest",
         "ragas",

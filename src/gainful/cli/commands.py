@@ -30,6 +30,7 @@ _COMMANDS = {
     "dialects": "List the tools whose conventions --dialect takes on.",
     "convert": "Write a run or judgments in another format.",
     "config": "Show the settings of the project, and where each comes from.",
+    "mcp": "Offer these questions as tools to a model, read-only.",
     "trec_eval": "Do what trec_eval does: its options, its output.",
 }
 # What is a command's work under another name, as in Python.

@@ -17,6 +17,7 @@ __all__ = [
     "langchain",
     "lightgbm",
     "llama_index",
+    "mcp",
     "mlflow",
     "mteb",
     "pyterrier",

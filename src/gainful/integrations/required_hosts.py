@@ -14,6 +14,7 @@ OLDEST = {
     "langchain": ("langchain-core", "0.3.15"),
     "lightgbm": ("lightgbm", "4.3"),
     "llama_index": ("llama-index-core", "0.12"),
+    "mcp": ("mcp", "2.0"),
     "mlflow": ("mlflow-skinny", "3.4"),
     "mteb": ("mteb", "2.24"),
     "pyterrier": ("pyterrier", "1.0"),

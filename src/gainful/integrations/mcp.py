@@ -1,0 +1,295 @@
+"""A server of the Model Context Protocol: questions about rankings as tools, read-only, in named folders."""
+
+import json
+import math
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import gainful as gf
+from gainful.errors import GainfulError, InputError
+from gainful.integrations.required_hosts import requiring
+
+with requiring("mcp"):
+    from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp_types import ToolAnnotations
+
+__all__ = ["server"]
+
+Answer = dict[str, Any]
+
+_MOST = 50  # entries of a list in an answer
+_LONGEST = 20_000  # characters of a text in an answer: a model reads all of it
+_INSTRUCTIONS = (
+    "Measures rankings against judgments. Decide by the intervals, not by the means: a difference whose "
+    "interval holds 0 is none that could be told. Say what the coverage is when it is not whole."
+)
+_READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+
+
+def server(folders: Sequence[str | Path]) -> "MCPServer[Any]":
+    """Return a server whose tools read files in some folders, and nothing else; `.run()` speaks over stdio.
+
+    Args:
+        folders: at least one; what they hold, at any depth, may be read. Links that lead out of them
+            are refused.
+    """
+    tools = _Tools(_Folders(folders))
+    made: MCPServer[Any] = MCPServer(
+        "gainful", instructions=_INSTRUCTIONS, version=gf.__version__, log_level="WARNING"
+    )
+    for tool in (
+        tools.evaluate,
+        tools.compare,
+        tools.explain,
+        tools.why,
+        tools.check,
+        tools.bounds,
+    ):
+        made.add_tool(_told(tool), annotations=_READ_ONLY, structured_output=False)
+    return made
+
+
+class _Folders:
+    """The folders whose files may be read."""
+
+    def __init__(self, folders: Sequence[str | Path]) -> None:
+        if isinstance(folders, str) or not folders:
+            raise InputError("folders", "a list of folders", repr(folders))
+        for each in folders:
+            if not Path(each).is_dir():
+                raise InputError("folders", "folders that are there", repr(str(each)))
+        self._roots = [Path(each).resolve() for each in folders]
+
+    def file(self, name: str) -> str:
+        """Return the path of a file, which is in one of the folders whichever links lead to it.
+
+        What is outside is refused in the same words as what is not there, so that nobody learns of it.
+        """
+        for root in self._roots:
+            try:
+                found = (root / name).resolve(strict=True)
+            except (OSError, ValueError, RuntimeError):
+                continue
+            if found.is_file() and any(map(found.is_relative_to, self._roots)):
+                return str(found)
+        folders = ", ".join(map(str, self._roots))
+        raise InputError(name, f"a file in {folders}", "none")
+
+
+def _told(tool: Callable[..., Answer]) -> Callable[..., str]:
+    """Return a tool whose errors are messages for the model, and whose warnings are in its answer."""
+
+    @wraps(tool)
+    def call(*given: Any, **named: Any) -> str:
+        try:
+            with _warnings() as heard:
+                answer = tool(*given, **named)
+        except GainfulError as problem:
+            raise ToolError(str(problem)) from None
+        return json.dumps(_plain(answer | {"warnings": heard}), ensure_ascii=False)
+
+    call.__annotations__ = {**tool.__annotations__, "return": str}
+    return call
+
+
+_ONE_AT_A_TIME = threading.Lock()  # tools run in threads, and warnings are of the whole process
+
+
+@contextmanager
+def _warnings() -> Iterator[list[str]]:
+    heard: list[str] = []
+    with _ONE_AT_A_TIME, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield heard
+        heard += dict.fromkeys(str(each.message) for each in caught)
+
+
+class _Tools:
+    """What the server offers; the docstrings are what a model reads."""
+
+    def __init__(self, folders: _Folders) -> None:
+        self._file = folders.file
+
+    def evaluate(
+        self, judgments: str, runs: list[str], measures: list[str] | None = None
+    ) -> Answer:
+        """Measure runs against judgments: means with 95% intervals, and coverage.
+
+        Paths are those of files (TREC, CSV, TSV, JSON, Parquet), from a folder of the server. Measures are
+        written as nDCG@10, AP, RR@10, P@5, R@100 and the like; nDCG@10 if none is named.
+        """
+        found = self._evaluated(judgments, runs, measures)
+        told = [
+            f"{name}: {measure} {_with_interval(mean, each['intervals'][measure])}"
+            for name, each in found.items()
+            for measure, mean in each["means"].items()
+        ]
+        return {"verdict": "; ".join(told), **_context(found)}
+
+    def compare(
+        self,
+        judgments: str,
+        base: str,
+        run: str,
+        measures: list[str] | None = None,
+        fail_if: list[str] | None = None,
+        fail_unless: list[str] | None = None,
+    ) -> Answer:
+        """Say whether a run is better than a base, by the paired interval, and which queries and documents moved.
+
+        Base and run are files of runs; base may be a saved baseline. Conditions are written as
+        'Δ nDCG@10 < -0.01' or 'missing > 0', and the verdict then says whether the gate passed.
+        """
+        given = self._file(judgments)
+        runs = {"base": self._file(base), "run": self._file(run)}
+        found = gf.compare(given, runs, measures or ["nDCG@10"])
+        verdict = " ".join(found.verdicts)
+        gate = None
+        if fail_if or fail_unless:
+            gate = found.gate(fail_if or [], fail_unless or [])
+            verdict = f"The gate {'failed' if gate.failed else 'passed'}. {verdict}"
+        plain = found.to_dict()
+        return {
+            "verdict": verdict,
+            "gate": None if gate is None else gate.table().records(),
+            "intervals": [
+                {
+                    "measure": each.measure,
+                    "difference": each.difference,
+                    **_ends(each.interval),
+                    "p": each.p,
+                    "queries": each.queries,
+                }
+                for each in found.differences
+            ],
+            "coverage": plain["coverage"],
+            "movers": gf.comparison.movers(found, given, runs).table().records(),
+            "notes": found.cautions(),
+        }
+
+    def explain(
+        self,
+        judgments: str,
+        run: str,
+        query: str,
+        measure: str = "nDCG@10",
+        against: str | None = None,
+    ) -> Answer:
+        """Work out the value of one query line by line; with `against`, which documents make the difference from that run."""
+        given, file = self._file(judgments), self._file(run)
+        found: gf.results.Explanation | gf.results.Attribution
+        if against is None:
+            found = gf.explain(given, file, measure, query=query)
+        else:
+            other = self._file(against)
+            found = gf.explanation.attribute(given, other, file, measure, query=query)
+        context = _context(self._evaluated(judgments, [run], [measure]))
+        return {"verdict": found.conclusion, "details": _cut(str(found)), **context}
+
+    def why(
+        self, judgments: str, run: str, dialects: list[str], measure: str = "nDCG@10"
+    ) -> Answer:
+        """Say why two tools give different numbers for the same run, choice by choice.
+
+        Dialects are one or two names of tools, such as trec_eval, ranx or scikit-learn; gainful is a name, too.
+        """
+        found = gf.why(self._file(judgments), self._file(run), measure, dialects=dialects)
+        details = str(found)
+        context = _context(self._evaluated(judgments, [run], [measure]))
+        verdict = (
+            f"{measure} is {found.first_value:.4f} by {found.first.name}, {found.second_value:.4f} by "
+            f"{found.second.name}, {found.gap:+.4f}; the causes are in the details"
+        )
+        return {"verdict": verdict, "details": _cut(details), **context}
+
+    def check(self, judgments: str, runs: list[str] | None = None) -> Answer:
+        """Look at judgments and runs for what is wrong or probably not meant."""
+        named = self._runs(runs or [])
+        found = gf.check(self._file(judgments), named)
+        return {
+            "verdict": found.summary,
+            "clean": found.clean,
+            "intervals": [],
+            "coverage": found.counts,
+            "details": _cut(gf.writing.render(found, "markdown")),
+        }
+
+    def bounds(
+        self, judgments: str, run: str, grades: list[float], measures: list[str] | None = None
+    ) -> Answer:
+        """Say between what ends a measure lies, whatever the documents without a judgment are.
+
+        Grades are all that a document may have, such as [0, 1, 2, 3].
+        """
+        asked = measures or ["nDCG@10"]
+        found = gf.bounds(self._file(judgments), self._file(run), asked, grades=tuple(grades))
+        context = _context(self._evaluated(judgments, [run], asked))
+        rows = found.table().records()
+        told = [
+            f"{row['measure']} is {row['value']:.4f} with what is judged, and {row['low']:.4f} to "
+            f"{row['high']:.4f} whatever the rest is"
+            for row in rows
+        ]
+        return {"verdict": "; ".join(told), "bounds": rows, **context}
+
+    def _runs(self, names: Sequence[str]) -> dict[str, object]:
+        """Return files by the names that they were asked for; the same twice is one."""
+        return {name: self._file(name) for name in names}
+
+    def _evaluated(
+        self, judgments: str, runs: Sequence[str], measures: Sequence[str] | None
+    ) -> dict[str, Any]:
+        """Return means, intervals and coverage of runs by name, as plain values."""
+        if not runs:
+            raise InputError("runs", "at least one run", "none")
+        asked = list(measures or ["nDCG@10"])
+        found = gf.evaluate_runs(self._file(judgments), self._runs(runs), asked)
+        plain = json.loads(gf.writing.render(found, "json", interval="hall"))
+        return {each["run"]: each for each in plain["runs"]}
+
+
+def _context(found: Mapping[str, Any]) -> Answer:
+    """Return what a number rests on: the mean of each run with its interval, and its coverage."""
+    intervals = [
+        {"run": name, "measure": measure, "mean": mean, "interval": each["intervals"][measure]}
+        for name, each in found.items()
+        for measure, mean in each["means"].items()
+    ]
+    return {
+        "intervals": intervals,
+        "coverage": {name: each["coverage"] for name, each in found.items()},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return an answer as JSON has it: no NaN, and of a long list the beginning and a word."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        rest = [f"… {len(value) - _MOST} more"] if len(value) > _MOST else []
+        return [*map(_plain, value[:_MOST]), *rest]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _ends(interval: Any) -> Answer:
+    return {"low": interval.low, "high": interval.high, "level": interval.level}
+
+
+def _with_interval(mean: float | None, interval: Mapping[str, Any] | None) -> str:
+    if mean is None:
+        return "has no value"
+    if interval is None:
+        return f"{mean:.4f}, without an interval"
+    return f"{mean:.4f}, {100 * interval['level']:g}% interval {interval['low']:.4f} to {interval['high']:.4f}"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}\n… cut: {len(text) - _LONGEST} more characters"
