@@ -84,7 +84,7 @@ _LEAD = "lead"
     "--overlap-share",
     type=click.FloatRange(0, 1),
     metavar="SHARE",
-    help="Of how many of the documents that holds, such as 0.2, drawn at random; the others have one assessor.  "
+    help="Share of the documents that have so many assessors, such as 0.2, drawn at random; the others have one.  "
     "[default: 1]",
 )
 @click.option(
