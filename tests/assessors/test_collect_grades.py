@@ -17,9 +17,9 @@ import pytest
 
 import gainful as gf
 from chat_server import Answer, serving
-from gainful.assessors import model_calls
 from gainful.assessors.answer_reading import read_answer, read_answers
 from gainful.assessors.prompts import DEFAULT_SCALE, read_scale, read_template
+from gainful.calling import many_calls
 
 InputError, GainfulError = gf.errors.InputError, gf.errors.GainfulError
 KEY = "sk-this-is-a-secret"
@@ -45,7 +45,7 @@ def number_in(prompt):
     return int(re.search(r"text number (\d+)\.", prompt)[1])
 
 
-class FakeClock(model_calls.Clock):
+class FakeClock(many_calls.Clock):
     """Time that passes only where somebody waits, and then at once."""
 
     def __init__(self):
@@ -66,7 +66,7 @@ class FakeClock(model_calls.Clock):
 @pytest.fixture
 def clock(monkeypatch):
     found = FakeClock()
-    monkeypatch.setattr(model_calls, "CLOCK", found)
+    monkeypatch.setattr(many_calls, "CLOCK", found)
     return found
 
 
@@ -779,7 +779,7 @@ def test_a_server_that_asks_to_wait_is_waited_for(clock, status):
 
 
 def test_all_calls_wait_where_the_server_asks_one_to(clock):
-    pace = model_calls._Pace(None, threading.Event())
+    pace = many_calls._Pace(None, threading.Event())
     pace.hold(20)
     pace.wait_for_turn()
     assert clock.waits == [20]
@@ -903,7 +903,7 @@ def test_a_connection_that_is_not_secure_is_told_at_once(clock):
 
 
 def test_who_interrupts_does_not_wait_for_what_is_on_its_way(tmp_path, monkeypatch):
-    monkeypatch.setattr(model_calls, "_GRACE", 0.05)
+    monkeypatch.setattr(many_calls, "_GRACE", 0.05)
     cache, release, before = tmp_path / "answers", threading.Event(), threading.active_count()
 
     def answer(prompt, _):
@@ -933,9 +933,9 @@ def test_a_wait_ends_with_the_work():
     stop = threading.Event()
     stop.set()
     start = time.monotonic()
-    model_calls.Clock().sleep(60, stop)
+    many_calls.Clock().sleep(60, stop)
     assert time.monotonic() - start < 1
-    assert 0 <= model_calls.Clock().random() <= 1
+    assert 0 <= many_calls.Clock().random() <= 1
 
 
 def test_wrong_answers_of_a_server_are_not_judged():
@@ -960,7 +960,7 @@ def test_wrong_answers_of_a_server_are_not_judged():
 
 
 def test_an_answer_that_does_not_fit_the_memory_is_refused(clock, monkeypatch):
-    monkeypatch.setattr("gainful.assessors.model_endpoint._LARGEST", 1000)
+    monkeypatch.setattr("gainful.calling.http_server._LARGEST", 1000)
     with serving("x" * 5000) as server, pytest.raises(GainfulError, match="an answer without end"):
         ask(server, many(3), retries=0)
 

@@ -69,7 +69,9 @@ LAW = {
         "writing",
         "statistics",
     },
+    "calling": {"writing"},
     "assessors": {
+        "calling",
         "comparison",
         "plotting",
         "measures",

@@ -1,6 +1,7 @@
 """`collect_grades`: have a model grade documents, each asked once, whatever happens on the way."""
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,13 +9,16 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from gainful import arguments
-from gainful.assessors.answer_cache import AnswerCache, key_of
+from gainful.assessors.answer_cache import answer_cache, record_of
 from gainful.assessors.answer_reading import Reading, read_answer, read_answers
 from gainful.assessors.collected_grades import CollectedGrades, CollectedItem
-from gainful.assessors.model_calls import Asking, FunctionModel, Manner, Model, Outcome
-from gainful.assessors.model_endpoint import Endpoint, Reply, read_key, read_parameters
+from gainful.assessors.function_model import FunctionModel
+from gainful.assessors.model_endpoint import Endpoint, Reply, read_parameters
 from gainful.assessors.pairs_and_texts import Pairs, Texts, read_pairs, read_texts
 from gainful.assessors.prompts import Template, read_scale, read_template
+from gainful.calling.environment_keys import read_key
+from gainful.calling.kept_answers import KeptAnswers, key_of
+from gainful.calling.many_calls import Asking, Manner, Service, UnansweredError, duration
 from gainful.errors import GainfulError, InputError
 from gainful.matching.keyword_options import InputOptions, takes
 from gainful.measures.own_names import at_place
@@ -144,7 +148,7 @@ def collect_grades(
 class _Asked:
     """The model that is asked, and its name as an assessor."""
 
-    model: Model
+    model: Service[str, Reply]
     name: str
 
 
@@ -230,6 +234,23 @@ def _read_prices(given: object) -> tuple[float, float] | None:
     return into, out
 
 
+Outcome = Reply | UnansweredError
+
+
+class _Tokens:
+    """What the answers took, counted by all threads together."""
+
+    def __init__(self) -> None:
+        self.tokens_in = self.tokens_out = 0
+        self._lock = threading.Lock()
+
+    def add(self, reply: Reply) -> None:
+        """Count an answer."""
+        with self._lock:
+            self.tokens_in += reply.tokens_in
+            self.tokens_out += reply.tokens_out
+
+
 @dataclass(frozen=True, slots=True)
 class _Prompt:
     """What is asked in one prompt: the documents of a query, in the order of their numbers."""
@@ -287,14 +308,14 @@ class _Work:
         name = None if path is None else name_of(path)
         if dry and name is not None and not Path(name).exists():
             name = None  # a dry run leaves nothing behind, so it makes no file
-        cache = AnswerCache(name)
+        cache = answer_cache(name)
         try:
             return self._collected(cache, progress, dry=dry)
         finally:
             cache.close()
 
     def _collected(
-        self, cache: AnswerCache, progress: Callable[[float, str], None] | None, *, dry: bool
+        self, cache: KeptAnswers[Reply], progress: Callable[[float, str], None] | None, *, dry: bool
     ) -> CollectedGrades:
         known: dict[str, Reply] = {}
         todo: dict[int, str] = {}
@@ -309,8 +330,11 @@ class _Work:
 
         def keep(place: int, reply: Reply) -> None:
             asked = self._prompts[place]
-            cache.keep(self._keys[place], reply, self._asked.name, asked.query, asked.docs)
+            spent.add(reply)
+            record = record_of(reply, self._asked.name, asked.query, asked.docs)
+            cache.keep(self._keys[place], record)
 
+        spent = _Tokens()
         asking = Asking(
             self._asked.model,
             self._manner,
@@ -319,16 +343,18 @@ class _Work:
             has_answers=bool(known),
             unread=[place for place in todo if self._keys[place] in known],
         )
-        tell = _Told(progress, self, asking, known, todo)
+        tell = _Told(progress, self, spent, known, todo)
         tell({})
         if not dry:
             try:
                 asking.run(todo, tell)
             except GainfulError as problem:
                 raise self._with_kept(problem, asking, cache) from problem.__cause__
-        return self._result(known, asking, () if not dry else [*todo])
+        return self._result(known, asking, spent, () if not dry else [*todo])
 
-    def _with_kept(self, problem: GainfulError, asking: Asking, cache: AnswerCache) -> GainfulError:
+    def _with_kept(
+        self, problem: GainfulError, asking: Asking[str, Reply], cache: KeptAnswers[Reply]
+    ) -> GainfulError:
         """Say in an error where the answers are that came before it."""
         count = sum(isinstance(each, Reply) for each in asking.outcomes.values())
         if not count:
@@ -370,7 +396,11 @@ class _Work:
         ]
 
     def _result(
-        self, known: Mapping[str, Reply], asking: Asking, unasked: Sequence[int]
+        self,
+        known: Mapping[str, Reply],
+        asking: Asking[str, Reply],
+        spent: _Tokens,
+        unasked: Sequence[int],
     ) -> CollectedGrades:
         found: dict[tuple[str, str], CollectedItem] = {}
         cached = set()
@@ -385,16 +415,15 @@ class _Work:
             found.get(pair) or CollectedItem(*pair, "no text", why="no text")
             for pair in self._pairs.items
         )
-        tally = asking.tally
         return CollectedGrades(
             model=self._asked.name,
             rows=rows,
             prompts=len(self._first),
-            calls=tally.calls,
+            calls=asking.calls,
             cached=len(cached),
-            tokens_in=tally.tokens_in,
-            tokens_out=tally.tokens_out,
-            cost=self.cost(tally.tokens_in, tally.tokens_out),
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            cost=self.cost(spent.tokens_in, spent.tokens_out),
             cut=self._texts.cut,
             prompt_hash=self._template.hash,
             first_prompt=self._prompts[0].text if self._prompts else "",
@@ -418,11 +447,11 @@ class _Told:
         self,
         progress: Callable[[float, str], None] | None,
         work: _Work,
-        asking: Asking,
+        spent: _Tokens,
         known: Mapping[str, Reply],
         todo: Mapping[int, str],
     ) -> None:
-        self._progress, self._work, self._asking = progress, work, asking
+        self._progress, self._work, self._spent = progress, work, spent
         self._cached, self._todo = len(known), len(todo)
         self._start = time.monotonic()
         self._done = self._unread = self._failed = 0
@@ -439,7 +468,7 @@ class _Told:
         self._progress(self._done / self._todo if self._todo else 1.0, self._line(self._done))
 
     def _line(self, done: int) -> str:
-        tally = self._asking.tally
+        tally = self._spent
         parts = [f"{done:,} of {counted(self._todo, 'prompt')}", f"{self._cached:,} cached"]
         parts += [f"{self._unread:,} unread"] if self._unread else []
         parts += [f"{self._failed:,} failed"] if self._failed else []
@@ -451,16 +480,5 @@ class _Told:
         if done and seconds > 0:
             parts.append(f"{done / seconds:.1f}/s")
             if done < self._todo:
-                parts.append(f"{_duration((self._todo - done) * seconds / done)} left")
+                parts.append(f"{duration((self._todo - done) * seconds / done)} left")
         return ", ".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    """Write how long something takes.
-
-    >>> _duration(12), _duration(200), _duration(10_000)
-    ('12 s', '3 min', '2.8 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,4 +1,4 @@
-"""Ask a model many prompts: several at a time, at a limited rate, again where that may help."""
+"""Ask many questions: several at a time, at a limited rate, again where that may help."""
 
 import queue
 import random
@@ -6,18 +6,15 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
-from gainful.assessors.model_endpoint import Reply, UnansweredError, readable
-from gainful.errors import GainfulError, InputError
-from gainful.message_texts import counted, shortened, shown
+from gainful.errors import GainfulError
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0  # seconds between tries
 _LONGEST_ASKED = 300.0  # seconds that a server may ask for
 _FIRST_FAILURES, _MOST_FAILURES = 3, 20  # in a row, before and after the first answer
 _GRACE = 2.0  # seconds for what is on its way when the work is stopped
 _LOOK = 0.25  # seconds between two looks at what has come
-_LONGEST_REASON = 300
 
 
 class Clock:
@@ -39,8 +36,12 @@ class Clock:
 CLOCK = Clock()
 
 
-class Model(Protocol):
-    """What answers prompts."""
+Question = TypeVar("Question", contravariant=True)
+Answer = TypeVar("Answer", covariant=True)
+
+
+class Service(Protocol[Question, Answer]):
+    """What answers questions."""
 
     @property
     def name(self) -> str:
@@ -50,61 +51,47 @@ class Model(Protocol):
     def identity(self) -> list[object]:
         """What tells its answers from those of others."""
 
-    def ask(self, prompts: Sequence[str]) -> list[Reply]:
-        """Return the answer to each prompt, or raise `UnansweredError`."""
+    def ask(self, questions: Sequence[Question], /) -> Sequence[Answer]:
+        """Return the answer to each question, or raise `UnansweredError`."""
 
     def close(self) -> None:
         """Let go of what it holds."""
 
 
-class FunctionModel:
-    """A function of Python: from a prompt to an answer, or from a list of prompts to as many answers."""
+class UnansweredError(Exception):
+    """A question without an answer.
 
-    def __init__(self, function: Callable[..., Any], called: str, *, several: bool) -> None:
-        self._function, self._called, self._several = function, called, several
+    Attributes:
+        why: in a few words.
+        again: whether another try may help.
+        after: how many seconds the server asks to wait before that, if it does.
+        hopeless: whether no question will have an answer, so that none is worth asking.
+        remedy: what to do.
+    """
 
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return f"model {self._called}"
-
-    @property
-    def identity(self) -> list[object]:
-        """Its name: nobody can see what is in it."""
-        return ["function", self._called]
-
-    def ask(self, prompts: Sequence[str]) -> list[Reply]:
-        """Return the answer to each prompt."""
-        try:
-            given = self._function([*prompts]) if self._several else [self._function(prompts[0])]
-        except GainfulError:
-            raise
-        except Exception as problem:  # whatever a model raises
-            why = shortened(f"{type(problem).__name__}: {problem}", _LONGEST_REASON)
-            raise UnansweredError(why, again=True) from problem
-        if not isinstance(given, list | tuple) or len(given) != len(prompts):
-            found = (
-                counted(len(given), "answer") if isinstance(given, list | tuple) else shown(given)
-            )
-            raise InputError("model", f"a list of {counted(len(prompts), 'answer')}", found)
-        for answer in given:
-            if not isinstance(answer, str):
-                raise InputError("model", "a text as answer to a prompt", shown(answer))
-        return [Reply(readable(str(answer))) for answer in given]
-
-    def close(self) -> None:
-        """Hold nothing."""
+    def __init__(
+        self,
+        why: str,
+        *,
+        again: bool = False,
+        after: float | None = None,
+        hopeless: bool = False,
+        remedy: str = "",
+    ) -> None:
+        super().__init__(why)
+        self.why, self.again, self.after = why, again, after
+        self.hopeless, self.remedy = hopeless, remedy
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a model is asked.
+    """How a service is asked.
 
     Attributes:
         concurrency: how many calls at a time.
-        batch: how many prompts in a call.
+        batch: how many questions in a call.
         retries: how often a call that failed is tried again.
-        ask_again: how often a prompt is asked again whose answer cannot be read.
+        ask_again: how often a question is asked again whose answer cannot be read.
         per_minute: the most calls a minute; None for no limit.
     """
 
@@ -144,65 +131,60 @@ class _Pace:
             self._held = max(self._held, CLOCK.now() + seconds)
 
 
-@dataclass(slots=True)
-class Tally:
-    """What was asked and what it took."""
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+Asked = TypeVar("Asked")
+Replied = TypeVar("Replied")
 
 
-Outcome = Reply | UnansweredError
-Tell = Callable[[Mapping[int, Outcome]], None]
-
-
-class Asking:
-    """The asking of many prompts: what came of each, and what it took.
+class Asking(Generic[Asked, Replied]):
+    """The asking of many questions: what came of each, and how many calls it took.
 
     Attributes:
-        outcomes: of the prompts that were asked, by their places.
-        tally: of all calls so far.
+        outcomes: of the questions that were asked, by their places.
+        calls: how many were made so far.
     """
 
     def __init__(
         self,
-        model: Model,
+        service: Service[Asked, Replied],
         manner: Manner,
         *,
-        is_read: Callable[[int, Reply], bool],
-        keep: Callable[[int, Reply], None],
+        is_read: Callable[[int, Replied], bool],
+        keep: Callable[[int, Replied], None],
         has_answers: bool,
         unread: Collection[int] = (),
     ) -> None:
         """Prepare.
 
         Args:
-            model: what is asked.
+            service: what is asked.
             manner: how.
-            is_read: whether the answer to the prompt at a place can be read.
+            is_read: whether the answer to the question at a place can be read.
             keep: called with each answer as soon as it is there, by any thread.
-            has_answers: whether this model has answered before.
-            unread: the places of prompts that were asked before, with an answer that cannot be read.
+            has_answers: whether this service has answered before.
+            unread: the places of questions that were asked before, with an answer that cannot be read.
         """
-        self._model, self._manner = model, manner
+        self._service, self._manner = service, manner
         self._is_read, self._keep, self._unread = is_read, keep, frozenset(unread)
-        self.outcomes: dict[int, Outcome] = {}
-        self.tally = Tally()
+        self.outcomes: dict[int, Replied | UnansweredError] = {}
+        self.calls = 0
         self._stop, self._lock = threading.Event(), threading.Lock()
         self._pace = _Pace(manner.per_minute, self._stop)
         self._has_answered, self._failures = has_answers, 0
         self._end: UnansweredError | None = None
 
-    def run(self, prompts: dict[int, str], tell: Tell) -> None:
-        """Ask prompts, each with its place; call `tell` with what came, and now and then with nothing, in this thread.
+    def run(
+        self,
+        questions: dict[int, Asked],
+        tell: Callable[[Mapping[int, Replied | UnansweredError]], None],
+    ) -> None:
+        """Ask questions, each with its place; call `tell` with what came, and now and then with nothing, in this thread.
 
         Raises:
             GainfulError: where going on has no use.
         """
-        places, size = [*prompts], self._manner.batch
+        places, size = [*questions], self._manner.batch
         tasks = [
-            {place: prompts[place] for place in places[start : start + size]}
+            {place: questions[place] for place in places[start : start + size]}
             for start in range(0, len(places), size)
         ]
         workers = min(self._manner.concurrency, len(tasks))
@@ -217,15 +199,22 @@ class Asking:
                 self._in_threads(tasks, workers, tell)
         finally:
             self._stop.set()
-            self._model.close()
+            self._service.close()
         if self._end is not None:
             raise GainfulError(
-                self._model.name, "an answer", self._end.why, self._end.remedy
+                self._service.name, "an answer", self._end.why, self._end.remedy
             ) from self._end.__cause__
 
-    def _in_threads(self, tasks: Sequence[dict[int, str]], workers: int, tell: Tell) -> None:
-        todo: queue.SimpleQueue[dict[int, str]] = queue.SimpleQueue()
-        come: queue.SimpleQueue[dict[int, Outcome] | BaseException] = queue.SimpleQueue()
+    def _in_threads(
+        self,
+        tasks: Sequence[dict[int, Asked]],
+        workers: int,
+        tell: Callable[[Mapping[int, Replied | UnansweredError]], None],
+    ) -> None:
+        todo: queue.SimpleQueue[dict[int, Asked]] = queue.SimpleQueue()
+        come: queue.SimpleQueue[dict[int, Replied | UnansweredError] | BaseException] = (
+            queue.SimpleQueue()
+        )
         for task in tasks:
             todo.put(task)
 
@@ -253,9 +242,9 @@ class Asking:
 
     def _take_all(
         self,
-        come: "queue.SimpleQueue[dict[int, Outcome] | BaseException]",
+        come: "queue.SimpleQueue[dict[int, Replied | UnansweredError] | BaseException]",
         left: int,
-        tell: Tell,
+        tell: Callable[[Mapping[int, Replied | UnansweredError]], None],
     ) -> None:
         while left and self._end is None:
             try:
@@ -269,13 +258,13 @@ class Asking:
             left -= 1
             tell(found)
 
-    def _take(self, found: dict[int, Outcome]) -> None:
+    def _take(self, found: dict[int, Replied | UnansweredError]) -> None:
         """Note what came of a call, and whether to go on."""
         self.outcomes |= found
-        problem = next((each for each in found.values() if not isinstance(each, Reply)), None)
+        problem = next((each for each in found.values() if isinstance(each, UnansweredError)), None)
         if problem is None:
             self._has_answered, self._failures = True, 0
-        # A prompt that is refused for what is in it says nothing of the others.
+        # A question that is refused for what is in it says nothing of the others.
         elif problem.again or not self._has_answered:
             self._failures += 1
             if self._failures >= (_MOST_FAILURES if self._has_answered else _FIRST_FAILURES):
@@ -286,20 +275,21 @@ class Asking:
             self._end = self._end or problem
             self._stop.set()
 
-    def _ask(self, task: dict[int, str]) -> dict[int, Outcome]:
-        """Ask some prompts in one call, and those whose answers cannot be read again."""
-        found: dict[int, Outcome] = {}
+    def _ask(self, task: dict[int, Asked]) -> dict[int, Replied | UnansweredError]:
+        """Ask some questions in one call, and those whose answers cannot be read again."""
+        found: dict[int, Replied | UnansweredError] = {}
         left = task
         for turn in range(1, 2 + self._manner.ask_again):
             for place, outcome in zip(left, self._tried([*left.values()]), strict=True):
-                if isinstance(outcome, Reply):
+                if not isinstance(outcome, UnansweredError):
                     self._keep(place, outcome)
-                if isinstance(outcome, Reply) or place not in found:
+                    found[place] = outcome
+                elif place not in found:
                     found[place] = outcome
             left = {
-                place: prompt
-                for place, prompt in left.items()
-                if isinstance(reply := found[place], Reply)
+                place: question
+                for place, question in left.items()
+                if not isinstance(reply := found[place], UnansweredError)
                 and not self._is_read(place, reply)
                 and turn + (place in self._unread) <= self._manner.ask_again
             }
@@ -307,31 +297,29 @@ class Asking:
                 break
         return found
 
-    def _tried(self, prompts: Sequence[str]) -> Sequence[Outcome]:
+    def _tried(self, questions: Sequence[Asked]) -> Sequence[Replied | UnansweredError]:
         for turn in range(1 + self._manner.retries):
             self._pace.wait_for_turn()
             if self._stop.is_set():
                 break
             try:
-                replies = self._model.ask(prompts)
+                replies = self._service.ask(questions)
             except UnansweredError as problem:
                 with self._lock:
-                    self.tally.calls += 1
+                    self.calls += 1
                 if problem.hopeless:  # the other threads need not find that out, too
                     self._give_up(problem)
                 if problem.after is not None and problem.after > _LONGEST_ASKED:
                     why = f"{problem.why}, and asks to wait for {problem.after:,.0f} s"
-                    return [UnansweredError(why, again=True)] * len(prompts)
+                    return [UnansweredError(why, again=True)] * len(questions)
                 if turn == self._manner.retries or not problem.again:
-                    return [problem] * len(prompts)
+                    return [problem] * len(questions)
                 self._wait(turn, problem)
                 continue
             with self._lock:
-                self.tally.calls += 1
-                self.tally.tokens_in += sum(reply.tokens_in for reply in replies)
-                self.tally.tokens_out += sum(reply.tokens_out for reply in replies)
+                self.calls += 1
             return replies
-        return [UnansweredError("not asked: the work was stopped")] * len(prompts)
+        return [UnansweredError("not asked: the work was stopped")] * len(questions)
 
     def _wait(self, turn: int, problem: UnansweredError) -> None:
         """Wait before another try: twice as long each time, and not all threads equally long."""
@@ -341,3 +329,14 @@ class Asking:
             return
         longest = min(_LONGEST_WAIT, _FIRST_WAIT * 2**turn)
         CLOCK.sleep(longest * (0.5 + 0.5 * CLOCK.random()), self._stop)
+
+
+def duration(seconds: float) -> str:
+    """Write how long something takes.
+
+    >>> duration(12), duration(200), duration(10_000)
+    ('12 s', '3 min', '2.8 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

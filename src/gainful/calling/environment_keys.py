@@ -1,0 +1,44 @@
+"""Keys that the environment holds: they are read, sent, and written nowhere."""
+
+import os
+import re
+from collections.abc import Iterable
+
+from gainful.errors import InputError
+
+NAME_THE_KEY = "Name the environment variable that holds the key: key_variable=…, on the command line --key-variable …."
+_KEY = re.compile(r"[!-~]+")
+_HIDDEN = "[key]"
+
+
+def read_key(variable: object, name: str = "key_variable") -> str | None:
+    """Return the key that an environment variable holds; it is in no message, nor is its name.
+
+    Who gives the key itself in the place of the name does not see it again.
+    """
+    if variable is None:
+        return None
+    expected = "the name of an environment variable that holds a key"
+    if not isinstance(variable, str):
+        raise InputError(name, expected, type(variable).__name__)
+    try:
+        found = os.environ.get(variable, "").strip()
+    except (ValueError, UnicodeError):  # what no system has as a name
+        found = ""
+    if not found:
+        hint = "Set it: export NAME=…, and give NAME, not the key itself."
+        raise InputError(name, expected, "none that is set", hint)
+    if not _KEY.fullmatch(found):
+        raise InputError(name, expected, "white space or other letters within it")
+    return found
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return a text without the secrets that stand in it.
+
+    >>> without_secrets("the key s3cret is wrong", ["s3cret"])
+    'the key [key] is wrong'
+    """
+    for secret in secrets:
+        text = text.replace(secret, _HIDDEN)
+    return text

@@ -1,0 +1,263 @@
+"""`HttpServer`: a server that is sent requests, by many threads at the same time.
+
+Nothing but the standard library is needed.
+"""
+
+import json
+import re
+import ssl
+import threading
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import (
+    HTTPConnection,
+    HTTPException,
+    HTTPSConnection,
+    RemoteDisconnected,
+    responses,
+)
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from gainful import arguments
+from gainful.calling.environment_keys import NAME_THE_KEY, without_secrets
+from gainful.calling.many_calls import UnansweredError
+from gainful.errors import InputError
+from gainful.message_texts import shortened, shown
+
+_TEMPORARY = frozenset([408, 409, 425, 429])
+_SERVER = 500  # from here on, the server is at fault
+_OF_NO_USE = frozenset([401, 403, 404, 405, 407])  # no other question has more success
+_MOVED = range(300, 400)
+_LARGEST = 1 << 24  # bytes of an answer
+_CHUNK = 1 << 16
+_LONGEST_SENTENCE = 300
+_URL = re.compile(r"[!-~]+")
+_STALE = (RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent: a path with its query, and a body."""
+
+    method: str
+    target: str
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_address(given: object, name: str, expected: str) -> SplitResult:
+    """Return the parts of the address of a server; one with a password is refused, and not shown."""
+    text = arguments.text(given, name, expected)
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # which is read when it is asked for
+    except ValueError:
+        parts = urlsplit("")
+    if parts.username is not None or parts.password is not None:
+        hint = NAME_THE_KEY
+        raise InputError(name, "an address without a name and a password", "both", hint)
+    valid = parts.scheme in ("http", "https") and parts.hostname and _URL.fullmatch(text)
+    if not valid or parts.fragment:
+        raise InputError(name, expected, shown(text))
+    return parts
+
+
+class HttpServer:
+    """A server; threads may send to it at the same time.
+
+    Connections are kept and used again. Redirects are not followed, and no proxy is asked: a key goes to the
+    address that was given and nowhere else.
+    """
+
+    def __init__(
+        self,
+        address: SplitResult,
+        *,
+        timeout: float,
+        secrets: Collection[str] = (),
+        remedies: Mapping[int, str] | None = None,
+    ) -> None:
+        """Prepare; nothing is sent yet.
+
+        Args:
+            address: of the server; its path is not used.
+            timeout: seconds in which an answer must be there.
+            secrets: what is hidden in all that the server says, since it may repeat them.
+            remedies: what to do where it answers with a status.
+        """
+        self._host, self._port = str(address.hostname), address.port
+        self._secure = address.scheme == "https"
+        self._timeout, self._secrets = timeout, tuple(secrets)
+        self._remedies = {} if remedies is None else dict(remedies)
+        self._lock = threading.Lock()
+        self._idle: list[HTTPConnection] = []
+        self._open: set[HTTPConnection] = set()
+        self._has_answered = False
+
+    def send(self, request: Request) -> bytes:
+        """Send a request, and return what is answered.
+
+        Raises:
+            UnansweredError: where nothing is, or a refusal.
+        """
+        try:
+            status, headers, content = self._sent(request)
+        except ssl.SSLCertVerificationError as problem:
+            raise UnansweredError(
+                f"a certificate that cannot be verified ({problem.verify_message})", hopeless=True
+            ) from None
+        except (OSError, HTTPException, UnicodeError) as problem:
+            raise self._unreached(problem) from None
+        self._has_answered = True
+        if not 200 <= status < 300:
+            raise self._refused(status, headers, content)
+        return content
+
+    def ask_json(self, request: Request) -> tuple[Any, str]:
+        """Send a request, and return the JSON that is answered, also as text.
+
+        Raises:
+            UnansweredError: where there is none.
+        """
+        text = self.send(request).decode(errors="replace")
+        try:
+            return json.loads(text), text
+        except (ValueError, RecursionError):
+            raise UnansweredError(f"no JSON but {self.show(text)}", again=True) from None
+
+    def show(self, text: str) -> str:
+        """Return the beginning of what the server said, for a message."""
+        return shown(self.clean(text[:_CHUNK]))
+
+    def clean(self, text: str) -> str:
+        """Return what the server said without the secrets, which it may repeat."""
+        return without_secrets(text, self._secrets)
+
+    def close(self) -> None:
+        """Close all connections; who still waits for an answer gets none."""
+        with self._lock:
+            left, self._open, self._idle = self._open, set(), []
+        for connection in left:
+            connection.close()
+
+    def _sent(self, request: Request) -> tuple[int, Mapping[str, str], bytes]:
+        connection, was_used = self._take()
+        try:
+            try:
+                found = self._exchange(connection, request)
+            except _STALE:
+                if not was_used:
+                    raise
+                connection.close()  # a server closes what was idle for long
+                found = self._exchange(connection, request)
+        except BaseException:
+            with self._lock:
+                self._open.discard(connection)
+            connection.close()
+            raise
+        with self._lock:
+            if connection in self._open:
+                self._idle.append(connection)
+        return found
+
+    def _take(self) -> tuple[HTTPConnection, bool]:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop(), True
+            kind = HTTPSConnection if self._secure else HTTPConnection
+            connection = kind(self._host, self._port, timeout=self._timeout)
+            self._open.add(connection)
+            return connection, False
+
+    def _exchange(
+        self, connection: HTTPConnection, request: Request
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        end = time.monotonic() + self._timeout
+        headers = {"User-Agent": "gainful", **request.headers}
+        connection.request(request.method, request.target, request.body, headers)
+        with connection.getresponse() as response:
+            parts, size = [], 0
+            while part := response.read1(_CHUNK):
+                parts.append(part)
+                size += len(part)
+                if size > _LARGEST:
+                    raise HTTPException("an answer without end")
+                if time.monotonic() > end:  # a byte now and then is no answer
+                    raise TimeoutError
+            if response.length:  # read1 says nothing of an answer that is cut off
+                raise HTTPException("an answer that breaks off")
+            return response.status, dict(response.headers.items()), b"".join(parts)
+
+    def _unreached(self, problem: Exception) -> UnansweredError:
+        if isinstance(problem, TimeoutError):
+            return UnansweredError(f"no answer within {self._timeout:g} s", again=True)
+        if isinstance(problem, RemoteDisconnected):
+            return UnansweredError("the connection was dropped", again=True)
+        told = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+        said = self.clean(str(told))
+        if isinstance(problem, HTTPException | ConnectionResetError | BrokenPipeError):
+            return UnansweredError(said, again=True)
+        if self._has_answered:
+            return UnansweredError(f"no connection ({said})", again=True)
+        # An address that never worked is a wrong one, or its server was not started.
+        remedy = "Check the address, and that the server runs."
+        return UnansweredError(f"no connection ({said})", hopeless=True, remedy=remedy)
+
+    def _refused(self, status: int, headers: Mapping[str, str], content: bytes) -> UnansweredError:
+        why = f"{status} {responses.get(status, '')}".strip()
+        if status in _MOVED:
+            to = self.clean(headers.get("Location", ""))
+            return UnansweredError(
+                f"{why}, moved to {shown(to)}", hopeless=True, remedy="Give that address."
+            )
+        said = self._sentence(content)
+        why = f"{why}: {said}" if said else why
+        again = status in _TEMPORARY or status >= _SERVER
+        return UnansweredError(
+            why,
+            again=again,
+            after=_seconds(headers.get("Retry-After")) if again else None,
+            hopeless=status in _OF_NO_USE,
+            remedy=self._remedies.get(status, ""),
+        )
+
+    def _sentence(self, content: bytes) -> str:
+        """Return what the server says is wrong."""
+        text = content.decode(errors="replace")
+        try:
+            found: Any = json.loads(text)
+        except (ValueError, RecursionError):
+            found = text
+        for key in ("error", "message", "detail"):
+            if isinstance(found, dict) and key in found:
+                found = found[key]
+        said = found if isinstance(found, str) else json.dumps(found)
+        return shortened(" ".join(self.clean(said).split()), _LONGEST_SENTENCE).rstrip(".")
+
+
+def readable(text: str) -> str:
+    """Return a text that every file can hold: half a character becomes a question mark."""
+    return text if arguments.is_writable(text) else text.encode(errors="replace").decode()
+
+
+def _seconds(told: str | None) -> float | None:
+    """Return how long a server asks to wait: seconds, or the time when it is over.
+
+    >>> _seconds("7"), _seconds("soon"), _seconds("Thu, 01 Jan 1970 00:00:00 GMT")
+    (7.0, None, 0.0)
+    """
+    if told is None:
+        return None
+    if told.strip().isascii() and told.strip().isdecimal():
+        return float(told)
+    try:
+        when = parsedate_to_datetime(told)
+    except (ValueError, OverflowError):
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
