@@ -67,6 +67,11 @@ def a_function(*_, **__):
     return 1.0
 
 
+def a_search(query):
+    """Find two documents for every query."""
+    return ["a", "b"]
+
+
 def a_model(prompt):
     return "1"
 
@@ -291,6 +296,10 @@ def functions() -> Iterator[tuple[str, Call]]:
                 "docs": {"a": ("a title", "a text")}, "grades": {0: "off", 1: "on"},
             },
         ),
+        "record": Call(
+            gf.record,
+            {"queries": {"q1": "a question"}, "search": a_search, "depth": 5, "tag": "mine", "failed": "leave-out", "retries": 0},
+        ),
         "compare": Call(
             gf.compare, {"judgments": JUDGMENTS, "runs": RUNS, "measures": ["nDCG@2"], **TESTED}
         ),
@@ -427,7 +436,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 RESULTS = {
     "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
-    "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
+    "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
     "Slice", "SubtopicScores", "TieRange",
     "Tuned", "Verdict", "Which", "Why",
 }  # fmt: skip
@@ -669,6 +678,12 @@ def results() -> dict[str, Any]:
         "RecommendationScores": gf.recommending.evaluate_recommendations(
             RUN, ["ILD@2", "Gini@2"], items=ITEMS
         ),
+        "RecordedRun": gf.record(
+            {"q1": "fruit", "q2": "salad"},
+            {"fruit": ["a", "b"]}.__getitem__,
+            depth=5,
+            failed="leave-out",
+        ),
         "Report": gf.report(JUDGMENTS, RUNS, "nDCG@2", resamples=50),
         "RunBounds": gf.judging.bounds_of_runs(JUDGMENTS, RUNS, grades=(0, 2)),
         "RunScores": gf.evaluate_runs(JUDGMENTS, RUNS, ["nDCG@10", "AP"]),
@@ -704,7 +719,7 @@ PROTOCOL = {"index", "count", "__contains__", "__iter__"}
 OF_DICTS = {*dir(dict)}
 # Of subtopics and recommendations, some things are refused whatever is given.
 ELSEWHERE = {
-    "CollectedGrades.get", "Fused.get", "Measure.having", "MergedJudgments.get", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured",
+    "CollectedGrades.get", "Fused.get", "Measure.having", "MergedJudgments.get", "RecordedRun.get", "Spark.read", "Spark.session", "SubtopicMeasure.having", "SubtopicScores.remeasured",
     "SubtopicScores.warn_of_ties", "RecommendationMeasure.having", "RecommendationScores.remeasured",
     "RecommendationScores.warn_of_ties",
 }  # fmt: skip
@@ -735,6 +750,7 @@ def methods() -> Iterator[tuple[str, Call]]:
             "curves": [found["LearningCurve"]],
         },
         "CollectedGrades": {"path": "grades.qrels", "format": None},
+        "RecordedRun": {"path": "recorded.run", "format": None},
         "Pool": {"path": "pool.qrels", "format": None},
         "SubtopicScores": {"measure": "alpha_nDCG@20", "runs": {"one": scores}},
         "RecommendationScores": {"measure": "ILD@2", "runs": {"one": scores}},
@@ -759,7 +775,10 @@ def methods() -> Iterator[tuple[str, Call]]:
             if method in PROTOCOL or f"{name}.{method}" in ELSEWHERE:
                 continue
             if (
-                isinstance(result, dict | gf.results.Fused | gf.results.CollectedGrades)
+                isinstance(
+                    result,
+                    dict | gf.results.Fused | gf.results.CollectedGrades | gf.results.RecordedRun,
+                )
                 and method in OF_DICTS
             ):
                 continue

@@ -58,6 +58,8 @@ SLOW = (
     "tests/desk/test_what_judging_has_done.py",
     "tests/cli/test_judge_command.py",
     "tests/assessors/test_collect_grades.py",
+    "tests/recording/test_record.py",
+    "tests/recording/test_record_postgres.py",
     # Many random cases.
     "tests/project/test_misuse.py",
     "tests/cli/test_calibrate_and_sample.py",

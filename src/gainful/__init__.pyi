@@ -55,6 +55,7 @@ from gainful.measures.names_in_use import use
 from gainful.measures.notation import parse as measure
 from gainful.measures.own_measures import define
 from gainful.measures.policy import Policy
+from gainful.recording.record import record
 from gainful.reporting.report import report
 from gainful.statistics.power import power
 from gainful.tensors import losses
@@ -113,6 +114,7 @@ __all__ = [
     "read_baseline",
     "recall",
     "recommending",
+    "record",
     "report",
     "results",
     "rr",

@@ -37,6 +37,7 @@ from gainful.linting.findings import Finding
 from gainful.linting.findings import Findings
 from gainful.recommending.scores import RecommendationScores
 from gainful.reporting.movers import Movers
+from gainful.recording.recorded_run import RecordedRun
 from gainful.reporting.report import Report
 from gainful.statistics.power import Power
 from gainful.subtopics.scores import SubtopicScores
@@ -70,6 +71,7 @@ __all__ = [
     "PoolBias",
     "Power",
     "RecommendationScores",
+    "RecordedRun",
     "Report",
     "RunBounds",
     "RunScores",

@@ -161,6 +161,7 @@ def test_every_command_is_among_these(project):
         "merge",
         "recommend",
         "mcp",
+        "run",
     }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))
 

@@ -129,7 +129,7 @@ def test_every_function_that_reads_takes_the_record():
     assert all(takes[name] == measuring for name in (*MEASURING, *WITHOUT_DIALECT))
     # Apart from these, the options are of functions that read nothing: arrays, lists, tables of scores.
     others = {name for name, options in takes.items() if options and name not in found}
-    # The queries of `power` are a count, and `find_runs` reads no more than names.
+    # The queries of `power` are a count, `find_runs` reads no more than names, and `record` no more than texts.
     named = {
         "compare_scores",
         "evaluate_arrays",
@@ -137,6 +137,7 @@ def test_every_function_that_reads_takes_the_record():
         "find_runs",
         "leaderboard_of_scores",
         "power",
+        "record",
     }
     assert others == named
 

@@ -70,6 +70,7 @@ LAW = {
         "statistics",
     },
     "calling": {"writing"},
+    "recording": {"calling", "inputs", "measures", "rendering", "writing"},
     "assessors": {
         "calling",
         "comparison",
@@ -146,6 +147,7 @@ OUTSIDE = {
     "recommending": {"numpy"},
     "comparison": {"numpy"},
     "tensors": {"numpy", "array_api_compat", "torch", "jax", "triton"},
+    "recording": {"psycopg"},
     "rendering": {"rich"},
     "reporting": {"numpy", "jinja2", "vl_convert"},
     "plotting": {"altair", "vl_convert"},

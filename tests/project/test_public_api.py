@@ -20,10 +20,10 @@ TOP = [
     "Engine", "Measure", "Policy", "Spark", "Study", "agreement", "ap", "assert_not_worse", "bounds", "calibrate", "catalogue", "cg",
     "check", "check_measure", "collect_grades", "compare", "curve", "dcg", "define", "dialect", "dialects", "evaluate", "evaluate_arrays",
     "evaluate_runs", "explain", "fuse", "idcg", "leaderboard", "loss", "measure", "merge_judgments", "ndcg", "pool", "power", "precision",
-    "read_baseline", "recall", "report", "rr", "sample_queries", "save_baseline", "use", "which", "why", "write_judgments",
+    "read_baseline", "recall", "record", "report", "rr", "sample_queries", "save_baseline", "use", "which", "why", "write_judgments",
     "write_run",
 ]  # fmt: skip
-MOST_AT_THE_TOP = 46
+MOST_AT_THE_TOP = 47
 BELOW = {
     "comparison": ["compare_scores", "comparison_choices", "leaderboard_of_scores", "movers"],
     "errors": [
@@ -45,7 +45,7 @@ BELOW = {
     "results": [
         "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
         "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
-        "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
+        "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Slice",
         "SubtopicScores", "TieRange", "Tuned", "Verdict", "Which", "Why",
     ],
@@ -82,6 +82,7 @@ BY_PLACE = {
     "curve": ["judgments", "run", "measure"],
     "agreement": ["grades"],
     "collect_grades": ["pairs", "model"],
+    "record": ["queries", "search"],
     "calibrate": ["human", "model", "runs", "measures"],
     "sample_queries": ["source", "size"],
     "sample_documents": ["runs", "size"],

@@ -9,6 +9,9 @@ from gainful.errors import InputError
 NAME_THE_KEY = "Name the environment variable that holds the key: key_variable=…, on the command line --key-variable …."
 _KEY = re.compile(r"[!-~]+")
 _HIDDEN = "[key]"
+_SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTHORI|COOKIE")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_LONG = 8
 
 
 def read_key(variable: object, name: str = "key_variable") -> str | None:
@@ -42,3 +45,32 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, _HIDDEN)
     return text
+
+
+def secrets_of_environment() -> tuple[str, ...]:
+    """Return what the environment holds under names of secrets, long enough that hiding it spoils no other text."""
+    return tuple(
+        value
+        for name, value in os.environ.items()
+        if _SECRET.search(name.upper()) and len(value.strip()) >= _LONG
+    )
+
+
+def filled_from_environment(text: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return a text in which ${NAME} is what the environment variable holds, and what these hold.
+
+    >>> filled_from_environment("no key", "headers")
+    ('no key', ())
+    """
+    keys = [str(read_key(variable, name)) for variable in _VARIABLE.findall(text)]
+    left = iter(keys)
+    return _VARIABLE.sub(lambda _: next(left), text), tuple(keys)
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a name promises a secret.
+
+    >>> is_secret_name("X-Api-Key"), is_secret_name("Accept")
+    (True, False)
+    """
+    return _SECRET.search(name.upper()) is not None

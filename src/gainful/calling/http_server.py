@@ -62,7 +62,9 @@ def read_address(given: object, name: str, expected: str) -> SplitResult:
         raise InputError(name, "an address without a name and a password", "both", hint)
     valid = parts.scheme in ("http", "https") and parts.hostname and _URL.fullmatch(text)
     if not valid or parts.fragment:
-        raise InputError(name, expected, shown(text))
+        # A password with a slash in it makes an address that is none.
+        found = "one with an @, which may hold a password" if "@" in text else shown(text)
+        raise InputError(name, expected, found)
     return parts
 
 

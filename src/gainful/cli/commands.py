@@ -9,6 +9,7 @@ import gainful as gf
 # In the order of a user's work. The lines of help stand here so that a list of all commands needs
 # none of them.
 _COMMANDS = {
+    "run": "Record a run: send queries to a search service.",
     "evaluate": "Measure one or more runs against judgments.",
     "compare": "Say whether runs are better than another, and how sure that is.",
     "leaderboard": "Rank runs, and say which cannot be told apart.",

@@ -1,0 +1,4 @@
+"""Runs recorded from search services: engines, any address, functions, commands.
+
+`gainful.record` is used daily.
+"""

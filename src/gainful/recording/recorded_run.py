@@ -1,0 +1,231 @@
+"""`RecordedRun`: the run of a search service, and what is to be known of how it came about."""
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from gainful.errors import InputError
+from gainful.inputs.id_types import UNTYPED, IdType
+from gainful.inputs.identifiers import examples
+from gainful.message_texts import counted, printable, shortened, shown
+from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.writing.file_formats import FUSED, read_naming
+from gainful.writing.packing import write_parts
+from gainful.writing.result import Result
+from gainful.writing.runs_and_judgments import write_run
+
+_SHOWN = 10
+_DIGITS = 6
+_PERCENTILES = (50, 95, 99)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedQuery:
+    """A query, and what came of it.
+
+    Attributes:
+        query: its id.
+        docs: what was found, in the order of the service; None where the query failed.
+        scores: of these; None where the query failed.
+        seconds: that the service took; None where the query failed.
+        cached: whether the answer was kept from before.
+        why: it failed; empty where it did not.
+    """
+
+    query: str
+    docs: tuple[str, ...] | None
+    scores: tuple[float, ...] | None
+    seconds: float | None
+    cached: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedRun(Result, Mapping[str, dict[str, float]]):
+    """The run of a search service: a dict {query: {doc: score}}, and a table with a row for each document.
+
+    It goes wherever a run goes: to `evaluate`, `compare`, `write_run`. A query that was answered with nothing is in it,
+    with no documents; a query that failed is not in it, but in `failed`.
+
+    Attributes:
+        tag: the name of the run; the last field of the lines of a TREC file, with the beginning of the hash.
+        request_hash: of all that makes a request but the query: address, template, headers without keys, depth.
+        rows: the queries, in the order in which they came.
+        depth: the most documents of a query.
+        scored_by: `service`, or `rank` where scores do not say the order of the service: depth + 1 − rank.
+        calls: how many calls were made, those that failed and were made again among them.
+        repeated: how many documents stood twice in a list, and count where they stood first.
+        query_type: what the ids of queries were, before they were text.
+    """
+
+    tag: str
+    request_hash: str
+    rows: tuple[RecordedQuery, ...]
+    depth: int
+    scored_by: str
+    calls: int
+    repeated: int = 0
+    query_type: IdType = field(default=UNTYPED, compare=False)
+
+    def __post_init__(self) -> None:
+        found = {
+            row.query: dict(zip(row.docs, row.scores, strict=True))
+            for row in self.rows
+            if row.docs is not None and row.scores is not None
+        }
+        object.__setattr__(self, "_lists", found)
+
+    def __getitem__(self, query: str) -> dict[str, float]:
+        """Return the documents of a query with their scores, in the order of the service."""
+        if query not in self:
+            known = examples(self)
+            failed = self.failed.get(query) if isinstance(query, str) else None
+            found = shown(query) if failed is None else f"{shown(query)}, which failed: {failed}"
+            raise InputError("recorded run", f"one of its queries: {known}", found)
+        return dict(self._lists[query])  # type: ignore[attr-defined]
+
+    def __contains__(self, query: object) -> bool:
+        return isinstance(query, str) and query in self._lists  # type: ignore[attr-defined]
+
+    def get(self, key: object, default: Any = None) -> Any:
+        """Return the documents of a query with their scores, or the default where it has none."""
+        return self[key] if isinstance(key, str) and key in self else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lists)  # type: ignore[attr-defined]
+
+    def __len__(self) -> int:
+        return len(self._lists)  # type: ignore[attr-defined]
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """The queries without an answer, each with the reason."""
+        return {row.query: row.why for row in self.rows if row.docs is None}
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """The queries for which the service found nothing."""
+        return tuple(row.query for row in self.rows if row.docs == ())
+
+    @property
+    def cached(self) -> int:
+        """How many queries have an answer that was kept from before."""
+        return sum(row.cached for row in self.rows)
+
+    @property
+    def latency(self) -> dict[str, float]:
+        """The 50th, 95th and 99th percentile of the seconds that the service took, and the most.
+
+        A percentile is the least value that so many percent of the values do not exceed. Waits between tries, and tries
+        that failed, are no part of it.
+        """
+        taken = sorted(row.seconds for row in self.rows if row.seconds is not None)
+        if not taken:
+            return {}
+        found = {
+            f"p{percent}": taken[math.ceil(percent / 100 * len(taken)) - 1]
+            for percent in _PERCENTILES
+        }
+        return {**found, "max": taken[-1]}
+
+    @property
+    def full_tag(self) -> str:
+        """The tag with the beginning of the request's hash, as TREC files have it."""
+        return f"{self.tag}-{self.request_hash[:12]}"
+
+    @property
+    def summary(self) -> str:
+        """The counts in a line, and the latency."""
+        text = (
+            f"{self.tag}: {len(self):,} of {counted(len(self.rows), 'query', 'queries')} recorded"
+        )
+        text += f", {len(self.failed):,} failed" if self.failed else ""
+        text += f", {len(self.empty):,} with no document" if self.empty else ""
+        text += f"; {counted(self.calls, 'call')}, {self.cached:,} cached"
+        if self.scored_by == "rank":
+            text += "; scored by rank"
+        if self.repeated:
+            text += f"; {counted(self.repeated, 'repeated document')} left out"
+        if self.latency:
+            told = ", ".join(
+                f"{name} {1000 * seconds:,.1f}" for name, seconds in self.latency.items()
+            )
+            text += f"; latency in ms: {told}"
+        return f"{text}; request {self.request_hash[:12]}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        return {
+            "tag": self.tag,
+            "request_hash": self.request_hash,
+            "depth": self.depth,
+            "scored_by": self.scored_by,
+            "calls": self.calls,
+            "cached": self.cached,
+            "repeated": self.repeated,
+            "latency": self.latency,
+            "seconds": {row.query: row.seconds for row in self.rows if row.seconds is not None},
+            "failed": self.failed,
+            "documents": {query: self[query] for query in self},
+        }
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def table(self) -> Table:
+        """Return a row for each document, with the columns query, doc and score."""
+        rows: list[list[Cell]] = [
+            [query, doc, score] for query in self for doc, score in self[query].items()
+        ]
+        return Table(["query", "doc", "score"], rows, digits=_DIGITS, notes=[self.summary])
+
+    def tables(self) -> list[Table]:
+        """Return all that is shown to people."""
+        return [self.table(), *([self._failures()] if self.failed else [])]
+
+    def _failures(self) -> Table:
+        rows: list[list[Cell]] = [[*pair] for pair in islice(self.failed.items(), _SHOWN)]
+        more = len(self.failed) - len(rows)
+        notes = [f"{more:,} more; JSON and `failed` have all"] if more > 0 else []
+        return Table(["query", "why"], rows, title="failed", notes=notes)
+
+    def _id_types(self) -> Mapping[str, IdType]:
+        return {"query": self.query_type}
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the vocabulary
+    ) -> None:
+        """Write the run to a file, which is replaced only when the new one is complete.
+
+        Args:
+            path: of the file; `-` is standard output.
+            format: trec, whose last field is the tag with the beginning of the request's hash; csv, tsv, jsonl or
+                parquet; json, which has all of it; markdown, latex, html or table. Told by the name if None: .run,
+                .trec, .txt, .csv, .tsv, .jsonl, .parquet, .json, .md, .tex, .html. All but Parquet are packed where
+                the name ends in .gz or .zst.
+        """
+        naming = read_naming(path, format, FUSED)
+        if naming.format != "trec":
+            super().write(path, format=format)
+        elif any(self.values()):
+            write_run(dict(self), path, format=format, tag=self.full_tag)
+        else:
+            write_parts([b""], path, naming.packing)
+
+    def __str__(self) -> str:
+        table, *others = self.tables()
+        more = len(table.rows) - _SHOWN
+        notes = [f"… and {more:,} more", *table.notes] if more > 0 else table.notes
+        short = Table(table.columns, table.rows[:_SHOWN], table.digits, notes=notes)
+        return "\n\n".join(map(as_text, [short, *others]))
+
+    def __repr__(self) -> str:
+        return f"RecordedRun({shortened(printable(self.summary), 400)})"

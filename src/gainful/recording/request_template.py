@@ -1,0 +1,103 @@
+"""What is sent for a query: a template with {query}, {depth}, {id} and {vector}, filled in."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from gainful.errors import InputError
+from gainful.inputs.files import opened, path_of
+from gainful.message_texts import shown
+
+_PLACE = re.compile(r"\{(query|depth|id|vector)\}")
+_EXPECTED = (
+    'a JSON object with {query} in it, such as {"q": "{query}"}, or the path of a file that has one'
+)
+
+
+def read_text(given: object, *, is_text: Callable[[str], bool], expected: str) -> tuple[str, str]:
+    """Return the name and the text of a template that is given as such, or as the path of a file."""
+    if isinstance(given, str) and is_text(given):
+        return "template", given
+    if not isinstance(given, str | os.PathLike):
+        raise InputError("template", expected, shown(given))
+    path = path_of(given)
+    with opened(path) as file:
+        content = file.read()
+    try:
+        return path, content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(path, "UTF-8 text", "other bytes", "Convert the file to UTF-8.") from None
+
+
+def read_template(given: object) -> dict[str, Any]:
+    """Return a template: a dict, JSON text, or the path of a file of JSON."""
+    if isinstance(given, Mapping):
+        name, found = "template", dict(given)
+    else:
+        name, text = read_text(
+            given, is_text=lambda text: text.lstrip().startswith("{"), expected=_EXPECTED
+        )
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as problem:
+            raise InputError(name, _EXPECTED, f"no JSON ({problem})") from None
+    try:
+        plain: Any = json.loads(json.dumps(found, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(name, f"{_EXPECTED}, of what JSON holds", shown(found)) from None
+    if not isinstance(plain, dict):
+        raise InputError(name, _EXPECTED, shown(plain))
+    return plain
+
+
+def places_in(*values: object) -> set[str]:
+    """Return which of {query}, {depth}, {id} and {vector} stand in texts and templates.
+
+    >>> sorted(places_in({"q": ["{query}"], "n": "{depth}"}))
+    ['depth', 'query']
+    """
+    return {place for value in values for place in _PLACE.findall(json.dumps(value))}
+
+
+def fill(value: Any, values: Mapping[str, object]) -> Any:
+    """Return a template with values in their places; a text that is a place alone becomes the value itself.
+
+    >>> fill({"q": "title:{query}", "size": "{depth}"}, {"query": 'a "b" {depth}', "depth": 10})
+    {'q': 'title:a "b" {depth}', 'size': 10}
+    """
+    if isinstance(value, str):
+        alone = _PLACE.fullmatch(value)
+        if alone:
+            return values[alone[1]]
+        return _PLACE.sub(lambda place: str(values[place[1]]), value)
+    if isinstance(value, dict):
+        return {name: fill(each, values) for name, each in value.items()}
+    if isinstance(value, list):
+        return [fill(each, values) for each in value]
+    return value
+
+
+def fill_address(text: str, values: Mapping[str, object]) -> str:
+    """Return a path with values in their places, written as addresses write them.
+
+    >>> fill_address("/search?q={query}", {"query": "a & b"})
+    '/search?q=a%20%26%20b'
+    """
+    return _PLACE.sub(lambda place: quote(str(values[place[1]]), safe=""), text)
+
+
+def as_query(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as the query of an address.
+
+    >>> as_query({"q": "a b", "fq": ["x", "y"], "exact": True})
+    'q=a+b&fq=x&fq=y&exact=true'
+    """
+    pairs = [
+        (name, each if isinstance(each, str) else json.dumps(each))
+        for name, value in parameters.items()
+        for each in (value if isinstance(value, list) else [value])
+    ]
+    return urlencode(pairs)

@@ -1,0 +1,731 @@
+"""`record`: what is sent, what becomes of the answers, and that no query is asked twice, lost or counted as empty."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import gainful as gf
+from gainful.calling import many_calls
+from gainful.cli.commands import commands
+from gainful.errors import GainfulError, GainfulWarning, InputError
+from search_server import QUERIES, Answer, fts5, index, plain, serving
+
+KEY = "s3cret/planted+key"
+PATHS = {"ids": "hits[*].id", "scores": "hits[*].score"}
+SEARCH = index()
+ANSWERED = {query: text for query, text in QUERIES.items() if query != "q4"}
+EXPECTED = {query: dict(SEARCH(text, 10)) for query, text in QUERIES.items()}
+
+
+class QuickClock(many_calls.Clock):
+    """Waits no time, and notes how long it would have."""
+
+    def __init__(self):
+        self.waits = []
+
+    def now(self):
+        return super().now() + sum(self.waits)
+
+    def sleep(self, seconds, stop):
+        self.waits.append(seconds)
+
+    def random(self):
+        return 1.0
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    found = QuickClock()
+    monkeypatch.setattr(many_calls, "CLOCK", found)
+    return found
+
+
+def ask(server, queries=QUERIES, **options):
+    return gf.record(
+        queries, url=f"{server.url}/search?q={{query}}&n={{depth}}", **{**PATHS, **options}
+    )
+
+
+# --- functions
+
+
+def test_a_function_gives_ids_pairs_or_a_dict():
+    for given in (["b", "a"], ("b", "a")):
+        assert gf.record({"q": "x"}, lambda _, given=given: given, depth=3)["q"] == {"b": 3, "a": 2}
+    for given in ([("b", 0.5), ("a", 0.25)], [["b", 0.5], ["a", 0.25]], {"a": 0.25, "b": 0.5}):
+        run = gf.record({"q": "x"}, lambda _, given=given: given)
+        assert [*run["q"].items()] == [("b", 0.5), ("a", 0.25)]
+        assert run.scored_by == "service"
+    assert gf.record({"q": "x"}, lambda _: [7, 8, 9], depth=2)["q"] == {"7": 2, "8": 1}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (["a", None], "an id that is None"),
+        ([""], "an empty id"),
+        ([("a", "high")], "a score that is 'high'"),
+        ([("a", float("nan"))], "a score that is nan"),
+        ([("a", True)], "a score that is True"),
+        ([{"id": 1}], "an id that is {'id': 1}"),
+    ],
+)
+def test_what_is_no_list_of_documents_fails(given, why):
+    run = gf.record(
+        {"q": "x", "r": "y"}, lambda text: given if text == "x" else ["a"], failed="leave-out"
+    )
+    assert why in run.failed["q"]
+    assert "q" not in run
+    assert run["r"] == {"a": 100}
+    with pytest.raises(InputError, match="which failed: "):
+        run["q"]
+    with pytest.raises(InputError, match="a list of ids"):
+        gf.record({"q": "x"}, lambda _: "abc")
+
+
+def test_a_failed_query_is_an_error_and_never_an_empty_list():
+    def search(text):
+        if text == "butter":
+            raise OSError("the index is gone")
+        return [doc for doc, _ in SEARCH(text, 10)]
+
+    with pytest.raises(
+        GainfulError, match=r"none to 1: q2 \(OSError: the index is gone\).*3 answers .* are lost"
+    ):
+        gf.record(QUERIES, search)
+    run = gf.record(QUERIES, search, failed="leave-out")
+    assert run.failed == {"q2": "OSError: the index is gone"}
+    assert run.empty == ("q4",)
+    assert [*run] == ["q1", "q3", "q4"]
+    assert "3 of 4 queries recorded, 1 failed, 1 with no document" in run.summary
+    assert "q2" in str(run)
+    assert run.to_dict()["failed"] == run.failed
+
+
+def test_the_order_of_the_service_is_kept():
+    ties = gf.record({"q": "x"}, lambda _: [("a", 1), ("b", 1)])
+    assert (ties["q"], ties.scored_by) == ({"a": 1, "b": 1}, "service")
+    with pytest.warns(GainfulWarning, match=r"scores of 1 query do not say the order .*'q'"):
+        run = gf.record(
+            {"q": "x", "r": "y"}, lambda text: [("a", 1), ("b", 1 + (text == "x"))], depth=9
+        )
+    assert (run["q"], run["r"], run.scored_by) == ({"a": 9, "b": 8}, {"a": 9, "b": 8}, "rank")
+    repeated = gf.record({"q": "x"}, lambda _: ["a", "b", "a", "c"], depth=4)
+    assert (repeated["q"], repeated.repeated) == ({"a": 4, "b": 3, "c": 2}, 1)
+    assert "1 repeated document left out" in repeated.summary
+
+
+def test_equal_texts_are_asked_once():
+    asked = []
+    run = gf.record({"q": "x", "r": "x", "s": "y"}, lambda text: asked.append(text) or [text])
+    assert (asked, run.calls) == (["x", "y"], 2)
+    assert run["q"] == run["r"] == {"x": 100}
+
+
+def test_percentiles_are_those_of_the_definition():
+    row = gf.record({"q": "x"}, lambda _: ["a"]).rows[0]
+    from dataclasses import replace
+
+    from gainful.recording.recorded_run import RecordedRun
+
+    rows = tuple(replace(row, query=str(n), seconds=n / 1000) for n in range(200, 0, -1))
+    run = RecordedRun("t", "0" * 64, rows, 100, "rank", 200)
+    assert run.latency == {"p50": 0.1, "p95": 0.19, "p99": 0.198, "max": 0.2}
+    assert "latency in ms: p50 100.0, p95 190.0, p99 198.0, max 200.0" in run.summary
+
+
+# --- servers
+
+
+def test_any_address_is_recorded_as_it_searches(tmp_path):
+    with serving(fts5()) as server:
+        run = ask(server, {**QUERIES, "q5": 'bread & "butter" 100%?'}, depth=10)
+        assert {query: run[query] for query in QUERIES} == EXPECTED
+        assert run["q5"] == dict(SEARCH('bread & "butter" 100%?', 10))
+        assert {each.parameters["n"] for each in server.requests} == {"10"}
+        assert (run.calls, run.tag) == (5, "127.0.0.1")
+        by_rank = ask(server, scores=None, depth=7)
+        assert [*by_rank["q1"]] == [*EXPECTED["q1"]]
+        assert [*by_rank["q1"].values()] == [7, 6, 5]
+        posted = gf.record(
+            QUERIES, url=server.url, template={"q": "{query}", "size": "{depth}"}, **PATHS
+        )
+        assert dict(posted) == EXPECTED
+        assert (server.requests[-1].method, server.requests[-1].body["size"]) == ("POST", 100)
+    with pytest.warns(GainfulWarning, match="queries without documents are not in the file: 'q4'"):
+        run.write(tmp_path / "r.run")
+    lines = (tmp_path / "r.run").read_text().splitlines()
+    assert {line.split()[-1] for line in lines} == {f"127.0.0.1-{run.request_hash[:12]}"}
+    judgments = {"q1": {"d1": 2, "d2": 1}, "q2": {"d4": 1}}
+    assert gf.evaluate(judgments, run).means == gf.evaluate(judgments, EXPECTED).means
+
+
+def lucene(hits):
+    found = [{"_id": doc, "_score": score} for doc, score in hits]
+    return {"timed_out": False, "_shards": {"total": 1, "failed": 0}, "hits": {"hits": found}}
+
+
+def vespa(hits):
+    root = {"fields": {"totalCount": len(hits)}}
+    children = [{"id": doc, "relevance": score} for doc, score in hits]
+    return {"root": {**root, "children": children} if hits else root}
+
+
+ENGINES = {
+    "elasticsearch": ("/a/_search", lucene, ("Authorization", f"ApiKey {KEY}")),
+    "opensearch": (
+        "/a/_search",
+        lucene,
+        ("Authorization", f"Basic {b64encode(KEY.encode()).decode()}"),
+    ),
+    "solr": (
+        "/a/select",
+        lambda hits: {"response": {"docs": [{"id": doc, "score": score} for doc, score in hits]}},
+        ("Authorization", f"Bearer {KEY}"),
+    ),
+    "vespa": ("/a/search/", vespa, ("Authorization", f"Bearer {KEY}")),
+    "typesense": (
+        "/a/documents/search",
+        lambda hits: {"hits": [{"document": {"id": doc}, "text_match": 2**60} for doc, _ in hits]},
+        ("X-Typesense-Api-Key", KEY),
+    ),
+    "meilisearch": (
+        "/a/search",
+        lambda hits: {"hits": [{"id": doc, "_rankingScore": score} for doc, score in hits]},
+        ("Authorization", f"Bearer {KEY}"),
+    ),
+    "algolia": (
+        "/a/query",
+        lambda hits: {"hits": [{"objectID": doc} for doc, _ in hits]},
+        ("X-Algolia-Api-Key", KEY),
+    ),
+    "qdrant": (
+        "/a/points/query",
+        lambda hits: {"result": {"points": [{"id": doc, "score": score} for doc, score in hits]}},
+        ("Api-Key", KEY),
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_is_asked_in_its_own_words(engine, monkeypatch):
+    path, form, (header, value) = ENGINES[engine]
+    monkeypatch.setenv("A_KEY", KEY)
+    vectors = {text: [float(place), 0.5] for place, text in enumerate(QUERIES.values())}
+
+    def answer(asked, _):
+        text = asked.query
+        if engine == "qdrant":
+            text = next(text for text, vector in vectors.items() if vector == asked.body["query"])
+        return form(SEARCH(text, 10))
+
+    options = {"qdrant": {"embed": vectors.get}}.get(engine, {})
+    if engine == "typesense":
+        options = {"template": {"q": "{query}", "query_by": "text", "per_page": "{depth}"}}
+    with serving(answer) as server:
+        call = {"engine": engine, "url": f"{server.url}/a", "key_variable": "A_KEY", "depth": 10}
+        run = gf.record(QUERIES, **call, **options)
+        assert {query: [*run[query]] for query in run} == {
+            query: [*docs] for query, docs in EXPECTED.items()
+        }
+        assert run.tag == engine
+        if engine in ("typesense", "algolia"):
+            assert run.scored_by == "rank"
+        else:
+            assert dict(run) == EXPECTED
+        asked = server.requests[0]
+        assert asked.path == path
+        found = {name.title(): value for name, value in asked.headers.items()}
+        assert found[header.title()] == value
+        depth = asked.parameters or asked.body
+        assert 10 in depth.values() or "10" in depth.values()
+        again = gf.record(
+            QUERIES, **{**call, "url": f"{server.url}{path}"}, **options
+        )  # the whole address
+        assert dict(again) == dict(run)
+
+
+@pytest.mark.parametrize(
+    ("engine", "body", "why"),
+    [
+        ("opensearch", {**lucene([]), "timed_out": True}, "timed_out is True"),
+        ("elasticsearch", {**lucene([]), "_shards": {"failed": 2}}, "_shards.failed is 2"),
+        (
+            "solr",
+            {"responseHeader": {"partialResults": True}, "response": {"docs": []}},
+            "partialResults is True",
+        ),
+        ("vespa", {"root": {"errors": [{"code": 12}]}}, "root.errors is"),
+        ("vespa", {"root": {}}, r"no root.children\[\*\].id in"),
+        ("opensearch", {"hits": {}}, r"no hits.hits\[\*\]._id in"),
+        ("opensearch", {"hits": {"hits": [{"_score": 1}]}}, r"no hits.hits\[\*\]._id in item 1"),
+    ],
+)
+def test_half_an_answer_of_an_engine_is_none(engine, body, why):
+    with serving(lambda *_: body) as server, pytest.raises(GainfulError, match=why):
+        gf.record({"q1": "bread"}, engine=engine, url=server.url, retries=0)
+
+
+def test_null_scores_of_an_engine_leave_its_order():
+    body = {"hits": {"hits": [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}]}}
+    with serving(lambda *_: body) as server:
+        run = gf.record({"q": "x"}, engine="opensearch", url=server.url, depth=2)
+    assert (run["q"], run.scored_by) == ({"b": 2, "a": 1}, "rank")
+
+
+BAD = {
+    "failing": (Answer({"error": "overloaded"}, status=503), "503 Service Unavailable: overloaded"),
+    "flooded": (Answer({}, status=429, headers={"Retry-After": "7"}), "429 Too Many Requests"),
+    "broken": (Answer(b'{"hits": ['), "no JSON but"),
+    "dropped": (Answer(drop=True), "the connection was dropped"),
+    "slow": (Answer({}, slow=0.4), "no answer within 0.2 s"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_fails_is_tried_again_and_then_told(kind, clock):
+    bad, why = BAD[kind]
+
+    def answer(asked, before):
+        if asked.query == "butter" and (before < 2 or "always" in asked.parameters):
+            return bad
+        return plain(SEARCH(asked.query, 10))
+
+    with serving(answer) as server:
+        options = {"timeout": 0.2, "concurrency": 1}
+        run = ask(server, retries=2, **options)
+        assert dict(run) == EXPECTED
+        # What a server drops on a connection that was used before is sent again on a new one at once.
+        tries = 1 if kind == "dropped" else 2
+        assert run.calls == len(QUERIES) + tries
+        if kind == "flooded":
+            assert max(clock.waits) >= 7  # as long as the server asks
+        else:
+            assert clock.waits == [1.0, 2.0][:tries]  # twice as long each time
+        if kind != "slow":
+            assert run.latency["max"] < 1
+        url = f"{server.url}/?q={{query}}&always=1"
+        run = gf.record(QUERIES, url=url, **PATHS, retries=1, failed="leave-out", **options)
+        assert [*run.failed] == ["q2"]
+        assert why in run.failed["q2"]
+        assert "q2" not in run
+        with pytest.raises(GainfulError, match="none to 1: q2"):
+            gf.record(QUERIES, url=url, **PATHS, retries=0, **options)
+
+
+def test_a_query_that_is_refused_stops_no_other(clock):
+    def answer(asked, _):
+        if asked.query == "butter":
+            return Answer({"error": {"reason": "syntax"}}, status=400)
+        return plain(SEARCH(asked.query, 10))
+
+    with serving(answer) as server:
+        run = ask(server, failed="leave-out", concurrency=1)
+        assert "400 Bad Request" in run.failed["q2"]
+        assert (run.calls, len(run)) == (4, 3)
+
+
+def test_a_service_that_is_not_there_is_told_at_once():
+    with pytest.raises(GainfulError, match=r"no connection .* Check the address"):
+        gf.record(QUERIES, url="http://127.0.0.1:9/?q={query}", ids="[*]")
+    with serving(lambda *_: Answer({}, status=404)) as server:
+        with pytest.raises(GainfulError, match=r"404 Not Found.* it names the index"):
+            ask(server, concurrency=1)
+        assert len(server.requests) == 1
+
+
+def test_calls_are_made_at_the_same_time_and_at_a_limited_rate(clock):
+    queries = {f"q{n}": f"bread {n}" for n in range(24)}
+    with serving(lambda asked, _: Answer(plain([(asked.query, 1)]), slow=0.02)) as server:
+        run = ask(server, queries, concurrency=6)
+        assert 2 <= server.most <= 6
+        assert [*run] == [*queries]
+        assert all([*run[query]] == [text] for query, text in queries.items())
+        ask(server, queries, concurrency=1, per_second=0.5)
+    assert sum(clock.waits) > 24  # every 2 s
+
+
+def test_progress_tells_the_share_and_the_counts():
+    told = []
+    gf.record(QUERIES, lambda _: ["a"], progress=lambda share, line: told.append((share, line)))
+    assert [share for share, _ in told] == [0, 0.25, 0.5, 0.75, 1]
+    assert told[-1][1].startswith("4 of 4 queries, 0 cached, ")
+
+
+# --- the cache
+
+
+def test_what_is_kept_is_not_asked_again(tmp_path):
+    cache = tmp_path / "answers.jsonl"
+    with serving(fts5()) as server:
+        some = {"q1": "bread", "q4": "submarine"}
+        assert ask(server, some, cache=cache).calls == 2
+        run = ask(server, cache=cache)
+        assert (dict(run), run.calls, run.cached) == (EXPECTED, 2, 2)
+        assert ask(server, cache=cache).calls == 0
+        assert len(server.requests) == 4
+        assert ask(server, cache=cache, retries=0, concurrency=1, timeout=9, tag="t").calls == 0
+        for other in ({"depth": 5}, {"scores": None}, {"headers": {"X-Version": "2"}}):
+            found = ask(server, cache=cache, **other)
+            assert (found.calls, found.request_hash == run.request_hash) == (4, False)
+        cache.write_bytes(cache.read_bytes()[:-9])  # as after a crash
+        with pytest.warns(GainfulWarning, match="1 line cannot be read"):
+            assert ask(server, cache=cache, headers={"X-Version": "2"}).calls == 1
+    with pytest.raises(InputError, match="tag: expected a name for this function"):
+        gf.record(QUERIES, lambda _: ["a"], cache=cache)
+    other = tmp_path / "other"
+    other.write_text("q1 Q0 d1 1 1 x\n")
+    with pytest.raises(InputError, match="answers of a search service, as record keeps them"):
+        gf.record(QUERIES, lambda _: ["a"], cache=other, tag="x")
+
+
+def test_answers_before_a_failure_are_kept(tmp_path, clock):
+    cache = tmp_path / "answers.jsonl"
+    works = [False]
+
+    def answer(asked, _):
+        ok = works[0] or asked.query != "butter"
+        return plain(SEARCH(asked.query, 10)) if ok else Answer({}, status=500)
+
+    with serving(answer) as server:
+        with pytest.raises(GainfulError, match=r"3 answers that came are in .*answers.jsonl"):
+            ask(server, cache=cache, retries=0)
+        works[0] = True
+        run = ask(server, cache=cache)
+        assert (run.calls, dict(run)) == (1, EXPECTED)
+
+
+def test_killed_in_the_middle_it_asks_for_no_answer_twice(tmp_path):
+    queries = tmp_path / "queries.tsv"
+    queries.write_text("".join(f"q{n}\tbread {n}\n" for n in range(30)))
+    output = tmp_path / "out.run"
+    part = tmp_path / "out.run.part.jsonl"
+    hold = [0.03]
+    with serving(
+        lambda asked, _: Answer(plain([(asked.query.split()[-1], 1)]), slow=hold[0])
+    ) as server:
+        words = [
+            "run",
+            str(queries),
+            "--url",
+            f"{server.url}/?q={{query}}",
+            "--ids",
+            "hits[*].id",
+            "-o",
+            str(output),
+        ]
+        process = subprocess.Popen([sys.executable, "-m", "gainful", *words, "--concurrency", "2"])
+        until = time.monotonic() + 30
+        while not part.exists() or part.read_bytes().count(b"\n") < 8:
+            assert time.monotonic() < until
+            assert process.poll() is None
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        assert not output.exists()
+        kept = [json.loads(line)["query"] for line in part.read_text().splitlines()]
+        assert 8 <= len(kept) < 30
+        time.sleep(2 * hold[0])
+        before, hold[0] = len(server.requests), 0.0
+        done = CliRunner().invoke(commands, words)
+        assert done.exit_code == 0, done.output
+        second = [f"q{each.query.split()[-1]}" for each in server.requests[before:]]
+        assert sorted([*kept, *second]) == sorted(f"q{n}" for n in range(30))
+        assert before - len(kept) <= 2  # those that were on their way
+    assert not part.exists()
+    rows = [line.split() for line in output.read_text().splitlines()]
+    assert {(row[0], row[2]) for row in rows} == {(f"q{n}", str(n)) for n in range(30)}
+
+
+# --- secrets
+
+
+def echo(asked, _):
+    """Repeat all headers and the path, as a server does that was set up to be debugged."""
+    return Answer(
+        {"error": json.dumps(asked.headers) + asked.path + json.dumps(asked.parameters)}, status=400
+    )
+
+
+def test_a_planted_secret_is_nowhere(tmp_path, monkeypatch, clock, caplog):
+    monkeypatch.setenv("A_KEY", KEY)
+    monkeypatch.setenv("B_TOKEN", "second-planted-one")
+    texts = []
+    cache = tmp_path / "answers.jsonl"
+
+    def answer(asked, before):
+        return echo(asked, before) if asked.query == "butter" else plain(SEARCH(asked.query, 10))
+
+    forms = [
+        {"key_variable": "A_KEY"},
+        {"headers": {"Authorization": "Token ${A_KEY}", "X-Other-Token": "${B_TOKEN}"}},
+        {"key_variable": "A_KEY", "engine": "opensearch", "ids": "hits[*].id", "method": "POST"},
+    ]
+    for given in forms:
+        with serving(answer) as server:
+            url = server.url if "engine" in given else f"{server.url}/?q={{query}}"
+            call = {"url": url, "ids": "hits[*].id", "cache": cache, **given}
+            run = gf.record(ANSWERED, **call, failed="leave-out")
+            assert "[key]" in run.failed["q2"]
+            for form in ("x.run", "x.json", "x.html", "x.csv"):
+                run.write(tmp_path / form)
+            texts += [str(run), repr(run), run.to_json()]
+            with pytest.raises(GainfulError) as caught:
+                gf.record(ANSWERED, **call)
+            texts += [str(caught.value), repr(caught.value.args)]
+    with serving(lambda asked, _: plain([(asked.headers["Authorization"], 1)])) as server:
+        run = ask(
+            server,
+            {"q": "x", "r": "y"},
+            key_variable="A_KEY",
+            failed="leave-out",
+            retries=0,
+            concurrency=1,
+        )
+        assert run.failed == dict.fromkeys("qr", "an id that holds the key")
+    for wrong in (
+        {"key_variable": KEY},
+        {"headers": {"X-Api-Key": KEY}},
+        {"headers": f"Authorization: {KEY}"},
+        {"url": f"http://u:{KEY}@h/?q={{query}}"},
+    ):
+        with pytest.raises(InputError) as caught:
+            gf.record(ANSWERED, **{"url": "http://h/?q={query}", "ids": "[*]", **wrong})
+        texts += [str(caught.value), repr(caught.value.args)]
+
+    def search(_):
+        raise OSError(f"the key {KEY} is wrong")
+
+    run = gf.record({"q": "x"}, search, failed="leave-out")
+    assert run.failed["q"] == "OSError: the key [key] is wrong"
+    run = gf.record(
+        {"q": "x"}, command=["sh", "-c", "echo $A_KEY >&2; exit 3"], failed="leave-out", retries=0
+    )
+    assert run.failed["q"] == "exit code 3: [key]"
+    texts += [caplog.text, *(path.read_text() for path in tmp_path.iterdir())]
+    for secret in (KEY, "second-planted-one", b64encode(KEY.encode()).decode()):
+        assert not [text for text in texts if secret in text]
+
+
+def test_the_hash_tells_requests_apart_and_knows_no_key(monkeypatch):
+    hashes = []
+    with serving(fts5()) as server:
+        for key in ("one-long-key", "another-long-key"):
+            monkeypatch.setenv("A_KEY", key)
+            hashes.append(ask(server, key_variable="A_KEY").request_hash)
+            hashes.append(ask(server, headers={"X-Key": "${A_KEY}"}).request_hash)
+        hashes.append(ask(server, depth=3).request_hash)
+    assert hashes[0] == hashes[2]
+    assert hashes[1] == hashes[3]
+    assert len({*hashes}) == 3
+
+
+# --- commands
+
+
+def test_a_command_is_called_for_each_query(tmp_path):
+    words = ["printf", "%s\\t%s\\n", "{query}", "2", "b", "1"]
+    assert gf.record({"q": "x; rm -rf /"}, command=words)["q"] == {"x; rm -rf /": 2, "b": 1}
+    run = gf.record({"q": "bread", "r": "tyres"}, command="cat", depth=3)
+    assert (run["q"], run["r"], run.tag) == ({"bread": 3}, {"tyres": 3}, "cat")
+    code = "import json, sys; print(json.dumps({'found': [{'id': sys.argv[1] + sys.argv[2]}]}))"
+    found = gf.record(
+        {"q": "x"},
+        command=[sys.executable, "-c", code, "{id}", "{depth}"],
+        ids="found[*].id",
+        depth=9,
+    )
+    assert found["q"] == {"q9": 9}
+    assert gf.record({"q": "x"}, command="true").empty == ("q",)
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("sh -c 'echo lost >&2; exit 4'", "exit code 4: lost"),
+        ("no-such-command-here", "no such command"),
+        ("sh -c 'sleep 30 & sleep 30'", "no answer within 0.2 s"),
+        ("printf 'a\\tb\\tc\\n'", "lines that are not all an id"),
+        ("printf 'a\\thigh\\n'", "a score that is no number"),
+    ],
+)
+def test_a_command_that_fails_is_told(command, why):
+    begin = time.monotonic()
+    with pytest.raises(GainfulError, match=why):
+        gf.record({"q": "x"}, command=command, retries=0, timeout=0.2 if "sleep" in command else 9)
+    assert time.monotonic() - begin < 5
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "one search service, found none"),
+        ({"url": "http://h/{query}", "command": "x"}, "found url and command"),
+        ({"url": "http://h/{query}"}, "ids: expected a path, or an engine"),
+        ({"url": "http://h/", "ids": "[*]"}, r"url: expected \{query\} or \{vector\} in it"),
+        ({"url": "http://{query}/", "ids": "[*]"}, "after the name of the server"),
+        ({"url": "http://h/{query}", "ids": "hits"}, "a path with one"),
+        ({"url": "http://h/{query}", "ids": "hits[*].id[*]"}, "a path with one"),
+        ({"url": "http://h/{query}", "ids": "a[*].id", "scores": "b[*].s"}, "in the same list"),
+        ({"url": "http://h/a", "engine": "lucene"}, "engine: expected"),
+        ({"url": "http://h/a", "engine": "typesense"}, "template: expected one for Typesense"),
+        ({"url": "http://h/a", "engine": "qdrant"}, "embed: expected a function"),
+        ({"url": "http://h/a", "engine": "solr", "embed": len}, "embed: expected none"),
+        ({"url": "http://h/a", "engine": "solr", "template": '{"q": 1'}, "no JSON"),
+        ({"url": "http://h/a", "engine": "solr", "template": '{"q": 1}'}, "neither"),
+        ({"url": "ftp://h/{query}", "ids": "[*]"}, "url: expected the address"),
+        ({"url": "http://h/${NOT_SET_HERE}?q={query}", "ids": "[*]"}, "none that is set"),
+        (
+            {"url": "http://h/{query}", "ids": "[*]", "headers": {"a b": "c"}},
+            "the name of a header",
+        ),
+        ({"url": "http://h/{query}", "ids": "[*]", "headers": {"a": "b\nc"}}, "plain letters"),
+        ({"command": "a 'b"}, "command: expected"),
+        ({"command": "a {vector}"}, "vector"),
+        ({"command": "a", "engine": "solr"}, "engine: expected none without a url"),
+        ({"search": len, "timeout": 3}, "timeout: expected none with a function"),
+        (
+            {"url": "http://h", "engine": "postgresql", "template": "%(query)s"},
+            "the address of a database",
+        ),
+        ({"url": "postgresql://u:pw@h/d", "engine": "postgresql"}, "without a password"),
+        ({"url": "postgresql://u@h/d", "engine": "postgresql"}, "template: expected SQL"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        gf.record({"q": "x"}, **options)
+
+
+def test_queries_need_texts(tmp_path):
+    with pytest.raises(InputError, match="none for 'r'"):
+        gf.record({"q": "x", "r": " "}, len)
+    path = tmp_path / "queries.jsonl"
+    path.write_text('{"_id": "1", "text": "bread"}\n{"_id": "2", "text": "butter"}\n')
+    assert [*gf.record(path, lambda text: [text])] == ["1", "2"]
+
+
+# --- the command line
+
+
+def called(*words, code=0):
+    done = CliRunner().invoke(commands, [str(word) for word in words])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done
+
+
+def test_the_command_writes_the_run_and_tells_of_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "queries.tsv").write_text(
+        "".join(f"{query}\t{text}\n" for query, text in QUERIES.items())
+    )
+    (tmp_path / "query.json").write_text(
+        json.dumps({"query": {"match": {"text": {"query": "{query}"}}}, "size": "{depth}"})
+    )
+    with serving(lambda asked, _: lucene(SEARCH(asked.query, 10))) as server:
+        words = (
+            "run",
+            "queries.tsv",
+            "--engine",
+            "opensearch",
+            "--url",
+            f"{server.url}/a",
+            "--template",
+            "query.json",
+        )
+        with pytest.warns(
+            GainfulWarning, match="queries without documents are not in the file: 'q4'"
+        ):
+            done = called(*words, "-o", "bm25.run", "--tag", "bm25", "--header", "X-Tenant: acme")
+        assert "bm25: 4 of 4 queries recorded, 1 with no document; 4 calls" in done.stderr
+        assert server.requests[0].headers["X-Tenant"] == "acme"
+        assert server.requests[0].body["size"] == 100
+        called(*words, "-o", "all.json", "--cache", "kept.jsonl")
+        called(*words, "-o", "again.json", "--cache", "kept.jsonl")
+        assert len(server.requests) == 8
+    lines = [line.split() for line in (tmp_path / "bm25.run").read_text().splitlines()]
+    assert lines[0][:4] == ["q1", "Q0", next(iter(EXPECTED["q1"])), "1"]
+    found = json.loads((tmp_path / "all.json").read_text())
+    assert found["documents"] == EXPECTED
+    assert lines[0][5] != f"bm25-{found['request_hash'][:12]}"  # the header is another request
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.json", "all.json", "bm25.run", "kept.jsonl", "queries.tsv", "query.json"]  # fmt: skip
+
+
+def test_the_command_writes_no_run_where_a_query_failed(tmp_path, monkeypatch, clock):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("A_KEY", KEY)
+    (tmp_path / "queries.tsv").write_text(
+        "".join(f"{query}\t{text}\n" for query, text in QUERIES.items())
+    )
+
+    def answer(asked, before):
+        return echo(asked, before) if asked.query == "butter" else plain(SEARCH(asked.query, 10))
+
+    with serving(answer) as server:
+        words = [
+            "run",
+            "queries.tsv",
+            "--url",
+            f"{server.url}/?q={{query}}",
+            "--ids",
+            "hits[*].id",
+            "-o",
+            "x.csv",
+            "--key-variable",
+            "A_KEY",
+        ]
+        done = CliRunner().invoke(commands, words)
+        assert "none to 1: q2" in str(done.exception)
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "queries.tsv",
+            "x.csv.part.jsonl",
+        ]
+        done = called(*words, "--failed", "leave-out")
+        assert len(server.requests) == 4 + 1
+        assert "left out: query q2, 400 Bad Request" in done.stderr
+        assert "x.csv.part.jsonl: call it again" in done.stderr
+        assert KEY not in done.output
+        assert "q2" not in (tmp_path / "x.csv").read_text()
+    assert all(KEY not in path.read_text() for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--url", "http://h", "--command", "x"], "--url, --call or --command, one of them"),
+        ([], "--url, --call or --command, one of them"),
+        (["--command", "cat", "-o", "queries.tsv"], "is one of the inputs"),
+        (["--command", "cat", "-o", "x.run", "--cache", "x.run"], "a file of its own"),
+        (
+            ["--url", "http://h/{query}", "--ids", "[*]", "--header", KEY],
+            "--header takes NAME:VALUE",
+        ),
+    ],
+)
+def test_what_the_command_refuses(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "queries.tsv").write_text("q1\tbread\n")
+    done = called("run", "queries.tsv", *words, code=2)
+    assert message in done.output
+    assert KEY not in done.output
+
+
+def test_the_command_knows_the_engines():
+    from gainful.cli.run import _ENGINES
+    from gainful.recording.engine_table import ENGINES as TABLE
+
+    assert (*TABLE, "postgresql") == _ENGINES
+    assert {*ENGINES} == {*TABLE}
+    page = (Path(__file__).parents[2] / "docs" / "recording_runs.md").read_text()
+    for name, engine in TABLE.items():
+        assert f"| `{name}` | `{engine.address}` |" in page
