@@ -1,6 +1,7 @@
 """Paths such as `hits[*].id`: where an answer in JSON has the ids and the scores of documents."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +84,9 @@ def values_in(answer: Any, path: ListPath) -> list[Any] | None:
         return None
     if not isinstance(items, list):
         return None
+    if len(path.in_item) == 1 and isinstance(name := path.in_item[0], str):
+        with suppress(LookupError, TypeError):  # as quickly as can be, where all have it
+            return [item[name] for item in items]
     found = []
     for place, item in enumerate(items, 1):
         try:

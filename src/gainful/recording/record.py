@@ -8,6 +8,7 @@ import shlex
 import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from operator import ge
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -567,9 +568,9 @@ def _answered(outcomes: Mapping[int, object]) -> list[int]:
 
 def _once(found: Ranked) -> Ranked:
     """Return a list in which each document stands where it stood first."""
-    places = {doc: place for place, doc in reversed([*enumerate(found.docs)])}
-    if len(places) == len(found.docs):
+    if len({*found.docs}) == len(found.docs):
         return found
+    places = {doc: place for place, doc in reversed([*enumerate(found.docs)])}
     kept = sorted(places.values())
     scores = None if found.scores is None else tuple(found.scores[place] for place in kept)
     return Ranked(tuple(found.docs[place] for place in kept), scores, found.seconds)
@@ -581,10 +582,7 @@ def _is_by_rank(lists: Mapping[str, Ranked]) -> bool:
     unsure = [
         query
         for query, found in full.items()
-        if found.scores is None
-        or any(
-            ahead < behind for ahead, behind in zip(found.scores, found.scores[1:], strict=False)
-        )
+        if found.scores is None or not all(map(ge, found.scores, found.scores[1:]))
     ]
     told = [query for query, found in full.items() if found.scores is not None]
     if unsure and told:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from math import isfinite
 from typing import Any, NamedTuple
 
 from gainful.arguments import as_float
@@ -47,24 +48,39 @@ def ranked(docs: Sequence[Any], scores: Sequence[Any] | None, depth: int, second
     Raises:
         UnansweredError: where an id is none, or a score no number.
     """
-    try:
-        ids = tuple(id_text(doc, where="answer") for doc in docs[:depth])
-    except InputError as problem:
-        raise UnansweredError(f"an id that is {problem.found}") from None
+    ids = _ids(docs[:depth])
+    if scores is None or type(None) in {*map(type, scores[:depth])}:
+        return Ranked(ids, None, seconds)
+    return Ranked(ids, _numbers(scores[:depth]), seconds)
+
+
+def _ids(docs: Sequence[Any]) -> tuple[str, ...]:
+    # Of what JSON has, most ids are plain texts, which need no closer look.
+    if {*map(type, docs)} <= {str} and "".join(docs).isascii():
+        ids = tuple(docs)
+    else:
+        try:
+            ids = tuple(id_text(doc, where="answer") for doc in docs)
+        except InputError as problem:
+            raise UnansweredError(f"an id that is {problem.found}") from None
     if "" in ids:
         raise UnansweredError("an empty id")
-    if scores is None or any(score is None for score in scores[:depth]):
-        return Ranked(ids, None, seconds)
+    return ids
+
+
+def _numbers(scores: Sequence[Any]) -> tuple[float, ...]:
+    if {*map(type, scores)} <= {float} and all(map(isfinite, scores)):
+        return tuple(scores)
     numbers = []
-    for score in scores[:depth]:
+    for score in scores:
         try:
             number = as_float(score)
         except (TypeError, ValueError, OverflowError):
             number = float("nan")
-        if isinstance(score, str | bool) or number != number or abs(number) == float("inf"):
+        if isinstance(score, str | bool) or not isfinite(number):
             raise UnansweredError(f"a score that is {shown(score)}")
         numbers.append(number)
-    return Ranked(ids, tuple(numbers), seconds)
+    return tuple(numbers)
 
 
 class AnswerReader(NamedTuple):
