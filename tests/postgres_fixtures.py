@@ -8,7 +8,9 @@ import pytest
 
 from postgres_server import call, find_program, new_schema, running_postgres
 
-ADVICE = "These tests need a PostgreSQL server: install Debian's postgresql, or put initdb on the PATH"
+ADVICE = (
+    "These tests need a PostgreSQL server: install Debian's postgresql, or put initdb on the PATH"
+)
 
 
 def install_server():
