@@ -36,8 +36,8 @@ from gainful.judging.pool import Pool
 from gainful.linting.findings import Finding
 from gainful.linting.findings import Findings
 from gainful.recommending.scores import RecommendationScores
-from gainful.reporting.movers import Movers
 from gainful.recording.recorded_run import RecordedRun
+from gainful.reporting.movers import Movers
 from gainful.reporting.report import Report
 from gainful.statistics.power import Power
 from gainful.subtopics.scores import SubtopicScores
