@@ -144,3 +144,10 @@ def test_nodes_of_documents_and_scores_that_are_given():
         run_of({"q": [node("n1")]}, score="given")
     with pytest.raises(gf.errors.InputError, match="nodes with a ref_doc_id"):
         run_of({"q": [node("n1")]}, id="ref_doc_id")
+
+
+def test_runs_have_each_query_once_under_an_id():
+    with pytest.raises(gf.errors.InputError, match="'1' as a string and as an integer"):
+        run_of({1: [node("a")], "1": []})
+    with pytest.raises(gf.errors.InputError, match="as id, found None"):
+        run_of({None: []})

@@ -103,3 +103,17 @@ def test_runs_of_lists():
 def test_many_repeated_ids_are_said_briefly():
     found = RetrievalMeasures("RR").score(None, ["a"], [*"aabbccddee"])
     assert str(found).endswith("'a', 'b', 'c' and 2 more")
+
+
+@pytest.mark.parametrize(
+    ("call", "where"),
+    [
+        (lambda: RetrievalMeasures("RR", judgments={"q": {7: 1, "7": 3}}), "judgments, query 'q'"),
+        (lambda: RetrievalMeasures("RR", judgments={7: {"a": 1}, "7": {"a": 0}}), "judgments"),
+        (lambda: RetrievalMeasures("RR").score(None, {7: 1, "7": 3}, ["7"]), "expected"),
+        (lambda: named_queries({1: "x", "1": "y"}), "queries"),
+    ],
+)
+def test_an_id_as_a_number_and_as_a_text_is_refused(call, where):
+    with pytest.raises(gf.errors.InputError, match=f"^{where}: .* as a string and as an integer"):
+        call()

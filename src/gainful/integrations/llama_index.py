@@ -7,7 +7,7 @@ from gainful import arguments
 from gainful.errors import InputError
 from gainful.integrations.recorded_runs import Run, named_queries, ranked_run
 from gainful.integrations.required_hosts import requiring
-from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures, listed
+from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures, by_id, listed
 from gainful.message_texts import shown
 
 with requiring("llama_index"):
@@ -110,8 +110,8 @@ def run_of(retrieved: Any, *, id: str = "node_id", score: str = "rank") -> Run: 
         raise InputError("retrieved", "a dict {query: nodes}", shown(retrieved))
     which = arguments.choice(id, "id", _IDS)
     lists = (
-        (str(query), [_read(each, which, query) for each in listed(nodes, "retrieved")])
-        for query, nodes in retrieved.items()
+        (query, [_read(each, which, query) for each in listed(nodes, "retrieved")])
+        for query, nodes in by_id(retrieved, "retrieved").items()
     )
     if arguments.choice(score, "score", _SCORES) == "given":
         return {query: _by_score(query, nodes) for query, nodes in lists}

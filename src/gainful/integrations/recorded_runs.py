@@ -5,7 +5,7 @@ from typing import Any
 
 from gainful.errors import InputError, warn
 from gainful.inputs.identifiers import id_text
-from gainful.integrations.retrieved_ids import RetrievedIds, listed
+from gainful.integrations.retrieved_ids import RetrievedIds, by_id, listed
 from gainful.message_texts import counted, shown
 
 Run = dict[str, dict[str, float]]
@@ -18,12 +18,10 @@ def named_queries(queries: Any) -> dict[str, str]:
     ({'q1': 'red wine'}, {'red wine': 'red wine'})
     """
     given = queries if isinstance(queries, Mapping) else {one: one for one in _texts(queries)}
-    found = {}
     for query, text in given.items():
         if not isinstance(text, str):
             raise InputError(f"queries: {shown(query)}", "a text", shown(text))
-        found[id_text(query, where="queries")] = text
-    return found
+    return by_id(given, "queries")
 
 
 def _texts(queries: Any) -> list[Any]:

@@ -167,7 +167,7 @@ class RetrievalMeasures:
         known = self._grades.get(id_text(query, where="query"))
         if known is None:
             raise InputError("query", "a query that the judgments have", shown(query))
-        return read_grades(known, "judgments")
+        return known
 
     def _values(self, grades: dict[str, Any], found: RetrievedIds) -> dict[str, float]:
         judgments, run = {_QUESTION: grades}, {_QUESTION: found.ranked()}
@@ -201,8 +201,23 @@ def read_grades(given: Any, where: str) -> dict[str, Any]:
     ({'a': 2, '7': 1}, {'a': 1.0})
     """
     if isinstance(given, Mapping):
-        return {id_text(one, where=where): grade for one, grade in given.items()}
+        return by_id(given, where)
     return dict.fromkeys((id_text(one, where=where) for one in listed(given, where)), 1.0)
+
+
+def by_id(given: Mapping[Any, Any], where: str) -> dict[str, Any]:
+    """Return what is held by ids, with these as texts; 7 and "7" are one id, so that both are refused.
+
+    >>> by_id({"a": 2, 7: 1}, "expected")
+    {'a': 2, '7': 1}
+    """
+    found: dict[str, Any] = {}
+    for one, held in given.items():
+        name = id_text(one, where=where)
+        if name in found:
+            raise InputError(where, "each id once", f"{shown(name)} as a string and as an integer")
+        found[name] = held
+    return found
 
 
 def listed(given: Any, where: str) -> list[Any]:
@@ -215,11 +230,14 @@ def listed(given: Any, where: str) -> list[Any]:
     raise InputError(where, "a list of ids", "none" if given is None else shown(given))
 
 
-def _read_judgments(judgments: Any) -> dict[str, Mapping[Any, Any]]:
+def _read_judgments(judgments: Any) -> dict[str, dict[str, Any]]:
     if not isinstance(judgments, Mapping):
         raise InputError("judgments", "a dict {query: {id: grade}}", shown(judgments))
     for query, grades in judgments.items():
         if not isinstance(grades, Mapping):
             found = f"{shown(query)}: {shown(grades)}"
             raise InputError("judgments", "a dict {query: {id: grade}}", found)
-    return {id_text(query, where="judgments"): grades for query, grades in judgments.items()}
+    return {
+        query: read_grades(grades, f"judgments, query {shown(query)}")
+        for query, grades in by_id(judgments, "judgments").items()
+    }
