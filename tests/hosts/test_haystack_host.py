@@ -141,3 +141,26 @@ def test_what_cannot_be_measured_is_said(options, given, message):
 def test_bad_settings_are_refused_at_once(options, message):
     with pytest.raises(gf.errors.GainfulError, match=message):
         RankingEvaluator(**options)
+
+
+def one(*contents):
+    return [[Document(content=each) for each in contents]]
+
+
+@pytest.mark.parametrize("asked", [["RR", "RR"], ["RR", gf.measure("RR")]])
+def test_a_measure_that_is_asked_for_twice_is_one(asked):
+    done = RankingEvaluator([*asked, "P@1"]).run(one("a"), one("b", "a"))
+    assert done["scores"] == {"RR": 0.5, "P@1": 0.0}
+    assert done["individual"] == {"RR": [0.5], "P@1": [0.0]}
+
+
+def test_measures_that_a_dialect_makes_equal_are_refused():
+    with pytest.raises(gf.errors.InputError, match="measures that differ, found nDCG"):
+        RankingEvaluator(["nDCG(gain=exp2)@3", "nDCG@3"], dialect="lightgbm")
+
+
+@pytest.mark.parametrize(("policy", "value"), [(None, 0.0), ({"empty": "one"}, 1.0)])
+def test_questions_without_any_ground_truth_go_by_the_policy(policy, value):
+    done = RankingEvaluator("nDCG", policy=policy).run([[], []], one("a") + one("b"))
+    assert done["individual_scores"] == [value, value]
+    assert done["coverage"]["empty_queries"] == ["0", "1"]

@@ -1,13 +1,20 @@
 """Haystack: `RankingEvaluator`, any measures as a component of a pipeline."""
 
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import gainful as gf
 from gainful import arguments
-from gainful.errors import InputError
+from gainful.errors import InputError, without_warnings
 from gainful.integrations.required_hosts import requiring
-from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures, RetrievedIds, listed
+from gainful.integrations.retrieved_ids import (
+    DEFAULT,
+    NOTHING,
+    RetrievalMeasures,
+    RetrievedIds,
+    listed,
+)
 from gainful.message_texts import shown
 
 with requiring("haystack"):
@@ -46,6 +53,7 @@ class RankingEvaluator:
         dialect: Any = None,
     ) -> None:
         self._measures = RetrievalMeasures(measures, policy=policy, dialect=dialect)
+        self._measures.column_names()  # refuses what the dialect makes equal
         self.field = _read_field(document_comparison_field, ("content", "id"))
         self.grade_field = _read_field(grade_field, ("score",))
 
@@ -101,11 +109,16 @@ class RankingEvaluator:
             expected = f"a list for each of the {len(truth)} questions"
             raise InputError("retrieved_documents", expected, f"{len(retrieved)}")
         judgments = {str(i): self._grades(docs, i) for i, docs in enumerate(truth)}
+        bare = bool(judgments) and not any(judgments.values())
+        if bare:
+            judgments["0"] = {NOTHING: 0.0}  # no judgment at all is an error of `evaluate`
         lists = [self._retrieved(docs, i) for i, docs in enumerate(retrieved)]
         run = {str(i): each.ranked() for i, each in enumerate(lists) if each.ids}
-        found = self._measures.evaluate(judgments, run)
+        # That nothing retrieved is judged, goes without saying there.
+        with without_warnings() if bare else nullcontext():
+            found = self._measures.evaluate(judgments, run)
         rows = {str(row.pop("query")): [*row.values()] for row in found.per_query}
-        names = self._measures.names
+        names = self._measures.column_names(found)
         none: list[Any] = [None] * len(names)
         columns = zip(*(rows.get(query, none) for query in judgments), strict=True)
         individual = {

@@ -17,7 +17,8 @@ from gainful.message_texts import counted, shortened, shown
 
 DEFAULT = "nDCG@10"
 _QUESTION, _OTHER = "question", "other"
-_NOTHING = "(nothing)"  # stands in judgments of a question for which nothing is relevant
+NOTHING = "(nothing)"  # stands in judgments of a question for which nothing is relevant
+_TRIAL = {_QUESTION: {"a": 1.0}}, {_QUESTION: {"a": -1.0}}
 _NAMED = 3  # repeated ids
 
 
@@ -115,18 +116,35 @@ class RetrievalMeasures:
             raise InputError("measure", "one measure", ", ".join(found.names))
         return found
 
+    def column_names(self, found: "gf.results.Scores | None" = None) -> tuple[str, ...]:
+        """Return a name for each column of `evaluate`, which has one for measures that are the same.
+
+        Args:
+            found: scores of all measures; those of one document if None.
+        """
+        names = tuple(dict.fromkeys(self.names))
+        try:
+            means = (found or self.evaluate(*_TRIAL)).means
+        except InputError as problem:
+            if not leaves_none(problem):
+                raise
+            return names
+        if len(means) != len(names):
+            said = f"{', '.join(names)}, which are {', '.join(means)}"
+            raise InputError("measures", "measures that differ", said)
+        return names
+
     def _names_of(self, measure: Any) -> tuple[str, ...]:
-        trial = {_QUESTION: {"a": 1.0}}, {_QUESTION: {"a": -1.0}}
         known: tuple[str, ...] = ()
         try:
-            known = tuple(self.evaluate(*trial, [measure]).means)
+            known = tuple(self.evaluate(*_TRIAL, [measure]).means)
         except InputError as problem:
             if not leaves_none(problem):  # as where a grade of 1 is not yet relevant
                 raise
         if known and self.dialect is None:
             return known
         try:
-            return tuple(gf.evaluate(*trial, [measure], policy={"empty": "zero"}).means)
+            return tuple(gf.evaluate(*_TRIAL, [measure], policy={"empty": "zero"}).means)
         except MeasureError:  # a name that the dialect alone knows
             if not known:
                 raise
@@ -157,7 +175,7 @@ class RetrievalMeasures:
         found = RetrievedIds.of(retrieved)
         grades = self.grades_of(query, expected)
         judged = sum(one in grades for one in found.ids)
-        values = self._values(grades or {_NOTHING: 0.0}, found)
+        values = self._values(grades or {NOTHING: 0.0}, found)
         return QuestionScore(values, len(found.ids), judged, found.repeated)
 
     def grades_of(self, query: Any, expected: Any) -> dict[str, Any]:
