@@ -93,3 +93,10 @@ def test_what_cannot_be_measured_is_said():
         RankingMetric().score(retrieved_context_ids=["a"])
     with pytest.raises(gf.errors.InputError, match="a query that the judgments have"):
         RankingMetric(judgments=GRADES).score(retrieved_context_ids=["a"], user_input="rum")
+
+
+def test_a_metric_may_be_renamed():
+    metric = RankingMetric("RR")
+    metric.name = "my RR"
+    ids = {"retrieved_context_ids": ["b", "a"], "reference_context_ids": ["a"]}
+    assert metric.score(**ids).value == metric.single_turn_score(SingleTurnSample(**ids)) == 0.5

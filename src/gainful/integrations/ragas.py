@@ -70,7 +70,7 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         """
         found = self._measure(user_input, reference_context_ids, retrieved_context_ids)
         return MetricResult(
-            value=found.values[self.name], reason=str(found), traces={"output": found.coverage()}
+            value=self._value(found), reason=str(found), traces={"output": found.coverage()}
         )
 
     async def ascore(self, **columns: Any) -> MetricResult:
@@ -84,7 +84,10 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         )
         if found.repeated:
             warn(f"retrieved_context_ids: {found}.")
-        return found.values[self.name]
+        return self._value(found)
+
+    def _value(self, found: QuestionScore) -> float:
+        return found.values[self._measures.names[0]]  # `name` is the caller's to set
 
     def _measure(self, query: Any, reference: Any, retrieved: Any) -> QuestionScore:
         found = self._measures.score(query, reference, retrieved)
