@@ -130,6 +130,15 @@ def test_score_functions_prompts_files_and_predictions_are_the_hosts(model, tmp_
     assert scores["nDCG@10"] == found["two_dot_ndcg@10"]
 
 
+def test_it_measures_again_without_being_called(model):
+    evaluator = InformationRetrievalEvaluator(QUERIES, CORPUS, GRADED)
+    found = evaluator(model)
+    for _ in range(2):
+        again = evaluator.compute_metrices(model)
+        assert again["cosine"]["ndcg@k"][10] == found["cosine_ndcg@10"]
+        assert [*evaluator.scores] == [*evaluator.runs] == ["cosine"]
+
+
 def test_no_scores_but_those_of_a_chunk_are_there_at_once(model):
     shapes = []
 

@@ -119,6 +119,8 @@ class InformationRetrievalEvaluator(_host.InformationRetrievalEvaluator):  # typ
         """Measure what was retrieved for each query: what the host asks for, for each score function."""
         lists = zip(self.queries_ids, queries_result_list, strict=True)
         run = {query: {hit["corpus_id"]: hit["score"] for hit in hits} for query, hits in lists}
+        if len(self.scores) == len(self.score_functions):  # asked again, without a call
+            self.scores, self.runs = {}, {}
         name = list(self.score_functions)[len(self.scores)]
         self.runs[name] = run
         self.scores[name] = gf.evaluate(self._judged, run, self._asked, **self._options)
