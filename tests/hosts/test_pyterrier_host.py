@@ -97,6 +97,29 @@ def test_ir_measures_takes_them_too():
     assert mine.calc_aggregate(qrels, [ir_measures.ScoredDoc("other", "b", 2.0)]) == 0
 
 
+@pytest.mark.parametrize(("empty", "value"), [("zero", 0.0), ("one", 1.0)])
+def test_results_of_other_queries_alone_go_by_the_policy(empty, value):
+    asked = measures("nDCG@10", "P@5", policy={"empty": empty})
+    qrels = {"q1": {"d1": 0}, "q2": {"d1": 1}}
+    for run in ({"zz": {"d2": 1.0}}, {"q2+": {"d1": 1.0}}):
+        found = {
+            (m.query_id, str(m.measure)): m.value for m in ir_measures.iter_calc(asked, qrels, run)
+        }
+        assert found == {
+            ("q1", "gainful nDCG@10"): value,  # missing and empty: what is empty decides
+            ("q2", "gainful nDCG@10"): 0.0,
+            ("q1", "gainful P@5"): 0.0,
+            ("q2", "gainful P@5"): 0.0,
+        }
+
+
+@pytest.mark.parametrize("qrels", [{"q1": {"d1": 0}}, {"q1": {"d1": 0}, "q2": {"d1": 1}}])
+@pytest.mark.parametrize("policy", [{"empty": "skip"}, {"empty": "error"}, {"missing": "skip"}])
+def test_results_of_other_queries_alone_that_are_left_out_are_refused(qrels, policy):
+    with pytest.raises(gf.errors.InputError, match="empty="):
+        ir_measures.calc_aggregate(measures(policy=policy), qrels, {"zz": {"d2": 1.0}})
+
+
 def test_nothing_that_is_passed_is_changed():
     before = QRELS.copy(), ONE.copy()
     pt.Experiment([ONE], TOPICS, QRELS, measures(), ["x"])

@@ -10,8 +10,11 @@ from gainful.integrations.required_hosts import requiring
 
 with requiring("pyterrier"):
     import ir_measures as _host
+    import pandas as pd
 
 __all__ = ["measures"]
+
+_RUN = ["query_id", "doc_id", "score"]
 
 
 def measures(
@@ -68,17 +71,27 @@ class _Together:
     def _values(self, qrels: Any, run: Any, column: int) -> Iterator[tuple[Any, float]]:
         """Yield every judged query with its value."""
         ids = {str(each): each for each in qrels["query_id"].unique()}
-        if ids.keys().isdisjoint(map(str, run["query_id"].unique())):  # a batch may find nothing
-            _refuse_left_out([] if self._policy.missing == "zero" else list(ids), self._policy)
-            yield from ((each, 0.0) for each in ids.values())
+        if not ids:
             return
         if self._last is None or self._last[0] is not qrels or self._last[1] is not run:
-            self._last = qrels, run, self._evaluated(qrels, run)
+            met = not ids.keys().isdisjoint(map(str, run["query_id"].unique()))
+            given = (qrels, run) if met else _beside_another(qrels, max(ids, key=len) + "+")
+            self._last = qrels, run, self._evaluated(*given)
         scores = self._last[2]
         rows = zip(scores.queries, scores.values[:, column], scores.counted[:, column], strict=True)
         found = {query: float(value) for query, value, counted in rows if counted}
         _refuse_left_out([each for each in ids if each not in found], self._policy)
         yield from ((each, found[query]) for query, each in ids.items())
+
+
+def _beside_another(qrels: Any, query: str) -> tuple[Any, Any]:
+    """Return judgments, and a run of one more query alone, beside which all others are missing.
+
+    A batch may find nothing, and a run that shares no query with the judgments is an error. The other query
+    has a document of the highest grade, so that it is empty only where all are.
+    """
+    row = qrels.sort_values("relevance").tail(1).assign(query_id=query)
+    return pd.concat([qrels, row], ignore_index=True), row.assign(score=1.0)[_RUN]
 
 
 def _refuse_left_out(queries: list[str], policy: Any) -> None:
