@@ -3,6 +3,7 @@
 import math
 import random
 
+import numpy as np
 import pytest
 
 import gainful as gf
@@ -89,6 +90,15 @@ def test_documents_of_any_host():
     assert document_ids([given[0], given[3], "b"], "source", "run") == ["s", "t", "b"]
     with pytest.raises(gf.errors.InputError, match="the metadata have nothing"):
         document_ids([{}], None, "run")
+
+
+def test_bare_ids_are_texts_and_whole_numbers():
+    assert document_ids([np.int64(7), np.str_("a"), 3], None, "run") == ["7", "a", "3"]
+    for each in (7.0, np.float32(7), b"7", True):
+        with pytest.raises(
+            gf.errors.InputError, match=r"^run: expected a string \(or an integer\)"
+        ):
+            document_ids([each], None, "run")
 
 
 def test_runs_of_lists():

@@ -1,6 +1,7 @@
 """Runs of what retrievers found: documents of any host as ids, and lists of them as a run."""
 
 from collections.abc import Iterable, Mapping
+from numbers import Number
 from typing import Any
 
 from gainful.errors import InputError, warn
@@ -66,7 +67,7 @@ def document_id(document: Any, key: str | None, where: str) -> str:
     >>> document_id({"id": "a", "metadata": {"source": "b"}}, "source", "run")
     'b'
     """
-    if isinstance(document, str | int):
+    if isinstance(document, str | bytes | Number):  # numbers of numpy are, too
         return id_text(document, where=where)
     held = document if isinstance(document, Mapping) else _held(document)
     metadata = held.get("metadata")
