@@ -120,6 +120,11 @@ def test_a_pipeline_is_saved_and_read(options):
             ([[Document(content="a", score=1), Document(content="a", score=2)]], [[]]),
             "one grade a document, found 'a' with several",
         ),
+        (
+            {},
+            ([[Document(content="a", score=math.nan)]], [[Document(content="a")]]),
+            "a finite number as grade, found nan",
+        ),
         ({}, (truth(), [[]] * 5), "at least one retrieved document"),
         ({}, ([], []), "judg"),
     ],

@@ -151,8 +151,9 @@ class RankingEvaluator:
         for each in held:
             (one,) = RetrievedIds.of([_value(each, self.field, where)], where).ids
             grade = _value(each, self.grade_field, where) if graded else 1.0
-            if grades.setdefault(one, grade) != grade:
+            if one in grades and grades[one] != grade:
                 raise InputError(where, "one grade a document", f"{shown(one)} with several")
+            grades[one] = grade
         return grades
 
 
