@@ -169,3 +169,11 @@ def test_questions_without_any_ground_truth_go_by_the_policy(policy, value):
     done = RankingEvaluator("nDCG", policy=policy).run([[], []], one("a") + one("b"))
     assert done["individual_scores"] == [value, value]
     assert done["coverage"]["empty_queries"] == ["0", "1"]
+
+
+@pytest.mark.parametrize("gain", [lambda grade: 2 * grade, math.sqrt])
+def test_a_pipeline_that_could_not_be_read_is_not_saved(gain):
+    evaluator = RankingEvaluator(["RR", gf.Measure("nDCG", gain=gain)])
+    assert evaluator.run(one("a"), one("a"))["score"] == 1.0
+    with pytest.raises(gf.errors.InputError, match="measures that the notation can write"):
+        evaluator.to_dict()

@@ -6,7 +6,7 @@ from typing import Any
 
 import gainful as gf
 from gainful import arguments
-from gainful.errors import InputError, without_warnings
+from gainful.errors import InputError, MeasureError, without_warnings
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieved_ids import (
     DEFAULT,
@@ -63,7 +63,7 @@ class RankingEvaluator:
         policy, dialect = asked.policy, asked.dialect
         settings: dict[str, Any] = default_to_dict(
             self,
-            measures=[str(each) for each in asked.given],
+            measures=[_written(each) for each in asked.given],
             document_comparison_field=self.field,
             grade_field=self.grade_field,
             policy=policy.answers() if isinstance(policy, gf.Policy) else policy,
@@ -155,6 +155,20 @@ class RankingEvaluator:
                 raise InputError(where, "one grade a document", f"{shown(one)} with several")
             grades[one] = grade
         return grades
+
+
+def _written(measure: Any) -> str:
+    """Return a measure in the notation; one that cannot be read again is refused."""
+    text = str(measure)
+    if isinstance(measure, gf.Measure):
+        try:
+            again = gf.measure(text)
+        except MeasureError:
+            again = None
+        if again != measure:
+            expected = "measures that the notation can write, for a pipeline that is saved"
+            raise InputError("measures", expected, text, "Give functions a name with gf.define.")
+    return text
 
 
 def _read_field(field: str, known: tuple[str, ...]) -> str:
