@@ -95,3 +95,37 @@ def test_what_cannot_be_measured_is_said():
         RankingMetric().measure(LLMTestCase(input="q"))
     with pytest.raises(gf.errors.InputError, match="expected: expected a list of ids, found none"):
         RankingMetric().measure(LLMTestCase(input="q", retrieval_context=["a"]))
+
+
+def test_a_key_that_holds_nothing_is_as_none():
+    held = {"retrieved_ids": None, "grades": None, "expected_ids": ["b"]}
+    given = LLMTestCase(input="q", retrieval_context=["a", "b"], context=["a"], metadata=held)
+    assert RankingMetric("RR").measure(given) == 0.5
+    held["expected_ids"] = None
+    given = LLMTestCase(input="q", retrieval_context=["a", "b"], context=["a"], metadata=held)
+    assert RankingMetric("RR").measure(given) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("held", "judgments", "message"),
+    [
+        ({"retrieved_ids": ["d1"]}, None, "context is compared with retrieved_ids"),
+        ({"grades": {"d1": 1}}, None, "retrieval_context is compared with ids"),
+        ({}, {"q": {"d1": 1}}, "retrieval_context is compared with ids"),
+    ],
+)
+def test_ids_that_are_compared_with_texts_are_told(held, judgments, message):
+    texts = {"retrieval_context": ["Red wine is red."], "context": ["Red wine is red."]}
+    metric = RankingMetric("RR", judgments=judgments)
+    with pytest.warns(gf.errors.GainfulWarning, match=f"{message}, and they share nothing"):
+        assert metric.measure(LLMTestCase(input="q", metadata=held, **texts)) == 0.0
+
+
+def test_an_error_leaves_nothing_of_an_earlier_test_case():
+    metric = RankingMetric("RR")
+    metric.measure(case("red wine"))
+    assert metric.is_successful()
+    with pytest.raises(gf.errors.InputError):
+        metric.measure(LLMTestCase(input="q"))
+    assert (metric.score, metric.reason, metric.score_breakdown) == (None, None, None)
+    assert not metric.is_successful()

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from gainful import arguments
+from gainful.errors import warn
 from gainful.integrations.recorded_runs import document_ids, expected_of
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures
@@ -71,16 +72,25 @@ class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
     def measure(self, test_case: LLMTestCase, *args: Any, **options: Any) -> float:
         """Measure a test case; what deepeval passes besides is not looked at."""
         del args, options
+        # What an earlier test case left must not stand where this one is an error.
+        self.score = self.success = self.reason = self.score_breakdown = self.error = None
+        self.skipped = False
         held = test_case.metadata or {}
-        ids = held.get("retrieved_ids", _told(test_case.retrieval_context))
-        expected = held.get("grades", held.get("expected_ids", test_case.context))
+        named, grades = held.get("retrieved_ids"), held.get("grades")
+        grades = held.get("expected_ids") if grades is None else grades
+        ids = _told(test_case.retrieval_context) if named is None else named
+        expected = test_case.context if grades is None else grades
         if expected is not None:
             expected = expected_of(expected, None, "test_case")
         found = self._measures.score(
             test_case.input, expected, document_ids(ids, None, "test_case")
         )
+        by_id = self.judgments is not None or grades is not None
+        if found.retrieved and not found.judged and by_id != (named is not None):
+            said = ("retrieval_context", "ids") if by_id else ("context", "retrieved_ids")
+            warn(f"test_case: {said[0]} is compared with {said[1]}, and they share nothing.")
         value = found.values[self.__name__]
-        self.skipped, self.error = math.isnan(value), None
+        self.skipped = math.isnan(value)
         self.score, self.reason = None if self.skipped else value, str(found)
         self.score_breakdown = found.coverage()
         self.success = self.skipped or value >= self.threshold
