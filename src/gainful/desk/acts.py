@@ -444,12 +444,27 @@ def _is_taken(scene: Scene, now: float) -> bool:
     return not holds and not scene.practice and scene.grades + scene.others >= scene.wanted
 
 
-def undo(transaction: Transaction, act: Act, event: int | None, seconds: float) -> Confirmed:
-    """Record that an act of the same person is undone: the last one that is not, or the one that is named."""
+def undo(
+    transaction: Transaction,
+    act: Act,
+    event: int | None,
+    seconds: float,
+    *,
+    of: str | None = None,
+    about: int | None = None,
+) -> Confirmed:
+    """Record that an act of the same person is undone: the last one that is not, or the one that is named.
+
+    It is named by its event or its key; where `about` is a document, it must be an act about that one.
+    """
     who = person(transaction, act.who)
-    if (known := said_before(transaction, act, None)) is not None:
+    if (known := said_before(transaction, act, about)) is not None:
         return known
+    if of is not None:
+        event = _event_of(transaction, act.who, of)
     number, item, owner, before = _undone(transaction, act.who, event)
+    if about is not None and item != about:
+        raise InputError("item", f"the document of the act to undo, {item}", str(about))
     scene = look(transaction, act, item, owner)
     if scene.before is None or scene.before.event != number:
         raise InputError(
@@ -463,6 +478,17 @@ def undo(transaction: Transaction, act: Act, event: int | None, seconds: float) 
     if owner == who.name and (restored is None or restored.kind not in _DONE):
         _give_back(transaction, act, item, seconds)
     return done
+
+
+def _event_of(transaction: Transaction, who: str, key: str) -> int:
+    row = None
+    if "\0" not in key:
+        row = transaction.one(
+            "SELECT id FROM event WHERE assessor = ? AND client_key = ?", who, key
+        )
+    if row is None:  # never the last act in its place: that is another one
+        raise InputError("of", "an act that was recorded", "one that was not")
+    return int(row[0])
 
 
 def _undone(transaction: Transaction, who: str, event: int | None) -> Row:

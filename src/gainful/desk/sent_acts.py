@@ -27,20 +27,16 @@ def take(study: Any, assessor: str, acts: Sequence[Any]) -> dict[str, list[dict[
     """
     confirmed: list[dict[str, Any]] = []
     refused: list[dict[str, Any]] = []
-    events: dict[
-        str, int
-    ] = {}  # by key: an undo may follow its act before the page knows the event
     for act in acts:
         key = act.get("key") if isinstance(act, Mapping) else None
         if not isinstance(key, str) or not 0 < len(key) <= _KEY:
             refused.append({"key": None, "why": "An act needs a key of its own."})
             continue
         try:
-            done = _take_one(study, assessor, act, events)
+            done = _take_one(study, assessor, act)
         except (gf.errors.InputError, gf.errors.LeaseLostError) as problem:
             refused.append({"key": key, "why": in_words(problem)})
             continue
-        events[key] = done.event
         answer = {"key": key, "event": done.event, "item": done.item, "grade": done.grade}
         if done.feedback is not None:
             answer["feedback"] = asdict(done.feedback)
@@ -63,13 +59,10 @@ def adjudicate(study: Any, lead: str, act: Mapping[str, Any]) -> Any:
     return study.adjudicate(lead, item, grade, key=key, guideline=_guideline(act))
 
 
-def _take_one(study: Any, assessor: str, act: Mapping[str, Any], events: dict[str, int]) -> Any:
+def _take_one(study: Any, assessor: str, act: Mapping[str, Any]) -> Any:
     kind = _one_of(act.get("kind"), KINDS, "kind")
     if kind == "undo":
-        event = events.get(str(act.get("of")), act.get("event"))
-        if event is not None and (isinstance(event, bool) or not isinstance(event, int)):
-            raise _wrong("event", "the number of an act", event)
-        return study.undo(assessor, key=act["key"], event=event, guideline=_guideline(act))
+        return _undo(study, assessor, act)
     item = _item(act.get("item"))
     more = {
         "key": act["key"],
@@ -87,6 +80,18 @@ def _take_one(study: Any, assessor: str, act: Mapping[str, Any], events: dict[st
         "later": lambda: study.later(assessor, item, **more),
     }
     return calls[kind]()
+
+
+def _undo(study: Any, assessor: str, act: Mapping[str, Any]) -> Any:
+    """Undo the act whose key the page tells: it may not know the event yet, and the act may have been refused."""
+    of, event = act.get("of"), act.get("event")
+    if of is not None and (not isinstance(of, str) or not 0 < len(of) <= _KEY):
+        raise _wrong("of", "the key of an act", of)
+    if event is not None and (isinstance(event, bool) or not isinstance(event, int)):
+        raise _wrong("event", "the number of an act", event)
+    named: dict[str, Any] = {"event": event} if of is None else {"of": of}
+    item = None if act.get("item") is None else _item(act["item"])
+    return study.undo(assessor, key=act["key"], item=item, guideline=_guideline(act), **named)
 
 
 def _wrong(where: str, expected: str, found: Any) -> gf.errors.InputError:

@@ -546,12 +546,33 @@ class Study:
         return self._say(self._act(assessor, key, "note", guideline=guideline), item, said)
 
     def undo(
-        self, assessor: str, *, key: str, event: int | None = None, guideline: int | None = None
+        self,
+        assessor: str,
+        *,
+        key: str,
+        event: int | None = None,
+        of: str | None = None,
+        item: int | None = None,
+        guideline: int | None = None,
     ) -> Confirmed:
-        """Undo an act of one's own: the last one that stands if no event is named. It stays in the record."""
+        """Undo an act of one's own. It stays in the record.
+
+        Args:
+            assessor: who undoes it.
+            key: what tells this act from all others of theirs.
+            event: the number of the act to undo.
+            of: its key, in place of the number. Without either it is the last act that stands.
+            item: the document that it must be about, else nothing is undone; any if None.
+            guideline: as for `grade`.
+        """
         act = self._act(assessor, key, "undo", guideline=guideline)
+        if of is not None:
+            if event is not None:
+                raise InputError("of", "an event or the key of one", "both")
+            arguments.text(of, "of", "the key of an act")
+        about = None if item is None else _read_item(item)
         with self._store.writing() as transaction:
-            return acts.undo(transaction, act, event, self._lease)
+            return acts.undo(transaction, act, event, self._lease, of=of, about=about)
 
     def _say(self, act: Act, item: int, said: State, *, grade: object = None) -> Confirmed:
         item = _read_item(item)

@@ -1,0 +1,52 @@
+"""Slips at the desk: undoing what was refused, names that are taken, passwords, and settings that cannot work."""
+
+import pytest
+
+import gainful as gf
+from gainful.desk import sent_acts
+from study_cases import create
+
+InputError = gf.errors.InputError
+
+
+def sent(study, who, *acts):
+    """Send acts in one request, and return the keys of those taken and of those refused."""
+    told = sent_acts.take(study, who, acts)
+    return tuple([each["key"] for each in told[kind]] for kind in ("confirmed", "refused"))
+
+
+def test_an_undo_is_of_the_act_that_it_names_and_of_no_other(address):
+    with create(address) as study:
+        study.invite("ann"), study.invite("bob")
+        one, two, three, four = (task.item for task in study.next("ann", 4))
+
+        def grade(key, item, value=1):
+            return {"key": key, "kind": "grade", "item": item, "grade": value}
+
+        def undo(key, of, item):
+            return {"key": key, "kind": "undo", "of": of, "item": item, "event": None}
+
+        # A page that does not know the events yet undoes the first of three, in another request.
+        sent(study, "ann", grade("1", one), grade("2", two), grade("3", three))
+        assert sent(study, "ann", undo("4", "1", one)) == (["4"], [])
+        assert [*study.record()][-1].undoes == 1
+        # What was refused cannot be undone, be it of the same request or of an earlier one.
+        refused = ["5", "6"]
+        assert sent(study, "ann", grade("5", four, 99), undo("6", "5", four)) == ([], refused)
+        assert sent(study, "ann", undo("7", "5", four), grade("8", four)) == (["8"], ["7"])
+        # Nor what is unknown, of somebody else, about another document, or undone already.
+        assert sent(study, "bob", undo("9", "8", four)) == ([], ["9"])
+        wrong = [
+            undo("10", "8", three),
+            undo("11", "1", one),
+            undo("12", 3, one),
+            undo("13", "\ud800", one),
+        ]
+        assert sent(study, "ann", *wrong) == ([], ["10", "11", "12", "13"])
+        before = [*study.record()]
+        assert sent(study, "ann", undo("4", "1", one)) == (["4"], [])  # sent twice
+        assert [*study.record()] == before
+        assert [event.undoes for event in before] == [None, None, None, 1, None]
+        assert sum(map(len, study.grades().values())) == 3
+        with pytest.raises(InputError, match="an event or the key of one"):
+            study.undo("ann", key="14", event=1, of="1")
