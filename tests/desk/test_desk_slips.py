@@ -1,5 +1,7 @@
 """Slips at the desk: undoing what was refused, names that are taken, passwords, and settings that cannot work."""
 
+import traceback
+
 import pytest
 
 import gainful as gf
@@ -50,3 +52,36 @@ def test_an_undo_is_of_the_act_that_it_names_and_of_no_other(address):
         assert sum(map(len, study.grades().values())) == 3
         with pytest.raises(InputError, match="an event or the key of one"):
             study.undo("ann", key="14", event=1, of="1")
+
+
+ADDRESSES = [
+    "postgresql://u:SECRET@127.0.0.1:1/db",
+    "postgresql://127.0.0.1:1/db?user=u&password=SECRET",
+    "postgresql://127.0.0.1:1/db?sslpassword=SECRET&p%61ssword=SECRET",
+    "postgresql://u:x@SECRET@127.0.0.1:1/db",
+    "postgresql://u:SECRET/SECRET@127.0.0.1:1/db",
+    "postgresql://u:SECRET:SECRET@127.0.0.1:1/db",
+    "postgresql://u:SECRET%zz@127.0.0.1:1/db",
+    "postgresql://u:[SECRET@127.0.0.1:1/db",
+    "postgresql://u:x?SECRET@127.0.0.1:1/db",
+    "postgresql://u@127.0.0.1:1/db?password=x&SECRET",
+    "postgresql://u@127.0.0.1:1/db?password=SECRET%zz",
+    "PostgreSQL://u:SECRET@127.0.0.1:1/db",
+    "postgresql://u:SECRET\0@127.0.0.1:1/db",
+    "postgresql://u:SECRET\ud800@127.0.0.1:1/db",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_no_message_tells_a_password(address):
+    with pytest.raises(gf.errors.StudyError) as caught:
+        gf.Study(address)
+    told = "".join(traceback.format_exception(caught.value))
+    assert "SECRET" not in told.partition("gainful.errors.StudyError")[2]
+    assert "SECRET" not in str(caught.value)
+
+
+def test_the_address_of_a_study_has_no_password(postgres_address):
+    with create(f"{postgres_address}&password=SECRET") as study:
+        assert study.address.endswith("&password=…")
+        assert study.address.startswith(postgres_address)

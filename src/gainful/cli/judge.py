@@ -260,7 +260,7 @@ def _serve(study: Any, options: dict[str, Any]) -> None:
     def started(address: str) -> None:
         link = f"{address}/i/{study.invite(_LEAD, role='lead')}"
         progress = study.progress()
-        tell(f"{options['db']}: {progress.done:,} of {counted(progress.items, 'document')} judged")
+        tell(f"{study.address}: {progress.done:,} of {counted(progress.items, 'document')} judged")
         print_data(f"{_LEAD}\t{link}\n")
         for name in options["invite"]:
             print_data(f"{name}\t{address}/i/{study.invite(name)}\n")

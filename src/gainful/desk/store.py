@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import unquote
 
 from gainful.errors import MissingDependencyError, StudyError
 from gainful.message_texts import shown
@@ -22,7 +23,11 @@ _WAIT = 30.0  # seconds for which a writer waits for another one
 _POSTGRES = ("postgresql://", "postgres://")
 _AT_ONCE, _LONGEST_MESSAGE = 500, 1_000_000  # statements in one message, characters of their texts
 _PREPARED = ("SELECT", "INSERT", "UPDATE", "DELETE")
-_PASSWORD = re.compile(r"(?<=:)[^:@/]*(?=@)")
+_PASSWORD = re.compile(r"^([^:/]*://[^:@]*):(.*)@", re.S)  # up to the last @: one may stand in it
+_PART = re.compile(
+    r"(?<=[?&])([^?&=]*)=[^&]*(&[^&=]*(?=&|\Z))*"
+)  # with what has no name of its own
+_ADDRESS = "postgresql://USER:PASSWORD@HOST/DATABASE"
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -67,6 +72,21 @@ CREATE TABLE IF NOT EXISTS state (
 );
 CREATE INDEX IF NOT EXISTS state_of_owner ON state (owner, kind);
 """
+
+
+def without_password(address: str) -> str:
+    """Return the address of a database as it may be shown.
+
+    >>> without_password("postgresql://ann:p@ss/word@host/db?sslmode=require&password=secret")
+    'postgresql://ann:…@host/db?sslmode=require&password=…'
+    """
+
+    def told(part: re.Match[str]) -> str:
+        secret = unquote(part[1]).lower().endswith("password")
+        return f"{part[1]}=…" if secret else part[0]
+
+    # The parts first: what stands in them may hold an @.
+    return _PASSWORD.sub(r"\1:…@", _PART.sub(told, address))
 
 
 def _add_wanted(transaction: "Transaction") -> None:
@@ -367,7 +387,7 @@ class _Postgres(Store):
 
     def __init__(self, address: str) -> None:
         super().__init__()
-        self.name = _PASSWORD.sub("…", address)
+        self.name = without_password(address)
         try:
             import psycopg
         except ImportError:
@@ -378,8 +398,23 @@ class _Postgres(Store):
                 "Install it: pip install 'psycopg[binary]'.",
             ) from None
         self._psycopg, self._address = psycopg, address
-        with self._telling():
-            self._connect()
+        try:
+            with self._telling():
+                self._connect()
+        except StudyError as problem:
+            cause = problem.__cause__
+            # Where an address can be read in two ways, the driver may tell a part of the password as a name.
+            password = _PASSWORD.match(address)
+            if isinstance(cause, psycopg.ProgrammingError) or (
+                password is not None and re.search(r"[:/?#\[\]@]", password[2])
+            ):
+                raise StudyError(
+                    self.name,
+                    f"an address of a database, {_ADDRESS}",
+                    "one that leads to none",
+                    "Write @ : / ? # [ ] % and & of a password as %40 %3A %2F %3F %23 %5B %5D %25 %26.",
+                ) from None
+            raise
 
     def _connect(self) -> None:
         # Statements are prepared here; the driver would also forget them all after an act that was refused.
@@ -427,7 +462,7 @@ class _Postgres(Store):
                 "Leave it out, or keep the study in a file.",
             )
         if isinstance(problem, self._psycopg.OperationalError):
-            return StudyError(self.name, "a server that answers", _PASSWORD.sub("…", said), kept)
+            return StudyError(self.name, "a server that answers", without_password(said), kept)
         return StudyError(self.name, "a study", said)
 
     def _made(self) -> Transaction:
@@ -565,11 +600,15 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
     """
     name = os.fspath(address)
     if not isinstance(name, str) or not name or "\0" in name:
-        raise StudyError("address", "the path of a file, or postgresql://…", shown(address))
+        told = shown(without_password(name) if isinstance(name, str) else address)
+        raise StudyError("address", "the path of a file, or postgresql://…", told)
+    scheme, colon, rest = name.partition("://")
+    if f"{scheme}{colon}".lower() in _POSTGRES:  # the driver knows small letters only
+        name = f"{scheme.lower()}{colon}{rest}"
     try:
         store = _Postgres(name) if name.startswith(_POSTGRES) else _SQLite(name, new=new)
-    except (OSError, UnicodeError) as problem:  # a name that no file can have
-        raise StudyError("address", "the path of a file", shown(address)) from problem
+    except (OSError, UnicodeError):  # a name that no file can have
+        raise StudyError("address", "the path of a file", shown(without_password(name))) from None
     try:
         _prepare(store, new=new)
         store.read_beside()
