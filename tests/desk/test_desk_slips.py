@@ -85,3 +85,28 @@ def test_the_address_of_a_study_has_no_password(postgres_address):
     with create(f"{postgres_address}&password=SECRET") as study:
         assert study.address.endswith("&password=…")
         assert study.address.startswith(postgres_address)
+
+
+@pytest.mark.parametrize("name", ["mean", "max", " Median ", "dawid-skene", "Adjudicated"])
+def test_nobody_is_called_like_a_rule(name):
+    with create() as study:
+        for call in (
+            lambda: study.invite(name),
+            lambda: study.import_grades({"q1": {"a": 1}}, assessor=name),
+        ):
+            with pytest.raises(InputError, match="name: expected"):
+                call()
+        assert study.people == []
+
+
+def test_names_that_others_need_are_kept_for_them(address):
+    with create(address) as study:
+        with pytest.raises(InputError, match="who leads"):
+            study.import_grades({"q1": {"a": 1}}, assessor="lead")
+        with pytest.raises(InputError, match="judgments of before"):
+            study.import_grades({"q1": {"a": 1}}, assessor="earlier judgments", role="model")
+        with pytest.raises(InputError, match="judgments of before"):
+            study.invite("earlier judgments")
+        assert study.invite("lead", "lead")
+    with create(address, judgments={"q1": {"a": 1}}) as study:
+        assert [person.name for person in study.people] == ["earlier judgments", "lead"]

@@ -36,7 +36,6 @@ _OF_A_NEW_ONE = (
     "seed",
     "title",
 )
-_LEAD = "lead"
 
 
 @click.command(
@@ -256,12 +255,13 @@ def _set_guideline(study: Any, file: str) -> None:
 
 def _serve(study: Any, options: dict[str, Any]) -> None:
     from gainful.desk.desk_server import DeskServer
+    from gainful.desk.study import LEAD
 
     def started(address: str) -> None:
-        link = f"{address}/i/{study.invite(_LEAD, role='lead')}"
+        link = f"{address}/i/{study.invite(LEAD, role='lead')}"
         progress = study.progress()
         tell(f"{study.address}: {progress.done:,} of {counted(progress.items, 'document')} judged")
-        print_data(f"{_LEAD}\t{link}\n")
+        print_data(f"{LEAD}\t{link}\n")
         for name in options["invite"]:
             print_data(f"{name}\t{address}/i/{study.invite(name)}\n")
         tell("Ctrl-C ends the desk; the same command goes on where it was left.")

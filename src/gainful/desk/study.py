@@ -60,6 +60,7 @@ from gainful.desk.study_rows import (
 )
 from gainful.errors import InputError, StudyError, warn, without_warnings
 from gainful.inputs.identifiers import examples, in_order
+from gainful.inputs.several_assessors import RULES
 from gainful.message_texts import shown
 from gainful.writing.table_files import write_table
 
@@ -79,6 +80,8 @@ _LEASE = 1800.0  # seconds
 _PAGE = 1000  # events that are read at a time
 _MOVED = 200  # documents that are put into order at a time
 _EARLIER = "earlier judgments"
+LEAD = "lead"
+"""Who leads a study that the command opens."""
 
 
 class Study:
@@ -421,6 +424,8 @@ class Study:
         """
         called = _read_name(name)
         arguments.choice(role, "role", ROLES)
+        if called == _EARLIER:
+            raise InputError("name", "another name: judgments of before have this one", shown(name))
         token = secrets.token_urlsafe(32)
         with self._store.writing() as transaction:
             row = transaction.one("SELECT role FROM assessor WHERE name = ?", called)
@@ -963,6 +968,11 @@ class Study:
         """
         name = _read_name(assessor)
         arguments.choice(role, "role", IMPORTED)
+        if name == LEAD or (name == _EARLIER and role == "model"):
+            taken = "who leads" if name == LEAD else "judgments of before"
+            raise InputError(
+                "assessor", f"another name: {taken} may have this one", shown(assessor)
+            )
         return self._import(read_judgments(judgments), name, role)
 
     def _import(self, grades: Mapping[tuple[str, str], float], name: str, role: str) -> int:
@@ -1265,6 +1275,9 @@ def _read_name(value: object) -> str:
     name = _read_text(value, "name", _LONGEST_NAME).strip()
     if not name or not name.isprintable() or name.lower() == ADJUDICATED:
         raise InputError("name", "the name of an assessor", shown(value))
+    if name.lower() in RULES:  # the name of an assessor is a rule, too
+        expected = f"a name that is no rule of merging, such as {name + ' 2'!r}"
+        raise InputError("name", expected, shown(value))
     return name
 
 
