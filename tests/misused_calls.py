@@ -214,6 +214,7 @@ def studies() -> dict[str, Call]:
         "Study.later": Call(study.later, {**act, "key": "l", **more}),
         "Study.note": Call(study.note, {**act, "note": "a note", "key": "n", "guideline": 1}),
         "Study.undo": Call(study.undo, {"assessor": "ann", "key": "u", "event": None, "of": None, "item": None, "guideline": 1}),
+        "Study.unsettle": Call(study.unsettle, {"lead": "lea", "item": 1, "key": "un", "guideline": 1}),
         "Study.set": Call(
             study.set,
             {"title": "t", "order": "rank", "measure": "P@2", "overlap": 2, "overlap_share": 0.5, "compare": ("one", "two"), "show_ranks": True, "tags": ("t", "u")},

@@ -110,3 +110,58 @@ def test_names_that_others_need_are_kept_for_them(address):
         assert study.invite("lead", "lead")
     with create(address, judgments={"q1": {"a": 1}}) as study:
         assert [person.name for person in study.people] == ["earlier judgments", "lead"]
+
+
+def test_what_is_taken_back_is_judged_again_though_it_was_settled(address):
+    with create(address, overlap=2) as study:
+        for name, role in (("ann", "assessor"), ("bob", "assessor"), ("lea", "lead")):
+            study.invite(name, role)
+        study.set_guideline("first")
+        one, two, other = (task.item for task in study.next("ann", 3))
+        for name in ("ann", "bob"):
+            study.next(name, 3)
+            for item in (one, two):
+                study.grade(name, item, len(name) + item % 2 - 2, key=f"{name} {item}")
+        study.adjudicate("lea", one, 3, key="settle")
+        study.set_guideline("second")
+        study.adjudicate("lea", two, 2, key="settle too")
+        study.adjudicate("lea", other, 1, key="none of theirs")
+        # What was settled under the second version is not stale by it.
+        assert study.stale(before_guideline=2) == {"grade": 4, "settled": 1}
+        assert study.stale(query="q1") == {"grade": 4, "settled": 3}
+        assert study.stale(assessor="ann") == {"grade": 2, "settled": 2}
+        assert study.stale(assessor="ann", before_guideline=2) == {"grade": 2, "settled": 1}
+        assert study.reset("lea", key="back", assessor="ann") == 4
+        assert study.reset("lea", key="back", assessor="ann") == 0  # sent twice
+        assert {task.item for task in study.next("ann", 3)} >= {one, two}
+        assert study.stale(assessor="ann") == {}
+        for wrong in ({"assessor": "an"}, {"query": "q"}, {"assessor": "adjudicated"}):
+            with pytest.raises(InputError, match="of this study"):
+                study.stale(**wrong)
+            with pytest.raises(InputError, match="of this study"):
+                study.reset("lea", key="wrong", **wrong)
+
+
+def test_a_settlement_is_undone(address):
+    with create(address) as study:
+        study.invite("ann"), study.invite("lea", "lead"), study.invite("kim", "lead")
+        item = study.next("ann")[0].item
+        study.grade("ann", item, 1, key="g")
+        for lead, grade in (("lea", 3), ("kim", 2)):
+            study.adjudicate(lead, item, grade, key=f"settle {lead}")
+        doc = study.document(item)
+        assert study.judgments()[doc.query][doc.doc] == 2
+        act = {"item": item, "key": "un"}
+        for _ in range(2):  # sent twice, it counts once
+            assert sent_acts.unsettle(study, "lea", act).grade == 3
+        assert study.judgments()[doc.query][doc.doc] == 3
+        assert study.unsettle("lea", item, key="un 2").grade is None
+        assert study.judgments()[doc.query][doc.doc] == 1
+        with pytest.raises(InputError, match="a document that is settled"):
+            study.unsettle("lea", item, key="un 3")
+        with pytest.raises(InputError, match="somebody who leads"):
+            study.unsettle("ann", item, key="un 4")
+        assert [event.undoes for event in study.record()][-2:] == [3, 2]
+        for wrong in ({}, {"item": item}, {"item": "1", "key": "k"}, {"item": 10**6, "key": "k"}):
+            with pytest.raises(InputError):
+                sent_acts.unsettle(study, "lea", wrong)

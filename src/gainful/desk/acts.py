@@ -480,6 +480,19 @@ def undo(
     return done
 
 
+def unsettle(transaction: Transaction, act: Act, item: int) -> Confirmed:
+    """Record that what settled a document is undone, whoever settled it."""
+    if (known := said_before(transaction, act, item)) is not None:
+        return known
+    scene = look(transaction, act, item, ADJUDICATED)
+    row = None
+    if scene.before is not None:
+        row = transaction.one("SELECT id, before FROM event WHERE id = ?", scene.before.event)
+    if row is None:
+        raise InputError("item", "a document that is settled", f"{item}, which is not")
+    return recorded(transaction, act, scene, ADJUDICATED, from_text(row[1]), int(row[0]))
+
+
 def _event_of(transaction: Transaction, who: str, key: str) -> int:
     row = None
     if "\0" not in key:

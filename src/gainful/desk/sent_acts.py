@@ -59,6 +59,14 @@ def adjudicate(study: Any, lead: str, act: Mapping[str, Any]) -> Any:
     return study.adjudicate(lead, item, grade, key=key, guideline=_guideline(act))
 
 
+def unsettle(study: Any, lead: str, act: Mapping[str, Any]) -> Any:
+    """Have a study undo what settled a document."""
+    key = act.get("key")
+    if not isinstance(key, str) or not 0 < len(key) <= _KEY:
+        raise _wrong("key", "a text", key)
+    return study.unsettle(lead, _item(act.get("item")), key=key, guideline=_guideline(act))
+
+
 def _take_one(study: Any, assessor: str, act: Mapping[str, Any]) -> Any:
     kind = _one_of(act.get("kind"), KINDS, "kind")
     if kind == "undo":

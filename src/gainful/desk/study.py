@@ -6,6 +6,7 @@ import os
 import secrets
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -758,6 +759,16 @@ class Study:
             scene = acts.look(transaction, act, number, ADJUDICATED)
             return acts.recorded(transaction, act, scene, ADJUDICATED, state)
 
+    def unsettle(
+        self, lead: str, item: int, *, key: str, guideline: int | None = None
+    ) -> Confirmed:
+        """Undo what settled a document: what held before it holds again. It stays in the record. Leads alone can."""
+        act = self._act(lead, key, "undo", guideline=guideline)
+        number = _read_item(item)
+        with self._store.writing() as transaction:
+            _refuse_no_lead(acts.person(transaction, lead))
+            return acts.unsettle(transaction, act, number)
+
     def reset(
         self,
         lead: str,
@@ -769,6 +780,9 @@ class Study:
     ) -> int:
         """Take grades back that are stale, so that their documents are judged again; return how many. Leads alone can.
 
+        What settled these documents is taken back with them, unless it was settled under the version of the guideline or
+        a later one. Imported grades are taken back where their assessor is named.
+
         Args:
             lead: who does it.
             key: what tells this act from all others of theirs.
@@ -777,9 +791,9 @@ class Study:
             before_guideline: only those that were given under an earlier version of the guideline than this.
         """
         self._act(lead, key, "reset")
-        sql, values = _stale_rows(assessor, query, before_guideline)
         with self._store.writing() as transaction:
             _refuse_no_lead(acts.person(transaction, lead))
+            sql, values = _stale_rows(transaction, assessor, query, before_guideline)
             rows = transaction.all(
                 f"SELECT state.item, state.owner{sql} ORDER BY state.event", *values
             )
@@ -799,13 +813,12 @@ class Study:
         query: str | None = None,
         before_guideline: int | None = None,
     ) -> dict[str, int]:
-        """Return how many answers `reset` would take back, by kind: grade, cannot, later. It changes nothing."""
-        sql, values = _stale_rows(assessor, query, before_guideline)
+        """Return how many answers `reset` would take back, by kind: cannot, grade, later, note, settled. It changes nothing."""
         with self._store.reading() as transaction:
-            rows = transaction.all(
-                f"SELECT state.kind, COUNT(*){sql} GROUP BY state.kind ORDER BY state.kind", *values
-            )
-        return {str(kind): int(count) for kind, count in rows}
+            sql, values = _stale_rows(transaction, assessor, query, before_guideline)
+            rows = transaction.all(f"SELECT state.kind, state.owner{sql}", *values)
+        found = Counter("settled" if owner == ADJUDICATED else str(kind) for kind, owner in rows)
+        return dict(sorted(found.items()))
 
     @property
     def practice_set(self) -> list[PracticeDocument]:
@@ -1292,28 +1305,46 @@ def _refuse_no_lead(person: Person) -> None:
 
 
 def _stale_rows(
-    assessor: str | None, query: str | None, before_guideline: int | None
+    transaction: Transaction,
+    assessor: str | None,
+    query: str | None,
+    before_guideline: int | None,
 ) -> tuple[str, list[object]]:
     """Return what `reset` concerns, as the end of a query and its values."""
     if before_guideline is not None:
         arguments.whole(before_guideline, "before_guideline", least=1, most=10**9)
-    for name, given in (("assessor", assessor), ("query", query)):
-        if given is not None:
-            arguments.text(given, name)
     if assessor is None and query is None and before_guideline is None:
         raise InputError("reset", "an assessor, a query or a version of the guideline", "none")
+    for name, given, expected, known in (
+        ("assessor", assessor, "somebody of this study", "SELECT name FROM assessor"),
+        ("query", query, "a query of this study", "SELECT DISTINCT query FROM item"),
+    ):
+        if given is not None:
+            arguments.text(given, name)
+            there = [each for (each,) in transaction.all(known)]
+            arguments.choice(given, name, there, expected=expected)
+    # Grades from elsewhere are taken back where they are named; they are not judged again by themselves.
+    whose = "assessor.role IN ('assessor', 'lead')" if assessor is None else "state.owner = ?"
+    settled = (
+        "state.owner = ?"
+        if assessor is None
+        else "state.owner = ? AND EXISTS (SELECT 1 FROM state AS theirs"
+        " WHERE theirs.item = state.item AND theirs.owner = ?)"
+    )
     sql = (
         " FROM state JOIN item ON item.id = state.item JOIN event ON event.id = state.event"
-        " JOIN assessor ON assessor.name = state.owner"
-        " WHERE item.practice = 0 AND assessor.role IN ('assessor', 'lead')"
+        " LEFT JOIN assessor ON assessor.name = state.owner"
+        f" WHERE item.practice = 0 AND (({whose}) OR ({settled}))"
     )
-    conditions: tuple[tuple[str, object], ...] = (
-        (" AND state.owner = ?", assessor),
+    values: list[object] = [ADJUDICATED] if assessor is None else [assessor, ADJUDICATED, assessor]
+    for condition, value in (
         (" AND item.query = ?", query),
         (" AND event.guideline < ?", before_guideline),
-    )
-    asked = [(condition, value) for condition, value in conditions if value is not None]
-    return sql + "".join(condition for condition, _ in asked), [value for _, value in asked]
+    ):
+        if value is not None:
+            sql += condition
+            values.append(value)
+    return sql, values
 
 
 def _read_feedback(

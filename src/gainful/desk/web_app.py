@@ -510,6 +510,7 @@ class _Desk:
             "invite": self._invite,
             "revoke": self._revoke,
             "adjudicate": sent_acts.adjudicate,
+            "unsettle": sent_acts.unsettle,
             "guideline": self._guideline,
             "settings": lead_requests.change_settings,
             "grades": lead_requests.change_grades,

@@ -87,8 +87,7 @@ function options(select, first, values) {
 // The choices of what is taken back follow the study.
 export function offerToTakeBack(progress, guideline) {
   if (byId("reset").contains(document.activeElement)) return; // not under somebody's hands
-  const people = progress.assessors.filter((each) => ["assessor", "lead"].includes(each.role));
-  options(byId("reset-assessor"), "of everybody", people.map((each) => [each.name, each.name]));
+  options(byId("reset-assessor"), "of everybody", progress.assessors.map((each) => [each.name, each.name]));
   options(byId("reset-query"), "of every query", progress.queries.map((each) => [each.query, each.query]));
   const versions = Array.from({ length: Math.max(0, guideline) }, (_, place) => place + 1);
   options(byId("reset-guideline"), "at any time", versions.map((version) => [version, `before version ${version} of the guideline`]));
@@ -103,7 +102,7 @@ function toTakeBack() {
 }
 
 function kindsOf(found) {
-  const words = { grade: (n) => counted(n, "grade"), cannot: (n) => `${n} “cannot judge”`, later: (n) => `${n} “later”`, note: (n) => counted(n, "note") };
+  const words = { grade: (n) => counted(n, "grade"), cannot: (n) => `${n} “cannot judge”`, later: (n) => `${n} “later”`, note: (n) => counted(n, "note"), settled: (n) => counted(n, "settlement") };
   return Object.entries(found.kinds).map(([kind, count]) => words[kind](count)).join(", ");
 }
 
