@@ -225,7 +225,7 @@ def studies() -> dict[str, Call]:
         "Study.set_guideline": Call(study.set_guideline, {"text": "strictly"}),
         "Study.judgments": Call(study.judgments, {"rule": "median"}),
         "Study.export": Call(study.export, {"path": "grades.csv", "format": "csv", "by": "assessor", "rule": "mean"}),
-        "Study.import_grades": Call(study.import_grades, {"judgments": JUDGMENTS, "assessor": "m", "role": "model"}),
+        "Study.import_grades": Call(study.import_grades, {"judgments": JUDGMENTS, "assessor": "m", "role": "model", "replace": True}),
         "Study.reorder": Call(study.reorder, {"least": 0}),
         "Study.standing": Call(study.standing, {"measures": ["P@2"], "baseline": "two", "rule": "max"}),
         "Study.disputed": Call(study.disputed, {"rule": "mean", "names": "hidden"}),

@@ -138,6 +138,10 @@ def person(transaction: Transaction, name: object) -> Person:
         known = [each for (each,) in transaction.all("SELECT name FROM assessor ORDER BY name")]
         hint = f"Invited are {examples(known)}." if known else "Invite them: study.invite(name)."
         raise InputError("assessor", "somebody who was invited", shown(name), hint)
+    if row[0] not in ROLES:
+        raise InputError(
+            "assessor", "somebody who was invited", f"{name!r}, whose grades were imported"
+        )
     if row[1] is not None:
         raise InputError("assessor", "an invitation that holds", f"{name!r}, whose was taken back")
     return Person(str(name), row[0])
@@ -182,15 +186,15 @@ def lease(transaction: Transaction, who: str, count: int, now: float, seconds: f
         transaction.run("DELETE FROM lease WHERE expires <= ?", now)
         transaction.run("UPDATE lease SET expires = ? WHERE assessor = ?", now + seconds, who)
         row = transaction.one(
-            "SELECT revoked, shown, at_query, (SELECT COUNT(*) FROM lease WHERE lease.assessor = assessor.name),"
+            "SELECT revoked, role, shown, at_query, (SELECT COUNT(*) FROM lease WHERE lease.assessor = assessor.name),"
             " (SELECT value FROM study WHERE study.name = 'show_ranks'),"
             " EXISTS (SELECT 1 FROM item WHERE practice = 1) FROM assessor WHERE assessor.name = ?",
             who,
         )
-    if row is None or row[0] is not None:
+    if row is None or row[0] is not None or row[1] not in ROLES:
         person(transaction, who)
         return []
-    _, shown_before, at_query, held, ranks, practice = row
+    _, _, shown_before, at_query, held, ranks, practice = row
     if held < count:
         new = _candidates(transaction, who, count - held, at_query, practice=bool(practice))
         for place, (item, _) in enumerate(new, start=1):
@@ -331,6 +335,7 @@ _NEW_STATE = (
     "INSERT INTO state (item, owner, kind, grade, event, data) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (item, owner)"
     " DO UPDATE SET kind = excluded.kind, grade = excluded.grade, event = excluded.event, data = excluded.data"
 )
+_NO_STATE = "DELETE FROM state WHERE item = ? AND owner = ?"
 _GIVEN = (
     "(SELECT COUNT(*) FROM state JOIN assessor ON assessor.name = state.owner WHERE state.item = item.id"
     f" AND state.kind = 'grade' AND assessor.role NOT IN ({', '.join(map(repr, UNCOUNTED))}))"
@@ -344,7 +349,7 @@ _COUNTED = (
 
 def _state_written(item: int, owner: str, state: State | None) -> tuple[str, Row]:
     if state is None:
-        return "DELETE FROM state WHERE item = ? AND owner = ?", (item, owner)
+        return _NO_STATE, (item, owner)
     row = (item, owner, state.kind, state.grade, state.event, to_text(state))
     return _NEW_STATE, row
 
@@ -363,10 +368,17 @@ def confirmed(scene: Scene, number: int, kind: str, after: State | None) -> Conf
     return Confirmed(number, scene.item, kind, grade, feedback)
 
 
+def graded_by(transaction: Transaction, name: str) -> list[int]:
+    """Return the documents of which somebody says something now."""
+    return [
+        int(item) for (item,) in transaction.all("SELECT item FROM state WHERE owner = ?", name)
+    ]
+
+
 def imported(
-    transaction: Transaction, name: str, grades: Mapping[int, float], now: float, key: str
+    transaction: Transaction, name: str, grades: Mapping[int, float | None], now: float, key: str
 ) -> int:
-    """Record grades from elsewhere, by document, and return how many are new or changed."""
+    """Record grades from elsewhere, by document, and return how many are new or changed; None takes one back."""
     rows = transaction.all("SELECT item, data FROM state WHERE owner = ?", name)
     before = {int(row[0]): row[1] for row in rows}
     row = transaction.one(
@@ -375,18 +387,20 @@ def imported(
     last, guideline = (0, 0) if row is None else row
     events: list[Row] = []
     states: list[Row] = []
+    gone: list[Row] = []
     for item, grade in grades.items():
         known = from_text(before.get(item))
         if known is not None and known.grade == grade:
             continue
         last += 1
-        after = State("grade", last, grade)
+        after = None if grade is None else State("grade", last, grade)
         events.append(
             (last, name, f"{key} {last}", now, item, name, "import", to_text(known), to_text(after), None, None, None, guideline)
         )  # fmt: skip
-        states.append(_state_written(item, name, after)[1])
+        (gone if after is None else states).append(_state_written(item, name, after)[1])
     transaction.many(_NEW_EVENT, events)
     transaction.many(_NEW_STATE, states)
+    transaction.many(_NO_STATE, gone)
     count_grades(transaction)
     return len(events)
 
@@ -411,11 +425,12 @@ def say(transaction: Transaction, act: Act, item: int, after: State) -> Confirme
     if not _is_name(act.who):
         person(transaction, act.who)
     row = transaction.one(
-        f"SELECT {_SCENE}, assessor.revoked, (SELECT id FROM event WHERE event.assessor = assessor.name AND client_key = ?)"
+        f"SELECT {_SCENE}, assessor.revoked, (SELECT id FROM event WHERE event.assessor = assessor.name AND client_key = ?),"
+        " assessor.role"
         " FROM assessor LEFT JOIN item ON item.id = ? WHERE assessor.name = ?",
         *_seen_by(act, act.who), act.key, item, act.who,
     )  # fmt: skip
-    if row is None or row[12] is not None:
+    if row is None or row[12] is not None or row[14] not in ROLES:
         person(transaction, act.who)
     if row is None or row[13] is not None:
         known = said_before(transaction, act, item)

@@ -132,7 +132,7 @@ def bring_in(study: Any, _: str, given: Mapping[str, Any]) -> dict[str, Any]:
         if "grades" not in files:
             raise InputError("grades", "a file of grades", "none")
         with without_warnings():
-            count = study.import_grades(files["grades"], assessor=name, role=role)
+            count = study.import_grades(files["grades"], assessor=name, role=role, replace=True)
     return {"name": name, "role": role, "count": count}
 
 

@@ -971,14 +971,25 @@ class Study:
             table = grade_table(transaction)
         write_table(table, path, format=format)
 
-    def import_grades(self, judgments: object, *, assessor: str, role: str = "judgments") -> int:
+    def import_grades(
+        self,
+        judgments: object,
+        *,
+        assessor: str,
+        role: str = "judgments",
+        replace: bool = False,
+    ) -> int:
         """Record grades from elsewhere as those of one more assessor, and return how many are new or changed.
+
+        `reset(assessor=…)` takes them back.
 
         Args:
             judgments: of any kind that `evaluate` takes. Documents that are not in the study are added to it.
             assessor: what they are called.
             role: `judgments`, of people, which count as grades; or `model`, which do not.
+            replace: whether grades under this name that are not among these are taken back; else they stay.
         """
+        anew = arguments.truth(replace, "replace")
         name = _read_name(assessor)
         arguments.choice(role, "role", IMPORTED)
         if name == LEAD or (name == _EARLIER and role == "model"):
@@ -986,9 +997,16 @@ class Study:
             raise InputError(
                 "assessor", f"another name: {taken} may have this one", shown(assessor)
             )
-        return self._import(read_judgments(judgments), name, role)
+        return self._import(read_judgments(judgments), name, role, replace=anew)
 
-    def _import(self, grades: Mapping[tuple[str, str], float], name: str, role: str) -> int:
+    def _import(
+        self,
+        grades: Mapping[tuple[str, str], float],
+        name: str,
+        role: str,
+        *,
+        replace: bool = False,
+    ) -> int:
         with self._store.writing() as transaction:
             scale = _scale_in(_settings(transaction))
             _refuse_off_scale(grades, scale, "judgments")
@@ -1006,7 +1024,10 @@ class Study:
                     "SELECT id, query, doc FROM item WHERE practice = 0"
                 )
             }
-            by_item = {numbers[pair]: grade for pair, grade in grades.items()}
+            by_item: dict[int, float | None] = {}
+            if replace:
+                by_item |= dict.fromkeys(acts.graded_by(transaction, name))
+            by_item |= {numbers[pair]: grade for pair, grade in grades.items()}
             return acts.imported(transaction, name, by_item, self._now(), uuid.uuid4().hex)
 
     def reorder(self, *, least: int = 20) -> bool:
