@@ -57,6 +57,7 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
         (["a.run", *TEXTS, "--guideline", "none.txt"], "none.txt"),
         (["none.run", *TEXTS], "none.run"),
         (["--port", "99999"], "99999"),
+        (["--invite", " lead "], "--invite lead: who leads has a link already"),
     ],
 )
 def test_wrong_calls(folder, cli, call, told):

@@ -5,15 +5,17 @@ import traceback
 import pytest
 
 import gainful as gf
-from gainful.desk import sent_acts
+from desk_server import desk
+from gainful.desk import acts, sent_acts
+from gainful.desk.offline import write_offline
 from study_cases import create
 
 InputError = gf.errors.InputError
 
 
-def sent(study, who, *acts):
+def sent(study, who, *given):
     """Send acts in one request, and return the keys of those taken and of those refused."""
-    told = sent_acts.take(study, who, acts)
+    told = sent_acts.take(study, who, given)
     return tuple([each["key"] for each in told[kind]] for kind in ("confirmed", "refused"))
 
 
@@ -165,3 +167,73 @@ def test_a_settlement_is_undone(address):
         for wrong in ({}, {"item": item}, {"item": "1", "key": "k"}, {"item": 10**6, "key": "k"}):
             with pytest.raises(InputError):
                 sent_acts.unsettle(study, "lea", wrong)
+
+
+def test_imported_grades_are_replaced_and_taken_back_and_nobody_acts_for_them(address, tmp_path):
+    with create(address) as study:
+        study.invite("lea", "lead")
+        old = {"q1": {"a": 1, "b": 2, "c": 3}}
+        assert study.import_grades(old, assessor="old") == 3
+        assert study.import_grades({"q1": {"a": 2}}, assessor="old") == 1  # the others stay
+        assert study.import_grades({"q1": {"a": 2, "b": 3}}, assessor="old", replace=True) == 2
+        assert study.import_grades({"q1": {"a": 2, "b": 3}}, assessor="old", replace=True) == 0
+        assert study.grades() == {"q1": {"a": {"old": 2}, "b": {"old": 3}}}
+        item = next(event.item for event in study.record() if event.doc == "c")
+        assert item in {task.item for task in study.next("lea", 9)}  # it needs a grade again
+        for call in (
+            lambda: study.next("old"),
+            lambda: study.grade("old", item, 1, key="k"),
+            lambda: study.later("old", item, key="k"),
+            lambda: study.undo("old", key="k"),
+            lambda: study.revoke("old"),
+            lambda: write_offline(study, "old", tmp_path / "x.html"),
+        ):
+            with pytest.raises(InputError, match="whose grades were imported"):
+                call()
+        assert study.stale(query="q1") == {}  # imported ones are named, or left alone
+        assert study.stale(assessor="old") == {"grade": 2}
+        assert study.reset("lea", key="r", assessor="old") == 2
+        assert study.grades() == {}
+        assert acts.derive(study.record()) == {}
+        assert study.import_grades(old, assessor="old") == 3
+
+
+def test_slips_on_the_pages_are_told_in_words():
+    with desk() as running:
+        lead, ann = running.client("lea", "lead"), running.client("ann")
+        for role in ("assessor", "lead"):
+            told = lead.post("/api/lead/invite", {"name": " lea ", "role": role})
+            assert (told.status, "shut you out" in told.text) == (400, True)
+        assert lead.get("/api/lead/progress").status == 200
+        item = ann.post("/api/next", {"count": 1}).json["tasks"][0]["item"]
+        bad = "\ud800"
+        act = {"item": item, "kind": "grade", "grade": 1}
+        sent = [
+            {**act, "key": bad},
+            {**act, "key": "1", "note": bad},
+            {**act, "key": "2", "tags": [bad]},
+            {"key": "3", "kind": bad},
+            {"key": "4", "kind": "undo", "of": bad},
+            {**act, "key": "5"},
+        ]
+        told = ann.post("/api/act", {"acts": sent})
+        assert told.status == 200, told.text
+        assert [each["key"] for each in told.json["refused"]] == [None, "1", "2", "3", "4"]
+        assert [each["key"] for each in told.json["confirmed"]] == ["5"]
+        for what, body in (
+            ("invite", {"name": bad}),
+            ("revoke", {"name": bad}),
+            ("guideline", {"text": bad}),
+            ("settings", {"title": bad}),
+            ("settings", {"tags": [bad]}),
+            ("settings", {"measure": bad}),
+            ("grades", {"grades": [{"value": 0, "word": bad, "key": "0"}]}),
+            ("reset", {"assessor": bad}),
+            ("adjudicate", {"item": item, "grade": 1, "key": bad}),
+            ("unsettle", {"item": item, "key": bad}),
+        ):
+            assert lead.post(f"/api/lead/{what}", body).status == 400, what
+        settled = {"item": item, "grade": 2, "key": "s"}
+        assert lead.post("/api/lead/adjudicate", settled).json["grade"] == 2
+        told = lead.post("/api/lead/unsettle", {"item": item, "key": "u"}).json
+        assert (told["kind"], told["grade"]) == ("undo", None)

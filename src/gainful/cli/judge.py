@@ -171,6 +171,7 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
     it was left; then RUNs, if there are any, may bring new documents. Ctrl-C ends it, and nothing is lost.
     """
     from gainful.desk.desk_server import check_address
+    from gainful.desk.study import LEAD
 
     offline, merged = options["offline"], options["merge"]
     if offline != (options["output"] is not None):
@@ -181,6 +182,11 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("Give --offline or --merge, not both.")
     if offline and len(options["invite"]) != 1:
         raise click.UsageError("--offline needs the name of its assessor: one --invite NAME.")
+    names = [name.strip() for name in options["invite"]]
+    if LEAD in names:
+        raise click.UsageError(
+            f"--invite {LEAD}: who leads has a link already; take another name to judge."
+        )
     if not (offline or merged):
         check_address(options["host"], options["secret"])
     with _study(runs, options) as study:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 import gainful as gf
+from gainful import arguments
 
 KINDS = ("grade", "cannot", "later", "undo")
 WHY = ("query", "document", "loading")
@@ -29,7 +30,7 @@ def take(study: Any, assessor: str, acts: Sequence[Any]) -> dict[str, list[dict[
     refused: list[dict[str, Any]] = []
     for act in acts:
         key = act.get("key") if isinstance(act, Mapping) else None
-        if not isinstance(key, str) or not 0 < len(key) <= _KEY:
+        if not _is_key(key):
             refused.append({"key": None, "why": "An act needs a key of its own."})
             continue
         try:
@@ -53,7 +54,7 @@ def in_words(problem: gf.errors.GainfulError) -> str:
 def adjudicate(study: Any, lead: str, act: Mapping[str, Any]) -> Any:
     """Have a study take the grade by which a lead settles a disagreement."""
     key = act.get("key")
-    if not isinstance(key, str) or not 0 < len(key) <= _KEY:
+    if not _is_key(key):
         raise _wrong("key", "a text", key)
     item, grade = _item(act.get("item")), _grade(act.get("grade"))
     return study.adjudicate(lead, item, grade, key=key, guideline=_guideline(act))
@@ -62,7 +63,7 @@ def adjudicate(study: Any, lead: str, act: Mapping[str, Any]) -> Any:
 def unsettle(study: Any, lead: str, act: Mapping[str, Any]) -> Any:
     """Have a study undo what settled a document."""
     key = act.get("key")
-    if not isinstance(key, str) or not 0 < len(key) <= _KEY:
+    if not _is_key(key):
         raise _wrong("key", "a text", key)
     return study.unsettle(lead, _item(act.get("item")), key=key, guideline=_guideline(act))
 
@@ -93,13 +94,18 @@ def _take_one(study: Any, assessor: str, act: Mapping[str, Any]) -> Any:
 def _undo(study: Any, assessor: str, act: Mapping[str, Any]) -> Any:
     """Undo the act whose key the page tells: it may not know the event yet, and the act may have been refused."""
     of, event = act.get("of"), act.get("event")
-    if of is not None and (not isinstance(of, str) or not 0 < len(of) <= _KEY):
+    if of is not None and not _is_key(of):
         raise _wrong("of", "the key of an act", of)
     if event is not None and (isinstance(event, bool) or not isinstance(event, int)):
         raise _wrong("event", "the number of an act", event)
     named: dict[str, Any] = {"event": event} if of is None else {"of": of}
     item = None if act.get("item") is None else _item(act["item"])
     return study.undo(assessor, key=act["key"], item=item, guideline=_guideline(act), **named)
+
+
+def _is_key(value: Any) -> bool:
+    """Return whether an act can have this key, and be answered by it."""
+    return isinstance(value, str) and 0 < len(value) <= _KEY and arguments.is_writable(value)
 
 
 def _wrong(where: str, expected: str, found: Any) -> gf.errors.InputError:

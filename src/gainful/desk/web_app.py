@@ -526,11 +526,13 @@ class _Desk:
         self._facts = (0.0, "")
         return _answer(told)
 
-    def _invite(self, study: Any, _: str, given: dict[str, Any]) -> dict[str, str]:
+    def _invite(self, study: Any, lead: str, given: dict[str, Any]) -> dict[str, str]:
         role = given.get("role", "assessor")
         if role not in ("assessor", "lead"):
             raise _RefusedError(400, "The role should be assessor or lead.")
         name = _text(given, "name", 100)
+        if name == lead:  # a new link ends the one by which they are here
+            raise _RefusedError(400, "This would shut you out yourself. Take another name.")
         return {"name": name, "path": f"/i/{study.invite(name, role)}"}
 
     def _revoke(self, study: Any, lead: str, given: dict[str, Any]) -> dict[str, str]:
