@@ -53,6 +53,8 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
         (["a.run", *TEXTS, "--scale", "yes"], "scale: expected"),
         (["--host", "192.0.2.1"], "a secret, because other machines reach this address"),
         (["--secret", "short"], "at least 12 characters"),
+        (["--host", "nohost.invalid", "--secret", "x" * 12], "host: expected an address or a name"),
+        (["--host", "192.0.2.1", "--secret", "x" * 12], "host: expected an address or a name"),
         (["--db", "none.db"], "none.db"),
         (["a.run", *TEXTS, "--guideline", "none.txt"], "none.txt"),
         (["none.run", *TEXTS], "none.run"),
@@ -76,8 +78,14 @@ def test_a_port_that_is_taken(folder, cli):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = cli("judge", "a.run", *TEXTS, "--port", str(port), "--no-open")
-    assert done.returncode == 2
+        assert not (folder / "study.db").exists()
+        with study("study.db", queries=1, docs=2) as made:
+            before = made.settings
+        again = cli("judge", *["--guideline", "queries.tsv", "--port", str(port)])
+    assert done.returncode == again.returncode == 2
     assert "a free port at 127.0.0.1" in done.stderr
+    with gf.Study("study.db") as made:  # what was not served was not changed
+        assert (made.settings, made.guideline.version) == (before, 0)
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +170,7 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
     It prints and opens the lead's link; there, assessors are invited. Called again with the same --db it goes on where
     it was left; then RUNs, if there are any, may bring new documents. Ctrl-C ends it, and nothing is lost.
     """
-    from gainful.desk.desk_server import check_address
+    from gainful.desk.desk_server import take_address
     from gainful.desk.study import LEAD
 
     offline, merged = options["offline"], options["merge"]
@@ -187,17 +187,22 @@ def judge(runs: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError(
             f"--invite {LEAD}: who leads has a link already; take another name to judge."
         )
-    if not (offline or merged):
-        check_address(options["host"], options["secret"])
-    with _study(runs, options) as study:
-        if options["guideline"] is not None:
-            _set_guideline(study, options["guideline"])
+    # What can fail comes before the study is made or changed.
+    guideline = None if options["guideline"] is None else _guideline(options["guideline"])
+    with ExitStack() as open_ones:
+        taken = None
+        if not (offline or merged):
+            address = options["host"], options["port"], options["secret"]
+            taken = open_ones.enter_context(take_address(*address))
+        study = open_ones.enter_context(_study(runs, options))
+        if guideline is not None and guideline != study.guideline.text:
+            study.set_guideline(guideline)
         if merged:
             _merge(study, merged)
         elif offline:
             _write_offline(study, options)
         else:
-            _serve(study, options)
+            _serve(study, options, taken)
 
 
 def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
@@ -250,16 +255,14 @@ def _scale(text: str) -> str | dict[float, str]:
     return found
 
 
-def _set_guideline(study: Any, file: str) -> None:
+def _guideline(file: str) -> str:
     try:
-        text = Path(file).read_text(encoding="utf-8").strip()
+        return Path(file).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as problem:
         raise gf.errors.InputError(file, "a text file in UTF-8", str(problem)) from None
-    if text != study.guideline.text:
-        study.set_guideline(text)
 
 
-def _serve(study: Any, options: dict[str, Any]) -> None:
+def _serve(study: Any, options: dict[str, Any], taken: Any) -> None:
     from gainful.desk.desk_server import DeskServer
     from gainful.desk.study import LEAD
 
@@ -274,7 +277,7 @@ def _serve(study: Any, options: dict[str, Any]) -> None:
         if not options["no_open"] and sys.stdout.isatty():
             _open(link)
 
-    desk = DeskServer(study, host=options["host"], port=options["port"], secret=options["secret"])
+    desk = DeskServer(study, host=options["host"], secret=options["secret"], taken=taken)
     with suppress(KeyboardInterrupt):  # it has closed what it had open
         desk.run(started)
 

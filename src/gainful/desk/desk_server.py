@@ -1,6 +1,8 @@
 """Runs the desk: an address that is free, a link, and connections that are closed when they are too slow."""
 
 import asyncio
+import errno
+import importlib
 import socket
 import sys
 from collections.abc import Callable
@@ -38,6 +40,22 @@ def check_address(host: str, secret: str | None) -> None:
         )
 
 
+def take_address(host: str, port: int, secret: str | None) -> socket.socket:
+    """Return a socket at an address, before anything else is done: what cannot be served need not be made.
+
+    Raises:
+        InputError: an address that cannot be had, or that needs a secret.
+        MissingDependencyError: without the packages that `gainful[judge]` installs.
+    """
+    check_address(host, secret)
+    for package in ("uvicorn", "starlette.applications"):
+        try:
+            importlib.import_module(package)
+        except ImportError as problem:
+            raise missing(package.partition(".")[0]) from problem
+    return _bound(host, port)
+
+
 class DeskServer:
     """A server of the desk of a study.
 
@@ -46,6 +64,7 @@ class DeskServer:
         host: the address. Any but a loopback address needs a secret.
         port: of the address; 0 for any that is free.
         secret: what everybody enters once, besides their link.
+        taken: the socket of the address, where `take_address` has it already.
 
     Attributes:
         address: where the desk is, such as http://127.0.0.1:8765.
@@ -56,7 +75,13 @@ class DeskServer:
     """
 
     def __init__(
-        self, study: Any, *, host: str = "127.0.0.1", port: int = 8765, secret: str | None = None
+        self,
+        study: Any,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8765,
+        secret: str | None = None,
+        taken: socket.socket | None = None,
     ) -> None:
         try:
             import uvicorn
@@ -76,7 +101,7 @@ class DeskServer:
             timeout_keep_alive=30,
             timeout_graceful_shutdown=3,
         )
-        self._socket = _bound(host, port)
+        self._socket = _bound(host, port) if taken is None else taken
         name = f"[{host}]" if ":" in host else host
         self.address = f"http://{name}:{self._socket.getsockname()[1]}"
         self._server: Any = None
@@ -119,6 +144,13 @@ def _bound(host: str, port: int) -> socket.socket:
         made.bind((host, port))
     except OSError as problem:
         made.close()
+        if isinstance(problem, socket.gaierror) or problem.errno == errno.EADDRNOTAVAIL:
+            raise InputError(
+                "host",
+                "an address or a name of this machine",
+                f"{host!r}, where {problem.strerror or problem}",
+                "127.0.0.1 serves this machine alone, 0.0.0.0 other machines, too.",
+            ) from None
         raise InputError(
             "port",
             f"a free port at {host}",
