@@ -92,8 +92,10 @@ def test_settings_change_the_study(own, lead):
 
 def test_every_measure_that_the_page_suggests_can_be_set(still):
     own, _ = still
-    for measure in lead_requests.MEASURES:
-        lead_requests._check_measure(own.study, measure)
+    before = own.study.settings["measure"]
+    for measure in (*lead_requests.MEASURES, before):
+        own.study.set(measure=measure)
+        assert own.study.settings["measure"] == measure
 
 
 def test_ranks_reach_an_assessor_only_where_the_lead_shows_them(own, lead, tmp_path):

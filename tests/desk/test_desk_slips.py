@@ -237,3 +237,27 @@ def test_slips_on_the_pages_are_told_in_words():
         assert lead.post("/api/lead/adjudicate", settled).json["grade"] == 2
         told = lead.post("/api/lead/unsettle", {"item": item, "key": "u"}).json
         assert (told["kind"], told["grade"]) == ("undo", None)
+
+
+@pytest.mark.parametrize(("measure", "scale"), [("RR@10", "0..3"), ("ERR@10", "1..5")])
+def test_a_measure_that_cannot_work_is_refused_and_nothing_is_set(measure, scale):
+    with pytest.raises(gf.errors.GainfulError):
+        create(measure=measure, scale=scale)
+    with create(scale=scale) as study:
+        before = study.settings
+        with pytest.raises(gf.errors.GainfulError):
+            study.set(measure=measure, title="another", overlap=3)
+        assert study.settings == before
+
+
+def test_settings_are_as_before_where_no_order_comes_of_them(address, monkeypatch):
+    with create(address) as study:
+        before = study.settings
+
+        def fail(**_):
+            raise InputError("order", "one that can be", "none")
+
+        monkeypatch.setattr(study, "reorder", fail)
+        with pytest.raises(InputError, match="one that can be"):
+            study.set(order="random", title="another", overlap=3)
+        assert study.settings == before

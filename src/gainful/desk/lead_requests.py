@@ -73,22 +73,8 @@ def change_settings(study: Any, _: str, given: Mapping[str, Any]) -> dict[str, A
     for name in ("compare", "tags"):
         if given.get(name) is not None:
             known[name] = _texts(given, name)
-    if "measure" in known:
-        _check_measure(study, known["measure"])
     study.set(**known)
     return settings(study)
-
-
-def _check_measure(study: Any, measure: str) -> None:
-    """Refuse a measure that the page could not show: all that it tells rests on bounds."""
-    runs = study.runs
-    name, run = next(iter(runs.items()))
-    query, docs = next(iter(run.items()))
-    low, high = study.scale[0].value, study.scale[-1].value
-    with without_warnings():
-        doc = next(iter(docs))
-        gf.bounds({query: {doc: high}}, {query: docs}, measure, grades=(low, high))
-        study.standing(measure, baseline=name)
 
 
 def change_grades(study: Any, _: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ from gainful.desk.study_rows import (
     progress_of,
     settled_in,
 )
-from gainful.errors import InputError, StudyError, warn, without_warnings
+from gainful.errors import GainfulError, InputError, StudyError, warn, without_warnings
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.several_assessors import RULES
 from gainful.message_texts import shown
@@ -212,6 +212,10 @@ class Study:
         ranked = {name: rows for name, (rows, _) in read.items()}
         earlier = {} if judgments is None else read_judgments(judgments)
         _refuse_off_scale(earlier, chosen, "judgments")
+        if "measure" in given:
+            rows = next(iter(ranked.values()))
+            first = {row.doc: row.score for row in rows if row.query == rows[0].query}
+            _refuse_without_bounds(given["measure"], chosen, {rows[0].query: first})
         pooled = pool_of(ranked, int(settings["depth"]))
         # Those with an earlier judgment belong to the study, too: they are merged and exported.
         pairs = {**pooled, **{pair: None for pair in earlier if pair not in pooled}}
@@ -390,15 +394,30 @@ class Study:
             order=order, measure=measure, overlap=overlap, overlap_share=overlap_share, compare=compare,
             show_ranks=show_ranks, tags=tags, title=title,
         )  # fmt: skip
+        if "measure" in given:
+            runs = self.runs
+            name, run = next(iter(runs.items()))
+            _refuse_without_bounds(given["measure"], self._grades, run)
+            self.standing(given["measure"], baseline=name)
+        before = self._change(given)
+        if not given.keys().isdisjoint(("order", "measure", "compare")):
+            try:
+                self.reorder(least=0)
+            except GainfulError:
+                self._change(before)
+                raise
+
+    def _change(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Set settings, and return what they were."""
         with self._store.writing() as transaction:
-            settings = {**_settings(transaction), **given}
+            before = _settings(transaction)
+            settings = {**before, **given}
             _refuse_unknown_pair(transaction, settings)
             for name, value in given.items():
                 _set(transaction, name, value)
             _spread_overlap(transaction, settings)
             acts.count_grades(transaction)
-        if not given.keys().isdisjoint(("order", "measure", "compare")):
-            self.reorder(least=0)
+        return {name: before[name] for name in given}
 
     def _together(self, functions: Sequence[Callable[[], Any]]) -> list[Any]:
         """Call functions that act, and record all with one wait for the disk; return what each returned or raised."""
@@ -1192,6 +1211,16 @@ def _read_settings(**given: Any) -> dict[str, str]:
             }[name]
             found[name] = str(arguments.whole(value, name, least=least, most=most))
     return found
+
+
+def _refuse_without_bounds(
+    measure: str, scale: Sequence[Grade], run: Mapping[str, Mapping[str, float]]
+) -> None:
+    """Refuse a measure that says nothing while grades are missing: the order and the standing rest on its bounds."""
+    low, high = scale[0].value, scale[-1].value
+    query, docs = next(iter(run.items()))
+    with without_warnings():
+        gf.bounds({query: {next(iter(docs)): high}}, {query: docs}, measure, grades=(low, high))
 
 
 def _read_pair(value: Any) -> list[str]:
