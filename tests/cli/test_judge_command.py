@@ -56,6 +56,7 @@ TEXTS = ("--queries", "queries.tsv", "--docs", "docs.tsv")
         (["--host", "nohost.invalid", "--secret", "x" * 12], "host: expected an address or a name"),
         (["--host", "192.0.2.1", "--secret", "x" * 12], "host: expected an address or a name"),
         (["--db", "none.db"], "none.db"),
+        (["--db", "none.db"], "Make one: gainful judge RUN… --queries FILE --docs FILE"),
         (["a.run", *TEXTS, "--guideline", "none.txt"], "none.txt"),
         (["none.run", *TEXTS], "none.run"),
         (["--port", "99999"], "99999"),
@@ -67,6 +68,7 @@ def test_wrong_calls(folder, cli, call, told):
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+    assert not [*folder.glob("*.db*")]
 
 
 def test_scales():

@@ -261,3 +261,18 @@ def test_settings_are_as_before_where_no_order_comes_of_them(address, monkeypatc
         with pytest.raises(InputError, match="one that can be"):
             study.set(order="random", title="another", overlap=3)
         assert study.settings == before
+
+
+def test_what_cannot_be_read_leaves_no_database(address, tmp_path):
+    for wrong in (
+        {"measure": "RR@10"},
+        {"compare": ("one", "three")},
+        {"queries": tmp_path / "none.tsv"},
+        {"judgments": {"q1": {"a": 9}}},
+    ):
+        with pytest.raises(gf.errors.GainfulError):
+            create(address, **wrong)
+        with pytest.raises(gf.errors.StudyError, match=r"none|no such file"):
+            gf.Study(address)
+    assert not [*tmp_path.iterdir()]
+    create(address).close()

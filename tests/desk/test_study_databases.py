@@ -688,6 +688,10 @@ def test_a_study_whose_making_failed_can_be_made_again(tmp_path):
     path = tmp_path / "study.db"
     with pytest.raises(gf.errors.InputError, match="from 0 to 3"):
         create(path, judgments={"q1": {"a": 7}})
+    assert not path.exists()
+    store.open_store(path, new=True).close()  # as of a program that was killed
+    with pytest.raises(gf.errors.InputError, match="from 0 to 3"):
+        create(path, judgments={"q1": {"a": 7}})
     with pytest.raises(StudyError, match="whose making did not end"):
         gf.Study(path)
     with create(path) as study:

@@ -219,7 +219,15 @@ def _study(runs: tuple[str, ...], options: dict[str, Any]) -> Any:
             raise click.UsageError(
                 f"{listed}: goes with RUNs. A study that exists has these already."
             )
-        return gf.Study(address, **lease)
+        try:
+            return gf.Study(address, **lease)
+        except gf.errors.StudyError as problem:
+            if "Study.create" not in problem.remedy:
+                raise
+            # In the words of the command.
+            remedy = "Make one: gainful judge RUN… --queries FILE --docs FILE --db …."
+            told = problem.where, problem.expected, problem.found
+            raise gf.errors.StudyError(*told, remedy) from None
     named = runs_of(runs, options, options["judgments"])
     read = [
         *named.values(),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import unquote
 
+from gainful import arguments
 from gainful.errors import MissingDependencyError, StudyError
 from gainful.message_texts import shown
 
@@ -587,6 +588,29 @@ def _outcome(function: Callable[[], Any]) -> Any:
         return problem
 
 
+def is_empty(address: object) -> bool:
+    """Return whether a database could be made at an address where there is none, or an empty one.
+
+    >>> is_empty(":memory:"), is_empty(3)
+    (True, False)
+    """
+    name = os.fspath(address) if isinstance(address, str | os.PathLike) else ""
+    if not isinstance(name, str) or not name or "\0" in name or not arguments.is_writable(name):
+        return False
+    if name.lower().startswith(_POSTGRES):
+        with _Postgres(_small(name)) as store:
+            return not store.tables()
+    with suppress(OSError):  # a name that no file can have
+        return name == ":memory:" or not Path(name).exists()
+    return False
+
+
+def _small(address: str) -> str:
+    """Return an address with its scheme in small letters, which are all that the driver knows."""
+    scheme, colon, rest = address.partition("://")
+    return f"{scheme.lower()}{colon}{rest}"
+
+
 def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
     """Open a database: the path of a file, or `postgresql://…`.
 
@@ -602,9 +626,8 @@ def open_store(address: str | os.PathLike[str], *, new: bool = False) -> Store:
     if not isinstance(name, str) or not name or "\0" in name:
         told = shown(without_password(name) if isinstance(name, str) else address)
         raise StudyError("address", "the path of a file, or postgresql://…", told)
-    scheme, colon, rest = name.partition("://")
-    if f"{scheme}{colon}".lower() in _POSTGRES:  # the driver knows small letters only
-        name = f"{scheme.lower()}{colon}{rest}"
+    if name.lower().startswith(_POSTGRES):
+        name = _small(name)
     try:
         store = _Postgres(name) if name.startswith(_POSTGRES) else _SQLite(name, new=new)
     except (OSError, UnicodeError):  # a name that no file can have

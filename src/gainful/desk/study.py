@@ -8,7 +8,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -20,8 +20,9 @@ from gainful.desk import acts
 from gainful.desk.acts import ADJUDICATED, ROLES, SHOWN, Act
 from gainful.desk.export_tables import grade_table, record_table
 from gainful.desk.standing import Dispute, Standing, disputes, grade_rows, stand
-from gainful.desk.store import Store, Transaction, open_store
+from gainful.desk.store import Store, Transaction, is_empty, open_store
 from gainful.desk.study_inputs import (
+    Ranked,
     Scale,
     read_docs,
     read_judgments,
@@ -182,78 +183,54 @@ class Study:
         if guideline is not None:
             _read_text(guideline, "guideline", _LONGEST_GUIDELINE)
         named = gf.inputs.find_runs(runs, judgments=judgments)  # type: ignore[arg-type]
+
+        def gather(known: Mapping[str, str], there: set[tuple[str, str]], name: str) -> "_Brought":
+            return _gather(
+                named, queries, docs, judgments, wanted, given, known=known, there=there, name=name
+            )
+
+        # What cannot be read leaves no empty database behind.
+        brought = gather({}, set(), "") if is_empty(address) else None
         made = cls.__new__(cls)
         made._begin(address, lease, new=True)  # noqa: SLF001 - of this class
         try:
-            made._fill(named, queries, docs, judgments, wanted, given, guideline)  # noqa: SLF001
+            made._fill(brought or gather(*made._found()), given, guideline)  # noqa: SLF001
         except BaseException:
             made.close()
             raise
         return made
 
-    def _fill(
-        self,
-        runs: Mapping[str, object],
-        queries: object,
-        docs: object,
-        judgments: object,
-        scale: Scale | None,
-        given: Mapping[str, str],
-        guideline: str | None,
-    ) -> None:
+    def _found(self) -> tuple[dict[str, str], set[tuple[str, str]], str]:
+        """Return the settings of a study that is there, its documents, and where it is."""
         with self._store.reading() as transaction:
-            known = _settings(transaction)
-        settings = {**_DEFAULTS, **known, **given}
-        if "scale" in known and scale is not None:
-            _refuse_other_scale(scale, _scale_in(known), self._store.name)
-        chosen = scale or (_scale_in(known) if "scale" in known else read_scale("0..3"))
-        kept = max(int(settings["depth"]), _KEPT_DEPTH)
-        read = {name: read_run(run, name, kept) for name, run in runs.items()}
-        ranked = {name: rows for name, (rows, _) in read.items()}
-        earlier = {} if judgments is None else read_judgments(judgments)
-        _refuse_off_scale(earlier, chosen, "judgments")
-        if "measure" in given:
-            rows = next(iter(ranked.values()))
-            first = {row.doc: row.score for row in rows if row.query == rows[0].query}
-            _refuse_without_bounds(given["measure"], chosen, {rows[0].query: first})
-        pooled = pool_of(ranked, int(settings["depth"]))
-        # Those with an earlier judgment belong to the study, too: they are merged and exported.
-        pairs = {**pooled, **{pair: None for pair in earlier if pair not in pooled}}
-        with self._store.reading() as transaction:
-            there = {
-                (query, doc)
-                for query, doc in transaction.all("SELECT query, doc FROM item WHERE practice = 0")
-            }
-        shown_pairs = [pair for pair in pairs if pair in pooled or pair in there]
-        texts = read_queries(queries, {query for query, _ in shown_pairs})
-        contents = read_docs(docs, {doc for _, doc in shown_pairs})
+            rows = transaction.all("SELECT query, doc FROM item WHERE practice = 0")
+            return _settings(transaction), {(query, doc) for query, doc in rows}, self._store.name
+
+    def _fill(self, brought: "_Brought", given: Mapping[str, str], guideline: str | None) -> None:
+        settings, pairs = brought.settings, brought.pairs
         with self._store.writing() as transaction:
             made = _settings(transaction)
             if "scale" not in made:
-                settings["scale"] = _scale_text(chosen)
+                settings["scale"] = _scale_text(brought.scale)
                 settings["id"] = uuid.uuid4().hex
-            elif "scale" not in known:  # another program has made it meanwhile
-                _refuse_other_scale(chosen, _scale_in(made), self._store.name)
+            elif "scale" not in settings:  # another program has made it meanwhile
+                _refuse_other_scale(brought.scale, _scale_in(made), self._store.name)
                 settings = {**settings, **made, **given}
             for name, value in settings.items():
                 _set(transaction, name, value)
-            if any(count > kept for _, count in read.values()):
-                _set(transaction, "cut_at", str(kept))
-            add_runs(transaction, ranked, self._store.name)
+            if brought.cut_at is not None:
+                _set(transaction, "cut_at", str(brought.cut_at))
+            add_runs(transaction, brought.ranked, self._store.name)
             _refuse_unknown_pair(transaction, settings)
-            add_texts(
-                transaction, "query", {**{q: ("", "") for q, _ in pairs}, **plain_texts(texts)}
-            )
-            add_texts(
-                transaction, "doc", {**{d: ("", "") for _, d in pairs}, **plain_texts(contents)}
-            )
-            add_items(transaction, pairs, pooled)
+            add_texts(transaction, "query", {**{q: ("", "") for q, _ in pairs}, **brought.queries})
+            add_texts(transaction, "doc", {**{d: ("", "") for _, d in pairs}, **brought.docs})
+            add_items(transaction, pairs, brought.pooled)
             if guideline is not None:
                 add_guideline(transaction, guideline, self._now())
             _spread_overlap(transaction, settings)
             acts.count_grades(transaction)
-        if earlier:
-            self._import(earlier, _EARLIER, "judgments")
+        if brought.earlier:
+            self._import(brought.earlier, _EARLIER, "judgments")
         self.reorder(least=0)
 
     # ── what the study is ────────────────────────────────────────────────────────────────
@@ -1157,6 +1134,64 @@ class Study:
             return {}
 
 
+# ── what is brought to a study ───────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """What `create` was given, read and checked before anything is written."""
+
+    settings: dict[str, str]
+    scale: Scale
+    ranked: Mapping[str, Sequence[Ranked]]
+    cut_at: int | None
+    earlier: Mapping[tuple[str, str], float]
+    pooled: Mapping[tuple[str, str], int | None]
+    pairs: Mapping[tuple[str, str], int | None]
+    queries: Mapping[str, tuple[str, str]]
+    docs: Mapping[str, tuple[str, str]]
+
+
+def _gather(
+    runs: Mapping[str, object],
+    queries: object,
+    docs: object,
+    judgments: object,
+    scale: Scale | None,
+    given: Mapping[str, str],
+    *,
+    known: Mapping[str, str],
+    there: set[tuple[str, str]],
+    name: str,
+) -> _Brought:
+    settings = {**_DEFAULTS, **known, **given}
+    if "scale" in known and scale is not None:
+        _refuse_other_scale(scale, _scale_in(known), name)
+    chosen = scale or (_scale_in(known) if "scale" in known else read_scale("0..3"))
+    kept = max(int(settings["depth"]), _KEPT_DEPTH)
+    read = {run: read_run(rows, run, kept) for run, rows in runs.items()}
+    ranked = {run: rows for run, (rows, _) in read.items()}
+    earlier = {} if judgments is None else read_judgments(judgments)
+    _refuse_off_scale(earlier, chosen, "judgments")
+    if "measure" in given:
+        rows = next(iter(ranked.values()))
+        first = {row.doc: row.score for row in rows if row.query == rows[0].query}
+        _refuse_without_bounds(given["measure"], chosen, {rows[0].query: first})
+    if not known:
+        _refuse_pair_of([*ranked], settings)
+    pooled = pool_of(ranked, int(settings["depth"]))
+    # Those with an earlier judgment belong to the study, too: they are merged and exported.
+    pairs = {**pooled, **{pair: None for pair in earlier if pair not in pooled}}
+    shown_pairs = [pair for pair in pairs if pair in pooled or pair in there]
+    texts = read_queries(queries, {query for query, _ in shown_pairs})
+    contents = read_docs(docs, {doc for _, doc in shown_pairs})
+    longer = any(count > kept for _, count in read.values())
+    return _Brought(
+        settings, chosen, ranked, kept if longer else None, earlier, pooled, pairs,
+        plain_texts(texts), plain_texts(contents),
+    )  # fmt: skip
+
+
 # ── settings ─────────────────────────────────────────────────────────────────────────────
 
 _DEFAULTS = {
@@ -1233,7 +1268,12 @@ def _read_pair(value: Any) -> list[str]:
 
 def _refuse_unknown_pair(transaction: Transaction, settings: Mapping[str, str]) -> None:
     """Refuse two runs that the study has not, and an order by two where there is one."""
-    runs = [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")]
+    _refuse_pair_of(
+        [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")], settings
+    )
+
+
+def _refuse_pair_of(runs: Sequence[str], settings: Mapping[str, str]) -> None:
     for name in json.loads(settings["compare"]):
         arguments.choice(name, "compare", runs, expected="the names of two runs of the study")
     if settings["order"] == "verdict" and len(runs) < 2:
