@@ -1,5 +1,6 @@
 """Slips at the desk: undoing what was refused, names that are taken, passwords, and settings that cannot work."""
 
+import csv
 import traceback
 
 import pytest
@@ -276,3 +277,18 @@ def test_what_cannot_be_read_leaves_no_database(address, tmp_path):
             gf.Study(address)
     assert not [*tmp_path.iterdir()]
     create(address).close()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+@pytest.mark.parametrize("doc", ["x\ry", "\r"])
+def test_ids_with_ends_of_lines_are_quoted_in_exports(tmp_path, ending, doc):
+    run = {"q": {doc: 1}}
+    with gf.Study.create(":memory:", {"r": run}, queries={"q": "t"}, docs={doc: "T"}) as study:
+        study.import_grades({"q": {doc: 1}}, assessor="old")
+        for by in ("merged", "assessor"):
+            path = tmp_path / f"{by}.{ending}"
+            study.export(path, by=by)
+            with path.open(newline="") as lines:
+                rows = [*csv.DictReader(lines, delimiter="," if ending == "csv" else "\t")]
+            assert [(row["doc"], float(row["grade"])) for row in rows] == [(doc, 1.0)]
+        assert gf.evaluate(tmp_path / f"merged.{ending}", run, "P@1")["P@1"] == 1

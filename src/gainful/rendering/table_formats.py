@@ -5,7 +5,6 @@
 """
 
 import importlib
-import io
 import math
 import os
 import re
@@ -13,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from types import SimpleNamespace
 from typing import Any
 
 from gainful.errors import MissingDependencyError
@@ -86,6 +86,7 @@ _GAP, _NARROW_GAP = 3, 2  # blanks between columns
 _LEAST_PROSE = 20  # columns, below which a folded text is no longer read
 _INDENT = "  "  # of what follows in a note that is folded
 _LONGEST_WIDTH = 6  # digits
+_LINE_END = "\r\n"
 _BREAK = re.compile("[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]+")
 
 
@@ -544,13 +545,15 @@ def _on_one_line(text: str) -> str:
 def _separated(table: Table, separator: str) -> str:
     import csv
 
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+    lines: list[str] = []
+    out = SimpleNamespace(write=lambda line: lines.append(line[: -len(_LINE_END)]))
+    # The end tells which characters are quoted in cells: a reader takes either for the end of a line.
+    writer = csv.writer(out, delimiter=separator, lineterminator=_LINE_END)
     writer.writerow(table.columns)
     for row in table.rows:  # not the records: two columns may have one name
         cells = map(_plain, row)
         writer.writerow(["" if cell is None else cell for cell in cells])
-    return out.getvalue().rstrip("\n")
+    return "\n".join(lines).rstrip("\n")
 
 
 def signed(number: float) -> str:
