@@ -6,7 +6,7 @@ import traceback
 import pytest
 
 import gainful as gf
-from desk_server import desk
+from desk_server import contents, desk
 from gainful.desk import acts, sent_acts
 from gainful.desk.offline import write_offline
 from study_cases import create
@@ -292,3 +292,36 @@ def test_ids_with_ends_of_lines_are_quoted_in_exports(tmp_path, ending, doc):
                 rows = [*csv.DictReader(lines, delimiter="," if ending == "csv" else "\t")]
             assert [(row["doc"], float(row["grade"])) for row in rows] == [(doc, 1.0)]
         assert gf.evaluate(tmp_path / f"merged.{ending}", run, "P@1")["P@1"] == 1
+
+
+def test_runs_that_another_program_brings_are_measured(tmp_path):
+    runs, queries, docs = contents(2, 3)
+    path = tmp_path / "study.db"
+    first = {"old": runs["old"]}
+    with desk(gf.Study.create(path, first, queries=queries, docs=docs)) as running:
+        lead = running.client("lea", "lead")
+        running.study.import_grades({"q0": {"q0-d0": 1}}, assessor="before")
+        before = lead.get("/api/lead/progress").json["version"]
+        assert [run["run"] for run in lead.get("/api/lead/standing").json["runs"]] == ["old"]
+        gf.Study.create(path, runs, queries=queries, docs=docs).close()
+        told = lead.get("/api/lead/standing").json
+        assert [run["run"] for run in told["runs"]] == ["old", "new"]
+        assert lead.get("/api/lead/progress").json["version"] != before
+
+
+def test_an_offline_page_knows_a_name_without_its_blanks(tmp_path):
+    with create() as study:
+        study.invite("bob")
+        assert write_offline(study, " bob ", tmp_path / "bob.html", 2).documents == 2
+        assert [person.name for person in study.people] == ["bob"]
+        assert '"name": "bob"' in (tmp_path / "bob.html").read_text()
+
+
+def test_the_pace_is_that_of_judging_though_the_acts_came_at_once(address):
+    with create(address) as study:
+        study.invite("ann")
+        study._now = lambda: 1000.0
+        for task in study.next("ann", 5):
+            act = {"kind": "grade", "item": task.item, "grade": 1, "ms": 15_000}
+            sent(study, "ann", {"key": str(task.item), **act})
+        assert study.progress().by_assessor["ann"].pace == 4.0

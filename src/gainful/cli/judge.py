@@ -300,7 +300,7 @@ def _open(link: str) -> None:
 def _write_offline(study: Any, options: dict[str, Any]) -> None:
     from gainful.desk.offline import USUAL, write_offline
 
-    [name] = options["invite"]
+    [name] = map(str.strip, options["invite"])
     check_target(options["output"])
     page = write_offline(study, name, options["output"], options["budget"] or USUAL)
     told = f"{options['output']}: {counted(page.documents, 'document')} for {name}"

@@ -575,13 +575,24 @@ def derive(happened: Iterable[Event]) -> dict[tuple[int, str], State]:
     return found
 
 
-def pace_of(times: Sequence[float], longest_pause: float = 300.0) -> float | None:
+def pace_of(
+    times: Sequence[float], taken: Sequence[float | None] = (), longest_pause: float = 300.0
+) -> float | None:
     """Return acts a minute, of their times, descending; long pauses do not count.
+
+    Args:
+        times: in seconds. Those of acts that were read from a file are all one.
+        taken: for how many seconds each document was looked at, where that is known: an act takes no less.
+        longest_pause: in seconds.
 
     >>> pace_of([120.0, 90.0, 60.0])
     2.0
+    >>> pace_of([60.0, 60.0, 60.0], [20.0, 40.0, 9.0])
+    2.0
     """
     gaps = [late - early for late, early in itertools.pairwise(times)]
+    for place, took in enumerate(taken[: len(gaps)]):
+        gaps[place] = gaps[place] if took is None else max(gaps[place], took)
     gaps = [gap for gap in gaps if 0 <= gap <= longest_pause]
     total = math.fsum(gaps)
     return 60.0 * len(gaps) / total if total > 0 else None

@@ -73,6 +73,7 @@ def write_offline(study: Any, assessor: str, path: str | Path, budget: int = USU
         budget: the most documents of it.
     """
     count = arguments.whole(budget, "budget", least=1, most=MOST)
+    assessor = arguments.text(assessor, "assessor").strip()  # as `invite` calls them
     if assessor not in {each.name for each in study.people}:
         study.invite(assessor)
     tasks = study.next(assessor, count)

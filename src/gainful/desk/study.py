@@ -306,6 +306,14 @@ class Study:
         with self._store.reading() as transaction:
             return [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")]
 
+    def _brought(self) -> tuple[int, int]:
+        """Return how many runs and documents there are, which only grow."""
+        with self._store.reading() as transaction:
+            row = transaction.one(
+                "SELECT (SELECT COUNT(*) FROM run), (SELECT COALESCE(MAX(id), 0) FROM item)"
+            )
+        return (0, 0) if row is None else (int(row[0]), int(row[1]))
+
     def _settings(self) -> dict[str, str]:
         with self._store.reading() as transaction:
             return _settings(transaction)

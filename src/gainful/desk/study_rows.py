@@ -290,13 +290,14 @@ def progress_of(transaction: Transaction) -> Progress:
     for name, role, revoked in transaction.all(
         "SELECT name, role, revoked FROM assessor ORDER BY name"
     ):
-        times = [
-            when
-            for (when,) in transaction.all(
-                "SELECT time FROM event WHERE owner = ? AND kind IN ('grade', 'cannot') ORDER BY id DESC LIMIT ?",
+        acts = [
+            (when, None if took is None else took / 1000)
+            for when, took in transaction.all(
+                "SELECT time, milliseconds FROM event WHERE owner = ? AND kind IN ('grade', 'cannot') ORDER BY id DESC LIMIT ?",
                 name, _PACE_OF,
             )
         ]  # fmt: skip
+        times = [when for when, _ in acts]
         left = transaction.one(
             "SELECT COUNT(*) FROM item WHERE is_open = 1 AND NOT EXISTS (SELECT 1 FROM state WHERE state.item = item.id"
             " AND state.owner = ? AND state.kind IN ('grade', 'cannot'))",
@@ -313,7 +314,7 @@ def progress_of(transaction: Transaction) -> Progress:
                 later=kinds.get((name, "later", 0), (0, 0))[0],
                 practised=kinds.get((name, "grade", 1), (0, 0))[0],
                 right=int(kinds.get((name, "grade", 1), (0, 0))[1]),
-                pace=pace_of(times),
+                pace=pace_of(times, [took for _, took in acts]),
                 last=times[0] if times else None,
                 revoked=revoked is not None,
             )

@@ -463,9 +463,9 @@ class _Desk:
     def _version(self) -> str:
         """Return what changes whenever something else would be measured."""
         settings = self._study.settings
-        return (
-            f"{self._study.events} {settings['measure']} {settings['order']} {settings['compare']}"
-        )
+        told = (settings[name] for name in ("measure", "order", "compare", "depth"))
+        # Another program may have brought runs and documents.
+        return " ".join(map(str, [self._study.events, *told, *self._study._brought()]))  # noqa: SLF001
 
     def _kept(self, what: str, function: Callable[[], Any]) -> Any:
         """Return what was measured, anew where acts have come since."""
