@@ -214,7 +214,6 @@ def studies() -> dict[str, Call]:
         "Study.later": Call(study.later, {**act, "key": "l", **more}),
         "Study.note": Call(study.note, {**act, "note": "a note", "key": "n", "guideline": 1}),
         "Study.undo": Call(study.undo, {"assessor": "ann", "key": "u", "event": None, "of": None, "item": None, "guideline": 1}),
-        "Study.unsettle": Call(study.unsettle, {"lead": "lea", "item": 1, "key": "un", "guideline": 1}),
         "Study.set": Call(
             study.set,
             {"title": "t", "order": "rank", "measure": "P@2", "overlap": 2, "overlap_share": 0.5, "compare": ("one", "two"), "show_ranks": True, "tags": ("t", "u")},
@@ -230,6 +229,7 @@ def studies() -> dict[str, Call]:
         "Study.standing": Call(study.standing, {"measures": ["P@2"], "baseline": "two", "rule": "max"}),
         "Study.disputed": Call(study.disputed, {"rule": "mean", "names": "hidden"}),
         "Study.adjudicate": Call(study.adjudicate, {"lead": "lea", "item": item, "grade": 2, "key": "a", "note": "n", "guideline": 1}),
+        "Study.unsettle": Call(study.unsettle, {"lead": "lea", "item": item, "key": "un", "guideline": 1}),
         "Study.reset": Call(study.reset, {"lead": "lea", "key": "r", "assessor": "ann", "query": "q1", "before_guideline": 1}),
         "Study.practice": Call(
             study.practice,
