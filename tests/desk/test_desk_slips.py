@@ -325,3 +325,12 @@ def test_the_pace_is_that_of_judging_though_the_acts_came_at_once(address):
             act = {"kind": "grade", "item": task.item, "grade": 1, "ms": 15_000}
             sent(study, "ann", {"key": str(task.item), **act})
         assert study.progress().by_assessor["ann"].pace == 4.0
+
+
+def test_an_offline_page_has_its_documents_for_thirty_days(address, tmp_path):
+    with create(address) as study:
+        study.invite("bob")
+        study._now = lambda: 1000.0
+        assert write_offline(study, "bob", tmp_path / "bob.html", 2).documents == 2
+        ends = [task.lease_until - 1000 for task in study.next("bob", 3)]  # asked on the page, too
+        assert ends == [30 * 24 * 3600, 30 * 24 * 3600, 1800]

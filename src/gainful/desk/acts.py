@@ -184,7 +184,9 @@ def lease(transaction: Transaction, who: str, count: int, now: float, seconds: f
     row = None
     if _is_name(who):
         transaction.run("DELETE FROM lease WHERE expires <= ?", now)
-        transaction.run("UPDATE lease SET expires = ? WHERE assessor = ?", now + seconds, who)
+        # Never sooner than before: they may have an offline page, too.
+        renewed = "UPDATE lease SET expires = ? WHERE assessor = ? AND expires < ?"
+        transaction.run(renewed, now + seconds, who, now + seconds)
         row = transaction.one(
             "SELECT revoked, role, shown, at_query, (SELECT COUNT(*) FROM lease WHERE lease.assessor = assessor.name),"
             " (SELECT value FROM study WHERE study.name = 'show_ranks'),"

@@ -476,9 +476,12 @@ class Study:
 
         Nobody else is given them, unless the study wants several grades of each, until the lease ends.
         """
+        return self._lend(assessor, count, self._lease)
+
+    def _lend(self, assessor: str, count: int, seconds: float) -> list[Task]:
         many = arguments.whole(count, "count", least=1, most=_MOST_TASKS)
         with self._store.writing() as transaction:
-            return acts.lease(transaction, assessor, many, self._now(), self._lease)
+            return acts.lease(transaction, assessor, many, self._now(), seconds)
 
     def grade(
         self,
