@@ -179,6 +179,26 @@ def test_other_directions_scales_and_the_end(opened_at, until):
         assert page.inner_text("#doc-id") == "b"
 
 
+def test_a_long_text_full_of_the_words_of_its_query(opened_at, until):
+    """It has more pieces than one call of a function takes."""
+    docs = {"d0": ("First", "bread"), "d1": ("Long", "bread x " * 70_000 + "end")}
+    runs = {"r": {"q": {"d0": 2, "d1": 1}}}
+    made = gf.Study.create(":memory:", runs, queries={"q": "bread"}, docs=docs, order="rank")
+    with desk(made) as own:
+        page = opened_at(own.link("ann"))
+        page.keyboard.press("n")
+        page.keyboard.type("of d0")
+        page.keyboard.press("Enter")
+        page.keyboard.press("1")
+        until(page, "document.querySelector('#text').textContent.length", 560_003)
+        assert (page.inner_text("#doc-id"), page.inner_text("#doc-title")) == ("d1", "Long")
+        assert page.input_value("#note") == ""
+        assert page.locator("#text mark").count() == 5000
+        page.keyboard.press("2")
+        until(page, "document.querySelector('#saved').dataset.state", "saved")
+        assert [each.after.note for each in made.record()] == ["of d0", ""]
+
+
 def test_names_of_other_directions_stay_in_their_places(opened_at, until):
     runs = {"قديم": {"س1": {"a": 2, "b": 1}}, "جديد": {"س1": {"b": 2, "a": 1}}}
     made = gf.Study.create(

@@ -97,6 +97,9 @@ function show() {
   byId("work").hidden = false;
   if (shown?.item !== task.item) {
     const other = shown?.query !== task.query;
+    // Before anything changes: the page never has the text of one document under the name of another.
+    const title = marked(task.title || task.doc, task.query_text ?? "");
+    const text = task.text ? marked(task.text, task.query_text ?? "") : element("p", { class: "quiet" }, "There is no text of this document.");
     if (shown && queue.tasks.includes(shown)) drafts.set(shown.item, { note: byId("note").value, tags: [...tags] });
     shown = task;
     since = performance.now();
@@ -109,10 +112,8 @@ function show() {
     byId("doc-id").textContent = task.doc;
     byId("practice").hidden = !task.practice;
     replace(byId("ranks"), ...ranksOf(task));
-    byId("doc-title").textContent = "";
-    byId("doc-title").append(...marked(task.title || task.doc, task.query_text ?? ""));
-    const text = byId("text");
-    replace(text, ...(task.text ? marked(task.text, task.query_text ?? "") : [element("p", { class: "quiet" }, "There is no text of this document.")]));
+    replace(byId("doc-title"), title);
+    replace(byId("text"), text);
     const draft = drafts.get(task.item);
     byId("note").value = draft?.note ?? task.note ?? "";
     tags.clear();
@@ -142,8 +143,8 @@ function showView() {
     const here = task.item === shown.item;
     const entry = element("li", { tabindex: "-1", "aria-current": here ? "true" : null, "data-item": task.item },
       element("p", { class: "eyebrow" }, task.practice ? "Practice · " : "", "Document ", element("bdi", {}, task.doc), ...ranksOf(task)),
-      element("h2", { dir: "auto" }, ...marked(task.title || task.doc, task.query_text ?? "")),
-      element("div", { class: "text", dir: "auto" }, ...(task.text ? marked(task.text, task.query_text ?? "") : ["There is no text of this document."])));
+      element("h2", { dir: "auto" }, marked(task.title || task.doc, task.query_text ?? "")),
+      element("div", { class: "text", dir: "auto" }, task.text ? marked(task.text, task.query_text ?? "") : "There is no text of this document."));
     if (!here) {
       const take = element("button", { type: "button", class: "plain" }, "Judge this one", element("span", { class: "unseen" }, `: ${task.title || task.doc}`));
       take.addEventListener("click", () => goTo(task));

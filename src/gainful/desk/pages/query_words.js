@@ -3,6 +3,7 @@
 import { element } from "./elements.js";
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+const MOST = 5000; // marks in one text: more of them would only keep somebody waiting
 const FEW = new Set("a an and are at by for from in is of on or the to with without der die das und le la les et el los y de".split(" "));
 
 function plain(word) {
@@ -13,19 +14,22 @@ function stem(word) {
   return word.length > 4 ? word.replace(/(ing|ed|es|e|s)$/u, "") : word;
 }
 
+// One node for all of it: a long text has more pieces than one call takes arguments.
 export function marked(text, query) {
   const wanted = new Set();
   for (const [word] of query.matchAll(WORD)) {
     const found = plain(word);
     if (!FEW.has(found)) wanted.add(stem(found));
   }
-  const parts = [];
-  let end = 0;
+  const parts = document.createDocumentFragment();
+  let [end, count] = [0, 0];
   for (const match of text.matchAll(WORD)) {
     if (!wanted.has(stem(plain(match[0])))) continue;
-    parts.push(text.slice(end, match.index), element("mark", {}, match[0]));
+    parts.append(text.slice(end, match.index), element("mark", {}, match[0]));
     end = match.index + match[0].length;
+    count += 1;
+    if (count === MOST) break;
   }
-  parts.push(text.slice(end));
+  parts.append(text.slice(end));
   return parts;
 }
