@@ -217,6 +217,14 @@ def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
         lead = opened_at(own.link("lea", "lead"), refusals=True)
         lead.click("#export button")
         until(lead, "document.querySelector('#alert').textContent.includes('at least one grade')")
+        # It stands where one is, far below the top of the page, until it is read.
+        scrolled, (top, bottom) = lead.evaluate(
+            "[scrollY, (({top, bottom}) => [top, bottom])(document.querySelector('#alert').getBoundingClientRect())]"
+        )
+        assert scrolled > 1000
+        assert 0 < top < bottom < 720
+        lead.click("#alert-close")
+        assert lead.is_hidden("#alert")
         assert lead.is_visible("#export")
         own.study.invite("ann")
         own.study.grade("ann", own.study.next("ann")[0].item, 2, key="1")

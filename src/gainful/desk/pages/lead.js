@@ -14,7 +14,7 @@ let guideline = 0; // its last version
 let disputes = { count: -1, shown: [] };
 
 function warn(text) {
-  byId("alert").textContent = text;
+  if (byId("alert").textContent !== text) byId("alert").textContent = text; // else it would be read out at every look
 }
 
 function say(text) {
@@ -74,10 +74,9 @@ function inviteAgain(person) {
 }
 
 async function done(asked, then) {
+  warn("");
   try {
-    const told = await asked;
-    warn("");
-    then(told);
+    then(await asked);
   } catch (problem) {
     warn(problem.status ? problem.message : "The desk does not answer.");
   }
@@ -276,6 +275,7 @@ async function renewed() {
 
 async function begin() {
   setTheme();
+  byId("alert-close").onclick = () => warn("");
   try {
     me = await server.me();
     await setUp(renewed);
