@@ -114,6 +114,15 @@ def test_touch_keys_and_undo_of_any_step(opened_at, until):
             doc: each["ann"] for docs in own.study.grades().values() for doc, each in docs.items()
         }
         assert found == {seen[0]: 2, seen[1]: 0, seen[2]: 1}
+        # A key of one's own stays what it is where the lead gives it to another grade.
+        own.study.set_grades(keys={0: "x"})
+        page.keyboard.press("x")
+        until(page, "document.querySelectorAll('.grade kbd')[0].textContent", "0")
+        assert page.locator(".grade kbd").all_text_contents() == ["0", "1", "x", "3"]
+        seen.append(page.inner_text("#doc-id"))
+        page.keyboard.press("x")
+        until(page, "document.querySelector('#saved').dataset.state", "saved")
+        assert own.study.grades()["q0"][seen[-1]] == {"ann": 2}
         # What is said to a screen reader, and where the focus is.
         assert page.inner_text("#said").startswith("2, relevant")
         assert page.evaluate("document.activeElement.id") == "document"

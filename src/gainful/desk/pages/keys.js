@@ -37,8 +37,14 @@ export class Keys {
     }
     const kept = remembered(this.name, {});
     this.on = kept.on !== false;
-    this.keys = { ...this.first };
-    for (const [action, key] of Object.entries(kept.keys ?? {})) if (action in this.first) this.keys[action] = key;
+    const own = Object.fromEntries(Object.entries(kept.keys ?? {}).filter(([action]) => action in this.first));
+    this.keys = { ...this.first, ...own };
+    // A key of one's own goes on doing what it did, also where the lead gives it to something else by now.
+    const mine = new Set(Object.values(own));
+    for (const action of Object.keys(this.first).filter((each) => !(each in own) && mine.has(this.first[each]))) {
+      const number = action.replace("grade:", "");
+      this.keys[action] = number.length === 1 && !Object.values(this.keys).includes(number) ? number : "";
+    }
   }
 
   of(action) {
