@@ -128,6 +128,21 @@ def test_touch_keys_and_undo_of_any_step(opened_at, until):
         assert page.evaluate("document.activeElement.id") == "document"
 
 
+def test_a_long_scale_leaves_room_for_the_text_on_a_phone(opened_at):
+    for scale in ((0, 10), {value: f"as good as {value}" for value in range(11)}):
+        with desk(study(queries=1, docs=2, scale=scale)) as own:
+            page = opened_at(
+                own.link("ann"), has_touch=True, viewport={"width": 375, "height": 667}
+            )
+            places = "['#text', '.hand'].map((each) => document.querySelector(each).getBoundingClientRect())"
+            text, hand = page.evaluate(f"{places}.map((each) => [each.top, each.bottom])")
+            assert text[1] < hand[0]
+            assert hand[1] <= 667
+            assert page.locator(".grade").count() == 11
+            assert page.evaluate("document.documentElement.scrollWidth") <= 375
+            page.tap(".grade >> nth=10")
+
+
 def test_practice_gives_feedback(opened_at, until):
     made = study(queries=1, docs=2)
     made.practice(
