@@ -273,7 +273,7 @@ def opened_at(browser, blank_desk_pages):
         # A page asks on, while the desk is closed before the page is.
         meant = ["net::ERR_CONNECTION", "net::ERR_EMPTY_RESPONSE"]
         if refusals:
-            meant += ["status of 400", "net::ERR_INTERNET_DISCONNECTED"]
+            meant += ["status of 400", "status of 409", "net::ERR_INTERNET_DISCONNECTED"]
         errors = [each for each in watch.errors if not any(word in each for word in meant)]
         assert errors == []
         others = [url for url in watch.requests if urlsplit(url).netloc not in (place, "")]

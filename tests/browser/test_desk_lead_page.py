@@ -84,6 +84,38 @@ def test_a_lead_sets_a_study_up(opened_at, until):
         ) == [0, 3]
 
 
+def test_a_second_lead_overwrites_nothing(opened_at, until):
+    with desk(study(queries=1, docs=2, title="Bread", guideline="First.")) as own:
+        lead = opened_at(own.link("lea", "lead"), refusals=True)
+        own.study.set(title="Of another lead", overlap=2)
+        own.study.set_grades(words={0: "off"}, keys={0: "z"})
+        own.study.set_guideline("Of another lead.")
+        lead.fill("#set-tags", "vague")
+        lead.fill("[data-grade='1'] .word", "a little")
+        lead.click("#settings button")
+        said(lead, until, "settings-said", "Saved.")
+        assert own.study.settings["tags"] == ("vague",)
+        assert (own.study.settings["title"], own.study.settings["overlap"]) == (
+            "Of another lead",
+            2,
+        )
+        assert lead.input_value("#set-title") == "Of another lead"
+        lead.click("#grades-form button")
+        said(lead, until, "grades-said", "Saved.")
+        first, second, *_ = own.study.scale
+        assert (first.word, first.key, second.word) == ("off", "z", "a little")
+        # Of the same text, both are shown before one follows the other.
+        lead.fill("#guideline", "Mine.")
+        lead.click("#guideline-form button")
+        said(lead, until, "guideline-version", "Not saved.")
+        assert "Of another lead." in lead.inner_text("#guideline-newer")
+        assert "version 2 now" in lead.inner_text("#alert")
+        assert own.study.guideline.version == 2
+        lead.click("#guideline-form button")
+        said(lead, until, "guideline-version", "Version 3")
+        assert (own.study.guideline.text, lead.is_hidden("#guideline-newer")) == ("Mine.", True)
+
+
 def test_files_come_in_and_grades_are_taken_back(opened_at, until, tmp_path):
     with desk(study(queries=2, docs=4)) as own:
         own.study.invite("bob")

@@ -543,7 +543,11 @@ class _Desk:
         return {"name": name}
 
     def _guideline(self, study: Any, _: str, given: dict[str, Any]) -> Any:
-        study.set_guideline(_text(given, "text", 100_000, empty=True))
+        text, now = _text(given, "text", 100_000, empty=True), study.guideline
+        if given.get("version") not in (None, now.version) and text != now.text:
+            said = f"The guideline has changed meanwhile: it is version {now.version} now."
+            raise _RefusedError(409, said)
+        study.set_guideline(text)
         return study.guideline
 
     async def export(self, request: "Request", _: Any) -> "Response":

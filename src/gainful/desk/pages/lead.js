@@ -11,6 +11,7 @@ const EVERY = 4000; // milliseconds between two looks at the progress
 let me = null;
 let version = null; // of what was measured when the standing was last asked for
 let guideline = 0; // its last version
+let begun = 0; // the version that the text in the form began with
 let disputes = { count: -1, shown: [] };
 
 function warn(text) {
@@ -250,6 +251,28 @@ function watchParts() {
   for (const id of links.keys()) watch.observe(byId(id));
 }
 
+async function saveGuideline() {
+  try {
+    const told = await server.post("/api/lead/guideline", { text: byId("guideline").value, version: begun });
+    byId("guideline-newer").hidden = true;
+    return told;
+  } catch (problem) {
+    if (problem.status === 409) showNewer((await server.me()).guideline);
+    throw problem;
+  }
+}
+
+// Another lead was faster: both texts are there, and who saves again has seen it.
+function showNewer(newer) {
+  begun = guideline = newer.version;
+  const other = byId("guideline-newer");
+  other.hidden = false;
+  other.open = true;
+  other.querySelector("summary").textContent = `Version ${newer.version}, saved meanwhile`;
+  other.querySelector("p").textContent = newer.text;
+  byId("guideline-version").textContent = `Not saved. Save again to have your text follow version ${newer.version}.`;
+}
+
 // Not a plain link: what cannot be had says why on this page.
 async function download(path) {
   const answer = await fetch(path, { headers: { "X-Desk": "1" }, credentials: "same-origin" });
@@ -288,7 +311,7 @@ async function begin() {
   document.title = `${me.title} · lead`;
   byId("title").textContent = me.title;
   byId("guideline").value = me.guideline.text;
-  guideline = me.guideline.version;
+  begun = guideline = me.guideline.version;
   byId("guideline-version").textContent = me.guideline.version ? `Version ${me.guideline.version}` : "There is none yet.";
   byId("invite").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -296,9 +319,9 @@ async function begin() {
   });
   byId("guideline-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    done(server.post("/api/lead/guideline", { text: byId("guideline").value }), (told) => {
+    done(saveGuideline(), (told) => {
       byId("guideline-version").textContent = `Version ${told.version}, saved`;
-      guideline = told.version;
+      begun = guideline = told.version;
       look();
     });
   });

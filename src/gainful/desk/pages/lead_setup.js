@@ -5,6 +5,7 @@ import { newKey } from "./outbox.js";
 import { server } from "./transport.js";
 
 let settings = null;
+let shownAtFirst = {}; // what the form of settings had before somebody changed it
 let largest = Infinity;
 
 // Ask the server from a form, and say beside its button how it went.
@@ -53,8 +54,26 @@ function showSettings(told) {
   }
   byId("set-measure").value = told.measure;
   replace(byId("measures"), ...told.measures.map((name) => element("option", { value: name })));
-  showGrades(told.scale);
-  showPractice(told);
+  shownAtFirst = inForm();
+}
+
+function inForm() {
+  return {
+    title: byId("set-title").value, order: byId("set-order").value, overlap: Number(byId("set-overlap").value), measure: byId("set-measure").value,
+    overlap_share: Number(byId("set-share").value) / 100, show_ranks: byId("set-ranks").checked,
+    tags: byId("set-tags").value.split("\n").map((line) => line.trim()).filter((line) => line),
+    compare: settings.runs.length < 2 ? [] : [byId("set-base").value, byId("set-run").value],
+  };
+}
+
+// Only what was changed here: another lead may have changed the rest meanwhile.
+function changedSettings() {
+  return Object.fromEntries(Object.entries(inForm()).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(shownAtFirst[name])));
+}
+
+function changedGrades() {
+  const rows = [...byId("grade-fields").children].filter((row) => [...row.querySelectorAll("input")].some((field) => field.value !== field.defaultValue));
+  return rows.map((row) => ({ value: Number(row.dataset.grade), word: row.querySelector(".word").value, key: row.querySelector(".key").value }));
 }
 
 function showGrades(scale) {
@@ -133,26 +152,20 @@ async function takeBack() {
 
 // `changed` is called when something that the page shows may be another.
 export async function setUp(changed) {
-  showSettings(await server.get("/api/lead/settings"));
+  const found = await server.get("/api/lead/settings");
+  showSettings(found);
+  showGrades(found.scale);
+  showPractice(found);
   const then = (text) => {
     changed();
     return text;
   };
-  onSubmit("settings", "settings-said", () => server.post("/api/lead/settings", {
-    title: byId("set-title").value, order: byId("set-order").value, overlap: Number(byId("set-overlap").value), measure: byId("set-measure").value,
-    overlap_share: Number(byId("set-share").value) / 100, show_ranks: byId("set-ranks").checked,
-    tags: byId("set-tags").value.split("\n").map((line) => line.trim()).filter((line) => line),
-    compare: settings.runs.length < 2 ? [] : [byId("set-base").value, byId("set-run").value],
-  }), (told) => {
+  onSubmit("settings", "settings-said", () => server.post("/api/lead/settings", changedSettings()), (told) => {
     showSettings(told);
     return then("Saved.");
   });
-  onSubmit("grades-form", "grades-said", () => server.post("/api/lead/grades", {
-    grades: [...byId("grade-fields").children].map((row) => ({
-      value: Number(row.dataset.grade), word: row.querySelector(".word").value, key: row.querySelector(".key").value,
-    })),
-  }), (told) => {
-    showSettings(told);
+  onSubmit("grades-form", "grades-said", () => server.post("/api/lead/grades", { grades: changedGrades() }), (told) => {
+    showGrades(told.scale);
     return then("Saved.");
   });
   onSubmit("practice", "practice-said", async () => server.post("/api/lead/practice", {
