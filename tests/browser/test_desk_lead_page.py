@@ -269,6 +269,15 @@ def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
             with lead.expect_download() as download:
                 lead.click("#export button")
             assert download.value.suggested_filename == name
+        # There are no qrels with names: the page offers what there is.
+        lead.select_option("#export [name=by]", "merged")
+        lead.select_option("#export [name=format]", "qrels")
+        for by, disabled in (("assessor", True), ("merged", False)):
+            lead.select_option("#export [name=by]", by)
+            assert lead.input_value("#export [name=format]") == "csv"
+            assert lead.is_disabled("#export [name=rule]") == disabled
+            assert lead.is_disabled("#export option >> nth=0") == disabled
+            assert lead.inner_text("#export-told").startswith("Grades by assessor") == disabled
         with lead.expect_download() as download:
             lead.get_by_role("button", name="The whole record").click()
         download.value.save_as(tmp_path / "record.jsonl")

@@ -287,6 +287,16 @@ async function download(path) {
   say(`Downloaded: ${name}`);
 }
 
+// A line of qrels has no place for a name.
+function offerFormats() {
+  const { by, format, rule } = byId("export").elements;
+  const each = by.value === "assessor";
+  const qrels = format.querySelector("option"); // the first
+  if (each && format.value === qrels.value) format.value = "csv";
+  qrels.disabled = rule.disabled = each;
+  byId("export-told").textContent = each ? "Grades by assessor are a table; qrels have no column for names." : "";
+}
+
 async function renewed() {
   me = await server.me();
   byId("title").textContent = me.title;
@@ -334,6 +344,8 @@ async function begin() {
   for (const button of document.querySelectorAll("[data-download]")) {
     button.addEventListener("click", () => done(download(button.dataset.download), () => {}));
   }
+  byId("export").elements.by.addEventListener("change", offerFormats);
+  offerFormats(); // browsers keep what was chosen before a reload
   byId("export").addEventListener("submit", (event) => {
     event.preventDefault();
     done(download(`/api/lead/export?${new URLSearchParams(new FormData(byId("export")))}`), () => {});
