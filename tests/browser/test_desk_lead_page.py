@@ -242,6 +242,15 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         page.keyboard.press("2")
         until(page, "document.querySelector('#saved').dataset.state", "saved")
         assert [event.guideline for event in own.study.record()] == [0] * 6 + [1, 1]
+        # A desk that answers no is not out of reach.
+        page.route(
+            "**/api/act", lambda route: route.fulfill(status=400, json={"error": "Ask the lead."})
+        )
+        page.keyboard.press("u")
+        until(page, "document.querySelector('#alert').textContent", "Ask the lead.")
+        assert page.inner_text("#saved") == "Not saved: 1 kept in this browser"
+        page.keyboard.press("1")
+        assert page.inner_text("#saved") == "Not saved: 2 kept in this browser"
 
 
 def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):

@@ -350,7 +350,8 @@ const heard = {
   state(name, waiting, message) {
     const line = byId("saved");
     line.dataset.state = name;
-    line.textContent = name === "saved" ? "All saved" : name === "sending" ? `Saving ${waiting}` : `No connection: ${waiting} kept in this browser`;
+    line.textContent = name === "saved" ? "All saved" : name === "sending" ? `Saving ${waiting}`
+      : `${message ? "Not saved" : "No connection"}: ${waiting} kept in this browser`;
     if (message) {
       warn(message);
       byId("alert").dataset.problem = "1";

@@ -21,6 +21,7 @@ export class Outbox {
     this.kept = true;
     this.sending = false;
     this.tries = 0;
+    this.said = ""; // by the server, where it answered that it takes nothing
     this.timer = null;
     this.count = 0;
     this.read();
@@ -75,10 +76,10 @@ export class Outbox {
     }
   }
 
-  tell(message = "") {
+  tell() {
     const waiting = this.acts.size;
     const name = !waiting ? "saved" : this.tries ? "waiting" : "sending";
-    this.heard.state(name, waiting, message);
+    this.heard.state(name, waiting, this.said);
   }
 
   async send() {
@@ -91,6 +92,7 @@ export class Outbox {
     try {
       const told = await this.server.act(places.map((place) => this.acts.get(place)));
       this.tries = 0;
+      this.said = "";
       for (const answer of [...told.confirmed, ...told.refused]) {
         const place = sent.get(answer.key);
         const act = this.acts.get(place);
@@ -103,7 +105,8 @@ export class Outbox {
     } catch (problem) {
       this.tries += 1;
       again = problem.wait ? problem.wait * 1000 : Math.min(LONGEST, 250 * 2 ** this.tries);
-      this.tell(problem.status ? problem.message : "");
+      this.said = problem.status ? problem.message : "";
+      this.tell();
     }
     this.sending = false;
     if (this.acts.size) this.timer = setTimeout(() => this.send(), again);
