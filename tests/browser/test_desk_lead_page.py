@@ -258,6 +258,13 @@ def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
         lead = opened_at(own.link("lea", "lead"), refusals=True)
         lead.click("#export button")
         until(lead, "document.querySelector('#alert').textContent.includes('at least one grade')")
+        # The part that one looks at is marked, also the last ones, which never come to the top.
+        here = "document.querySelector('.sections [data-here]')?.textContent.trim()"
+        for name in ("Export", "Take back", "Results", "Settings"):
+            lead.click(f".sections a:has-text('{name}')")
+            until(lead, here, name)
+        lead.evaluate("scrollTo(0, document.body.scrollHeight)")
+        until(lead, here, "Export")
         # It stands where one is, far below the top of the page, until it is read.
         scrolled, (top, bottom) = lead.evaluate(
             "[scrollY, (({top, bottom}) => [top, bottom])(document.querySelector('#alert').getBoundingClientRect())]"

@@ -116,8 +116,8 @@ def test_touch_keys_and_undo_of_any_step(opened_at, until):
         assert found == {seen[0]: 2, seen[1]: 0, seen[2]: 1}
         # A key of one's own stays what it is where the lead gives it to another grade.
         own.study.set_grades(keys={0: "x"})
-        page.keyboard.press("x")
-        until(page, "document.querySelectorAll('.grade kbd')[0].textContent", "0")
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
         assert page.locator(".grade kbd").all_text_contents() == ["0", "1", "x", "3"]
         seen.append(page.inner_text("#doc-id"))
         page.keyboard.press("x")
@@ -126,6 +126,14 @@ def test_touch_keys_and_undo_of_any_step(opened_at, until):
         # What is said to a screen reader, and where the focus is.
         assert page.inner_text("#said").startswith("2, relevant")
         assert page.evaluate("document.activeElement.id") == "document"
+        # Nor does a field without a key hide one that still judges.
+        page.tap("#open-keys")
+        page.locator("#key-fields input").nth(3).press("Backspace")
+        assert page.locator("#key-fields input").nth(3).input_value() == ""
+        page.keyboard.press("Escape")
+        before = page.inner_text("#doc-id")
+        page.keyboard.press("3")
+        assert page.inner_text("#doc-id") == before
 
 
 def test_a_long_scale_leaves_room_for_the_text_on_a_phone(opened_at):
@@ -164,6 +172,10 @@ def test_practice_gives_feedback(opened_at, until):
         assert page.is_hidden("#practice")
         assert page.inner_text("#count") == "0 of 2"
         assert own.study.grades() == {}
+        page.keyboard.press("u")  # of the last one, whose answer it would tell
+        assert page.inner_text("#feedback") == ""
+        page.keyboard.press("1")
+        until(page, "document.querySelector('#feedback').innerText.startsWith('Practice')")
         page.keyboard.press("1")
         assert page.inner_text("#feedback") == ""  # it was about another document
 
@@ -255,6 +267,7 @@ def test_one_file_without_a_server(opened_at, until, tmp_path, cli):
     path = tmp_path / "study.db"
     with study(path, queries=1, docs=5, guideline="First.") as made:
         before = made.progress().items
+        made.practice({"practice": {"p": 2}}, queries={"practice": "soup"}, docs={"p": "Soup."})
     done = cli(
         "judge",
         "--db",
@@ -266,10 +279,12 @@ def test_one_file_without_a_server(opened_at, until, tmp_path, cli):
         str(tmp_path / "desk.html"),
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == f"{tmp_path / 'desk.html'}: 5 documents for ann\n"
+    assert done.stderr == f"{tmp_path / 'desk.html'}: 6 documents for ann\n"
     page = opened_at(f"file://{tmp_path / 'desk.html'}")
+    page.keyboard.press("2")  # for practice, which is not counted
     for key in ("3", "0", "u", "1", "l", "c", "1", "2"):
         page.keyboard.press(key)
+    assert page.inner_text("#count") == f"4 of {before}"
     page.reload()
     page.wait_for_selector("body[data-ready]")
     until(page, "document.querySelector('#count').textContent", f"4 of {before}")
@@ -285,6 +300,7 @@ def test_one_file_without_a_server(opened_at, until, tmp_path, cli):
         grades = [each["ann"] for each in made.grades()["q0"].values()]
         assert sorted(grades) == [1, 2, 3]
         assert [event.kind for event in made.record()] == [
+            "grade",
             "grade",
             "grade",
             "undo",

@@ -287,6 +287,7 @@ function undo(which = acts.at(-1)) {
   acts = acts.filter((each) => each !== which);
   keep();
   if (counts(which, which.task)) count(-1);
+  if (which.task.practice) byId("feedback").textContent = ""; // it would tell the answer
   queue.putFirst(which.task);
   chosen = which.task.item;
   outbox.put({ key: newKey(), item: which.task.item, kind: "undo", of: which.key, event: which.event, guideline: me.guideline.version });
@@ -336,7 +337,7 @@ const heard = {
     const known = acts.find((each) => each.key === act.key);
     if (known) known.event = answer.event;
     keep();
-    if (answer.feedback) tellFeedback(act, answer.feedback, known);
+    if (answer.feedback && known) tellFeedback(act, answer.feedback, known.task); // else it is undone by now
     showLists();
   },
   refused(act, why) {
@@ -362,9 +363,9 @@ const heard = {
   },
 };
 
-function tellFeedback(act, feedback, known) {
+function tellFeedback(act, feedback, task) {
   const right = feedback.right ? ", as the lead does" : `; the lead gives ${wordOf(feedback.answer)}`;
-  const text = `Practice: you gave ${wordOf(act.grade)}, to ${known?.task.title || known?.task.doc || "it"}${right}. ${feedback.text}`;
+  const text = `Practice: you gave ${wordOf(act.grade)}, to ${task.title || task.doc}${right}. ${feedback.text}`;
   byId("feedback").textContent = text;
   byId("feedback").classList.toggle("right", feedback.right);
 }

@@ -76,17 +76,18 @@ export class Keys {
     this.save();
   }
 
-  // One field for each key. A key that something else has already is taken from that.
+  // One field for each key. A key that something else has already is taken from that; Backspace leaves none.
   fields(changed) {
     return Object.keys(this.first).map((action) => {
       const field = element("input", { value: this.keys[action], maxlength: 1, autocomplete: "off", "aria-label": this.words[action] });
       field.addEventListener("keydown", (event) => {
-        if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+        const none = event.key === "Backspace" || event.key === "Delete";
+        if ((event.key.length !== 1 && !none) || event.ctrlKey || event.metaKey || event.altKey) return;
         event.preventDefault();
         if (event.key === " ") return;
         const other = Object.keys(this.keys).find((each) => each !== action && this.keys[each] === event.key);
         if (other) this.keys[other] = this.keys[action];
-        this.keys[action] = event.key;
+        this.keys[action] = none ? "" : event.key;
         this.save();
         changed(action);
       });

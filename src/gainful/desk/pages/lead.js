@@ -240,14 +240,22 @@ async function lookOnce() {
 function watchParts() {
   const links = new Map([...document.querySelectorAll(".sections a")].map((link) => [link.hash.slice(1), link]));
   const seen = new Set();
+  const mark = () => {
+    const parts = [...links.keys()].filter((id) => seen.has(id));
+    // The last parts are never at the top: at the end of the page it is the one that somebody went to, or the last.
+    const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const here = !end ? parts[0] : parts.find((id) => `#${id}` === location.hash) ?? [...links.keys()].at(-1);
+    for (const [id, link] of links) link.toggleAttribute("data-here", id === here);
+  };
   const watch = new IntersectionObserver((changes) => {
     for (const change of changes) {
       if (change.isIntersecting) seen.add(change.target.id);
       else seen.delete(change.target.id);
     }
-    const first = [...links.keys()].find((id) => seen.has(id));
-    for (const [id, link] of links) link.toggleAttribute("data-here", id === first);
-  }, { rootMargin: "-80px 0px -40% 0px" });
+    mark();
+  }, { rootMargin: "-80px 0px 0px 0px" });
+  addEventListener("scroll", mark, { passive: true });
+  addEventListener("hashchange", mark);
   for (const id of links.keys()) watch.observe(byId(id));
 }
 

@@ -28,8 +28,10 @@ byId("download").addEventListener("click", download);
 
 export const server = {
   async me() {
-    const judged = [...states().values()].filter((kind) => kind !== "later").length;
-    return { ...data.me, done: judged, left: data.tasks.length - judged };
+    const found = states();
+    const counted = data.tasks.filter((task) => !task.practice);
+    const judged = counted.filter((task) => found.has(task.item) && found.get(task.item) !== "later").length;
+    return { ...data.me, done: judged, left: counted.length - judged };
   },
   async next(count) {
     const found = states();
