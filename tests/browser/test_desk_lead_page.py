@@ -253,6 +253,26 @@ def test_reasons_pace_and_a_lost_connection(opened_at, until):
         assert page.inner_text("#saved") == "Not saved: 2 kept in this browser"
 
 
+def test_what_was_settled_is_undone(opened_at, until):
+    with desk(study(queries=1, docs=2, overlap=2)) as own:
+        for name, grade in (("ann", 0), ("bob", 3)):
+            own.study.invite(name)
+            for task in own.study.next(name, 2):
+                own.study.grade(name, task.item, grade, key=str(task.item))
+        lead = opened_at(own.link("lea", "lead"))
+        assert lead.is_hidden("#settled-list")
+        lead.click("#disputed li:first-child .others button >> nth=2")
+        until(lead, "document.querySelector('#settled-list summary').textContent", "Settled: 1")
+        until(lead, "document.querySelector('#disputed-title').textContent", "To settle: 1")
+        assert sorted(own.study.judgments()["q0"].values()) == [1.5, 2]
+        lead.click("#settled-list summary")
+        assert lead.inner_text("#settled li").endswith("Title of q0-d0 for how to make bread")
+        lead.click("#settled button")
+        until(lead, "document.querySelector('#disputed-title').textContent", "To settle: 2")
+        until(lead, "document.querySelector('#settled-list').hidden")
+        assert sorted(own.study.judgments()["q0"].values()) == [1.5, 1.5]
+
+
 def test_what_cannot_be_exported_says_why(opened_at, until, tmp_path):
     with desk(study(queries=1, docs=2)) as own:
         lead = opened_at(own.link("lea", "lead"), refusals=True)

@@ -776,6 +776,18 @@ class Study:
             _refuse_no_lead(acts.person(transaction, lead))
             return acts.unsettle(transaction, act, number)
 
+    def _settled(self) -> list[dict[str, Any]]:
+        """Return the documents that are settled, the last one first, for the lead's page."""
+        names = ("item", "query", "query_text", "doc", "title", "grade")
+        with self._store.reading() as transaction:
+            rows = transaction.all(
+                "SELECT item.id, item.query, query.text, item.doc, doc.title, state.grade FROM state JOIN item ON item.id = state.item"
+                " JOIN query ON query.id = item.query JOIN doc ON doc.id = item.doc"
+                " WHERE state.kind = 'grade' AND practice = 0 AND owner = ? ORDER BY state.event DESC",
+                ADJUDICATED,
+            )
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
     def reset(
         self,
         lead: str,

@@ -52,6 +52,7 @@ _MOST_AHEAD = 100
 _BETWEEN_ORDERS = 3.0  # seconds: it measures, which others would wait for
 _REST_OF_ORDERS = 30.0  # times as long as it took
 _SHOWN = 10  # documents to settle
+_SETTLED = 100  # those that are
 _RESAMPLES = 500  # a page that is looked at all the time need not wait for more
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -502,7 +503,13 @@ class _Desk:
         shown = [
             {**plain(each), **plain(self._study.document(each.item))} for each in found[:_SHOWN]
         ]
-        return {"count": len(found), "shown": shown}
+        settled = self._study._settled()  # noqa: SLF001 - the page alone lists them
+        return {
+            "count": len(found),
+            "shown": shown,
+            "settled_count": len(settled),
+            "settled": settled[:_SETTLED],
+        }
 
     async def lead_post(self, request: "Request", person: Any) -> "Response":
         """Do what the lead asks for."""

@@ -194,9 +194,31 @@ function settle(dispute, grade) {
   });
 }
 
+function showSettled(found) {
+  const count = found.settled_count;
+  const list = byId("settled-list");
+  list.hidden = !count;
+  list.querySelector("summary").textContent = count > found.settled.length ? `Settled: ${count}, the last ${found.settled.length} here` : `Settled: ${count}`;
+  replace(byId("settled"), ...found.settled.map((each) => {
+    const undo = element("button", { type: "button", class: "plain" }, "Undo", element("span", { class: "unseen" }, ` the grade of ${each.title || each.doc}`));
+    undo.addEventListener("click", () => unsettle(each));
+    return element("li", { class: "others" }, undo, element("span", {}, element("b", {}, each.grade), " ", element("bdi", {}, each.title || each.doc), " for ", element("bdi", {}, each.query_text || each.query)));
+  }));
+}
+
+function unsettle(settled) {
+  done(server.post("/api/lead/unsettle", { key: newKey(), item: settled.item, guideline }), () => {
+    say(`Undone: ${settled.grade}, ${settled.title || settled.doc}`);
+    byId("settled-list").querySelector("summary").focus();
+    look();
+  });
+}
+
 async function lookAtDisputed() {
   const names = byId("show-names").checked ? "shown" : "hidden";
-  showDisputed(await server.get(`/api/lead/disputed?names=${names}`));
+  const found = await server.get(`/api/lead/disputed?names=${names}`);
+  showDisputed(found);
+  showSettled(found);
 }
 
 // One look at a time; who asks meanwhile has another one after it.
