@@ -196,6 +196,7 @@ def settled(page, until, study):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # which looks at once
     grades = study.progress().grades
     until(page, f"document.querySelector('#count').textContent.endsWith(' {grades} grades')")
+    until(page, "document.body.dataset.measured", str(grades))
     disputed = len(study.disputed())
     until(page, "Number(document.querySelector('#disputed-count').textContent)", disputed)
 

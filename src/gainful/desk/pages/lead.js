@@ -250,6 +250,7 @@ async function lookOnce() {
       showAgreement(await server.get("/api/lead/agreement"));
       byId("design-told").textContent = (await server.get("/api/lead/sampling")).told;
       await lookAtDisputed();
+      document.body.dataset.measured = progress.grades; // all that the page shows is of so many, or more
     }
   } catch (problem) {
     warn(problem.status ? problem.message : "No connection to the desk. This page tries again.");
