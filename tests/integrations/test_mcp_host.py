@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import mcp
@@ -77,7 +78,9 @@ def answers(folders):
             return tools, found
 
     before = sorted(outside.rglob("*"))
-    tools, found = asyncio.run(ask())
+    # In a thread of its own: that of the tests may have a loop of the browser's.
+    with ThreadPoolExecutor(1) as own:
+        tools, found = own.submit(lambda: asyncio.run(ask())).result()
     assert sorted(outside.rglob("*")) == before
     texts = {name: each.content[0].text for name, each in found.items()}
     assert SECRET not in "".join(texts.values())

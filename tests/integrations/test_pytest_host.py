@@ -51,7 +51,8 @@ def suite(pytester, monkeypatch):
     """A folder with judgments and runs, where pytest has this plug-in and no other."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("SEARCH_TOKEN", SECRET)
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER"):  # with the last two it prints more
+        monkeypatch.delenv(name, raising=False)
     gf.write_judgments(JUDGMENTS, "judgments.qrels")
     for name, run in {"base": BASE, "new": WORSE, "same": BASE}.items():
         gf.write_run(run, f"{name}.run")

@@ -165,6 +165,7 @@ OUTSIDE = {
         "mcp",
         "mcp_types",
         "mlflow",
+        "pandas",
         "pytest",
         "ragas",
         "sentence_transformers",
