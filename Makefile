@@ -68,7 +68,7 @@ lint: $(VENV)/stamp-check  ## lint, format, types
 	$(BIN)/mypy
 
 check: lint  ## lint, format, types, import law, public API; the documentation is run by `make test`
-	$(PYTEST) -n 2 -q -m 'import_law or public_api'
+	$(PYTEST) -n 2 -q tests/project/test_import_law.py tests/project/test_public_api.py
 
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
 	$(BIN)/python docs/generate.py
