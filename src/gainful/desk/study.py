@@ -504,7 +504,7 @@ class Study:
             grade: one of the scale.
             key: what tells this act from all others of theirs.
             milliseconds: for how long the document was looked at.
-            position: the how-manieth that was shown; that of the task if None.
+            position: its place in what they were shown, from 1; that of the task if None.
             tags: reasons, in words.
             note: in own words.
             guideline: the version that they saw, which may be an earlier one; the one that holds if None. 0 is none.

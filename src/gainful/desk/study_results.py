@@ -54,7 +54,7 @@ class Task:
         doc: the id of the document.
         title: of the document; may be empty.
         text: of the document.
-        position: the how-manieth that this assessor is shown, from 1.
+        position: its place in what this assessor is shown, from 1.
         lease_until: in seconds since 1970.
         practice: whether it is of the practice set.
         note: what the assessor has written about it already; may be empty.
@@ -174,7 +174,7 @@ class Event:
         after: what is said of it since, or None.
         undoes: the number of the event that it undoes, or None.
         milliseconds: how long the document was looked at, where that is known.
-        position: the how-manieth document that this person was shown, where that is known.
+        position: its place in what this person was shown, from 1, where that is known.
         guideline: the version that they saw; 0 for none.
     """
 
