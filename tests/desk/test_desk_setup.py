@@ -14,7 +14,7 @@ import gainful as gf
 from desk_server import desk, study
 from gainful.desk import lead_requests, web_app
 from gainful.desk.offline import write_offline
-from gainful.desk.study import TAGS
+from gainful.desk.study_settings import TAGS
 
 ROUTES = ("settings", "grades", "practice", "import", "reset")
 

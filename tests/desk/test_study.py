@@ -7,7 +7,7 @@ import pytest
 
 import gainful as gf
 from gainful.desk import acts
-from gainful.desk import study as study_module
+from gainful.desk.study_settings import TAGS
 from study_cases import DOCS, ONE, QUERIES, RUNS, TWO, create, judge_all, key
 
 InputError = gf.errors.InputError
@@ -379,7 +379,9 @@ def test_the_lead_has_words_for_reasons(tmp_path):
     study.grade("ann", item, 1, key="1", tags=["ads", "another"])  # those of an older page hold
     study.set(tags=())
     assert study.tags == []
-    assert create().tags == [*study_module.TAGS]
+    with pytest.raises(gf.errors.InputError, match="title: expected one line of text"):
+        study.set(title="Bread\nand butter")
+    assert create().tags == [*TAGS]
     assert next(study.record()).after.tags == ("ads", "another")
     for by in ("assessor", "record"):
         study.export(tmp_path / "all.csv", by=by)

@@ -18,6 +18,7 @@ import gainful as gf
 from desk_server import desk
 from gainful.desk import acts, sent_acts, store
 from gainful.desk import study as study_module
+from gainful.desk.study_settings import TAGS
 from study_cases import RUNS, create, judge_all, key
 
 InputError = gf.errors.InputError
@@ -537,7 +538,7 @@ def test_a_study_of_version_1_goes_on(address):
         assert [*study.record()] == events
         settings = study.settings
         assert (settings["overlap_share"], settings["show_ranks"]) == (1.0, False)
-        assert (settings["compare"], settings["tags"]) == ((), study_module.TAGS)
+        assert (settings["compare"], settings["tags"]) == ((), TAGS)
         assert len(study.next("ann", 20)) == 7
         assert len(study.next("bob", 20)) == 10  # and one of practice
         study.set(overlap_share=0.2)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import gainful as gf
-from gainful.desk.study import ORDERS
 from gainful.desk.study_inputs import read_feedback
+from gainful.desk.study_settings import ORDERS
 from gainful.errors import InputError, without_warnings
 from gainful.inputs.temporary_files import temporary_folder
 from gainful.message_texts import counted

@@ -8,7 +8,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ import numpy as np
 import gainful as gf
 from gainful import arguments
 from gainful.desk import acts
-from gainful.desk.acts import ADJUDICATED, ROLES, SHOWN, Act
+from gainful.desk.acts import ADJUDICATED, ROLES, Act
 from gainful.desk.export_tables import grade_table, record_table
 from gainful.desk.standing import Dispute, Standing, disputes, grade_rows, stand
 from gainful.desk.store import Store, Transaction, is_empty, open_store
@@ -60,22 +60,39 @@ from gainful.desk.study_rows import (
     progress_of,
     settled_in,
 )
+from gainful.desk.study_settings import (
+    DEFAULTS,
+    FROM_TEXT,
+    LONGEST_NAME,
+    MOST_DEPTH,
+    keep_setting,
+    of_grades,
+    on_scale,
+    read_key,
+    read_settings,
+    read_tags,
+    read_text,
+    refuse_off_scale,
+    refuse_other_scale,
+    refuse_pair_of,
+    refuse_unknown_pair,
+    refuse_without_bounds,
+    scale_in,
+    scale_text,
+    settings_in,
+)
 from gainful.errors import GainfulError, InputError, StudyError, warn, without_warnings
 from gainful.inputs.identifiers import examples, in_order
 from gainful.inputs.several_assessors import RULES
 from gainful.message_texts import shown
 from gainful.writing.table_files import write_table
 
-ORDERS = ("effect", "verdict", "random", "rank")
-"""By how far a grade could move the measure, or the difference of two runs; at random; by the best rank in any run."""
-TAGS = ("off topic", "too general", "too short", "outdated", "duplicate", "other language")
-"""The reasons that assessors may give with a grade, unless the lead has others."""
 IMPORTED = ("judgments", "model")
 WHY = ("query", "document", "loading")
 """What cannot be judged: the query is unclear, the document is, or it does not load."""
-_DEPTH, _KEPT_DEPTH = 20, 100  # that is judged; that is kept of a run at least
-_MOST_DEPTH, _MOST_OVERLAP, _MOST_TASKS = 1000, 100, 10_000
-_LONGEST_NAME, _LONGEST_NOTE, _LONGEST_TAG, _MOST_TAGS, _LONGEST_KEY = 200, 10_000, 100, 20, 200
+_KEPT_DEPTH = 100  # ranks that are kept of a run at least
+_MOST_TASKS = 10_000
+_LONGEST_NOTE, _LONGEST_KEY = 10_000, 200
 _LONGEST_GUIDELINE = 1_000_000
 _MOST_MILLISECONDS = 10**10
 _LEASE = 1800.0  # seconds
@@ -175,13 +192,13 @@ class Study:
             guideline: how to judge; another text than before is a new version.
             lease: as for `Study`.
         """
-        given = _read_settings(
+        given = read_settings(
             depth=depth, order=order, measure=measure, seed=seed, overlap=overlap, overlap_share=overlap_share,
             compare=compare, show_ranks=show_ranks, tags=tags, title=title,
         )  # fmt: skip
         wanted = None if scale is None else read_scale(scale)
         if guideline is not None:
-            _read_text(guideline, "guideline", _LONGEST_GUIDELINE)
+            read_text(guideline, "guideline", _LONGEST_GUIDELINE)
         named = gf.inputs.find_runs(runs, judgments=judgments)  # type: ignore[arg-type]
 
         def gather(known: Mapping[str, str], there: set[tuple[str, str]], name: str) -> "_Brought":
@@ -204,24 +221,24 @@ class Study:
         """Return the settings of a study that is there, its documents, and where it is."""
         with self._store.reading() as transaction:
             rows = transaction.all("SELECT query, doc FROM item WHERE practice = 0")
-            return _settings(transaction), {(query, doc) for query, doc in rows}, self._store.name
+            return settings_in(transaction), {(query, doc) for query, doc in rows}, self._store.name
 
     def _fill(self, brought: "_Brought", given: Mapping[str, str], guideline: str | None) -> None:
         settings, pairs = brought.settings, brought.pairs
         with self._store.writing() as transaction:
-            made = _settings(transaction)
+            made = settings_in(transaction)
             if "scale" not in made:
-                settings["scale"] = _scale_text(brought.scale)
+                settings["scale"] = scale_text(brought.scale)
                 settings["id"] = uuid.uuid4().hex
             elif "scale" not in settings:  # another program has made it meanwhile
-                _refuse_other_scale(brought.scale, _scale_in(made), self._store.name)
+                refuse_other_scale(brought.scale, scale_in(made), self._store.name)
                 settings = {**settings, **made, **given}
             for name, value in settings.items():
-                _set(transaction, name, value)
+                keep_setting(transaction, name, value)
             if brought.cut_at is not None:
-                _set(transaction, "cut_at", str(brought.cut_at))
+                keep_setting(transaction, "cut_at", str(brought.cut_at))
             add_runs(transaction, brought.ranked, self._store.name)
-            _refuse_unknown_pair(transaction, settings)
+            refuse_unknown_pair(transaction, settings)
             add_texts(transaction, "query", {**{q: ("", "") for q, _ in pairs}, **brought.queries})
             add_texts(transaction, "doc", {**{d: ("", "") for _, d in pairs}, **brought.docs})
             add_items(transaction, pairs, brought.pooled)
@@ -258,7 +275,7 @@ class Study:
         whether ranks are shown, and the tags.
         """  # noqa: D205 - one sentence
         found = self._settings()
-        return {name: read(found[name]) for name, read in _FROM_TEXT.items()}
+        return {name: read(found[name]) for name, read in FROM_TEXT.items()}
 
     @property
     def title(self) -> str:
@@ -268,7 +285,7 @@ class Study:
     @property
     def scale(self) -> list[Grade]:
         """The grades, from the lowest, with their words and keys."""
-        return [*_scale_in(self._settings())]
+        return [*scale_in(self._settings())]
 
     @property
     def tags(self) -> list[str]:
@@ -316,11 +333,11 @@ class Study:
 
     def _settings(self) -> dict[str, str]:
         with self._store.reading() as transaction:
-            return _settings(transaction)
+            return settings_in(transaction)
 
     def set_guideline(self, text: str) -> Guideline:
         """Set how to judge; another text than before is a new version, and the old ones stay."""
-        _read_text(text, "guideline", _LONGEST_GUIDELINE)
+        read_text(text, "guideline", _LONGEST_GUIDELINE)
         with self._store.writing() as transaction:
             add_guideline(transaction, text, self._now())
         return self.guideline
@@ -344,11 +361,11 @@ class Study:
             keys: grade → the key that gives it, one character.
         """
         with self._store.writing() as transaction:
-            scale = _scale_in(_settings(transaction))
-            said = _of_grades(
-                words, scale, "words", lambda word: _read_text(word, "word", _LONGEST_NAME)
+            scale = scale_in(settings_in(transaction))
+            said = of_grades(
+                words, scale, "words", lambda word: read_text(word, "word", LONGEST_NAME)
             )
-            pressed = _of_grades(keys, scale, "keys", _read_key)
+            pressed = of_grades(keys, scale, "keys", read_key)
             changed = [
                 Grade(
                     each.value, said.get(each.value, each.word), pressed.get(each.value, each.key)
@@ -360,7 +377,7 @@ class Study:
                 other = by_key.setdefault(grade.key, grade.value)
                 if other != grade.value:
                     raise InputError("key", "a key that no other grade has", shown(grade.key))
-            _set(transaction, "scale", _scale_text(changed))
+            keep_setting(transaction, "scale", scale_text(changed))
 
     def set(
         self,
@@ -375,14 +392,14 @@ class Study:
         tags: Sequence[str] | None = None,
     ) -> None:
         """Change settings, which `create` explains; what is None stays. `compare=()` is the first two runs again."""
-        given = _read_settings(
+        given = read_settings(
             order=order, measure=measure, overlap=overlap, overlap_share=overlap_share, compare=compare,
             show_ranks=show_ranks, tags=tags, title=title,
         )  # fmt: skip
         if "measure" in given:
             runs = self.runs
             name, run = next(iter(runs.items()))
-            _refuse_without_bounds(given["measure"], self._grades, run)
+            refuse_without_bounds(given["measure"], self._grades, run)
             self.standing(given["measure"], baseline=name)
         before = self._change(given)
         if not given.keys().isdisjoint(("order", "measure", "compare")):
@@ -395,11 +412,11 @@ class Study:
     def _change(self, given: Mapping[str, str]) -> dict[str, str]:
         """Set settings, and return what they were."""
         with self._store.writing() as transaction:
-            before = _settings(transaction)
+            before = settings_in(transaction)
             settings = {**before, **given}
-            _refuse_unknown_pair(transaction, settings)
+            refuse_unknown_pair(transaction, settings)
             for name, value in given.items():
-                _set(transaction, name, value)
+                keep_setting(transaction, name, value)
             _spread_overlap(transaction, settings)
             acts.count_grades(transaction)
         return {name: before[name] for name in given}
@@ -509,7 +526,7 @@ class Study:
             note: in own words.
             guideline: the version that they saw, which may be an earlier one; the one that holds if None. 0 is none.
         """
-        said = State("grade", 0, 0.0, None, _read_tags(tags), _read_note(note))
+        said = State("grade", 0, 0.0, None, read_tags(tags), _read_note(note))
         act = self._act(assessor, key, "grade", milliseconds, position, guideline)
         return self._say(act, item, said, grade=grade)
 
@@ -531,7 +548,7 @@ class Study:
         It is given to others instead.
         """
         arguments.choice(why, "why", WHY)
-        said = State("cannot", 0, None, why, _read_tags(tags), _read_note(note))
+        said = State("cannot", 0, None, why, read_tags(tags), _read_note(note))
         act = self._act(assessor, key, "cannot", milliseconds, position, guideline)
         return self._say(act, item, said)
 
@@ -590,14 +607,14 @@ class Study:
     def _say(self, act: Act, item: int, said: State, *, grade: object = None) -> Confirmed:
         item = _read_item(item)
         if said.kind == "grade":
-            said = replace(said, grade=_on_scale(grade, self._grades))
+            said = replace(said, grade=on_scale(grade, self._grades))
         with self._store.writing() as transaction:
             return acts.say(transaction, act, item, said)
 
     @cached_property
     def _grades(self) -> Scale:
         """The grades, whose numbers never change; their words and keys may."""
-        return _scale_in(self._settings())
+        return scale_in(self._settings())
 
     def _act(
         self,
@@ -659,7 +676,7 @@ class Study:
         if baseline is None:
             baseline = next(iter(json.loads(settings["compare"])), None)
         asked = self._measures(measures, settings)
-        scale = _scale_in(settings)
+        scale = scale_in(settings)
         with without_warnings():  # of judgments that are not complete yet
             return stand(
                 self._judged(rule),
@@ -720,7 +737,7 @@ class Study:
         """
         arguments.choice(names, "names", ("shown", "hidden"))
         with self._store.reading() as transaction:
-            settings = _settings(transaction)
+            settings = settings_in(transaction)
             models = models_in(transaction)
             settled = settled_in(transaction)
             given = {
@@ -761,7 +778,7 @@ class Study:
             _refuse_no_lead(acts.person(transaction, lead))
             if (known := acts.said_before(transaction, act, number)) is not None:
                 return known
-            value = _on_scale(grade, _scale_in(_settings(transaction)))
+            value = on_scale(grade, scale_in(settings_in(transaction)))
             state = State("grade", 0, value, note=said)
             scene = acts.look(transaction, act, number, ADJUDICATED)
             return acts.recorded(transaction, act, scene, ADJUDICATED, state)
@@ -876,9 +893,9 @@ class Study:
         texts = _more_texts(read_queries, queries, {q for q, _ in right} - known.keys(), "queries")
         contents = _more_texts(read_docs, docs, {d for _, d in right} - read.keys(), "docs")
         with self._store.writing() as transaction:
-            scale = _scale_in(_settings(transaction))
+            scale = scale_in(settings_in(transaction))
             for grade in right.values():
-                _on_scale(grade, scale)
+                on_scale(grade, scale)
             add_texts(transaction, "query", plain_texts(texts))
             add_texts(transaction, "doc", plain_texts(contents))
             row = transaction.one("SELECT COALESCE(MAX(id), 0) FROM item")
@@ -914,7 +931,7 @@ class Study:
     def _design(self) -> tuple["gf.results.SampleDesign", str]:
         """Return the design, and what is to be said of documents that are missing from it."""
         with self._store.reading() as transaction:
-            settings = _settings(transaction)
+            settings = settings_in(transaction)
             rows = transaction.all(
                 "SELECT query, doc, CASE WHEN grades > 0 OR EXISTS (SELECT 1 FROM state WHERE state.item = item.id"
                 " AND state.owner = ?) THEN 1 ELSE 0 END, CASE WHEN EXISTS (SELECT 1 FROM state WHERE state.item = item.id"
@@ -1027,8 +1044,8 @@ class Study:
         replace: bool = False,
     ) -> int:
         with self._store.writing() as transaction:
-            scale = _scale_in(_settings(transaction))
-            _refuse_off_scale(grades, scale, "judgments")
+            scale = scale_in(settings_in(transaction))
+            refuse_off_scale(grades, scale, "judgments")
             row = transaction.one("SELECT role FROM assessor WHERE name = ?", name)
             if row is not None and row[0] != role:
                 found = f"{name!r}, who is {row[0]}"
@@ -1062,7 +1079,7 @@ class Study:
         """
         fewest = arguments.whole(least, "least", least=0)
         with self._store.reading() as transaction:
-            settings = _settings(transaction)
+            settings = settings_in(transaction)
             row = transaction.one("SELECT COALESCE(MAX(id), 0) FROM event")
             last = 0 if row is None else int(row[0])
             if last - int(settings.get("ordered_at", "0")) < fewest:
@@ -1072,7 +1089,7 @@ class Study:
             )
         places = {row[0]: row[4] for row in rows}
         items = [
-            (item, query, doc, rank if rank is not None else _MOST_DEPTH + 1)
+            (item, query, doc, rank if rank is not None else MOST_DEPTH + 1)
             for item, query, doc, rank, _ in rows
         ]
         moved = [
@@ -1088,7 +1105,7 @@ class Study:
                     "UPDATE item SET place = ? WHERE id = ?", moved[start : start + several]
                 )
                 if start + several >= len(moved):
-                    _set(transaction, "ordered_at", str(last))
+                    keep_setting(transaction, "ordered_at", str(last))
         return True
 
     def _order(
@@ -1131,7 +1148,7 @@ class Study:
         judged = self._judged("mean")
         if not judged:
             return {}
-        grades = [each.value for each in _scale_in(settings)]
+        grades = [each.value for each in scale_in(settings)]
         runs = self.runs
         compare = None
         if settings["order"] == "verdict":
@@ -1187,21 +1204,21 @@ def _gather(
     there: set[tuple[str, str]],
     name: str,
 ) -> _Brought:
-    settings = {**_DEFAULTS, **known, **given}
+    settings = {**DEFAULTS, **known, **given}
     if "scale" in known and scale is not None:
-        _refuse_other_scale(scale, _scale_in(known), name)
-    chosen = scale or (_scale_in(known) if "scale" in known else read_scale("0..3"))
+        refuse_other_scale(scale, scale_in(known), name)
+    chosen = scale or (scale_in(known) if "scale" in known else read_scale("0..3"))
     kept = max(int(settings["depth"]), _KEPT_DEPTH)
     read = {run: read_run(rows, run, kept) for run, rows in runs.items()}
     ranked = {run: rows for run, (rows, _) in read.items()}
     earlier = {} if judgments is None else read_judgments(judgments)
-    _refuse_off_scale(earlier, chosen, "judgments")
+    refuse_off_scale(earlier, chosen, "judgments")
     if "measure" in given:
         rows = next(iter(ranked.values()))
         first = {row.doc: row.score for row in rows if row.query == rows[0].query}
-        _refuse_without_bounds(given["measure"], chosen, {rows[0].query: first})
+        refuse_without_bounds(given["measure"], chosen, {rows[0].query: first})
     if not known:
-        _refuse_pair_of([*ranked], settings)
+        refuse_pair_of([*ranked], settings)
     pooled = pool_of(ranked, int(settings["depth"]))
     # Those with an earlier judgment belong to the study, too: they are merged and exported.
     pairs = {**pooled, **{pair: None for pair in earlier if pair not in pooled}}
@@ -1217,98 +1234,9 @@ def _gather(
 
 # ── settings ─────────────────────────────────────────────────────────────────────────────
 
-_DEFAULTS = {
-    "title": "", "depth": str(_DEPTH), "order": "effect", "measure": "nDCG@10", "seed": "0", "overlap": "1",
-    "overlap_share": "1.0", "compare": "[]", "show_ranks": "no", "tags": json.dumps(TAGS),
-}  # fmt: skip
-_FROM_TEXT: dict[str, Callable[[str], Any]] = {
-    "title": str,
-    "depth": int,
-    "order": str,
-    "measure": str,
-    "seed": int,
-    "overlap": int,
-    "overlap_share": float,
-    "compare": lambda text: tuple(json.loads(text)),
-    "show_ranks": lambda text: text == SHOWN,
-    "tags": lambda text: tuple(json.loads(text)),
-}
 _BY_GRADES = ("effect", "verdict")
 """The orders that change with every grade."""
 _NO_EFFECT = (0, 0.0)
-
-
-def _read_settings(**given: Any) -> dict[str, str]:
-    """Check settings that a caller gives, and return those that are not None as texts."""
-    found: dict[str, str] = {}
-    for name, value in given.items():
-        if value is None:
-            continue
-        if name == "order":
-            found[name] = arguments.choice(value, name, ORDERS)
-        elif name == "measure":
-            found[name] = str(gf.measure(value))
-        elif name == "title":
-            found[name] = _read_text(value, name, _LONGEST_NAME)
-        elif name == "overlap_share":
-            expected = "a share from 0 to 1"
-            found[name] = repr(
-                arguments.number(value, name, expected, lambda share: 0 <= share <= 1)
-            )
-        elif name == "compare":
-            found[name] = json.dumps(_read_pair(value), ensure_ascii=False)
-        elif name == "show_ranks":
-            found[name] = SHOWN if arguments.truth(value, name) else "no"
-        elif name == "tags":
-            found[name] = json.dumps(_read_reasons(value), ensure_ascii=False)
-        else:
-            least, most = {
-                "depth": (1, _MOST_DEPTH),
-                "overlap": (1, _MOST_OVERLAP),
-                "seed": (0, arguments.LARGEST_SEED),
-            }[name]
-            found[name] = str(arguments.whole(value, name, least=least, most=most))
-    return found
-
-
-def _refuse_without_bounds(
-    measure: str, scale: Sequence[Grade], run: Mapping[str, Mapping[str, float]]
-) -> None:
-    """Refuse a measure that says nothing while grades are missing: the order and the standing rest on its bounds."""
-    low, high = scale[0].value, scale[-1].value
-    query, docs = next(iter(run.items()))
-    with without_warnings():
-        gf.bounds({query: {next(iter(docs)): high}}, {query: docs}, measure, grades=(low, high))
-
-
-def _read_pair(value: Any) -> list[str]:
-    expected = "the names of two runs"
-    names = arguments.listed(value, "compare", expected)
-    if names and (len({*map(str, names)}) != 2 or len(names) != 2):
-        raise InputError("compare", expected, shown(value))
-    return [arguments.text(name, "compare", expected) for name in names]
-
-
-def _refuse_unknown_pair(transaction: Transaction, settings: Mapping[str, str]) -> None:
-    """Refuse two runs that the study has not, and an order by two where there is one."""
-    _refuse_pair_of(
-        [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")], settings
-    )
-
-
-def _refuse_pair_of(runs: Sequence[str], settings: Mapping[str, str]) -> None:
-    for name in json.loads(settings["compare"]):
-        arguments.choice(name, "compare", runs, expected="the names of two runs of the study")
-    if settings["order"] == "verdict" and len(runs) < 2:
-        raise InputError("order", "two runs, for the order by their verdict", "one")
-
-
-def _read_reasons(value: Any) -> list[str]:
-    """Read the reasons that the page offers, each once."""
-    words = [each.strip() for each in _read_tags(value)]
-    if not all(words):
-        raise InputError("tags", "words", "an empty one")
-    return [*dict.fromkeys(words)]
 
 
 def _spread_overlap(transaction: Transaction, settings: Mapping[str, str]) -> None:
@@ -1316,89 +1244,11 @@ def _spread_overlap(transaction: Transaction, settings: Mapping[str, str]) -> No
     acts.spread_overlap(transaction, overlap, float(settings["overlap_share"]), seed)
 
 
-def _settings(transaction: Transaction) -> dict[str, str]:
-    # A study of an older version has fewer.
-    return {**_DEFAULTS, **pairs_in(transaction, "SELECT name, value FROM study")}
-
-
-def _set(transaction: Transaction, name: str, value: str) -> None:
-    transaction.run(
-        "INSERT INTO study (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        name, value,
-    )  # fmt: skip
-
-
-def _scale_text(scale: Iterable[Grade]) -> str:
-    return json.dumps([asdict(each) for each in scale], ensure_ascii=False)
-
-
-def _scale_in(settings: Mapping[str, str]) -> Scale:
-    return tuple(Grade(**each) for each in json.loads(settings["scale"]))
-
-
-def _on_scale(value: object, scale: Sequence[Grade]) -> float:
-    grades = [each.value for each in scale]
-    found = arguments.as_float(value)
-    if found not in grades:
-        listed = ", ".join(f"{each:g}" for each in grades)
-        raise InputError("grade", f"one of {listed}", shown(value))
-    return found
-
-
-def _of_grades(
-    given: Any, scale: Sequence[Grade], name: str, read: Callable[[object], str]
-) -> dict[float, str]:
-    """Read something of grades of the scale."""
-    found = {} if given is None else arguments.one_of_type(given, name, dict, "{grade: text}")
-    return {_on_scale(value, scale): read(text) for value, text in found.items()}
-
-
-def _read_key(value: object) -> str:
-    if not isinstance(value, str) or len(value) != 1 or not value.isprintable() or value.isspace():
-        raise InputError("key", "one character", shown(value))
-    return value
-
-
-def _refuse_off_scale(
-    grades: Mapping[tuple[str, str], float], scale: Sequence[Grade], name: str
-) -> None:
-    known = {each.value for each in scale}
-    low, high = min(known), max(known)
-    for (query, doc), grade in grades.items():
-        if not low <= grade <= high:
-            raise InputError(
-                f"{name}, query {query!r}, document {doc!r}",
-                f"a grade from {low:g} to {high:g}, the ends of the scale",
-                f"{grade:g}",
-                f"They go from {min(grades.values()):g} to {max(grades.values()):g}: set the scale.",
-            )
-
-
-def _refuse_other_scale(given: Scale, there: Scale, name: str) -> None:
-    if [each.value for each in given] != [each.value for each in there]:
-        scales = [", ".join(f"{each.value:g}" for each in scale) for scale in (there, given)]
-        raise StudyError(
-            name,
-            f"the scale of this study, {scales[0]}",
-            scales[1],
-            "Take another database for another scale.",
-        )
-
-
 # ── what is checked of what people write ─────────────────────────────────────────────────
 
 
-def _read_text(value: object, name: str, longest: int) -> str:
-    text = arguments.text(value, name)
-    if len(text) > longest:
-        raise InputError(name, f"at most {longest:,} characters", f"{len(text):,}")
-    if "\0" in text:
-        raise InputError(name, "a text without the character NUL", shown(text))
-    return text
-
-
 def _read_name(value: object) -> str:
-    name = _read_text(value, "name", _LONGEST_NAME).strip()
+    name = read_text(value, "name", LONGEST_NAME).strip()
     if not name or not name.isprintable() or name.lower() == ADJUDICATED:
         raise InputError("name", "the name of an assessor", shown(value))
     if name.lower() in RULES:  # the name of an assessor is a rule, too
@@ -1471,7 +1321,7 @@ def _read_feedback(
         for doc, text in arguments.one_of_type(docs, "feedback", dict, expected).items():
             if (query, doc) not in answers:
                 raise InputError("feedback", "documents that have an answer", f"{query!r}, {doc!r}")
-            found[query, doc] = _read_text(text, "feedback", _LONGEST_NOTE)
+            found[query, doc] = read_text(text, "feedback", _LONGEST_NOTE)
     return found
 
 
@@ -1489,14 +1339,7 @@ def _more_texts(
 
 
 def _read_note(value: object) -> str:
-    return "" if value is None else _read_text(value, "note", _LONGEST_NOTE)
-
-
-def _read_tags(value: Any) -> tuple[str, ...]:
-    tags = arguments.listed(value, "tags", "a list of words")
-    if len(tags) > _MOST_TAGS:
-        raise InputError("tags", f"at most {_MOST_TAGS}", str(len(tags)))
-    return tuple(_read_text(each, "tags", _LONGEST_TAG) for each in tags)
+    return "" if value is None else read_text(value, "note", _LONGEST_NOTE)
 
 
 def _hash(token: str) -> str:

@@ -1,0 +1,215 @@
+"""The settings of a study and its scale: read from what a caller gives, checked, and kept as texts."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import gainful as gf
+from gainful import arguments
+from gainful.desk.acts import SHOWN
+from gainful.desk.store import Transaction
+from gainful.desk.study_inputs import Scale
+from gainful.desk.study_results import Grade
+from gainful.desk.study_rows import pairs_in
+from gainful.errors import InputError, StudyError, without_warnings
+from gainful.message_texts import shown
+
+ORDERS = ("effect", "verdict", "random", "rank")
+"""By how far a grade could move the measure, or the difference of two runs; at random; by the best rank in any run."""
+TAGS = ("off topic", "too general", "too short", "outdated", "duplicate", "other language")
+"""The reasons that assessors may give with a grade, unless the lead has others."""
+LONGEST_NAME = 200
+"""Characters of a name or a title."""
+_DEPTH = 20  # ranks of each run that are judged
+MOST_DEPTH = 1000
+"""Ranks of each run that can be judged."""
+_MOST_OVERLAP = 100
+_LONGEST_TAG, _MOST_TAGS = 100, 20
+DEFAULTS = {
+    "title": "", "depth": str(_DEPTH), "order": "effect", "measure": "nDCG@10", "seed": "0", "overlap": "1",
+    "overlap_share": "1.0", "compare": "[]", "show_ranks": "no", "tags": json.dumps(TAGS),
+}  # fmt: skip
+FROM_TEXT: dict[str, Callable[[str], Any]] = {
+    "title": str,
+    "depth": int,
+    "order": str,
+    "measure": str,
+    "seed": int,
+    "overlap": int,
+    "overlap_share": float,
+    "compare": lambda text: tuple(json.loads(text)),
+    "show_ranks": lambda text: text == SHOWN,
+    "tags": lambda text: tuple(json.loads(text)),
+}
+
+
+def read_settings(**given: Any) -> dict[str, str]:
+    """Check settings that a caller gives, and return those that are not None as texts."""
+    found: dict[str, str] = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name == "order":
+            found[name] = arguments.choice(value, name, ORDERS)
+        elif name == "measure":
+            found[name] = str(gf.measure(value))
+        elif name == "title":
+            found[name] = read_text(value, name, LONGEST_NAME)
+            if not found[name].isprintable():
+                raise InputError(name, "one line of text", shown(value))
+        elif name == "overlap_share":
+            expected = "a share from 0 to 1"
+            found[name] = repr(
+                arguments.number(value, name, expected, lambda share: 0 <= share <= 1)
+            )
+        elif name == "compare":
+            found[name] = json.dumps(_read_pair(value), ensure_ascii=False)
+        elif name == "show_ranks":
+            found[name] = SHOWN if arguments.truth(value, name) else "no"
+        elif name == "tags":
+            found[name] = json.dumps(_read_reasons(value), ensure_ascii=False)
+        else:
+            least, most = {
+                "depth": (1, MOST_DEPTH),
+                "overlap": (1, _MOST_OVERLAP),
+                "seed": (0, arguments.LARGEST_SEED),
+            }[name]
+            found[name] = str(arguments.whole(value, name, least=least, most=most))
+    return found
+
+
+def refuse_without_bounds(
+    measure: str, scale: Sequence[Grade], run: Mapping[str, Mapping[str, float]]
+) -> None:
+    """Refuse a measure that says nothing while grades are missing: the order and the standing rest on its bounds."""
+    low, high = scale[0].value, scale[-1].value
+    query, docs = next(iter(run.items()))
+    with without_warnings():
+        gf.bounds({query: {next(iter(docs)): high}}, {query: docs}, measure, grades=(low, high))
+
+
+def _read_pair(value: Any) -> list[str]:
+    expected = "the names of two runs"
+    names = arguments.listed(value, "compare", expected)
+    if names and (len({*map(str, names)}) != 2 or len(names) != 2):
+        raise InputError("compare", expected, shown(value))
+    return [arguments.text(name, "compare", expected) for name in names]
+
+
+def refuse_unknown_pair(transaction: Transaction, settings: Mapping[str, str]) -> None:
+    """Refuse two runs that the study has not, and an order by two where there is one."""
+    refuse_pair_of(
+        [name for (name,) in transaction.all("SELECT name FROM run ORDER BY place")], settings
+    )
+
+
+def refuse_pair_of(runs: Sequence[str], settings: Mapping[str, str]) -> None:
+    """Refuse two names that are not among some runs, and an order by two where there is one."""
+    for name in json.loads(settings["compare"]):
+        arguments.choice(name, "compare", runs, expected="the names of two runs of the study")
+    if settings["order"] == "verdict" and len(runs) < 2:
+        raise InputError("order", "two runs, for the order by their verdict", "one")
+
+
+def _read_reasons(value: Any) -> list[str]:
+    """Read the reasons that the page offers, each once."""
+    words = [each.strip() for each in read_tags(value)]
+    if not all(words):
+        raise InputError("tags", "words", "an empty one")
+    return [*dict.fromkeys(words)]
+
+
+def settings_in(transaction: Transaction) -> dict[str, str]:
+    """Return all settings of a study as texts, those that it has not said among them."""
+    # A study of an older version has fewer.
+    return {**DEFAULTS, **pairs_in(transaction, "SELECT name, value FROM study")}
+
+
+def keep_setting(transaction: Transaction, name: str, value: str) -> None:
+    """Write a setting, in place of what was there."""
+    transaction.run(
+        "INSERT INTO study (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        name, value,
+    )  # fmt: skip
+
+
+def scale_text(scale: Iterable[Grade]) -> str:
+    """Return a scale as it is kept."""
+    return json.dumps([asdict(each) for each in scale], ensure_ascii=False)
+
+
+def scale_in(settings: Mapping[str, str]) -> Scale:
+    """Return the scale among settings."""
+    return tuple(Grade(**each) for each in json.loads(settings["scale"]))
+
+
+def on_scale(value: object, scale: Sequence[Grade]) -> float:
+    """Return a grade as a number; refuse one that the scale has not."""
+    grades = [each.value for each in scale]
+    found = arguments.as_float(value)
+    if found not in grades:
+        listed = ", ".join(f"{each:g}" for each in grades)
+        raise InputError("grade", f"one of {listed}", shown(value))
+    return found
+
+
+def of_grades(
+    given: Any, scale: Sequence[Grade], name: str, read: Callable[[object], str]
+) -> dict[float, str]:
+    """Read something of grades of the scale."""
+    found = {} if given is None else arguments.one_of_type(given, name, dict, "{grade: text}")
+    return {on_scale(value, scale): read(text) for value, text in found.items()}
+
+
+def read_key(value: object) -> str:
+    """Read a key of the keyboard: one character that can be seen."""
+    if not isinstance(value, str) or len(value) != 1 or not value.isprintable() or value.isspace():
+        raise InputError("key", "one character", shown(value))
+    return value
+
+
+def refuse_off_scale(
+    grades: Mapping[tuple[str, str], float], scale: Sequence[Grade], name: str
+) -> None:
+    """Refuse grades outside of a scale, with the place of the first."""
+    known = {each.value for each in scale}
+    low, high = min(known), max(known)
+    for (query, doc), grade in grades.items():
+        if not low <= grade <= high:
+            raise InputError(
+                f"{name}, query {query!r}, document {doc!r}",
+                f"a grade from {low:g} to {high:g}, the ends of the scale",
+                f"{grade:g}",
+                f"They go from {min(grades.values()):g} to {max(grades.values()):g}: set the scale.",
+            )
+
+
+def refuse_other_scale(given: Scale, there: Scale, name: str) -> None:
+    """Refuse a scale that is not that of the study."""
+    if [each.value for each in given] != [each.value for each in there]:
+        scales = [", ".join(f"{each.value:g}" for each in scale) for scale in (there, given)]
+        raise StudyError(
+            name,
+            f"the scale of this study, {scales[0]}",
+            scales[1],
+            "Take another database for another scale.",
+        )
+
+
+def read_text(value: object, name: str, longest: int) -> str:
+    """Read a text of at most so many characters that a database can hold."""
+    text = arguments.text(value, name)
+    if len(text) > longest:
+        raise InputError(name, f"at most {longest:,} characters", f"{len(text):,}")
+    if "\0" in text:
+        raise InputError(name, "a text without the character NUL", shown(text))
+    return text
+
+
+def read_tags(value: Any) -> tuple[str, ...]:
+    """Read reasons, each a few words."""
+    tags = arguments.listed(value, "tags", "a list of words")
+    if len(tags) > _MOST_TAGS:
+        raise InputError("tags", f"at most {_MOST_TAGS}", str(len(tags)))
+    return tuple(read_text(each, "tags", _LONGEST_TAG) for each in tags)
