@@ -55,9 +55,7 @@ def read_settings(**given: Any) -> dict[str, str]:
         elif name == "measure":
             found[name] = str(gf.measure(value))
         elif name == "title":
-            found[name] = read_text(value, name, LONGEST_NAME)
-            if not found[name].isprintable():
-                raise InputError(name, "one line of text", shown(value))
+            found[name] = _read_title(value)
         elif name == "overlap_share":
             expected = "a share from 0 to 1"
             found[name] = repr(
@@ -87,6 +85,13 @@ def refuse_without_bounds(
     query, docs = next(iter(run.items()))
     with without_warnings():
         gf.bounds({query: {next(iter(docs)): high}}, {query: docs}, measure, grades=(low, high))
+
+
+def _read_title(value: Any) -> str:
+    title = read_text(value, "title", LONGEST_NAME)
+    if not title.isprintable():
+        raise InputError("title", "one line of text", shown(value))
+    return title
 
 
 def _read_pair(value: Any) -> list[str]:
