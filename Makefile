@@ -6,7 +6,7 @@ DEMO := examples/cooking
 # Compiled modules are kept, even where the environment says not to: tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo judge test deep quick hosts lint check docs pictures fuzz gpu bench clean
+.PHONY: help demo judge test deep quick hosts lint check docs site pictures fuzz gpu bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -73,6 +73,11 @@ check: lint  ## lint, format, types, import law, public API; the documentation i
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
 	$(BIN)/python docs/generate.py
 
+# Material tells what becomes of MkDocs; that is not for each build.
+site: $(VENV)/stamp-site  ## build the documentation as a site, into site/; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "site/index.html"
+
 pictures: $(VENV)/stamp-test  ## take the pictures of the documentation anew, in a browser
 	$(PYTEST) -n 0 -q --pictures tests/browser/test_desk_tutorial.py
 
@@ -88,4 +93,4 @@ bench: $(VENV)/stamp-bench  ## time gainful beside its peers; with ARGS=--cores,
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -150,5 +150,5 @@ def stub(place: str) -> str:
 if __name__ == "__main__":
     for path, text in stubs().items():
         path.write_text(text, encoding="utf-8")
-    for page in sorted(DOCS.glob("*.md")):
+    for page in sorted(DOCS.rglob("*.md")):
         page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -20,7 +20,7 @@ SLOW = (
     # Spark: a Java machine.
     "tests/spark/",
     "tests/dialects/test_spark_mllib.py",
-    "tests/project/test_documentation.py::test_python_on_the_page[scale.md]",
+    "tests/project/test_documentation.py::test_python_on_the_page[docs/guides/large_data.md]",
     # A browser, early: it is one long piece of work.
     "tests/browser/",
     # PyTorch and JAX: compilers.
@@ -28,7 +28,10 @@ SLOW = (
     "tests/comparison/test_examples.py",
     # Trainers.
     "tests/integrations/",
-    *(f"tests/project/test_documentation.py::test_python_on_the_page[{page}.md]" for page in HOSTS),
+    *(
+        f"tests/project/test_documentation.py::test_python_on_the_page[docs/hosts/{page}.md]"
+        for page in HOSTS
+    ),
     "tests/project/test_documentation.py::test_examples_in_docstrings[integrations]",
     # Other tools, some of which compile themselves.
     "tests/dialects/test_dialects_against_formulas.py",
@@ -183,7 +186,7 @@ RESOURCES = {
         "tests/spark/",
         "tests/dialects/test_spark_mllib.py",
         # It stops the session, so it comes last.
-        "tests/project/test_documentation.py::test_python_on_the_page[scale.md]",
+        "tests/project/test_documentation.py::test_python_on_the_page[docs/guides/large_data.md]",
     ),
     "browser": ("tests/browser/",),
 }

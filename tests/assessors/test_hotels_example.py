@@ -1,4 +1,4 @@
-"""The data of examples/hotels, which docs/trusting_a_model.md tells of, is what its script makes."""
+"""The data of examples/hotels, which docs/guides/trusting_a_model.md tells of, is what its script makes."""
 
 import doctest
 import importlib

@@ -19,7 +19,7 @@ import gainful as gf
 from desk_server import desk
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "judging_desk_tutorial.md"
+PAGE = ROOT / "docs" / "guides" / "judging_desk_tutorial.md"
 PICTURES = ROOT / "docs" / "pictures"
 TEXTS = PICTURES / "desk.json"
 SIZES = {
@@ -218,7 +218,7 @@ def size_of(path):
 
 
 def test_the_pictures_are_those_of_the_page():
-    named = re.findall(r"!\[[^]]+\]\(pictures/(\w+)\.png\)", PAGE.read_text())
+    named = re.findall(r"!\[[^]]+\]\(../pictures/(\w+)\.png\)", PAGE.read_text())
     assert sorted(named) == sorted(SIZES) == sorted(each.stem for each in PICTURES.glob("*.png"))
     for name, size in SIZES.items():
         assert size_of(PICTURES / f"{name}.png") == size

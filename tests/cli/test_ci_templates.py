@@ -17,7 +17,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
 SPEC, JOBS = yaml.safe_load_all((ROOT / "templates" / "gainful.yml").read_text())
 JOB = JOBS["gainful"]
-PAGE = (ROOT / "docs" / "ci.md").read_text()
+PAGE = (ROOT / "docs" / "guides" / "ci.md").read_text()
 COOKING = {
     "judgments": "examples/cooking/judgments.qrels",
     "base": "examples/cooking/keyword.run",

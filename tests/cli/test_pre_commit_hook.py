@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 (HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 (CONFIG,) = [
     yaml.safe_load(block)
-    for block in re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL | re.MULTILINE)
+    for block in re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs" / "guides" / "ci.md").read_text(), re.DOTALL | re.MULTILINE)
     if block.startswith("repos:")
 ]  # fmt: skip
 JUDGMENTS = "q1 0 a 1\nq2 0 a 1\n"

@@ -15,7 +15,7 @@ from gainful.cli.commands import commands
 from gainful.cli.project_settings import all_settings
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "project.md"
+PAGE = ROOT / "docs" / "reference" / "project_file.md"
 QUERIES = [f"q{i}" for i in range(12)]
 JUDGMENTS = "user,sku,stars\n" + "".join(f"{q},a,3\n{q},b,1\n" for q in QUERIES)
 QRELS = "".join(f"{q} 0 a 3\n{q} 0 b 1\n" for q in QUERIES)

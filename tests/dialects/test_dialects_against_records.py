@@ -64,7 +64,7 @@ def test_what_was_recorded_could_tell_them_apart():
 
 
 def test_the_versions_are_those_that_the_documentation_names():
-    page = (Path(__file__).parents[2] / "docs" / "dialects.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "dialects.md").read_text()
     for name, version in RECORDED["versions"].items():
         if name not in ("pytrec-eval-terrier", "scikit-learn"):
             assert f"{name} {version}" in page

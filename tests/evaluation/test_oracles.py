@@ -15,7 +15,7 @@ import oracles
 from oracles import LITERAL, ORACLES, PERMUTATIONS, PYTREC, vouched
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "measures.md"
+PAGE = HERE.parents[1] / "docs" / "reference" / "measures.md"
 HEADING = "## Which oracle vouches for which measure"
 
 # Where the tests of an oracle stand: each is parametrised with the families of the table.

@@ -317,7 +317,7 @@ def test_ranks_instead_of_scores_are_warned_of():
 
 
 def test_the_page_has_every_method_and_normalisation():
-    page = (Path(__file__).parents[2] / "docs" / "fusion.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "fusion.md").read_text()
     for method in gf.fusion.methods():
         row = f"| `{method.name}` | {method.title} | {method.formula} |"
         assert row in page

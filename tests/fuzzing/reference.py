@@ -1,4 +1,4 @@
-"""A slow reader of judgments and runs, written from docs/files.md alone.
+"""A slow reader of judgments and runs, written from docs/reference/formats.md alone.
 
 It shares no code with the package: it tells formats apart by rules of its own, splits CSV itself
 and checks every value one by one. It says what a file holds, or that the file must be refused.
@@ -17,7 +17,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-PAGE = Path(__file__).parents[2] / "docs" / "files.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 FIELDS = {
     "judgments": ("query", "iteration", "doc", "grade"),
     "run": ("query", "Q0", "doc", "rank", "score", "tag"),
@@ -49,7 +49,7 @@ class UnsettledError(Exception):
 
 
 def documented_names():
-    """Return the names of columns that docs/files.md lists, by what the columns hold."""
+    """Return the names of columns that docs/reference/formats.md lists, by what the columns hold."""
     found = {}
     for role, names in re.findall(r"^- the (\w+): (.*)[;.]$", PAGE.read_text(), re.MULTILINE):
         found[role] = re.findall(r"`([^`]+)`", names)

@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.usefixtures("_no_own_names"),
 ]
 
-PAGE = Path(__file__).parents[2] / "docs" / "measure_cookbook.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "measure_cookbook.md"
 SEEN = [1, 0.6, 0.4, 0.3, 0.25, 0.2]
 
 

@@ -1,4 +1,4 @@
-"""The recipes of docs/architecture.md, followed: each addition is the entry that the page names."""
+"""The recipes of docs/develop/architecture.md, followed: each addition is the entry that the page names."""
 
 import math
 import re
@@ -27,7 +27,8 @@ from gainful.statistics.paired_tests import TESTS, Outcome, PairedTest, by_colum
 
 JUDGMENTS = {"q1": {"a": 1, "b": 2, "c": 0}, "q2": {"a": 3}}
 RUN = {"q1": {"c": 3.0, "a": 2.0, "b": 1.0}, "q2": {"x": 2.0, "a": 1.0}}
-PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "develop" / "architecture.md"
 
 
 def scores(count, *, better=0.0, seed=1):
@@ -58,7 +59,7 @@ finally:
 def test_the_way_of_a_run_is_the_way_that_it_goes():
     """Each step of the page is called, for the first time, after the one before it."""
     steps = re.findall(r"^\d+\. `([\w/.]+)`, `(?:\w+\.)?(\w+)`:", PAGE.read_text(), re.MULTILINE)
-    examples = PAGE.parents[1] / "examples" / "cooking"
+    examples = ROOT / "examples" / "cooking"
     files = [str(examples / "judgments.qrels"), str(examples / "hybrid.run")]
     command = [sys.executable, "-c", TRACED, "evaluate", *files, "-m", "nDCG@10"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -243,8 +244,7 @@ def test_a_text_format_is_one_entry(monkeypatch, tmp_path):
 
 
 def test_the_files_and_folders_that_the_page_names_exist():
-    root = PAGE.parents[1]
     named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", PAGE.read_text()))
     assert len(named) > 20
-    places = (root, root / "src", root / "src" / "gainful")
+    places = (ROOT, ROOT / "src", ROOT / "src" / "gainful")
     assert [path for path in named if not any((place / path).exists() for place in places)] == []

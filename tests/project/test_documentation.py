@@ -53,7 +53,12 @@ def test_examples_in_docstrings(folder):
     assert_every_case(check, [name for name in MODULES if folder_of(name) == folder])
 
 
-@pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: page.name)
+def name_of(page):
+    """Return the path of a page in the repository."""
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", RUN_HERE, ids=name_of)
 def test_python_on_the_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pages may write files, and read the examples
     (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -64,7 +69,7 @@ def test_python_on_the_page(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("choice", gf.comparison.comparison_choices())
 def test_every_choice_of_a_comparison_is_on_its_page(choice):
-    page = (ROOT / "docs" / "comparing.md").read_text()
+    page = (ROOT / "docs" / "guides" / "comparing.md").read_text()
     for name in gf.comparison.comparison_choices()[choice]:
         assert f"`{name}`" in page or f'"{name}"' in page
 
@@ -74,7 +79,7 @@ def shown_calls():
         for block in blocks(page, "console"):
             for call in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 command, _, printed = call.partition("\n")
-                yield pytest.param(command, printed, id=f"{page.name}: {command[:40]}")
+                yield pytest.param(command, printed, id=f"{name_of(page)}: {command[:40]}")
 
 
 @pytest.mark.parametrize(("command", "printed"), list(shown_calls()))
@@ -145,7 +150,7 @@ def dead_links(page):
 OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md")]
 
 
-@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=name_of)
 def test_links_lead_somewhere(page):
     assert dead_links(page) == []
 

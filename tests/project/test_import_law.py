@@ -224,7 +224,7 @@ FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__
 
 
 def test_the_architecture_page_has_this_table():
-    page = PACKAGE.parents[1] / "docs" / "architecture.md"
+    page = PACKAGE.parents[1] / "docs" / "develop" / "architecture.md"
     rows = re.findall(r"^\| `(\w+)/` \| .* \| ([^|]*) \|$", page.read_text(), re.M)
     folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
     found = {layer: {*names.split(", ")} - {"the standard library"} for layer, names in rows}

@@ -726,6 +726,6 @@ def test_the_command_knows_the_engines():
 
     assert (*TABLE, "postgresql") == _ENGINES
     assert {*ENGINES} == {*TABLE}
-    page = (Path(__file__).parents[2] / "docs" / "recording_runs.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "recording_runs.md").read_text()
     for name, engine in TABLE.items():
         assert f"| `{name}` | `{engine.address}` |" in page

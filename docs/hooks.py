@@ -1,0 +1,90 @@
+"""What `make site` adds to the pages: files of the repository that they link to are on the site as well."""
+
+import os
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+# Files of the repository that have a place of their own in the navigation.
+PLACES = {
+    ROOT / "CHANGELOG.md": "reference/changelog.md",
+    ROOT / "CONTRIBUTING.md": "develop/contributing.md",
+    ROOT / "README.md": "index.md",
+}
+LANGUAGES = {".py": "python", ".toml": "toml", ".yml": "yaml", ".json": "json", ".sh": "sh"}
+CODE = re.compile(r"(^ *```.*?^ *```)", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=(?:#[^)\s]*)?\))")
+
+
+def place_of(file: Path) -> str:
+    """Return where a file of the repository stands on the site."""
+    if file in PLACES:
+        return PLACES[file]
+    if file.is_relative_to(DOCS):
+        return file.relative_to(DOCS).as_posix()
+    name = file.relative_to(ROOT).as_posix()
+    return f"source/{name}" if file.suffix == ".md" else f"source/{name}.md"
+
+
+def links(markdown: str, folder: Path) -> list[Path]:
+    """Return the files of the repository outside docs/ that a page in a folder links to."""
+    found = []
+    for prose in CODE.split(markdown)[::2]:
+        for target in LINK.findall(prose):
+            file = Path(os.path.normpath(folder / target))
+            if "://" not in target and file.is_file() and not file.is_relative_to(DOCS):
+                found.append(file)
+    return found
+
+
+def relinked(markdown: str, folder: Path, place: str) -> str:
+    """Return a page with its links to files of the repository as links within the site."""
+
+    def within(found: re.Match[str]) -> str:
+        file = Path(os.path.normpath(folder / found[1]))
+        if "://" in found[1] or not file.is_file():
+            return found[1]
+        return os.path.relpath(place_of(file), os.path.dirname(place) or ".")  # noqa: PTH120
+
+    parts = CODE.split(markdown)
+    parts[::2] = [LINK.sub(within, prose) for prose in parts[::2]]
+    return "".join(parts)
+
+
+def page_of(file: Path) -> str:
+    """Return a file of the repository as a page."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".md":
+        return relinked(text, file.parent, place_of(file))
+    language = LANGUAGES.get(file.suffix, "text")
+    return f"# {file.relative_to(ROOT)}\n\n``````{language}\n{text}\n``````\n"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the files of the repository that pages link to, and those that pages of these link to."""
+    ahead = [ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+    for page in files.documentation_pages():
+        source = DOCS / page.src_uri
+        ahead += links(source.read_text(encoding="utf-8"), source.parent)
+    while ahead:
+        file = ahead.pop()
+        place = place_of(file)
+        if place in files.src_uris:
+            continue
+        level = InclusionLevel.INCLUDED if file in PLACES else InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, place, content=page_of(file), inclusion=level))
+        if file.suffix == ".md":
+            ahead += links(file.read_text(encoding="utf-8"), file.parent)
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Lead links to files of the repository to their pages."""
+    if page.file.generated_by:
+        return markdown
+    return relinked(markdown, (DOCS / page.file.src_uri).parent, page.file.src_uri)
