@@ -3,18 +3,16 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from gainful.errors import InputError
 from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.identifiers import examples
-from gainful.message_texts import counted, printable, shortened, shown
-from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.message_texts import counted, printable, shortened
+from gainful.rendering.table_formats import Cell, Table
+from gainful.writing.documents_by_query import DocumentsByQuery
 from gainful.writing.file_formats import POOLS, read_naming
 from gainful.writing.packing import write_parts
-from gainful.writing.result import Result
 from gainful.writing.runs_and_judgments import write_judgments
 
 _SHOWN = 10
@@ -52,7 +50,7 @@ class CollectedItem:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CollectedGrades(Result, Mapping[str, dict[str, float]]):
+class CollectedGrades(DocumentsByQuery):
     """The grades that a model gave: a dict {query: {doc: grade}}, and a table with a row for each.
 
     It goes wherever judgments go: to `evaluate`, `compare`, `agreement` and the like. What is not graded is not in the
@@ -76,6 +74,7 @@ class CollectedGrades(Result, Mapping[str, dict[str, float]]):
         doc_type: what those of documents were.
     """
 
+    _called: ClassVar = "collected grades"
     model: str
     rows: tuple[CollectedItem, ...]
     prompts: int
@@ -97,27 +96,10 @@ class CollectedGrades(Result, Mapping[str, dict[str, float]]):
         for item in self.rows:
             if item.grade is not None:
                 found.setdefault(item.query, {})[item.doc] = item.grade
-        object.__setattr__(self, "_judged", found)
+        object.__setattr__(self, "_by_query", found)
 
-    def __getitem__(self, query: str) -> dict[str, float]:
-        """Return the documents of a query with their grades."""
-        if query not in self:
-            known = examples(self)
-            raise InputError("collected grades", f"one of its queries: {known}", shown(query))
-        return dict(self._judged[query])  # type: ignore[attr-defined]
-
-    def __contains__(self, query: object) -> bool:
-        return isinstance(query, str) and query in self._judged  # type: ignore[attr-defined]
-
-    def get(self, key: object, default: Any = None) -> Any:
-        """Return the documents of a query with their grades, or the default where it has none."""
-        return self[key] if isinstance(key, str) and key in self else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._judged)  # type: ignore[attr-defined]
-
-    def __len__(self) -> int:
-        return len(self._judged)  # type: ignore[attr-defined]
+    def _documents(self, query: str) -> dict[str, float]:
+        return dict(self._by_query[query])
 
     @property
     def graded(self) -> tuple[CollectedItem, ...]:
@@ -228,13 +210,6 @@ class CollectedGrades(Result, Mapping[str, dict[str, float]]):
             write_judgments(self, path, format=format)
         else:
             write_parts([b""], path, naming.packing)
-
-    def __str__(self) -> str:
-        table, *others = self.tables()
-        more = len(table.rows) - _SHOWN
-        notes = [f"… and {more:,} more", *table.notes] if more > 0 else table.notes
-        short = Table(table.columns, table.rows[:_SHOWN], table.digits, notes=notes)
-        return "\n\n".join(map(as_text, [short, *others]))
 
     def __repr__(self) -> str:
         return f"CollectedGrades({shortened(printable(self.summary), 400)})"

@@ -3,10 +3,10 @@
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,9 @@ from gainful.kernels.merged_grades import TIES
 from gainful.matching.keyword_options import ReadingOptions, takes
 from gainful.measures.written_numbers import write_number
 from gainful.message_texts import counted, did_you_mean, shown
-from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.rendering.table_formats import Cell, Table
+from gainful.writing.documents_by_query import DocumentsByQuery
 from gainful.writing.file_formats import MERGED, read_naming
-from gainful.writing.result import Result
 from gainful.writing.runs_and_judgments import write_judgments
 
 _SHOWN = 10
@@ -88,7 +88,7 @@ class DawidSkene:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MergedJudgments(Result, Mapping[str, dict[str, float]]):
+class MergedJudgments(DocumentsByQuery):
     """One grade for each document of several that assessors gave: a dict {query: {doc: grade}}, and a table.
 
     It goes wherever judgments go: to `evaluate`, `compare`, `write_judgments`. The table says of each grade
@@ -112,6 +112,7 @@ class MergedJudgments(Result, Mapping[str, dict[str, float]]):
         doc_type: what those of documents were.
     """
 
+    _called: ClassVar = "merged judgments"
     rule: str
     assessors: tuple[str, ...]
     queries: tuple[str, ...]
@@ -130,34 +131,18 @@ class MergedJudgments(Result, Mapping[str, dict[str, float]]):
 
     def __post_init__(self) -> None:
         places = {query: place for place, query in enumerate(self.queries)}
-        object.__setattr__(self, "_places", places)
+        object.__setattr__(self, "_by_query", places)
         for array in (self.offsets, self.docs, self.grades, self.given, self.counted):
             array.flags.writeable = False
 
     def _rows(self, query: str) -> slice:
-        if query not in self:
-            known = examples(self.queries)
-            raise InputError("merged judgments", f"one of its queries: {known}", shown(query))
-        place = self._places[query]  # type: ignore[attr-defined]
+        self._refuse_unknown(query)
+        place = self._by_query[query]
         return slice(int(self.offsets[place]), int(self.offsets[place + 1]))
 
-    def __getitem__(self, query: str) -> dict[str, float]:
-        """Return the documents of a query with their merged grades."""
+    def _documents(self, query: str) -> dict[str, float]:
         rows = self._rows(query)
         return dict(zip(self.docs[rows].tolist(), self.grades[rows].tolist(), strict=True))
-
-    def __contains__(self, query: object) -> bool:
-        return isinstance(query, str) and query in self._places  # type: ignore[attr-defined]
-
-    def get(self, key: object, default: Any = None) -> Any:
-        """Return the documents of a query, or the default where it has none."""
-        return self[key] if isinstance(key, str) and key in self else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.queries)
-
-    def __len__(self) -> int:
-        return len(self.queries)
 
     def provenance(self, query: str, doc: str) -> Provenance:
         """Return where the grade of a document is from.
@@ -355,13 +340,6 @@ class MergedJudgments(Result, Mapping[str, dict[str, float]]):
             write_judgments(self, path, format=format)
         else:
             super().write(path, format=naming.format)
-
-    def __str__(self) -> str:
-        table, *others = self.tables()
-        more = self.docs.size - _SHOWN
-        notes = [f"… and {more:,} more", *table.notes] if more > 0 else table.notes
-        cut = Table(table.columns, table.rows[:_SHOWN], table.digits, notes=notes)
-        return "\n\n".join(map(as_text, [cut, *others]))
 
     def __repr__(self) -> str:
         return f"MergedJudgments({self.summary})"

@@ -1,30 +1,27 @@
 """`Fused`: a run that was made of others."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.array_types import Floats, Ints
-from gainful.errors import InputError
 from gainful.fusion.settings import Settings
 from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.identifiers import examples
-from gainful.message_texts import counted, shown
-from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.message_texts import counted
+from gainful.rendering.table_formats import Cell, Table
+from gainful.writing.documents_by_query import DocumentsByQuery
 from gainful.writing.file_formats import FUSED, read_naming
-from gainful.writing.result import Result
 from gainful.writing.runs_and_judgments import write_run
 
-_SHOWN = 10
 _DIGITS = 6  # scores of rank fusion are close to each other
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fused(Result, Mapping[str, dict[str, float]]):
+class Fused(DocumentsByQuery):
     """A run that was made of others: a dict {query: {doc: score}}, and a table with a row for each document.
 
     It goes wherever a run goes: to `evaluate`, `compare`, `write_run`, and into another fusion.
@@ -42,6 +39,7 @@ class Fused(Result, Mapping[str, dict[str, float]]):
         doc_type: what those of documents were.
     """
 
+    _called: ClassVar = "fused run"
     settings: Settings
     runs: tuple[str, ...]
     queries: tuple[str, ...]
@@ -54,31 +52,14 @@ class Fused(Result, Mapping[str, dict[str, float]]):
 
     def __post_init__(self) -> None:
         places = {query: place for place, query in enumerate(self.queries)}
-        object.__setattr__(self, "_places", places)
+        object.__setattr__(self, "_by_query", places)
         for array in (self.offsets, self.docs, self.scores):
             array.flags.writeable = False
 
-    def __getitem__(self, query: str) -> dict[str, float]:
-        """Return the documents of a query with their scores, in the order of their ranks."""
-        if query not in self:
-            known = examples(self.queries)
-            raise InputError("fused run", f"one of its queries: {known}", shown(query))
-        place = self._places[query]  # type: ignore[attr-defined]
+    def _documents(self, query: str) -> dict[str, float]:
+        place = self._by_query[query]
         rows = slice(int(self.offsets[place]), int(self.offsets[place + 1]))
         return dict(zip(self.docs[rows].tolist(), self.scores[rows].tolist(), strict=True))
-
-    def __contains__(self, query: object) -> bool:
-        return isinstance(query, str) and query in self._places  # type: ignore[attr-defined]
-
-    def get(self, key: object, default: Any = None) -> Any:
-        """Return the documents of a query, or the default where it has none."""
-        return self[key] if isinstance(key, str) and key in self else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.queries)
-
-    def __len__(self) -> int:
-        return len(self.queries)
 
     @property
     def summary(self) -> str:
@@ -137,12 +118,6 @@ class Fused(Result, Mapping[str, dict[str, float]]):
             write_run(self, path, format=format, tag=tag)
         else:
             super().write(path, format=format)
-
-    def __str__(self) -> str:
-        table = self.table()
-        more = self.docs.size - _SHOWN
-        notes = [f"… and {more:,} more", *table.notes] if more > 0 else table.notes
-        return as_text(Table(table.columns, table.rows[:_SHOWN], table.digits, notes=notes))
 
     def __repr__(self) -> str:
         return f"Fused({self.summary})"

@@ -3,19 +3,17 @@
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
-from gainful.errors import InputError
 from gainful.inputs.id_types import UNTYPED, IdType
-from gainful.inputs.identifiers import examples
 from gainful.message_texts import counted, printable, shortened, shown
-from gainful.rendering.table_formats import Cell, Table, as_text
+from gainful.rendering.table_formats import Cell, Table
+from gainful.writing.documents_by_query import DocumentsByQuery
 from gainful.writing.file_formats import FUSED, read_naming
 from gainful.writing.packing import write_parts
-from gainful.writing.result import Result
 from gainful.writing.runs_and_judgments import write_run
 
 _SHOWN = 10
@@ -45,7 +43,7 @@ class RecordedQuery:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RecordedRun(Result, Mapping[str, dict[str, float]]):
+class RecordedRun(DocumentsByQuery):
     """The run of a search service: a dict {query: {doc: score}}, and a table with a row for each document.
 
     It goes wherever a run goes: to `evaluate`, `compare`, `write_run`. A query that was answered with nothing is in it,
@@ -62,6 +60,7 @@ class RecordedRun(Result, Mapping[str, dict[str, float]]):
         query_type: what the ids of queries were, before they were text.
     """
 
+    _called: ClassVar = "recorded run"
     tag: str
     request_hash: str
     rows: tuple[RecordedQuery, ...]
@@ -77,29 +76,14 @@ class RecordedRun(Result, Mapping[str, dict[str, float]]):
             for row in self.rows
             if row.docs is not None and row.scores is not None
         }
-        object.__setattr__(self, "_lists", found)
+        object.__setattr__(self, "_by_query", found)
 
-    def __getitem__(self, query: str) -> dict[str, float]:
-        """Return the documents of a query with their scores, in the order of the service."""
-        if query not in self:
-            known = examples(self)
-            failed = self.failed.get(query) if isinstance(query, str) else None
-            found = shown(query) if failed is None else f"{shown(query)}, which failed: {failed}"
-            raise InputError("recorded run", f"one of its queries: {known}", found)
-        return dict(self._lists[query])  # type: ignore[attr-defined]
+    def _documents(self, query: str) -> dict[str, float]:
+        return dict(self._by_query[query])
 
-    def __contains__(self, query: object) -> bool:
-        return isinstance(query, str) and query in self._lists  # type: ignore[attr-defined]
-
-    def get(self, key: object, default: Any = None) -> Any:
-        """Return the documents of a query with their scores, or the default where it has none."""
-        return self[key] if isinstance(key, str) and key in self else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._lists)  # type: ignore[attr-defined]
-
-    def __len__(self) -> int:
-        return len(self._lists)  # type: ignore[attr-defined]
+    def _instead_of(self, query: object) -> str:
+        failed = self.failed.get(query) if isinstance(query, str) else None
+        return shown(query) if failed is None else f"{shown(query)}, which failed: {failed}"
 
     @property
     def failed(self) -> dict[str, str]:
@@ -219,13 +203,6 @@ class RecordedRun(Result, Mapping[str, dict[str, float]]):
             write_run(dict(self), path, format=format, tag=self.full_tag)
         else:
             write_parts([b""], path, naming.packing)
-
-    def __str__(self) -> str:
-        table, *others = self.tables()
-        more = len(table.rows) - _SHOWN
-        notes = [f"… and {more:,} more", *table.notes] if more > 0 else table.notes
-        short = Table(table.columns, table.rows[:_SHOWN], table.digits, notes=notes)
-        return "\n\n".join(map(as_text, [short, *others]))
 
     def __repr__(self) -> str:
         return f"RecordedRun({shortened(printable(self.summary), 400)})"
