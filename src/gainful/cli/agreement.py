@@ -17,11 +17,14 @@ from gainful.cli.options import (
     format_option,
     layout_of,
     leave_out_columns,
+    level_option,
     measure_option,
     output_option,
     read_shared_options,
     refuse_standard_input_twice,
+    resamples_option,
     runs_of,
+    seed_option,
     shared_options,
     verbose_option,
 )
@@ -61,23 +64,9 @@ def _choice(name: str, meaning: str) -> Callable[[Command], Command]:
     metavar="NAMES",
     help="Names of the assessors, one for each FILE: ann,bob.  [default: the names of the files]",
 )
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="The level of the intervals.",
-)
-@click.option(
-    "--resamples",
-    type=click.IntRange(1),
-    default=2000,
-    show_default=True,
-    help="How many resamples of the items the intervals are from.",
-)
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same gives the same."
-)
+@level_option("The level of the intervals.")
+@resamples_option("How many resamples of the items the intervals are from.", 2000)
+@seed_option("The same gives the same.")
 @click.option(
     "--run",
     "runs",

@@ -14,6 +14,7 @@ from gainful.cli.options import (
     format_of,
     format_option,
     layout_of,
+    level_option,
     measure_option,
     output_option,
     read_shared_options,
@@ -68,13 +69,7 @@ def grades_options(command: Command) -> Command:
     help="A table with a row for each query: estimate in each stratum.",
 )
 @click.option("--by", metavar="COLUMN", help="The column of --strata.  [default: the only one]")
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="The level of the intervals; p below 1 − level decides.",
-)
+@level_option("The level of the intervals; p below 1 − level decides.")
 @click.option(
     "--width",
     type=click.FloatRange(0, min_open=True),

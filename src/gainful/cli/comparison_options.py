@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.cli.options import Command, InputFile
+from gainful.cli.options import Command, InputFile, level_option, resamples_option, seed_option
 
 _MORE = ("baseline", "level", "margin", "tie", "resamples", "seed", "slices", "by")
 _ASKED = {
@@ -25,13 +25,7 @@ def comparing_options(command: Command) -> Command:
             help="The name of the run that the others are compared with, such as bm25 for bm25.run.  "
             "[default: the first]",
         ),
-        click.option(
-            "--level",
-            type=click.FloatRange(0, 1, min_open=True, max_open=True),
-            default=0.95,
-            show_default=True,
-            help="The level of the intervals; p below 1 − level decides.",
-        ),
+        level_option("The level of the intervals; p below 1 − level decides."),
         click.option(
             "--margin",
             type=click.FloatRange(0, min_open=True),
@@ -45,20 +39,8 @@ def comparing_options(command: Command) -> Command:
             help="A query whose scores differ by no more than this is a tie: for the sign test, and "
             "among wins, ties and losses.",
         ),
-        click.option(
-            "--resamples",
-            type=click.IntRange(1),
-            default=10_000,
-            show_default=True,
-            help="The number of resamples of randomisation and bootstrap.",
-        ),
-        click.option(
-            "--seed",
-            type=click.IntRange(0),
-            default=0,
-            show_default=True,
-            help="The seed of randomisation and bootstrap.",
-        ),
+        resamples_option("The number of resamples of randomisation and bootstrap."),
+        seed_option("The seed of randomisation and bootstrap."),
         click.option(
             "--slices",
             type=InputFile(),

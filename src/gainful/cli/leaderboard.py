@@ -15,11 +15,14 @@ from gainful.cli.options import (
     judgments_and_runs,
     judgments_option,
     layout_of,
+    level_option,
     one_measure_option,
     output_option,
     read_shared_options,
     refuse_standard_input_twice,
+    resamples_option,
     runs_of,
+    seed_option,
     shared_options,
     verbose_option,
 )
@@ -60,27 +63,11 @@ _OF_RUNS = (
     help="The correction of p for the number of pairs, as for `gainful compare`; those of p-values take t "
     "tests. By the default all intervals hold at once.",
 )
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="The level of all intervals of ranks together; p below 1 − level tells two runs apart.",
+@level_option(
+    "The level of all intervals of ranks together; p below 1 − level tells two runs apart."
 )
-@click.option(
-    "--resamples",
-    type=click.IntRange(1),
-    default=10_000,
-    show_default=True,
-    help="The number of resamples of the correction.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="The seed of the resamples.",
-)
+@resamples_option("The number of resamples of the correction.")
+@seed_option("The seed of the resamples.")
 @click.option("--digits", type=click.IntRange(0, 17), help="Decimals in the formats that round.")
 @format_option
 @output_option

@@ -145,6 +145,31 @@ def one_measure_option(meaning: str, default: str | None = None) -> Callable[[Co
     return lambda command: measure(define_option(command))
 
 
+def level_option(meaning: str) -> Callable[[Command], Command]:
+    """Return the option that says the level of intervals."""
+    return click.option(
+        "--level",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.95,
+        show_default=True,
+        help=meaning,
+    )
+
+
+def resamples_option(meaning: str, default: int = 10_000) -> Callable[[Command], Command]:
+    """Return the option that says how many resamples are drawn."""
+    return click.option(
+        "--resamples", type=click.IntRange(1), default=default, show_default=True, help=meaning
+    )
+
+
+def seed_option(meaning: str) -> Callable[[Command], Command]:
+    """Return the option that says the seed of what is drawn."""
+    return click.option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, help=meaning
+    )
+
+
 def define_option(command: Command) -> Command:
     """Give a command --define."""
     return click.option(

@@ -17,6 +17,7 @@ from gainful.cli.options import (
     read_shared_options,
     refuse_other_endings,
     runs_of,
+    seed_option,
     shared_options,
     verbose_option,
 )
@@ -74,9 +75,7 @@ _OF_QUERIES = ("strata",)
     type=InputFile(),
     help="With --documents: the judgments of a model, for --by grade.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same draws the same."
-)
+@seed_option("The same draws the same.")
 @format_option
 @output_option
 @verbose_option
