@@ -1,5 +1,6 @@
 """Write the generated parts of the documentation from the package's own tables."""
 
+import ast
 import inspect
 import re
 from collections.abc import Callable
@@ -12,6 +13,15 @@ from gainful.inputs.columns import ALIASES
 
 DOCS = Path(__file__).parent
 PLACES = gf._PLACES  # noqa: SLF001, the table is the package's own
+# Public modules whose names are in no table, and where they are defined.
+MODULES = {
+    "gainful.compat": "gainful.compat",
+    "gainful.integrations": "gainful.integrations",
+    "gainful.losses": "gainful.tensors.losses",
+    "gainful.metrics": "gainful.tensors.metrics",
+}
+WHOLE = "::: {}\n    options: {{members: false, show_root_heading: false}}"  # what a module says of itself
+DEEPER = "\n    options: {heading_level: 3}"
 
 
 def families() -> str:
@@ -84,19 +94,54 @@ def names() -> str:
     return "\n\n".join(f"## {place}\n\n{names_of(place)}" for place in PLACES)
 
 
+def public_of(module: str) -> list[str]:
+    """Return the names that a module offers, without importing it: a host may not be installed."""
+    if module in PLACES:
+        return list(PLACES[module])
+    tree = ast.parse(Path(find_spec(module).origin).read_text(encoding="utf-8"))  # type: ignore[union-attr, arg-type]
+    return next(
+        ast.literal_eval(each.value)
+        for each in tree.body
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__"
+    )
+
+
+def reference_of(place: str, module: str = "") -> Callable[[], str]:
+    """Return what writes the reference of a public place: what mkdocstrings is to describe."""
+
+    def written() -> str:
+        names = public_of(module or place)
+        described = [name for name in names if f"{place}.{name}" not in {*PLACES, *MODULES}]
+        return WHOLE.format(place) + "".join(f"\n\n::: {place}.{name}" for name in described)
+
+    return written
+
+
+def reference_of_hosts() -> str:
+    """Every adapter with what it offers."""
+    place = "gainful.integrations"
+    parts = [WHOLE.format(place)]
+    for host in public_of(place):
+        parts.append(f"## {host}\n\n{WHOLE.format(f'{place}.{host}')}")
+        parts += [f"::: {place}.{host}.{name}{DEEPER}" for name in public_of(f"{place}.{host}")]
+    return "\n\n".join(parts)
+
+
 def names_of(place: str) -> str:
     """Return the names of a public place as rows of a table."""
+    page = "gainful.md" if place == "gainful" else f"{place.removeprefix('gainful.')}.md"
     module = gf if place == "gainful" else getattr(gf, place.removeprefix("gainful."))
     lines = ["| name | what it is |", "|---|---|"]
     found = {name: getattr(module, name) for name in PLACES[place]}
     for name, each in sorted(found.items(), key=lambda one: isinstance(one[1], ModuleType)):
         first = (inspect.getdoc(each) or "").partition("\n")[0].replace("|", "\\|")
-        shown = f"[`{name}`](#gainful{name})" if f"{place}.{name}" in PLACES else f"`{name}`"
+        link = f"{page}#{place}.{name}"
+        shown = name
         if isinstance(each, ModuleType):
-            first = f"Module: {first}"
+            first, link = f"Module: {first}", f"{name}.md"
         elif callable(each) and not isinstance(each, type):
-            shown = f"`{name}()`"
-        lines.append(f"| {shown} | {first} |")
+            shown = f"{name}()"
+        lines.append(f"| [`{shown}`]({link}) | {first} |")
     return "\n".join(lines)
 
 
@@ -109,6 +154,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "columns": columns,
     "dialects": dialects,
     "names": names,
+    **{f"api_{place.rpartition('.')[2]}": reference_of(place) for place in PLACES},
+    **{f"api_{place.rpartition('.')[2]}": reference_of(place, each) for place, each in MODULES.items()},
+    "api_integrations": reference_of_hosts,
 }
 
 

@@ -15,7 +15,7 @@ from gainful.version import VERSION
 # Every public name, once: by the place where people find it, then by the module that defines it.
 # Each is imported when it is first asked for: a program uses few, and the command line starts at
 # once. `make docs` writes the same table to the stubs, which type checkers and editors read, and
-# to docs/reference/names.md.
+# to docs/reference/api/index.md.
 _NAMES = {
     "gainful": {
         "": "compat, comparison, errors, explanation, fusion, inputs, integrations, judging, measures, "

@@ -108,6 +108,8 @@ def test_generated_parts_are_up_to_date():
     spec.loader.exec_module(generate)
     pages = [page for page in PAGES if "<!-- generated:" in page.read_text()]
     assert pages
+    used = {name for page in pages for name in re.findall(r"<!-- generated: (\w+)", page.read_text())}
+    assert used == {*generate.PARTS}
     for page in pages:
         assert generate.renewed(page.read_text()) == page.read_text(), "run `make docs`"
     for path, text in generate.stubs().items():
@@ -120,18 +122,19 @@ def without_code(page):
 
 
 def anchors_of(page):
-    """Return the anchors of a page as GitHub makes them of its headings.
+    """Return the anchors of a page as GitHub makes them of its headings, and the site of its names.
 
     In lower case, with hyphens for blanks and without punctuation; the second of two equal
     ones ends in -1, the third in -2.
     """
     found = []
+    described = re.findall(r"^::: (\S+)", page.read_text(), re.MULTILINE)
     for heading in re.findall(r"^#+ +(.+?) *$", without_code(page), re.MULTILINE):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)  # of a link, what is shown
         anchor = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
         count = sum(other == anchor for other, _ in found)
         found.append((anchor, count))
-    return {f"{anchor}-{count}" if count else anchor for anchor, count in found}
+    return {f"{anchor}-{count}" if count else anchor for anchor, count in found} | {*described}
 
 
 def dead_links(page):
@@ -157,8 +160,11 @@ def test_links_lead_somewhere(page):
 
 def test_links_that_lead_nowhere_are_found(tmp_path):
     page, other = tmp_path / "page.md", tmp_path / "other.md"
-    other.write_text("# What it's `for`, in short\n\n```sh\n# no heading\n```\n## Use\n## Use\n")
+    other.write_text(
+        "# What it's `for`, in short\n\n```sh\n# no heading\n```\n## Use\n## Use\n\n::: gainful.x\n"
+    )
     good = [
+        "other.md#gainful.x",
         "other.md",
         "other.md#what-its-for-in-short",
         "other.md#use-1",
