@@ -73,9 +73,9 @@ check: lint  ## lint, format, types, import law, public API; the documentation i
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
 	$(BIN)/python docs/generate.py
 
-# Material tells what becomes of MkDocs; that is not for each build.
+# Not --quiet, with which warnings would not count. Material tells what becomes of MkDocs: not at each build.
 site: $(VENV)/stamp-site  ## build the documentation as a site, into site/; warnings are errors
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "site/index.html"
 
 pictures: $(VENV)/stamp-test  ## take the pictures of the documentation anew, in a browser

@@ -10,18 +10,7 @@ EXAMPLE = re.compile(r"^( *)>>> .*?(?=\n\s*\n(?! *>>> )|\Z)", re.DOTALL | re.MUL
 
 
 def fenced(text: str) -> str:
-    """Return a docstring with fences around its examples.
-
-    >>> print(fenced("Add.\\n\\n>>> 1 + 1\\n2\\n\\nMore."))
-    Add.
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
-    <BLANKLINE>
-    More.
-    """
+    """Return a docstring with fences around its examples."""
     return EXAMPLE.sub(lambda found: f"{found[1]}```pycon\n{found[0]}\n{found[1]}```", text)
 
 

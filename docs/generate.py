@@ -155,7 +155,10 @@ PARTS: dict[str, Callable[[], str]] = {
     "dialects": dialects,
     "names": names,
     **{f"api_{place.rpartition('.')[2]}": reference_of(place) for place in PLACES},
-    **{f"api_{place.rpartition('.')[2]}": reference_of(place, each) for place, each in MODULES.items()},
+    **{
+        f"api_{place.rpartition('.')[2]}": reference_of(place, each)
+        for place, each in MODULES.items()
+    },
     "api_integrations": reference_of_hosts,
 }
 

@@ -108,7 +108,9 @@ def test_generated_parts_are_up_to_date():
     spec.loader.exec_module(generate)
     pages = [page for page in PAGES if "<!-- generated:" in page.read_text()]
     assert pages
-    used = {name for page in pages for name in re.findall(r"<!-- generated: (\w+)", page.read_text())}
+    used = {
+        name for page in pages for name in re.findall(r"<!-- generated: (\w+)", page.read_text())
+    }
     assert used == {*generate.PARTS}
     for page in pages:
         assert generate.renewed(page.read_text()) == page.read_text(), "run `make docs`"
