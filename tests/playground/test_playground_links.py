@@ -1,0 +1,96 @@
+"""What the playground does with documents and links: moves, round trips, refusals, and the page that is built."""
+
+import importlib.util
+import re
+
+import pytest
+from playground_states import chosen, documents, drawn
+
+from node_program import PLAYGROUND
+
+
+def builder():
+    spec = importlib.util.spec_from_file_location("build_playground", PLAYGROUND / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_built_from_its_parts():
+    build = builder()
+    page = build.PAGE.read_text(encoding="utf-8")
+    assert page == build.built(), "run `python docs/playground/build.py`"
+    # One file that asks for nothing: no address but the empty picture.
+    assert not re.search(r"https?:|\bsrc=|@import|url\(|\bfetch\b|XMLHttpRequest|WebSocket", page)
+    assert re.findall(r'href="([^"]*)"', page) == ["data:,"]
+    assert not re.search(r"^\s*(import|export) ", page, re.MULTILINE)
+
+
+def test_the_names_of_the_parts_do_not_meet():
+    """Both scripts are one in the page: what one declares, the other must not."""
+    declared = [
+        set(re.findall(r"^(?:export )?(?:const|let|function|async function) (\w+)", part, re.MULTILINE))
+        for part in ((PLAYGROUND / name).read_text(encoding="utf-8") for name in ("ndcg.js", "page.js"))
+    ]
+    assert declared[0] & declared[1] == set()
+
+
+def test_a_link_holds_the_whole_state(ask):
+    rng = drawn(6)
+    states = [documents(rng) | chosen(rng) for _ in range(200)]
+    links = ask([["toLink", state] for state in states])
+    assert ask([["fromLink", link] for link in links]) == states
+    assert len(set(links)) == len(states)
+    assert all(re.fullmatch(r"[\w=,~&.()-]+", link) for link in links)  # no character that a mail would break
+
+
+@pytest.mark.parametrize(
+    ("link", "reason"),
+    [
+        ("", "“” is no choice"),
+        ("list=", "“” is no document"),
+        ("rest=A1", "it has no list"),
+        ("list=A1&gain=exp3", "“gain=exp3” is no choice"),
+        ("list=A1&gain=toString", "“gain=toString” is no choice"),
+        ("list=A1&constructor=1", "“constructor=1” is no choice"),
+        ("list=A1&__proto__=1", "“__proto__=1” is no choice"),
+        ("list=A1&list=B1", "“list” comes twice"),
+        ("list=A1,A2", "a document comes twice"),
+        ("list=A1&rest=A2", "a document comes twice"),
+        ("list=A1,b2", "“,b2” is no document"),
+        ("list=A1,B", "“,B” is no document"),
+        ("list=A1,B1e5", "“,B1e5” is no document"),
+        ("list=A99", "grade 99 is not from −10 to 30"),
+        ("list=A-11", "grade -11 is not from −10 to 30"),
+        ("list=<img src=x onerror=alert(1)>", "“<img src” is no document"),
+        ("list=" + ",".join(f"{letter}1" for letter in "ABCDEFGHIJKLMNOPQ"), "it has more than 16 documents"),
+        ("x" * 100_000, f"“{'x' * 40}” is no choice"),
+    ],
+)  # fmt: skip
+def test_a_broken_link_is_told(ask, link, reason):
+    (found,) = ask([["fromLink", link]])
+    assert str(found) == f"Error: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("before", "doc", "place", "after"),
+    [
+        ("list=A1,B2,C3", "C", 0, "list=C3,A1,B2"),
+        ("list=A1,B2,C3", "A", 9, "list=B2,C3&rest=A1"),
+        ("list=A1,B2&rest=C3", "C", 1, "list=A1,C3,B2"),
+        ("list=A1,B2&rest=C3", "B", 1, "list=A1,B2&rest=C3"),
+        ("list=A1,B2&rest=C3", "B", 2, "list=A1&rest=B2,C3"),
+        ("list=A1", "A", 1, "list=A1"),  # a list is never without a document
+        ("list=A1~B2,C3", "C", 1, "list=A1~C3~B2"),  # between equal scores there is but one score
+        ("list=A1~B2,C3", "C", 0, "list=C3,A1~B2"),
+        ("list=A1~B2~C3", "A", 2, "list=B2~C3,A1"),
+        ("list=A1~B2~C3", "B", 0, "list=B2,A1~C3"),
+        ("list=A1~B2", "A", 1, "list=B2,A1"),
+        ("list=A1~B2,C3", "A", 2, "list=B2,C3,A1"),
+        ("list=A1,B2~C3", "B", 3, "list=A1,C3&rest=B2"),
+    ],
+)
+def test_moves(of_link, ask, before, doc, place, after):
+    state = of_link(before)
+    (found,) = ask([["moved", state, doc, place]])
+    assert ask([["toLink", found]]) == [after]
