@@ -105,7 +105,7 @@ function keep() {
 
 // Drawing
 function makeRow(id) {
-  const button = (kind, text, action, label, more = {}) => element("button", { type: "button", class: kind, "aria-label": label, onclick: action, ...more }, text);
+  const button = (kind, text, action, label, more = {}) => element("button", { type: "button", class: kind, "aria-label": label, title: label, onclick: action, ...more }, text);
   const far = { tabindex: -1 }; // has a key at the handle or in the field
   const input = element("input", { type: "number", step: "any", min: -10, max: 30, placeholder: "?", "aria-label": `Grade of ${id}` });
   input.addEventListener("input", () => input.validity.badInput || /[.-]$/.test(input.value) || grade(id, input.value));
@@ -175,7 +175,7 @@ function drawBoard(found, most) {
     part("ask").setAttribute("aria-pressed", doc.grade === null);
     part("tie").hidden = !listed || !i;
     part("tie").setAttribute("aria-pressed", doc.tied);
-    part("tie").setAttribute("aria-label", listed && i ? `${doc.id} has the score of ${all[i - 1].id}` : "");
+    part("tie").ariaLabel = part("tie").title = listed && i ? `${doc.id} has the score of ${all[i - 1].id}` : "";
     bar(part("fill"), term?.term ?? 0, most);
     bar(part("could"), open && term ? gainOf(s, +s.scale) * term.weight : 0, most);
     part("value").textContent = term ? number(term.term) : listed ? "left out" : "";
@@ -190,16 +190,15 @@ function drawBoard(found, most) {
 function drawTerms(found, most) {
   const cell = (doc, kind) => {
     if (!doc) return element("td");
+    const ranks = doc.first < doc.last ? [element("small", {}, `${doc.first}–${doc.last}`)] : [];
     const fill = element("span", { class: "fill" });
     bar(fill, doc.term, most);
-    const name = element("span", { class: "name" }, doc.id);
     return element("td", { class: `${kind} ${doc.weight ? "" : "below"}` },
-      element("span", { class: "sum" }, name, element("span", {}, doc.weight ? `${short(doc.gain)} × ${number(doc.weight)}` : "below k"), element("b", {}, number(doc.term))),
+      element("span", { class: "sum" }, element("span", { class: "name" }, doc.id), ...ranks, element("span", { class: "product" }, doc.weight ? `${short(doc.gain)} × ${number(doc.weight)}` : "below k"), element("b", {}, number(doc.term))),
       element("span", { class: "bar", "aria-hidden": "true" }, fill));
   };
-  const ranks = (doc, i) => (doc && doc.first < doc.last ? `${doc.first}–${doc.last}` : `${i + 1}`);
   $("terms").replaceChildren(...Array.from({ length: Math.max(found.rows.length, found.best.length) }, (_, i) =>
-    element("tr", {}, element("th", { scope: "row" }, ranks(found.rows[i], i)), cell(found.rows[i], "mine"), cell(found.best[i], "best"))));
+    element("tr", {}, element("th", { scope: "row" }, `${i + 1}`), cell(found.rows[i], "mine"), cell(found.best[i], "best"))));
   $("sums").replaceChildren(element("th", { scope: "row" }, "Σ"), element("td", {}, `${notation(s, "DCG")} = ${number(found.dcg)}`),
     element("td", {}, `${notation(s, "IDCG")} = ${number(found.idcg)}`));
 }
@@ -281,7 +280,7 @@ board.addEventListener("pointerdown", (event) => {
 });
 board.addEventListener("pointermove", (event) => {
   if (dragged === null) return;
-  const top = board.getBoundingClientRect().top - board.offsetTop;
+  const { top } = board.getBoundingClientRect();
   const others = [...board.children].filter((item) => item.dataset.id !== dragged);
   move(dragged, others.filter((item) => top + item.offsetTop + item.offsetHeight / 2 < event.clientY).length);
   const edge = event.clientY < 90 ? -12 : event.clientY > innerHeight - 60 ? 12 : 0;

@@ -38,10 +38,14 @@ def test_worked_by_hand(ask, of_link):
     assert found["cg"] == 11
     assert (found["dcg"], found["idcg"]) == pytest.approx((6.861, 8.740), abs=5e-4)
     assert [doc["id"] for doc in found["best"]] == ["A", "C", "G", "B", "F", "H"]
-    assert [doc["weight"] for doc in found["rows"][:3]] == pytest.approx([1, 0.63093, 0.5], abs=1e-5)
+    assert [doc["weight"] for doc in found["rows"][:3]] == pytest.approx(
+        [1, 0.63093, 0.5], abs=1e-5
+    )
     # Järvelin and Kekäläinen's own list: DCG 3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61.
     list_of_2002 = of_link("list=A3,B2,C3,D0,E0,F1,G2,H2,I3,J0&discount=jarvelin")
-    sums = list(itertools.accumulate(doc["term"] for doc in ask([["measured", list_of_2002]])[0]["rows"]))
+    sums = list(
+        itertools.accumulate(doc["term"] for doc in ask([["measured", list_of_2002]])[0]["rows"])
+    )
     published = [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
     assert sums == pytest.approx(published, abs=6e-3)
 
@@ -70,8 +74,14 @@ def test_every_value_is_that_of_gainful(ask):
 def test_empty_queries_and_all_equal_gains(ask, of_link):
     nothing = of_link("list=A0,B_&rest=C0&k=2")
     balanced = of_link("list=A0.1,B0.2,C-0.3&discount=none&ideal=retrieved&negative=both")
-    found = ask([["measured", nothing], ["measured", {**nothing, "empty": "one"}], ["measured", balanced]])
-    assert [(each["ndcg"], each["idcg"], each["empty"]) for each in found] == [(0, 0, True), (1, 0, True), (0, 0, True)]
+    found = ask(
+        [["measured", nothing], ["measured", {**nothing, "empty": "one"}], ["measured", balanced]]
+    )
+    assert [(each["ndcg"], each["idcg"], each["empty"]) for each in found] == [
+        (0, 0, True),
+        (1, 0, True),
+        (0, 0, True),
+    ]
 
 
 def test_bounds_are_those_of_gainful(ask):
@@ -88,10 +98,10 @@ def test_bounds_are_those_of_gainful(ask):
     wide = 0
     for group in groups:
         grades = set(range(int(group[0]["scale"]) + 1))
-        ends = gf.bounds(
-            *inputs(group), measure(group[0]), grades=grades, policy=policy(group[0])
-        )
-        for state, low, high in zip(group, ends.low[:, 0].tolist(), ends.high[:, 0].tolist(), strict=True):
+        ends = gf.bounds(*inputs(group), measure(group[0]), grades=grades, policy=policy(group[0]))
+        for state, low, high in zip(
+            group, ends.low[:, 0].tolist(), ends.high[:, 0].tolist(), strict=True
+        ):
             ours = next(found)
             if all(doc["grade"] is not None for doc in state["list"]):
                 assert ours is None
@@ -105,7 +115,9 @@ def test_bounds_are_the_ends_of_all_gradings(ask):
     """Where gainful has none, too: other ideals, negative gains in the ideal, ties averaged over."""
     rng = drawn(3)
     states, gradings = [], []
-    for ties, ideal, depth in itertools.product(("average", "order"), ANSWERS["ideal"], ANSWERS["depth"]):
+    for ties, ideal, depth in itertools.product(
+        ("average", "order"), ANSWERS["ideal"], ANSWERS["depth"]
+    ):
         settings = chosen(rng, unjudged="zero", ties=ties, ideal=ideal, depth=depth, scale="2")
         state = documents(rng, (None, None, 0, 1, 2, -1), most=5) | settings
         state["list"][0]["grade"] = None
@@ -115,18 +127,22 @@ def test_bounds_are_the_ends_of_all_gradings(ask):
         for grades in itertools.product((0, 1, 2), repeat=len(places)):
             given = dict(zip(places, grades, strict=True))
             listed = [
-                doc | {"grade": given.get(place, doc["grade"])} for place, doc in enumerate(state["list"])
+                doc | {"grade": given.get(place, doc["grade"])}
+                for place, doc in enumerate(state["list"])
             ]
             gradings[-1].append(state | {"list": listed})
     found = ask([["bounds", state] for state in states])
     for ours, graded in zip(found, gradings, strict=True):
         scores = gf.evaluate(*inputs(graded), measure(graded[0]), policy=policy(graded[0]))
-        assert near((ours["low"], ours["high"]), (scores.values.min(), scores.values.max())), graded[0]
+        assert near((ours["low"], ours["high"]), (scores.values.min(), scores.values.max())), (
+            graded[0]
+        )
 
 
 def test_there_are_no_bounds_where_a_grade_changes_the_order(ask, of_link):
     states = [
-        of_link(f"list=A1,B_,C0&{choice}") for choice in ("ties=best", "ties=worst", "unjudged=condense")
+        of_link(f"list=A1,B_,C0&{choice}")
+        for choice in ("ties=best", "ties=worst", "unjudged=condense")
     ]
     assert ask([["bounds", state] for state in states]) == [None] * 3
 
@@ -167,14 +183,26 @@ def test_tools_say_what_their_dialects_say(ask, tools):
                     if "ndcg" in value
                 ]
                 for dialect in dialects_of(tool):
-                    scores = gf.evaluate(*inputs([state for state, _ in taken]), asked, dialect=dialect)
-                    assert near([value for _, value in taken], scores.values[:, 0].tolist()), dialect.name
+                    scores = gf.evaluate(
+                        *inputs([state for state, _ in taken]), asked, dialect=dialect
+                    )
+                    assert near([value for _, value in taken], scores.values[:, 0].tolist()), (
+                        dialect.name
+                    )
                 checked += len(taken)
     assert checked > 12 * 2 * 10
 
 
 @pytest.mark.parametrize(
-    "link", ["list=A0.5,B1", "list=A-1,B1", "list=A5,B1", "list=B1&rest=A-1", "list=A0,B_", "list=B0&rest=A0"]
+    "link",
+    [
+        "list=A0.5,B1",
+        "list=A-1,B1",
+        "list=A5,B1",
+        "list=B1&rest=A-1",
+        "list=A0,B_",
+        "list=B0&rest=A0",
+    ],
 )
 def test_tools_refuse_what_their_dialects_refuse(ask, of_link, tools, link):
     state = of_link(link)

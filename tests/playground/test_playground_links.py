@@ -29,8 +29,14 @@ def test_the_page_is_built_from_its_parts():
 def test_the_names_of_the_parts_do_not_meet():
     """Both scripts are one in the page: what one declares, the other must not."""
     declared = [
-        set(re.findall(r"^(?:export )?(?:const|let|function|async function) (\w+)", part, re.MULTILINE))
-        for part in ((PLAYGROUND / name).read_text(encoding="utf-8") for name in ("ndcg.js", "page.js"))
+        set(
+            re.findall(
+                r"^(?:export )?(?:const|let|function|async function) (\w+)", part, re.MULTILINE
+            )
+        )
+        for part in (
+            (PLAYGROUND / name).read_text(encoding="utf-8") for name in ("ndcg.js", "page.js")
+        )
     ]
     assert declared[0] & declared[1] == set()
 
@@ -41,7 +47,9 @@ def test_a_link_holds_the_whole_state(ask):
     links = ask([["toLink", state] for state in states])
     assert ask([["fromLink", link] for link in links]) == states
     assert len(set(links)) == len(states)
-    assert all(re.fullmatch(r"[\w=,~&.()-]+", link) for link in links)  # no character that a mail would break
+    assert all(
+        re.fullmatch(r"[\w=,~&.()-]+", link) for link in links
+    )  # no character that a mail would break
 
 
 @pytest.mark.parametrize(
