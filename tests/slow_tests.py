@@ -82,6 +82,7 @@ SLOW = (
     "tests/evaluation/test_measures_against_literal.py",
     "tests/evaluation/test_measure_properties.py",
     "tests/judging/test_bounds.py",
+    "tests/playground/test_playground_arithmetic.py",
     "tests/judging/test_limits.py",
     "tests/judging/test_next_to_judge.py",
     "tests/matching/test_precision.py",

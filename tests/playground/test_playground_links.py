@@ -102,3 +102,20 @@ def test_moves(of_link, ask, before, doc, place, after):
     state = of_link(before)
     (found,) = ask([["moved", state, doc, place]])
     assert ask([["toLink", found]]) == [after]
+
+
+def test_the_links_of_the_documentation_can_be_read(ask):
+    pages = [*PLAYGROUND.parent.rglob("*.md"), *PLAYGROUND.parent.parent.glob("*.md")]
+    links = [
+        link
+        for page in pages
+        for link in re.findall(r"playground\.html#([^)\s]+)\)", page.read_text("utf-8"))
+    ]
+    assert len(links) >= 7
+    assert (
+        ask([["toLink", state] for state in ask([["fromLink", link] for link in links])]) == links
+    )
+    examples = re.search(
+        r"const EXAMPLES = \{(.*?)\};", (PLAYGROUND / "page.js").read_text("utf-8"), re.DOTALL
+    )
+    assert set(re.findall(r'"(list=[^"]+)"', examples[1])) <= {*links}

@@ -147,6 +147,8 @@ def dead_links(page):
         if "://" in target:
             continue
         file = page.parent / name if name else page
+        if file.name == "playground.html" and anchor.startswith("list="):
+            anchor = ""  # a list, which tests/playground/test_playground_links.py reads
         if not file.exists() or (anchor and anchor not in anchors_of(file)):
             dead.append(target)
     return dead
