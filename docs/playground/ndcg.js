@@ -9,16 +9,16 @@ const BASES = { 2: 2, e: Math.E, 3: 3, 5: 5, 10: 10 };
 
 // What can be chosen, the default first, each with the words of the page.
 export const CHOICES = {
-  k: { all: "the whole list", ...Object.fromEntries(Array.from({ length: 16 }, (_, i) => [i + 1, `${i + 1}`])) },
+  k: { all: "whole list", ...Object.fromEntries(Array.from({ length: 16 }, (_, i) => [i + 1, `${i + 1}`])) },
   gain: { linear: "g", exp2: "2ᵍ − 1", binary: "1 if g > 0" },
   discount: {
-    log: "1/log(i + 1)", jarvelin: "1/max(1, log i): Järvelin–Kekäläinen", reciprocal: "1/i",
+    log: "1/log(i + 1)", jarvelin: "1/max(1, log i), Järvelin–Kekäläinen", reciprocal: "1/i",
     "power(0.5)": "1/√i", "power(2)": "1/i²", none: "none",
   },
   base: { 2: "2", e: "e", 3: "3", 5: "5", 10: "10" },
-  ideal: { judged: "all judged documents", retrieved: "returned documents only" },
+  ideal: { judged: "all judged", retrieved: "returned only" },
   ties: {
-    doc: "by name, Z first", average: "mean over all orders", best: "best first", worst: "worst first",
+    doc: "by name, Z first", average: "averaged", best: "best first", worst: "worst first",
     order: "as listed", doc_ascending: "by name, A first",
   },
   depth: { cutoff: "cut at k", all: "not cut", retrieved: "cut at the number returned" },

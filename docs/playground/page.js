@@ -18,7 +18,7 @@ const LABELS = {
 };
 const SHORT = { ...LABELS, k: "cutoff", gain: "gain", discount: "discount", base: "base", ideal: "ideal", ties: "ties", depth: "ideal", unjudged: "unjudged", negative: "negative" };
 const $ = (id) => document.getElementById(id);
-const number = (value) => value.toFixed(3).replace("-", "−");
+const number = (value) => value.toFixed(Math.abs(value) < 100 ? 3 : 1).replace("-", "−");
 const inside = (value) => Math.min(1, Math.max(0, value));
 const short = (value) => String(+value.toFixed(3)).replace("-", "−");
 
