@@ -65,6 +65,9 @@ const ORDERS = {
   worst: (a, b) => a.gain - b.gain,
 };
 
+// What the ranks from 1 to a depth are worth.
+const discounts = (s, depth) => Array.from({ length: depth }, (_, i) => discountOf(s, i + 1));
+
 // The list in the order that is measured: first and last possible rank, the mean discount of those down to the
 // cutoff (weight), and the share of them (part).
 export function ranked(s) {
@@ -73,36 +76,32 @@ export function ranked(s) {
     .map((doc, i) => ({ ...doc, block: i && doc.tied ? block : ++block, gain: gainOf(s, doc.grade) }))
     .filter((doc) => s.unjudged !== "condense" || doc.grade !== null)
     .sort((a, b) => a.block - b.block || (ORDERS[s.ties]?.(a, b) ?? 0));
-  return docs.map((doc, i) => {
-    const mates = docs.flatMap((other, place) =>
-      (s.ties === "average" ? other.block === doc.block : place === i) ? [place + 1] : []);
-    const near = mates.filter((rank) => rank <= cutoff(s));
-    const weight = total(near.map((rank) => discountOf(s, rank))) / mates.length;
-    return { ...doc, first: mates[0], last: mates.at(-1), weight, part: near.length / mates.length, term: doc.gain * weight };
+  const table = discounts(s, Math.min(docs.length, cutoff(s)));
+  docs.forEach((doc, i) => {
+    const together = s.ties === "average" && docs[i - 1]?.block === doc.block;
+    doc.first = together ? docs[i - 1].first : i + 1;
   });
+  docs.forEach((doc) => {
+    doc.last = s.ties === "average" ? docs.findLastIndex((other) => other.block === doc.block) + 1 : doc.first;
+    const near = table.slice(doc.first - 1, doc.last);
+    doc.part = near.length / (doc.last - doc.first + 1);
+    doc.weight = total(near) / (doc.last - doc.first + 1);
+    doc.term = doc.gain * doc.weight;
+  });
+  return docs;
 }
 
-// The ideal of some documents with gains: the best first, down to its depth. `returned` says how long the list is.
-function idealOf(s, docs, returned) {
-  const depth = { all: Infinity, retrieved: Math.min(cutoff(s), returned) }[s.depth] ?? cutoff(s);
-  return docs
-    .filter((doc) => s.negative === "both" || doc.gain >= 0)
-    .sort((a, b) => b.gain - a.gain)
-    .slice(0, depth)
-    .map((doc, i) => ({ ...doc, first: i + 1, last: i + 1, weight: discountOf(s, i + 1), term: doc.gain * discountOf(s, i + 1) }));
-}
-
+// What the ideal is made of, the best first; it is cut later.
 function pool(s, docs) {
-  if (s.ideal === "retrieved") return docs;
-  return [...docs, ...s.rest.map((doc) => ({ ...doc, gain: gainOf(s, doc.grade) }))].filter((doc) => doc.grade !== null);
+  const others = s.rest.map((doc) => ({ ...doc, gain: gainOf(s, doc.grade) }));
+  const all = s.ideal === "retrieved" ? docs : [...docs, ...others].filter((doc) => doc.grade !== null);
+  return all.filter((doc) => s.negative === "both" || doc.gain >= 0).sort((a, b) => b.gain - a.gain);
 }
+const depthOf = (s, returned) => ({ all: Infinity, retrieved: Math.min(cutoff(s), returned) })[s.depth] ?? cutoff(s);
 
-function divided(s, dcg, best) {
-  const terms = best.map((doc) => doc.term);
-  const idcg = total(terms);
-  if (idcg <= ROUNDING * total(terms.map(Math.abs))) {
-    return { idcg: Math.abs(idcg) <= ROUNDING * total(terms.map(Math.abs)) ? 0 : idcg, empty: true, ndcg: s.empty === "one" ? 1 : 0 };
-  }
+// The quotient, where the ideal is more than rounding: `size` is the sum of its absolute terms.
+function divided(s, dcg, idcg, size) {
+  if (idcg <= ROUNDING * size) return { idcg: -idcg <= ROUNDING * size ? 0 : idcg, empty: true, ndcg: s.empty === "one" ? 1 : 0 };
   const quotient = dcg / idcg;
   return { idcg, empty: false, ndcg: Math.abs(quotient - 1) <= ROUNDING ? 1 : quotient };
 }
@@ -110,9 +109,11 @@ function divided(s, dcg, best) {
 // All values of a state, with the terms of the list (rows) and of its ideal (best).
 export function measured(s) {
   const rows = ranked(s);
-  const best = idealOf(s, pool(s, rows), rows.length);
-  const dcg = total(rows.map((doc) => doc.term));
-  return { rows, best, cg: total(rows.map((doc) => doc.gain * doc.part)), dcg, ...divided(s, dcg, best) };
+  const made = pool(s, rows).slice(0, depthOf(s, rows.length));
+  const table = discounts(s, made.length);
+  const best = made.map((doc, i) => ({ ...doc, first: i + 1, last: i + 1, weight: table[i], term: doc.gain * table[i] }));
+  const [dcg, idcg, size] = [rows, best, best].map((docs, i) => total(docs.map(({ term }) => (i > 1 ? Math.abs(term) : term))));
+  return { rows, best, cg: total(rows.map((doc) => doc.gain * doc.part)), dcg, ...divided(s, dcg, idcg, size) };
 }
 
 // The lowest and the highest nDCG over all whole grades that the unjudged documents of the list may have; null
@@ -121,23 +122,37 @@ export function measured(s) {
 // the lowest has them at the smallest: grades that fall with the weight, or rise with it, are all there is to try.
 export function bounds(s) {
   const rows = ranked(s);
-  const known = rows.filter((doc) => doc.grade !== null);
-  if (known.length === s.list.length || s.unjudged !== "zero" || s.ties === "best" || s.ties === "worst") return null;
+  const judgedRows = rows.filter((doc) => doc.grade !== null);
+  if (judgedRows.length === s.list.length || s.unjudged !== "zero" || s.ties === "best" || s.ties === "worst") return null;
   const weights = rows.filter((doc) => doc.grade === null).map((doc) => doc.weight).sort((a, b) => b - a);
-  const gains = [...new Set(Array.from({ length: +s.scale + 1 }, (_, grade) => gainOf(s, grade)))];
-  const sum = total(known.map((doc) => doc.term));
+  const levels = [...new Set(Array.from({ length: +s.scale + 1 }, (_, grade) => gainOf(s, grade)))].reverse();
+  const known = pool(s, judgedRows).map((doc) => doc.gain);
+  const table = discounts(s, Math.min(depthOf(s, rows.length), known.length + weights.length));
+  const sum = total(judgedRows.map((doc) => doc.term));
+  const chosen = [...weights]; // gains, descending
   let [low, high] = [Infinity, -Infinity];
-  const tried = (chosen, from) => {
-    if (chosen.length < weights.length) {
-      for (let i = from; i < gains.length; i++) tried([gains[i], ...chosen], i);
+  const tried = (place, from) => {
+    if (place < chosen.length) {
+      for (let level = from; level < levels.length; level++) {
+        chosen[place] = levels[level];
+        tried(place + 1, level);
+      }
       return;
     }
-    const best = idealOf(s, [...pool(s, known), ...chosen.map((gain) => ({ gain }))], rows.length);
-    const last = chosen.length - 1;
-    high = Math.max(high, divided(s, sum + total(chosen.map((gain, i) => gain * weights[i])), best).ndcg);
-    low = Math.min(low, divided(s, sum + total(chosen.map((gain, i) => gain * weights[last - i])), best).ndcg);
+    let [i, j, idcg, size, most, least] = [0, 0, 0, 0, sum, sum];
+    for (const worth of table) {
+      const gain = j === chosen.length || known[i] >= chosen[j] ? known[i++] : chosen[j++];
+      idcg += gain * worth;
+      size += Math.abs(gain * worth);
+    }
+    chosen.forEach((gain, at) => {
+      most += gain * weights[at];
+      least += gain * weights[chosen.length - 1 - at];
+    });
+    high = Math.max(high, divided(s, most, idcg, size).ndcg);
+    low = Math.min(low, divided(s, least, idcg, size).ndcg);
   };
-  tried([], 0);
+  tried(0, 0);
   return { low, high };
 }
 
@@ -181,8 +196,9 @@ export function said(s, tool) {
 // The choices of a tool that are not those of the state, and move the value here: each alone, from either side.
 export function differences(s, tool) {
   const other = asTool(s, tool);
-  const moves = (from, to, name) => measured({ ...from, [name]: to[name] }).ndcg !== measured(from).ndcg;
-  return Object.keys(CHOICES).filter((name) => s[name] !== other[name] && (moves(s, other, name) || moves(other, s, name)));
+  const [mine, its] = [measured(s).ndcg, measured(other).ndcg];
+  const moves = (name) => measured({ ...s, [name]: other[name] }).ndcg !== mine || measured({ ...other, [name]: s[name] }).ndcg !== its;
+  return Object.keys(CHOICES).filter((name) => s[name] !== other[name] && moves(name));
 }
 
 // The DCG in one line.

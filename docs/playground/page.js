@@ -206,10 +206,10 @@ function drawTerms(found, most) {
 function drawTools(found) {
   $("tools").replaceChildren(...TOOLS.map((tool) => {
     const { ndcg, refusal } = said(s, tool);
-    const other = asTool(s, tool);
-    const why = differences(s, tool).map((name) => `${SHORT[name]}: ${CHOICES[name][other[name]] ?? other[name]}`);
-    if (found.empty && tool.set.empty) why.push("nothing to find counts as 1");
     const same = !refusal && Math.abs(ndcg - found.ndcg) < 1e-9;
+    const other = asTool(s, tool);
+    const why = refusal || same ? [] : differences(s, tool).map((name) => `${SHORT[name]}: ${CHOICES[name][other[name]] ?? other[name]}`);
+    if (found.empty && tool.set.empty) why.push("nothing to find counts as 1");
     const fill = element("span", { class: "fill" });
     const here = element("span", { class: "here" });
     bar(fill, ndcg ?? 0, 1);
@@ -234,7 +234,7 @@ function drawWords(found, limits) {
   const lines = [worked(dcg, found.rows, found.dcg), worked(idcg, found.best, found.idcg)];
   lines.push(found.empty ? `${name} = 0, by convention: the ideal is not above 0.` : `${name} = ${number(found.dcg)} / ${number(found.idcg)} = ${number(found.ndcg)}`);
   $("worked").replaceChildren(...lines.map((text) => element("p", {}, text)));
-  const notes = [];
+  const notes = found.empty ? ["No document of the ideal has a gain above 0: there is nothing to find."] : [];
   if (s.list.some((doc) => doc.tied)) notes.push(`Equal scores stand ${{ doc: "by name, the last letter first", doc_ascending: "by name, the first letter first", average: "in every order: the value is the mean over all of them", best: "with the best grade first", worst: "with the worst grade first", order: "as they are listed" }[s.ties]}.`);
   if (open) notes.push(`${many} ${s.unjudged === "zero" ? (open === 1 ? "counts" : "count") + " as gain 0" : (open === 1 ? "is" : "are") + " left out"}.`);
   if (limits) notes.push(`Whatever grades ${CHOICES.scale[s.scale]} ${open === 1 ? "it has" : "they have"}, ${name} lies between ${number(limits.low)} and ${number(limits.high)}.`);

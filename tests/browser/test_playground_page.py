@@ -1,5 +1,6 @@
 """The playground in a browser: keys, pointer, touch, links, dark, a phone, accessibility, and no network."""
 
+import json
 import re
 
 import pytest
@@ -12,6 +13,7 @@ from node_program import PLAYGROUND
 PAGE = PLAYGROUND / "playground.html"
 FIRST = "list=A3,B2,C3,D0,E1,F2&rest=G3,H2&k=6"
 ODD = "list=A2,B_~C3~D-1.25,E0.5,F_&rest=G30,H_&k=3&gain=exp2&discount=jarvelin&base=10&ties=average&negative=both"
+PICTURED = "list=A2,C3,B_,D1~E0~F3,G1&rest=H3&k=5&ties=average"
 LONG = "list=A2,B_~C3~D-1.2345,E0.5,F_,G9,H8,I7,J6,K5~L4,M3&rest=N30,O_,P1&gain=exp2&discount=jarvelin&base=10&ideal=retrieved&ties=average&depth=retrieved&negative=both"
 
 
@@ -343,3 +345,19 @@ def test_axe_finds_no_grave_fault(playing, axe):
     page.set_viewport_size({"width": 1280, "height": 800})
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     assert findings(page, axe) == []
+
+
+def test_the_picture_of_the_documentation(playing, pytestconfig):
+    """`make pictures` takes it; otherwise what it shows, as text, must be what the page shows."""
+    picture, words = PLAYGROUND / "picture.png", PLAYGROUND / "picture.json"
+    page = playing(PICTURED, width=1080, height=760)
+    parts = (".top", ".bar-top", ".list", ".choices")
+    seen = {"link": PICTURED, "words": [page.inner_text(part) for part in parts]}
+    if pytestconfig.option.pictures:
+        page.screenshot(path=picture)
+        words.write_text(json.dumps(seen, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert json.loads(words.read_text("utf-8")) == seen, "run `make pictures`"
+    assert f"](picture.png)](playground.html#{PICTURED})" in (PLAYGROUND / "index.md").read_text(
+        "utf-8"
+    )
+    assert picture.stat().st_size < 100_000
