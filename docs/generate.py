@@ -9,7 +9,6 @@ from pathlib import Path
 from types import ModuleType
 
 import gainful as gf
-from gainful.inputs.columns import ALIASES
 
 DOCS = Path(__file__).parent
 PLACES = gf._PLACES  # noqa: SLF001, the table is the package's own
@@ -69,7 +68,7 @@ def columns() -> str:
     return (
         "\n".join(
             f"- the {role}: {', '.join(f'`{name}`' for name in names)};"
-            for role, names in ALIASES.items()
+            for role, names in gf.inputs.column_names().items()
         ).removesuffix(";")
         + "."
     )

@@ -308,6 +308,7 @@ def functions() -> Iterator[tuple[str, Call]]:
             gf.comparison.compare_scores,
             {"tables": {"one": {"q1": 0.5, "q2": 0.25}, "two": {"q1": 1.0, "q2": 0.5}}, **TESTED},
         ),
+        "column_names": Call(gf.inputs.column_names, {}),
         "comparison_choices": Call(gf.comparison.comparison_choices, {}),
         "movers": Call(
             gf.comparison.movers,

@@ -115,7 +115,7 @@ def test_names_that_would_steer_a_terminal_are_shown(cli, files):
 
 
 def test_help_has_every_rule(cli):
-    told = " ".join(cli("check", "--help").stdout.split())
+    told = " ".join(cli("help", "check").stdout.split())
     for rule in gf.results.Findings.rules:
         assert f"{rule.name} ({rule.severity}): {rule.what}" in told
     assert "check" in cli("--help").stdout

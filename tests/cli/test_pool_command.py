@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_said_in_a_paragraph(cli, arguments, message):
 
 
 def test_the_help_says_what_it_does(cli):
-    done = cli("pool", "--help")
+    done = cli("help", "pool")
     assert done.returncode == 0
     for word in ("--judgments", "--budget", "--grades", "--compare", "−1"):
         assert word in done.stdout

@@ -162,6 +162,7 @@ def test_every_command_is_among_these(project):
         "recommend",
         "mcp",
         "run",
+        "help",
     }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))
 

@@ -32,7 +32,13 @@ BELOW = {
     ],
     "explanation": ["attribute", "explain_grades"],
     "fusion": ["methods", "normalisations", "tune", "write_fused"],
-    "inputs": ["MeasuringOptions", "ReadingOptions", "find_runs", "read_chunk_map"],
+    "inputs": [
+        "MeasuringOptions",
+        "ReadingOptions",
+        "column_names",
+        "find_runs",
+        "read_chunk_map",
+    ],
     "judging": [
         "bounds_of_runs", "inferred_ap", "inferred_ndcg", "next_to_judge", "pool_bias",
         "random_order", "sample_documents",
@@ -71,6 +77,7 @@ BY_PLACE = {
     "compare_scores": ["tables", "measures"],
     "leaderboard": ["judgments", "runs", "measure"],
     "leaderboard_of_scores": ["scores", "measure"],
+    "column_names": [],
     "comparison_choices": [],
     "movers": ["comparison", "judgments", "runs"],
     "power": [],

@@ -55,9 +55,7 @@ def _choice(name: str, meaning: str) -> Callable[[Command], Command]:
     )
 
 
-@click.command(
-    cls=ProjectCommand, epilog="Example: gainful agreement ann.qrels bob.qrels eve.qrels"
-)
+@click.command(cls=ProjectCommand, examples=["gainful agreement ann.qrels bob.qrels eve.qrels"])
 @click.argument("files", nargs=-1, required=True, type=InputFile(), metavar="FILE...")
 @click.option(
     "--names",
@@ -76,7 +74,7 @@ def _choice(name: str, meaning: str) -> Callable[[Command], Command]:
     "conclusions about them: the means of each under each assessor and under the merged grades, how far the "
     "orders agree, which verdicts change with the assessor, and which items to settle first.",
 )
-@measure_option("With --run: what to measure, e.g. nDCG@10; repeat for more.")
+@measure_option("With --run: what to measure, such as nDCG@10; repeat for more.")
 @click.option(
     "--rule",
     metavar="RULE",

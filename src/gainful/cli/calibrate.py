@@ -51,12 +51,12 @@ def grades_options(command: Command) -> Command:
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful calibrate people.qrels model.qrels bm25.run dense.run --design design.json",
+    examples=["gainful calibrate people.qrels model.qrels bm25.run dense.run --design design.json"],
 )
 @click.argument("human", type=InputFile(), metavar="HUMAN")
 @click.argument("model", type=InputFile(), metavar="MODEL")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
-@measure_option("What to measure, e.g. nDCG@10 or 'nDCG@10 AP'; repeat for more.")
+@measure_option("What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more.")
 @grades_options
 @click.option(
     "--baseline",

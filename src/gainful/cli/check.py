@@ -29,24 +29,18 @@ from gainful.cli.value_sources import current_project
 _FAILED = 1
 
 
-def _help() -> str:
-    """Say what the command does, with all the rules."""
+def _rules() -> str:
+    """Tell all the rules."""
     rules = "\n\n".join(
         f"{rule.name} ({rule.severity}): {rule.what}" for rule in gf.results.Findings.rules
     )
-    return (
-        "Look at JUDGMENTS, and RUNs if any, for what is wrong or probably not meant.\n\n"
-        "The files are those that evaluate reads. Exit 0 if there is nothing graver than a "
-        "warning, 1 if there are errors (with --strict, warnings too), 2 if a file cannot be read "
-        "at all. Where --judgments or the project's file names the judgments, every file is a "
-        f"RUN.\n\nWhat is looked for:\n\n{rules}"
-    )
+    return f"What is looked for:\n\n{rules}"
 
 
 @click.command(
     cls=ProjectCommand,
-    help=_help(),
-    epilog="Example: gainful check qrels.txt bm25.run --scale 0..3 --strict",
+    more=_rules(),
+    examples=["gainful check qrels.txt bm25.run --scale 0..3 --strict"],
 )
 @click.argument("files", nargs=-1, metavar="[JUDGMENTS] [RUN]...")
 @judgments_option
@@ -66,7 +60,13 @@ def _help() -> str:
 @output_option
 @shared_options(READING)
 def check(files: tuple[str, ...], **options: Any) -> None:
-    """Look for what is wrong; the help that is shown comes from the rules."""
+    """Look at JUDGMENTS, and RUNs if any, for what is wrong or probably not meant.
+
+    The files are those that evaluate reads. Exit 0 if there is nothing graver than a warning, 1 if
+    there are errors (with --strict, warnings too), 2 if a file cannot be read at all. Where
+    --judgments or the project's file names the judgments, every file is a RUN. `gainful help check`
+    tells what is looked for.
+    """
     judgments, runs = judgments_and_runs(files, options)
     if judgments is None:
         refuse_missing("JUDGMENTS", "check")

@@ -43,8 +43,12 @@ _PASSED = (
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful collect pool.qrels --queries queries.tsv --docs docs.jsonl --endpoint "
-    "http://localhost:8000/v1 --model llama -o model.csv",
+    examples=[
+        (
+            "gainful collect pool.qrels --queries queries.tsv --docs docs.jsonl --endpoint "
+            "http://localhost:8000/v1 --model llama -o model.csv"
+        )
+    ],
 )
 @click.argument("pairs", type=InputFile())
 @click.option(

@@ -31,6 +31,7 @@ _COMMANDS = {
     "dialects": "List the tools whose conventions --dialect takes on.",
     "convert": "Write a run or judgments in another format.",
     "config": "Show the settings of the project, and where each comes from.",
+    "help": "Tell of a topic, such as policy or formats, or all of a command.",
     "mcp": "Offer these questions as tools to a model, read-only.",
     "trec_eval": "Do what trec_eval does: its options, its output.",
 }
@@ -54,7 +55,8 @@ class _Commands(click.Group):
         """Return the command of a name, if there is one."""
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), cmd_name)
+        name = "help_" if cmd_name == "help" else cmd_name  # as Python has a help of its own
+        command: click.Command = getattr(import_module(f"gainful.cli.{cmd_name}"), name)
         return command
 
     def resolve_command(
@@ -75,7 +77,7 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="gainful COMMAND --help tells more of each.",
+    epilog="gainful COMMAND --help tells more of each, gainful help COMMAND all, gainful help lists topics.",
 )
 @click.version_option(gf.__version__, message="gainful %(version)s")
 @click.option(

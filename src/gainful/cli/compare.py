@@ -61,7 +61,13 @@ _WITHOUT_GRADES = (
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful compare qrels.txt bm25.run dense.run -m nDCG@10 --fail-if 'Δ nDCG@10 < -0.01'",
+    examples=[
+        "gainful compare qrels.txt bm25.run dense.run",
+        "gainful compare qrels.txt bm25.run dense.run -m nDCG@10 --fail-if 'Δ nDCG@10 < -0.01'",
+        "gainful compare qrels.txt runs/ --baseline bm25 --systems -f latex",
+        "gainful compare qrels.txt bm25.run dense.run --by judged",
+        "gainful compare --scores old.csv new.csv",
+    ],
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] BASE RUN [RUN]...")
 @judgments_option
@@ -71,7 +77,7 @@ _WITHOUT_GRADES = (
     "-m",
     "measures",
     multiple=True,
-    help="What to measure, e.g. nDCG@10 or 'nDCG@10 AP'; repeat for more. With --scores, the columns to compare.  "
+    help="What to measure, such as nDCG@10 or 'nDCG@10 AP'; repeat for more. With --scores, the columns to compare.  "
     "[default: nDCG@10; with --scores, all]",
 )
 @click.option(
@@ -92,11 +98,11 @@ _WITHOUT_GRADES = (
 @grades_options
 @comparing_options
 @gate_options(
-    "Exit 1 if so. A change from BASE, of which all of the interval must say so: "
-    "'Δ nDCG@10 < -0.01', or 'change(nDCG@10) < -0.01'. A floor of the RUN's own mean, of which the lower "
+    "Exit 1 if this holds, such as 'Δ nDCG@10 < -0.01'. That, or 'change(nDCG@10) < -0.01', is a change from BASE, of "
+    "which all of the interval must say so. A floor of the RUN's own mean, of which the lower "
     "end of the interval decides: 'nDCG@10 < 0.6'. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3', 'saturation > 0.5', and changed (the "
     "judgments, since the baseline was saved); repeat for more.",
-    "Exit 1 unless the interval says so: 'Δ nDCG@10 > -0.01' demands proof; repeat for more.",
+    "Exit 1 unless the interval says so, such as 'Δ nDCG@10 > -0.01'. That demands proof; repeat for more.",
 )
 @gate_files_options
 @click.option(

@@ -39,7 +39,7 @@ def _listed(words: list[str], last: str) -> str:
 @click.command(
     cls=ProjectCommand,
     help=_help(),
-    epilog="Example: gainful convert bm25.run bm25.parquet --as run",
+    examples=["gainful convert bm25.run bm25.parquet --as run"],
 )
 @click.argument("input_", metavar="INPUT")
 @click.argument("output")

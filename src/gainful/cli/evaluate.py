@@ -68,11 +68,17 @@ class _Evaluate(ProjectCommand):
 
 @click.command(
     cls=_Evaluate,
-    epilog="Example: gainful evaluate qrels.txt bm25.run dense.run -m nDCG@10 -m 'nDCG(gain=exp2)@10'",
+    examples=[
+        "gainful evaluate qrels.txt bm25.run",
+        "gainful evaluate qrels.txt bm25.run dense.run -m 'nDCG@5,10 AP RR'",
+        "gainful evaluate qrels.txt bm25.run --per-query -o scores.csv",
+        "gainful evaluate qrels.txt bm25.run --interval --fail-if 'nDCG@10 < 0.3'",
+        "gainful evaluate qrels.txt bm25.run --dialect trec_eval-9",
+    ],
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN [RUN]...")
 @judgments_option
-@measure_option("What to measure, e.g. nDCG@10, DCG@5,10 or 'nDCG@10 AP RR'; repeat for more.")
+@measure_option("What to measure, such as nDCG@10, DCG@5,10 or 'nDCG@10 AP RR'; repeat for more.")
 @click.option(
     "--subtopics",
     is_flag=True,
@@ -128,10 +134,10 @@ class _Evaluate(ProjectCommand):
     help="The level of the intervals.  [default: 0.95]",
 )
 @gate_options(
-    "Exit 1 if so. A floor of a RUN's mean, of which the lower end of the interval decides: "
-    "'nDCG@10 < 0.6'. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3'; repeat for more. Of "
-    "changes, see `gainful compare`.",
-    "Exit 1 unless the interval says so: 'nDCG@10 >= 0.6' is that floor, too; repeat for more.",
+    "Exit 1 if this holds, such as 'nDCG@10 < 0.6'. That is a floor of a RUN's mean, of which the lower "
+    "end of the interval decides. Also 'coverage < 0.9', 'missing > 0', 'unjudged > 0.3'; repeat for "
+    "more. Of changes, see `gainful compare`.",
+    "Exit 1 unless the interval says so, such as 'nDCG@10 >= 0.6'. That is the same floor; repeat for more.",
 )
 @gate_files_options
 @click.option(
@@ -155,12 +161,9 @@ class _Evaluate(ProjectCommand):
 def evaluate(files: tuple[str, ...], **options: Any) -> None:
     """Measure one or more RUNs against JUDGMENTS.
 
-    Both are files, of any of these formats: TREC (query iteration doc grade, and query Q0
-    doc rank score tag), CSV, TSV and JSON lines with names of columns, JSON
-    {query: {doc: number}}, Parquet (also a directory or a quoted pattern), or labels with qid:
-    and a file of predictions; also packed, .gz or .zst. - is standard input. A RUN may also be
-    a folder or a quoted pattern of files, each of which is a run. Where --judgments or the
-    project's file names the judgments, every file is a RUN.
+    Both are files: TREC, CSV, TSV, JSON, JSON lines, Parquet or SVMlight, also packed; - is
+    standard input. A RUN may also be a folder or a quoted pattern of runs. `gainful help formats`
+    tells more.
     """
     if options["engine"] == "spark" and (options["bounds"] or options["subtopics"]):
         raise click.UsageError("--engine spark goes neither with --bounds nor with --subtopics.")
@@ -390,7 +393,9 @@ def _write_bounds(
 ) -> None:
     """Print the bounds of runs instead of their values alone."""
     if options["grades"] is None:
-        raise click.UsageError("--bounds needs --grades, e.g. --grades 0,1,2,3 or --grades 0..3.")
+        raise click.UsageError(
+            "--bounds needs --grades, such as --grades 0,1,2,3 or --grades 0..3."
+        )
     low, dots, high = options["grades"].partition("..")
     grades = (low, high) if dots else set(options["grades"].split(","))
     count = options["unseen"] or "0"

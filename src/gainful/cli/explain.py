@@ -37,7 +37,7 @@ _GRADES = re.compile(rf"{_NUMBER}(,{_NUMBER})*")
     cls=ProjectCommand,
     # A list that begins with a bad document, -1,2, looks like an option to click.
     context_settings={"ignore_unknown_options": True},
-    epilog="Example: gainful explain 3,2,3,0,1,2 --judged 3,2,3,0,1,2,3,2 -m nDCG@6",
+    examples=["gainful explain 3,2,3,0,1,2 --judged 3,2,3,0,1,2,3,2 -m nDCG@6"],
 )
 @click.argument("arguments", nargs=-1, required=True, metavar="GRADES | [JUDGMENTS] RUN")
 @judgments_option

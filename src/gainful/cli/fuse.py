@@ -35,7 +35,7 @@ def _listed(entries: Any) -> str:
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful fuse bm25.run dense.run --method rrf --k 60 --top 1000 -o fused.run",
+    examples=["gainful fuse bm25.run dense.run --method rrf --k 60 --top 1000 -o fused.run"],
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN RUN...")
 @click.option(

@@ -40,7 +40,9 @@ _OF_A_NEW_ONE = (
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful judge bm25.run dense.run --queries queries.tsv --docs docs.jsonl --db study.db",
+    examples=[
+        "gainful judge bm25.run dense.run --queries queries.tsv --docs docs.jsonl --db study.db"
+    ],
 )
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @texts_options

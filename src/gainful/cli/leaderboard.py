@@ -41,7 +41,7 @@ _OF_RUNS = (
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful leaderboard qrels.txt runs/*.run -m nDCG@10 -f markdown",
+    examples=["gainful leaderboard qrels.txt runs/*.run -m nDCG@10 -f markdown"],
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN RUN [RUN]...")
 @judgments_option

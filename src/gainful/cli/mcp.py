@@ -3,9 +3,10 @@
 import click
 
 import gainful as gf
+from gainful.cli.grouped_help import GroupedCommand
 
 
-@click.command(epilog="Example: gainful mcp ./judgments ./runs")
+@click.command(cls=GroupedCommand, examples=["gainful mcp ./judgments ./runs"])
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...")
 def mcp(folders: tuple[str, ...]) -> None:
     """Offer evaluate, compare, explain, why, check and bounds as tools of the Model Context Protocol.

@@ -23,7 +23,7 @@ _FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful merge ann.qrels bob.qrels eve.qrels --rule median -o merged.qrels",
+    examples=["gainful merge ann.qrels bob.qrels eve.qrels --rule median -o merged.qrels"],
 )
 @click.argument("files", nargs=-1, required=True, type=InputFile(), metavar="FILE...")
 @click.option(

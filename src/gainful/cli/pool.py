@@ -32,7 +32,7 @@ _OF_JUDGMENTS = ("measure", "budget", "grades", "compare")
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful pool bm25.run dense.run --judgments qrels.txt -m nDCG@10 --budget 50",
+    examples=["gainful pool bm25.run dense.run --judgments qrels.txt -m nDCG@10 --budget 50"],
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
 @click.option(

@@ -30,7 +30,7 @@ from gainful.cli.value_sources import is_typed, set_aside
 _RUNS = 2  # BASE RUN
 
 
-@click.command(cls=ProjectCommand, epilog="Example: gainful power --sd 0.18 --difference 0.02")
+@click.command(cls=ProjectCommand, examples=["gainful power --sd 0.18 --difference 0.02"])
 @click.argument("files", nargs=-1, metavar="[[JUDGMENTS] BASE RUN]")
 @judgments_option
 @click.option(

@@ -5,13 +5,14 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.cli.grouped_help import GroupedCommand
 from gainful.cli.project_file import ProjectFileChoice
 from gainful.cli.standard_streams import tell
 from gainful.cli.unknown_options import no_such_option
 from gainful.cli.value_sources import is_typed
 
 
-class ProjectCommand(click.Command):
+class ProjectCommand(GroupedCommand):
     """A command that takes from the project's file what the command line leaves open, and says so."""
 
     def make_context(
@@ -41,6 +42,14 @@ class ProjectCommand(click.Command):
         if problem is not None:
             raise problem
         return context
+
+    def help_context(self, info_name: str, parent: click.Context | None) -> click.Context:
+        """Return a context to show help in, with the settings of the file as defaults if it can be read."""
+        try:
+            extra = self._settings(parent)
+        except gf.errors.GainfulError:
+            extra = {}
+        return click.Context(self, parent, info_name, **extra)
 
     def _settings(self, parent: click.Context | None) -> dict[str, Any]:
         """Return what a context is given of the file."""

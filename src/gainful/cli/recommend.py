@@ -34,8 +34,12 @@ _HIGHER = "better and worse mean higher and lower: whether high is good depends 
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful recommend lists.csv --items films.csv --history ratings.csv -m Coverage@10 "
-    "-m 'ILD(by=genre)@10'",
+    examples=[
+        (
+            "gainful recommend lists.csv --items films.csv --history ratings.csv -m Coverage@10 "
+            "-m 'ILD(by=genre)@10'"
+        )
+    ],
 )
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN]...")
 @click.option(
@@ -43,7 +47,7 @@ _HIGHER = "better and worse mean higher and lower: whether high is good depends 
     "-m",
     "asked",
     multiple=True,
-    help="What to measure, e.g. Coverage@10 or 'ILD(by=genre)@10'; repeat for more. `gainful measures "
+    help="What to measure, such as Coverage@10 or 'ILD(by=genre)@10'; repeat for more. `gainful measures "
     "--recommend` lists them.  [default: all that can be measured with what is given, at 10]",
 )
 @click.option(

@@ -32,7 +32,7 @@ _MEGABYTE = 1_000_000
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful report qrels.txt bm25.run dense.run --queries queries.tsv -o report.html",
+    examples=["gainful report qrels.txt bm25.run dense.run --queries queries.tsv -o report.html"],
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN [RUN]...")
 @judgments_option
@@ -44,7 +44,7 @@ _MEGABYTE = 1_000_000
     help="The page to write; it is replaced when complete. - is standard output.",
 )
 @measure_option(
-    "What to measure, e.g. 'nDCG@10 AP'; repeat for more. Charts and details begin with the first."
+    "What to measure, such as 'nDCG@10 AP'; repeat for more. Charts and details begin with the first."
 )
 @texts_options
 @click.option(

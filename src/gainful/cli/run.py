@@ -34,8 +34,12 @@ _PASSED = (
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful run queries.tsv --engine opensearch --url http://localhost:9200/articles "
-    "--template query.json -o bm25.run",
+    examples=[
+        (
+            "gainful run queries.tsv --engine opensearch --url http://localhost:9200/articles "
+            "--template query.json -o bm25.run"
+        )
+    ],
 )
 @click.argument("queries", type=InputFile())
 @click.option(

@@ -31,7 +31,7 @@ _OF_QUERIES = ("strata",)
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Example: gainful sample model.qrels --size 60 --design design.json -o to_judge.csv",
+    examples=["gainful sample model.qrels --size 60 --design design.json -o to_judge.csv"],
 )
 @click.argument("files", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--size", type=click.IntRange(1), required=True, help="How many to draw.")

@@ -33,8 +33,10 @@ _WITHOUT_DIALECT = [name for name in MEASURING if name != "dialect"]
 
 @click.command(
     cls=ProjectCommand,
-    epilog="Examples: gainful why qrels.txt my.run --dialects trec_eval,scikit-learn; "
-    "gainful why qrels.txt my.run --got 0.4231",
+    examples=[
+        "gainful why qrels.txt my.run --dialects trec_eval,scikit-learn",
+        "gainful why qrels.txt my.run --got 0.4231",
+    ],
 )
 @click.argument("files", nargs=-1, required=True, metavar="[JUDGMENTS] RUN")
 @judgments_option

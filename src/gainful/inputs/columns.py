@@ -501,3 +501,12 @@ def plain_name(name: Any) -> str:
     'query_id'
     """
     return str(name).strip().casefold().replace("-", "_").replace(" ", "_")
+
+
+def column_names() -> dict[str, tuple[str, ...]]:
+    """Return the names of columns that are known, by what the columns hold; the surest first.
+
+    >>> column_names()["rank"]
+    ('rank', 'position', 'pos')
+    """
+    return dict(ALIASES)
