@@ -8,6 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+import command_pages
+import policy_pictures
+
 import gainful as gf
 
 DOCS = Path(__file__).parent
@@ -24,9 +27,29 @@ DEEPER = "\n    options: {heading_level: 3}"
 
 
 def families() -> str:
-    """Every measure, and a table of all parameters."""
-    sections = [gf.writing.render(family, "markdown") for family in gf.catalogue()]
-    return "\n\n".join(sections)
+    """Every measure, and its example worked out."""
+    return "\n\n".join(
+        f"{gf.writing.render(family, 'markdown')}\n\n{worked(family)}" for family in gf.catalogue()
+    )
+
+
+def worked(family: gf.measures.Family) -> str:
+    """Return the example of a measure with all of its arithmetic, which a click opens."""
+    example = family.example
+    run = {"q": [f"d{rank}" for rank, _ in enumerate(example.grades, 1)]}
+    judged = dict(zip(run["q"], example.grades, strict=True))
+    judged |= {f"other{place}": grade for place, grade in enumerate(example.also, 1)}
+    judgments = {"q": {doc: grade for doc, grade in judged.items() if grade is not None}}
+    table = gf.writing.render(gf.explain(judgments, run, example.measure, query="q"))
+    return "\n".join(
+        [
+            f'<details markdown="1"><summary>{example.measure}, worked out</summary>',
+            "",
+            f"```text\n{table}\n```",
+            "",
+            "</details>",
+        ]
+    )
 
 
 def subtopics() -> str:
@@ -40,17 +63,6 @@ def recommendations() -> str:
     """Every measure of recommendations beyond relevance."""
     families = gf.recommending.recommendation_catalogue()
     return "\n\n".join(gf.writing.render(family, "markdown") for family in families)
-
-
-def choices() -> str:
-    """Every choice of a policy with its answers, the default first."""
-    lines = ["| choice | question | answers, the default first |", "|---|---|---|"]
-    for choice in gf.measures.choices():
-        answers = [f"`{name}`: {meaning}" for name, meaning in choice.answers.items()]
-        if choice.grade:
-            answers.append(f"a grade: {choice.grade}")
-        lines.append(f"| `{choice.name}` | {choice.question} | {'; '.join(answers)} |")
-    return "\n".join(lines)
 
 
 def rules() -> str:
@@ -148,7 +160,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "families": families,
     "subtopics": subtopics,
     "recommendations": recommendations,
-    "choices": choices,
     "rules": rules,
     "columns": columns,
     "dialects": dialects,
@@ -159,6 +170,8 @@ PARTS: dict[str, Callable[[], str]] = {
         for place, each in MODULES.items()
     },
     "api_integrations": reference_of_hosts,
+    **command_pages.PARTS,
+    **policy_pictures.PARTS,
 }
 
 
@@ -198,7 +211,7 @@ def stub(place: str) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in stubs().items():
+    for path, text in {**stubs(), **policy_pictures.pictures()}.items():
         path.write_text(text, encoding="utf-8")
     for page in sorted(DOCS.rglob("*.md")):
         page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -102,7 +102,8 @@ def test_there_are_commands_and_examples_to_test():
     assert sum(len(list(blocks(page, "python"))) for page in PAGES) >= 8
 
 
-def test_generated_parts_are_up_to_date():
+def test_generated_parts_are_up_to_date(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
@@ -114,8 +115,12 @@ def test_generated_parts_are_up_to_date():
     assert used == {*generate.PARTS}
     for page in pages:
         assert generate.renewed(page.read_text()) == page.read_text(), "run `make docs`"
-    for path, text in generate.stubs().items():
+    pictures = generate.policy_pictures
+    for path, text in {**generate.stubs(), **pictures.pictures()}.items():
         assert text == path.read_text(), "run `make docs`"
+    for choice in gf.measures.choices():  # each answer has its row
+        grade = ["1"] if choice.grade else []
+        assert [*pictures.CASES[choice.name].boxes] == [*choice.answers, *grade]
 
 
 def without_code(page):
@@ -186,3 +191,64 @@ def test_the_make_targets_that_the_readme_names_exist():
     makefile = (ROOT / "Makefile").read_text()
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
     assert (ROOT / ".ci" / "run").read_text().count("\nmake test\n") == 1
+
+
+def test_every_error_has_its_entry():
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    sections = dict(
+        part.partition("\n")[::2] for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    )
+    assert {*gf.errors.__all__} - {"GainfulError"} == {*sections} - {"Usage"}
+    for name in {*sections} - {"Usage", "GainfulWarning"}:
+        entries = re.split(r"^### ", sections[name], flags=re.MULTILINE)[1:]
+        assert entries, name
+        for entry in entries:
+            title, _, text = entry.partition("\n")
+            assert "*What it means.*" in text, title
+            assert "*What to do.*" in text, title
+            if "```python" in text:  # it is the message that it says it is
+                assert title in text.replace(" (query iteration doc grade)", ""), title
+
+
+def test_every_choice_of_a_policy_is_in_the_glossary():
+    page = (ROOT / "docs" / "reference" / "glossary.md").read_text()
+    named = set(re.findall(r"policy\.md#(\w+)", page))
+    about_files = {"fold", "drop_self", "precision"}
+    assert named == {choice.name for choice in gf.measures.choices()} - about_files
+
+
+WARNED = {
+    "no retrieved document is judged": ({"q": {"a": 1}}, {"q": {"x": 1.0}}),
+    "the grade −1, the only negative one": ({"q": {"a": 1, "b": -1}}, {"q": {"a": 1.0}}),
+    "so they look like ranks": ({"q": {"a": 1}}, {"q": {"a": 1, "b": 2, "c": 3}}),
+}
+
+
+@pytest.mark.filterwarnings("always::gainful.errors.GainfulWarning")
+def test_the_warnings_of_the_page_are_those_that_are_given():
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    rows = re.findall(r"^\| (.+?) \|", page.partition("## GainfulWarning")[2], re.MULTILINE)
+    assert [row for row in rows if row != "warning"] == [*WARNED]
+    for text, (judgments, run) in WARNED.items():
+        with pytest.warns(gf.errors.GainfulWarning, match=re.escape(text)):
+            gf.evaluate(judgments, run)
+
+
+def test_the_boxes_of_a_policy_are_what_is_measured(monkeypatch):
+    """Where an answer changes the list alone, its boxes have the value that stands beside them."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import policy_pictures
+
+    seen = 0
+    for name in ("ties", "unjudged", "absent", "negative", "duplicates", "fold", "precision"):
+        case = policy_pictures.CASES[name]
+        (judged,) = case.judgments.values()
+        ideal = gf.idcg([*judged.values()], k=3)
+        for answer, boxes, value in policy_pictures.rows_of(name):
+            if value == "error" or answer in ("average", "both") or (answer == "1"):
+                continue  # no list, several, or another ideal
+            signs = [box.split()[-1] for box in boxes.split("|")]
+            grades = [float(sign) if sign not in "?·" else 0.0 for sign in signs]
+            assert f"{gf.dcg(grades, k=3) / ideal:.4f}" == value, (name, answer)
+            seen += 1
+    assert seen > 18

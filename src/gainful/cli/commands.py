@@ -42,6 +42,8 @@ _ELSEWHERE = {"which": "gainful why --got"}
 class _Commands(click.Group):
     """Commands, each in a module of its name that is imported when it is called."""
 
+    lines = _COMMANDS
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
         return list(_COMMANDS)

@@ -27,7 +27,7 @@ class Group(NamedTuple):
     topic: str = ""
 
 
-_MEASURED = Group("What is measured", ("judgments", "measures", "measure", "define", "subtopics", "dialect"))  # fmt: skip
+_MEASURED = Group("Judgments and measures", ("judgments", "measures", "measure", "define", "subtopics", "dialect"))  # fmt: skip
 _OTHERS = Group("Options", ())
 _SHARED = (
     Group(

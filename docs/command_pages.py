@@ -1,0 +1,88 @@
+"""The pages of the commands, written from what the command line says of itself."""
+
+import inspect
+import re
+from collections.abc import Callable
+
+import click
+
+from gainful.cli.commands import commands
+from gainful.cli.grouped_help import GroupedCommand, groups_of
+
+
+def plain(text: str) -> str:
+    """Return words of a help for a page: what is not code means nothing to Markdown."""
+    parts = text.replace("\b\n", "").split("`")
+    parts[::2] = [re.sub(r"([*_<|\[\]])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(part.replace("\n", " ") for part in parts)
+
+
+def options_table(options: list[click.Option], context: click.Context) -> str:
+    """Return options as rows of a table: how each is written, what it does, its default."""
+    lines = ["| option | what it does | default |", "|---|---|---|"]
+    for option in options:
+        names, told = option.get_help_record(context) or ("", "")
+        text, *more = told.split("  [")
+        extras = "; ".join(each.removesuffix("]") for each in more).split("; ")
+        default = "; ".join(each for each in extras if not re.search(r"[<>]=?", each))
+        written = names.replace("|", "\\|")
+        lines.append(
+            f"| `{written}` | {plain(text)} | {plain(default.removeprefix('default: '))} |"
+        )
+    return "\n".join(lines)
+
+
+def command_page(name: str) -> Callable[[], str]:
+    """Return what writes the page of a command."""
+
+    def written() -> str:
+        context = click.Context(commands, info_name="gainful")
+        command = commands.get_command(context, name)
+        inner = click.Context(command, context, name)
+        paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+        usage = " ".join(inner.get_usage().removeprefix("Usage: ").split())
+        parts = [*map(plain, paragraphs), f"```text\n{usage}\n```"]
+        if not isinstance(command, GroupedCommand):
+            options = [each for each in command.params if isinstance(each, click.Option)]
+            return "\n\n".join([*parts, *([options_table(options, inner)] if options else [])])
+        calls = "\n".join(command.examples)
+        parts.append(f"Such as:\n\n```sh\n{calls}\n```")
+        for group, found in groups_of(command, command.params):
+            parts.append(f"## {group.title}")
+            if group.topic:
+                listed = ", ".join(f"`{max(each.opts, key=len)}`" for each in found)
+                anchor = group.title.lower().replace(",", "").replace(" ", "-")
+                parts.append(f"{listed}: [all commands](index.md#{anchor}) have these alike.")
+            else:
+                parts.append(options_table(found, inner))
+        return "\n\n".join(parts)
+
+    return written
+
+
+def command_list() -> str:
+    """Every command in a line, in the order of a user's work."""
+    lines = ["| command | what it does |", "|---|---|"]
+    lines += [
+        f"| [`gainful {name}`]({name}.md) | {plain(line)} |"
+        for name, line in commands.lines.items()
+    ]
+    return "\n".join(lines)
+
+
+def shared_options() -> str:
+    """Return the options that many commands share, in full."""
+    command = commands.get_command(click.Context(commands), "evaluate")
+    context = click.Context(command)
+    return "\n\n".join(
+        f"## {group.title}\n\n{options_table(found, context)}"
+        for group, found in groups_of(command, command.params)
+        if group.topic
+    )
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "commands": command_list,
+    "shared_options": shared_options,
+    **{f"command_{name}": command_page(name) for name in commands.lines},
+}
