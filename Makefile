@@ -73,6 +73,7 @@ check: lint  ## lint, format, types, import law, public API; the documentation i
 docs: $(VENV)/stamp-check  ## write the generated parts of the documentation anew
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/playground/build.py
+	$(BIN)/python docs/charts.py
 
 # Not --quiet, with which warnings would not count. Material tells what becomes of MkDocs: not at each build.
 site: $(VENV)/stamp-site  ## build the documentation as a site, into site/; warnings are errors

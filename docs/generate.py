@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import command_pages
 import policy_pictures
@@ -156,6 +157,47 @@ def names_of(place: str) -> str:
     return "\n".join(lines)
 
 
+def discount_by_rank() -> str:
+    """Each of the first ranks with its usual discount: the DCG of one document of grade 1 there."""
+    lines = ["| rank i | log2(i + 1) | discount |", "|---:|---:|---:|"]
+    for rank in range(1, 8):
+        discount = gf.dcg([0] * (rank - 1) + [1])
+        lines.append(f"| {rank} | {1 / discount:.3f} | {discount:.3f} |")
+    return "\n".join(lines)
+
+
+def discounts_compared() -> str:
+    """Four discounts at some ranks."""
+    ranks = (2, 5, 10, 20)
+    kinds: dict[str, tuple[str, dict[str, Any]]] = {
+        "1 / log2(i + 1)": ("`log`, the default", {}),
+        "1, then 1 / log2 i": ("`jarvelin`", {"discount": "jarvelin"}),
+        "1, then 1 / log10 i": ("`jarvelin`, `base=10`", {"discount": "jarvelin", "base": 10}),
+        "1 / i": ("`reciprocal`", {"discount": "reciprocal"}),
+    }
+    lines = [
+        f"| discount | its name | {' | '.join(f'at rank {rank}' for rank in ranks)} |",
+        f"|---|---|{'---:|' * len(ranks)}",
+    ]
+    for formula, (name, chosen) in kinds.items():
+        found = (gf.dcg([0] * (rank - 1) + [1], **chosen) for rank in ranks)
+        lines.append(f"| {formula} | {name} | {' | '.join(f'{each:.3f}' for each in found)} |")
+    return "\n".join(lines)
+
+
+def queries_needed() -> str:
+    """How many queries a paired t test needs, by the spread of differences and their mean."""
+    differences = (0.01, 0.02, 0.05, 0.1)
+    lines = [
+        f"| standard deviation | {' | '.join(f'difference {each:g}' for each in differences)} |",
+        f"|---:|{'---:|' * len(differences)}",
+    ]
+    for sd in (0.1, 0.2, 0.3):
+        found = (gf.power(sd=sd, difference=each).queries for each in differences)
+        lines.append(f"| {sd:g} | {' | '.join(f'{each:,}' for each in found)} |")
+    return "\n".join(lines)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "families": families,
     "subtopics": subtopics,
@@ -172,6 +214,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "api_integrations": reference_of_hosts,
     **command_pages.PARTS,
     **policy_pictures.PARTS,
+    "discount_by_rank": discount_by_rank,
+    "discounts_compared": discounts_compared,
+    "queries_needed": queries_needed,
 }
 
 
