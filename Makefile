@@ -81,7 +81,8 @@ site: $(VENV)/stamp-site  ## build the documentation as a site, into site/; warn
 	@echo "site/index.html"
 
 pictures: $(VENV)/stamp-test  ## take the pictures of the documentation anew, in a browser
-	$(PYTEST) -n 0 -q --pictures tests/browser/test_desk_tutorial.py tests/browser/test_playground_page.py
+	$(PYTEST) -n 0 -q --pictures tests/browser/test_desk_tutorial.py tests/browser/test_playground_page.py \
+		tests/browser/test_report_picture.py
 
 MINUTES ?= 10
 fuzz: $(VENV)/stamp-test  ## try mutated files on every reader, for MINUTES=10
