@@ -43,6 +43,18 @@ def test_files_as_the_start_shows_them(tmp_path, monkeypatch, cli):
     assert float(done.stdout.split(",")[-1]) == pytest.approx(worked, abs=1e-12)
 
 
+def test_lists_and_columns_as_the_start_shows_them(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"^```json\n(.*?)^```", START.read_text(), re.DOTALL | re.MULTILINE)
+    Path("good.json").write_text(block)
+    Path("run.csv").write_text("qid,product_id,position\nblue hat,p88,2\nblue hat,p9,1\n")
+    assert "`qid`, `product_id`, `relevance` and `position`" in START.read_text()
+    done = cli("evaluate", "good.json", "run.csv", "-m", "RR R@1", "--format", "csv")
+    assert done.stdout.split()[-1] == "run,0.25,0.0"  # second of one query, and one query missing
+    done = cli("evaluate", "good.json", "good.json", "-m", "nDCG@10", "--format", "csv")
+    assert float(done.stdout.split(",")[-1]) == 1
+
+
 def test_the_ideals_that_the_table_tells_of():
     # Judged a=1 b=2 c=0 x=3, and a list a, b, c: of x, tools of lists do not know.
     assert sklearn.metrics.ndcg_score([[1, 2, 0]], [[3, 2, 1]]) == pytest.approx(0.85971870)
