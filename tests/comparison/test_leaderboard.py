@@ -227,6 +227,38 @@ def test_queries_that_a_run_lacks_are_left_out_and_told():
     frame = pd.DataFrame({"task": TASKS, **THREE})
     frame.loc[3, "high"] = math.nan
     assert board(frame).left_out == ("t3",)
+    assert "1 task left out, which some run has no value for" in board(frame).notes()
+
+
+@pytest.mark.parametrize(
+    ("key", "unit"),
+    [
+        ("task", "task"),
+        ("Task Name", "task"),
+        ("dataset", "dataset"),
+        ("benchmark", "benchmark"),
+        ("qid", "query"),
+    ],
+)
+def test_a_board_says_what_its_rows_are(tmp_path, key, unit):
+    frame = pd.DataFrame({key: TASKS, **THREE})
+    frame.to_csv(tmp_path / "board.csv", index=False)
+    frame.to_parquet(tmp_path / "board.parquet")
+    each = {name: frame[[key, name]].rename(columns={name: "score"}) for name in THREE}
+    more = "queries" if unit == "query" else f"{unit}s"
+    for form in (frame, tmp_path / "board.csv", tmp_path / "board.parquet", each):
+        found = board(form)
+        assert (found.unit, found.to_dict()["unit"]) == (unit, unit)
+        assert any(note.startswith(f"3 pairs compared over 8 {more}:") for note in found.notes())
+        assert f"low: 8 of 8 {more}, 0 missing" in found.notes()
+    few = board(frame[:2])
+    assert any(note.startswith(f"So few {more} cannot") for note in few.notes())
+
+
+def test_a_board_whose_tables_differ_in_what_their_rows_are_says_queries():
+    kinds = dict(zip(THREE, ("task", "dataset", "task"), strict=True))
+    frames = {n: pd.DataFrame({kinds[n]: TASKS, "score": THREE[n]}) for n in THREE}
+    assert board(frames).unit == board(BY_NAME).unit == "query"
 
 
 def test_many_runs_are_told_of_where_they_lack_queries():

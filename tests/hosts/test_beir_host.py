@@ -1,6 +1,8 @@
 """`EvaluateRetrieval`, beside BEIR's own."""
 
 import copy
+import inspect
+import pathlib
 import random
 
 import pytest
@@ -103,3 +105,61 @@ def test_metrics_that_are_none_are_refused():
         EvaluateRetrieval.evaluate_custom(*case(1), [1], "hole")
     with pytest.raises(gf.errors.GainfulError, match="metric"):
         EvaluateRetrieval.evaluate_custom(*case(1), [1], 3)
+
+
+class Files:
+    """Encodes into files, and searches these, as BEIR's dense retrievers do."""
+
+    def encode(self, corpus, queries, encode_output_path, overwrite, **names):
+        self.told = corpus, queries, overwrite, names
+        folder = pathlib.Path(encode_output_path)
+        for name in (names["query_filename"], "part.0.pkl", "part.1.pkl"):
+            (folder / name).write_text("")
+
+    def search_from_files(self, query_embeddings_file, corpus_embeddings_files, top_k, **options):
+        return query_embeddings_file, sorted(corpus_embeddings_files), top_k, options, self.told
+
+
+def test_it_encodes_and_searches_files_as_beir_does(tmp_path):
+    names = {"query_filename": "asked.pkl", "corpus_filename": "part.*.pkl"}
+    found = [
+        kind(Files(), k_values=[1, 7]).encode_and_retrieve(
+            {"d": {}}, {"q": ""}, str(tmp_path), overwrite=True, **names, a=1
+        )
+        for kind in (EvaluateRetrieval, Theirs)
+    ]
+    assert found[0] == found[1]
+    assert len(found[0][1]) == 2
+    ours, theirs = (
+        inspect.signature(kind.encode_and_retrieve).parameters.values()
+        for kind in (EvaluateRetrieval, Theirs)
+    )
+    assert [one.default for one in ours] == [one.default for one in theirs]
+    assert [one.name for one in ours][:-1] == [one.name for one in theirs][:-1]
+
+
+@pytest.mark.parametrize("retriever", [None, object()])
+def test_a_retriever_that_cannot_encode_is_refused(retriever):
+    with pytest.raises(gf.errors.InputError, match="retriever: expected one of BEIR's"):
+        EvaluateRetrieval(retriever).encode_and_retrieve({}, {})
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_arguments_in_each_others_place_are_told(few, recwarn):
+    qrels, results = case(6)
+    if few:
+        qrels, results = {"q1": {"a": 1, "b": 0}}, {"q1": {"a": 0.7, "b": 0.2}}
+    told = "Check that the (qrels|judgments) come first"
+    EvaluateRetrieval.evaluate(qrels, results, [10])
+    EvaluateRetrieval.evaluate_custom(qrels, results, [10], "mrr")
+    assert not recwarn
+    if not few:
+        results = {query: {doc: s / 7 + i / 99 for i, (doc, s) in enumerate(docs.items())}
+                   for query, docs in results.items()}  # fmt: skip
+    for call in (
+        lambda: EvaluateRetrieval.evaluate(results, qrels, [10]),
+        lambda: EvaluateRetrieval.evaluate_custom(results, qrels, [10], "mrr"),
+    ):
+        with pytest.warns(gf.errors.GainfulWarning, match=told) as seen:
+            call()
+        assert len(seen) == 1

@@ -80,9 +80,10 @@ def test_a_test_fails_below_the_threshold():
 
 def test_metrics_are_copied_as_deepeval_does():
     own = RankingMetric("nDCG@5", 0.7, judgments=GRADES, policy=SKIP)
-    (copied,) = copy_metrics([own])
+    copied, named = copy_metrics([own, RankingMetric("nDCG@5", name="mine")])
     assert copied is not own
-    assert copied.__name__ == "nDCG@5"
+    assert (copied.__name__, named.__name__) == ("nDCG@5", "mine")
+    assert named.measure(case("white wine")) == 1.0
     assert (copied.threshold, copied.policy, copied.judgments) == (0.7, SKIP, GRADES)
 
 
@@ -91,9 +92,12 @@ def test_what_cannot_be_measured_is_said():
         RankingMetric("P@1,2")
     with pytest.raises(gf.errors.InputError, match="threshold: expected a number"):
         RankingMetric("P@1", "high")
-    with pytest.raises(gf.errors.InputError, match="test_case: expected a list of ids, found none"):
+    with pytest.raises(
+        gf.errors.InputError,
+        match=r"^test_case, retrieval_context: expected a list of ids or documents, found none",
+    ):
         RankingMetric().measure(LLMTestCase(input="q"))
-    with pytest.raises(gf.errors.InputError, match="expected: expected a list of ids, found none"):
+    with pytest.raises(gf.errors.InputError, match=r"^test_case, context: expected a list of ids"):
         RankingMetric().measure(LLMTestCase(input="q", retrieval_context=["a"]))
 
 
@@ -129,3 +133,12 @@ def test_an_error_leaves_nothing_of_an_earlier_test_case():
         metric.measure(LLMTestCase(input="q"))
     assert (metric.score, metric.reason, metric.score_breakdown) == (None, None, None)
     assert not metric.is_successful()
+
+
+def test_errors_and_warnings_name_the_input():
+    with pytest.raises(
+        gf.errors.InputError, match=r"^test_case, context, query 'beer', document 'f'"
+    ):
+        RankingMetric().measure(case("beer", grades={"f": "much"}))
+    with pytest.warns(gf.errors.GainfulWarning, match="^query 'beer', judgments: 1 document has"):
+        RankingMetric().measure(case("beer", grades={"f": -1, "y": 1}))

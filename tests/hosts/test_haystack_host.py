@@ -123,9 +123,30 @@ def test_a_pipeline_is_saved_and_read(options):
         (
             {},
             ([[Document(content="a", score=math.nan)]], [[Document(content="a")]]),
-            "a finite number as grade, found nan",
+            r"^ground_truth_documents\[0\], document 'a': expected a finite number as grade, found nan",
         ),
-        ({}, (truth(), [[]] * 5), "at least one retrieved document"),
+        (
+            {"policy": {"missing": "skip"}},
+            (truth(), [[]] * 5),
+            "at least one question to average over, found none left by the policy missing=skip",
+        ),
+        (
+            {"policy": {"missing": "error"}},
+            (truth(), [[]] * 5),
+            "retrieved_documents: expected every judged query .* found 5 missing: '0', '1', '2'",
+        ),
+        (
+            {"policy": {"empty": "error"}},
+            ([[Document(content="a", score=0)]], [[]]),
+            "found 1 without: '0'",
+        ),
+        (
+            {"policy": {"unjudged": "error"}},
+            ([[Document(content="a")]], [[Document(content="b")]]),
+            r"^retrieved_documents\[0\]: expected judged documents only",
+        ),
+        ({}, ("a", []), "ground_truth_documents: expected a list of lists of documents"),
+        ({}, ([[]], [3]), r"retrieved_documents\[0\]: expected a list of documents, found 3"),
         ({}, ([], []), "judg"),
     ],
 )
@@ -137,7 +158,12 @@ def test_what_cannot_be_measured_is_said(options, given, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"document_comparison_field": "text"}, "content or id, or meta. and a key"),
+        (
+            {"document_comparison_field": "text"},
+            r"^document_comparison_field: expected content or id, or meta\. and a key, found 'text'",
+        ),
+        ({"document_comparison_field": "meta."}, "found 'meta.'"),
+        ({"grade_field": "meta.a..b"}, "^grade_field: expected score, or meta"),
         ({"grade_field": "content"}, "score, or meta. and a key"),
         ({"measures": "nDCG@0"}, "cutoff: expected a whole number"),
         ({"policy": {"empty": "never"}}, "policy empty"),
@@ -177,3 +203,65 @@ def test_a_pipeline_that_could_not_be_read_is_not_saved(gain):
     assert evaluator.run(one("a"), one("a"))["score"] == 1.0
     with pytest.raises(gf.errors.InputError, match="measures that the notation can write"):
         evaluator.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("policy", "values", "mean"),
+    [
+        (None, [0.0, 0.0, 0.0], 0.0),
+        ({"empty": "one"}, [0.0, 1.0, 0.0], 1 / 3),
+        ({"empty": "skip"}, [0.0, math.nan, 0.0], 0.0),
+        ({"empty": "nan"}, [0.0, math.nan, 0.0], math.nan),
+    ],
+)
+def test_a_call_for_which_nothing_was_retrieved_goes_by_the_policy(policy, values, mean):
+    asked = [*one("a"), [], *one("b", "c")]
+    done = RankingEvaluator(["nDCG@10", "GMAP"], policy=policy).run(asked, [[], [], []])
+    assert done["individual_scores"] == pytest.approx(values, nan_ok=True, abs=0)
+    assert done["score"] == pytest.approx(mean, nan_ok=True, rel=1e-15)
+    covered = {"judged": 3, "evaluated": 0, "missing": 3, "retrieved": 0, "seen": 0, "unjudged": 0}
+    assert done["coverage"].items() >= covered.items()
+    assert done["coverage"]["missing_queries"] == ["0", "1", "2"]
+    assert done["coverage"]["empty_queries"] == ["1"]
+    assert done["repeated"] == [[], [], []]
+    # Beside a question for which something is found, the others have the same values.
+    beside = RankingEvaluator("nDCG@10", policy=policy).run(
+        asked + one("d"), [[], [], [], *one("d")]
+    )
+    assert beside["individual_scores"][:3] == pytest.approx(values, nan_ok=True, abs=0)
+
+
+def test_nothing_judged_and_nothing_retrieved_is_said_in_silence(recwarn):
+    done = RankingEvaluator().run([[]], [[]])
+    assert (done["score"], done["coverage"]["empty"]) == (0.0, 1)
+    assert not [each for each in recwarn if each.category is gf.errors.GainfulWarning]
+
+
+def graded(**grades):
+    return [Document(content=name, score=grade) for name, grade in grades.items()]
+
+
+@pytest.mark.parametrize("empty", ["zero", "skip", "skip_all"])
+def test_the_lowest_grade_is_that_of_the_question_as_in_other_hosts(empty):
+    policy = {"absent": "lowest", "empty": empty}
+    truth = [graded(a=2, b=1), graded(c=3, e=0), graded(f=0), graded(g=1)]
+    lists = [*one("a"), *one("x", "c"), *one("f"), []]
+    measures = ["nDCG@3", "RR"]
+    done = RankingEvaluator(measures, policy=policy).run(truth, lists)
+    # By hand: the list of the first has documents of grade 1 after the one that was found.
+    assert done["individual"]["nDCG@3"][:2] == pytest.approx([1.0, 1 / math.log2(3)], rel=1e-15)
+    for name in measures:
+        alone = [
+            RankingEvaluator(name, policy={**policy, "empty": "zero"}).run([docs], [found])["score"]
+            for docs, found in zip(truth, lists, strict=True)
+        ]
+        out = empty == "skip_all" or (empty == "skip" and name != "RR")
+        expected = [*alone[:2], math.nan if out else 0.0, 0.0]
+        assert done["individual"][name] == pytest.approx(expected, nan_ok=True, abs=0)
+        kept = [each for each in expected if not math.isnan(each)]
+        assert done["scores"][name] == math.fsum(kept) / len(kept)
+
+
+def test_grades_of_minus_one_are_told():
+    with pytest.warns(gf.errors.GainfulWarning, match="1 document has the grade −1"):
+        RankingEvaluator().run([graded(a=-1, b=2)], one("a"))

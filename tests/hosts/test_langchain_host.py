@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import pickle
 import uuid
 from datetime import UTC, datetime
 from typing import Any
@@ -188,3 +189,28 @@ def test_one_measure_an_evaluator():
         gf.errors.InputError, match=r"measure: expected one measure, found nDCG@5, nDCG@10"
     ):
         evaluator("nDCG@5,10")
+
+
+def test_evaluators_can_be_pickled_and_named():
+    own = evaluator("nDCG@10", judgments=GRADES, name="graded", policy={"empty": "one"})
+    given = {"query": "water"}, {"documents": RETRIEVED["water"]}, {}
+    for each in (own, pickle.loads(pickle.dumps(own))):  # noqa: S301
+        assert each(*given)["key"] == "graded"
+        assert each(*given)["score"] == 1.0
+    assert own.__name__ == "graded"
+    assert repr(own) == "evaluator('nDCG@10', judgments=…, name='graded', policy={'empty': 'one'})"
+    assert in_langsmith(own, "water", given[1], {}).key == "graded"
+    with pytest.raises(gf.errors.InputError, match="name: expected a text"):
+        evaluator("RR", name=3)
+
+
+def test_errors_and_warnings_name_the_query_where_there_is_one():
+    own, outputs = evaluator("RR"), {"documents": ["f"]}
+    with pytest.raises(
+        gf.errors.InputError, match=r"^reference_outputs, query 'beer', document 'f'"
+    ):
+        own({"query": "beer"}, outputs, {"grades": {"f": "much"}})
+    with pytest.raises(gf.errors.InputError, match=r"^reference_outputs, document 'f'"):
+        own(None, outputs, {"grades": {"f": "much"}})
+    with pytest.warns(gf.errors.GainfulWarning, match="^query 'beer', judgments: 1 document has"):
+        own({"query": "beer"}, outputs, {"grades": {"f": -1, "y": 1}})

@@ -1,6 +1,8 @@
 """Metrics inside LlamaIndex's `RetrieverEvaluator`, and its nodes as a run."""
 
+import copy
 import math
+import pickle
 from importlib.metadata import version
 from typing import Any
 
@@ -11,7 +13,7 @@ from llama_index.core.evaluation.retrieval import metrics as theirs
 from llama_index.core.schema import NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 
 import gainful as gf
-from gainful.integrations.llama_index import metrics, record, run_of
+from gainful.integrations.llama_index import RankingMetric, metrics, record, run_of
 from questions import (
     BINARY,
     BINARY_NDCG,
@@ -103,12 +105,16 @@ def test_a_dialect_gives_names_without_it():
             ("rum", [], ["a"]),
             "query: expected a query that the judgments have",
         ),
-        ({}, ("rum", None, ["a"]), "expected: expected a list of ids, found none"),
-        ({}, ("rum", ["a"], None), "retrieved: expected a list of ids, found none"),
-        ({}, ("rum", "abc", ["a"]), "expected: expected a list of ids, found 'abc'"),
-        ({}, ("rum", ["a"], [1.5]), "retrieved: expected a string"),
-        ({"judgments": {"rum": {"a": "much"}}}, ("rum", None, ["a"]), "'much'"),
-        ({"policy": {"missing": "error"}}, ("rum", ["a"], []), "missing=error"),
+        ({}, ("rum", None, ["a"]), "^expected_ids: expected a list of ids, found none"),
+        ({}, ("rum", ["a"], None), "^retrieved_ids: expected a list of ids, found none"),
+        ({}, ("rum", "abc", ["a"]), "^expected_ids: expected a list of ids, found 'abc'"),
+        ({}, ("rum", ["a"], [1.5]), "^retrieved_ids: expected a string"),
+        ({"judgments": {"rum": {"a": "much"}}}, ("rum", None, ["a"]), "query 'rum'.*'much'"),
+        (
+            {"policy": {"missing": "error"}},
+            ("rum", ["a"], []),
+            "^retrieved_ids, query 'rum'.*=error",
+        ),
     ],
 )
 def test_what_cannot_be_measured_is_said(options, given, message):
@@ -151,3 +157,70 @@ def test_runs_have_each_query_once_under_an_id():
         run_of({1: [node("a")], "1": []})
     with pytest.raises(gf.errors.InputError, match="as id, found None"):
         run_of({None: []})
+
+
+def test_metrics_of_one_name_stay_apart_under_names_of_their_own():
+    """LlamaIndex keeps results by the names of the metrics."""
+    strict = metrics("nDCG@10", judgments=GRADES, policy={"empty": "one"}, name="strict nDCG")
+    found = in_evaluator([*metrics("nDCG@10", judgments=GRADES), *strict], "water")
+    assert found.metric_vals_dict == {"nDCG@10": 0.0, "strict nDCG": 1.0}
+    several = metrics("nDCG@5,10", "RR", name=["five", "ten", "first"])
+    assert [each.metric_name for each in several] == ["five", "ten", "first"]
+    ours = [each.compute("q", ["a"], ["b", "a"]).score for each in several]
+    assert ours == [
+        each.compute("q", ["a"], ["b", "a"]).score for each in metrics("nDCG@5,10", "RR")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("measures", "name", "message"),
+    [
+        (["RR", "AP"], "one", "name: expected one for each of 2 measures, found 1"),
+        (["RR", "AP"], ["x", "x"], "name: expected names that differ, found x, x"),
+        (["RR"], 3, "name: expected a list of texts"),
+        (["RR"], [3], "name: expected a text"),
+        (
+            [gf.Measure("nDCG", gain=lambda g: g), gf.Measure("nDCG", gain=lambda g: 2 * g)],
+            None,
+            r"different names, found 'nDCG\(gain=<lambda>\)' twice\. Give each a name",
+        ),
+    ],
+)
+def test_names_that_would_be_merged_are_refused(measures, name, message):
+    with pytest.raises(gf.errors.InputError, match=message):
+        metrics(*measures, name=name)
+
+
+def test_functions_without_a_name_may_be_given_one():
+    asked = [gf.Measure("DCG", gain=lambda g: g), gf.Measure("DCG", gain=lambda g: 2 * g)]
+    found = [each.compute("q", ["a"], ["a"]).score for each in metrics(*asked, name=["x", "y"])]
+    assert found == [1.0, 2.0]
+    assert len(metrics("RR", gf.measure("RR"))) == 2  # the same measure twice is no mistake
+
+
+def test_a_metric_alone():
+    metric = RankingMetric("RR", judgments=GRADES, policy={"empty": "skip"}, name="first hit")
+    assert repr(metric) == (
+        "RankingMetric('RR', judgments=…, name='first hit', policy={'empty': 'skip'})"
+    )
+    for each in (metric, pickle.loads(pickle.dumps(metric)), copy.deepcopy(metric)):  # noqa: S301
+        assert each.metric_name == "first hit"
+        assert each.compute("red wine", None, ["x", "a"]).score == 0.5
+    assert RankingMetric().metric_name == "nDCG@10"
+    with pytest.raises(gf.errors.InputError, match="measure: expected one measure"):
+        RankingMetric("nDCG@5,10")
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf])
+def test_scores_that_are_no_numbers_are_refused(score):
+    with pytest.raises(
+        gf.errors.InputError, match="'q', node 'n': expected a finite number as score"
+    ):
+        run_of({"q": [node("n", score)]}, score="given")
+
+
+def test_lists_of_nodes_are_asked_for_by_query():
+    with pytest.raises(gf.errors.InputError, match="retrieved for 'q': expected a list of nodes"):
+        run_of({"q": "nodes"})
+    with pytest.raises(gf.errors.InputError, match=r"queries: expected a list of texts, or a dict"):
+        record(Retriever(), 3)

@@ -172,3 +172,34 @@ def test_odd_names_are_taken_by_mlflow():
     names = [gf.writing.flat_name(each) for each in odd]
     with mlflow.start_run():
         mlflow.log_metrics({f"{name}/{name}/difference": 1.0 for name in names})
+
+
+def test_every_step_has_rows_of_its_own_in_the_tables():
+    scores = [evaluated("nDCG@10"), evaluated("nDCG@10", policy={"empty": "one"})]
+    with mlflow.start_run() as active:
+        for step, each in enumerate(scores, 5):
+            each.log(mlflow, step=step)
+    uri = f"runs:/{active.info.run_id}/gainful/per_query.json"
+    table = json.loads(mlflow.artifacts.load_text(uri))
+    assert table["columns"] == ["step", "query", "nDCG@10"]
+    found = {(step, query): value for step, query, value in table["data"]}
+    assert len(found) == len(table["data"]) == 2 * len(GRADES)
+    assert (found[5, "water"], found[6, "water"]) == (0.0, 1.0)
+
+
+def test_a_row_that_fails_falls_out_of_the_mean_of_the_host():
+    """As the page says."""
+    data = [
+        {"inputs": {"query": query}, "outputs": ["a"], "expectations": {"grades": grades}}
+        for query, grades in {"beer": {"a": 1}, "rum": {"a": "much"}}.items()
+    ]
+    found = mlflow.genai.evaluate(data=data, scorers=[scorer("RR")])
+    assert found.metrics == {"RR/mean": 1.0}
+    assert len(found.result_df) == 2
+
+
+def test_errors_name_the_query_where_there_is_one():
+    own = scorer("RR")
+    for inputs, named in (({"query": "beer"}, ", query 'beer'"), ({}, ""), (None, "")):
+        with pytest.raises(gf.errors.InputError, match=f"^expectations{named}, document 'f'"):
+            own(inputs=inputs, outputs=["f"], expectations={"grades": {"f": "much"}})

@@ -145,6 +145,11 @@ def test_judgments_that_are_not_there():
         ("{", "expected JSON"),
         ('{"default": 3}', "subset 'default': expected {split"),
         ('{"default": {"test": {"q": [1]}}}', "split 'test': expected {query: {doc: score}}"),
+        ("{}", r"expected {subset: {split: .*, found no query in any split"),
+        ('{"default": {}}', "found no query in any split"),
+        ('{"default": {"test": {}}}', "found no query in any split"),
+        ('{"default": {"test": {"q": {"d": "x"}}}}', "query 'q', document 'd': expected a number"),
+        ('{"default": {"test": {"q": {"d": true}}}}', "expected a number as score, found True"),
     ],
 )
 def test_other_files_are_refused(files, content, message):
@@ -172,3 +177,24 @@ def test_folders_and_names(tmp_path):
         str(tmp_path / "b" / "T_predictions.json"),
         str(tmp_path / "c" / "T_predictions.json"),
     ]
+
+
+@pytest.mark.parametrize("place", [None, 3, {}, []])
+def test_places_that_are_none_are_refused(place):
+    with pytest.raises(gf.errors.InputError, match="place: expected the path of a file or of a"):
+        predictions(place)
+
+
+def test_a_model_without_a_query_is_not_passed_over(tmp_path):
+    for name, run in {"a": {}, "b": {"q": {"d": 1.0}}}.items():
+        (tmp_path / name).mkdir()
+        content = {"en": {"test": run}}
+        (tmp_path / name / "T_predictions.json").write_text(json.dumps(content))
+    assert predictions(tmp_path) == {"a": {}, "b": {"q": {"d": 1.0}}}
+
+
+def test_a_split_without_queries_is_no_run(files):
+    path = files("T_predictions.json", '{"default": {"test": {}}}')
+    message = r"expected queries in a split of a subset, found none in \['default'\]\['test'\]"
+    with pytest.raises(gf.errors.InputError, match=message):
+        gf.evaluate({"q": {"d": 1}}, path)

@@ -89,7 +89,9 @@ def test_one_sample_and_ids_that_are_numbers():
 def test_what_cannot_be_measured_is_said():
     with pytest.raises(gf.errors.InputError, match="measure: expected one measure"):
         RankingMetric(["RR", "AP"])
-    with pytest.raises(gf.errors.InputError, match="expected: expected a list of ids, found none"):
+    with pytest.raises(
+        gf.errors.InputError, match=r"^reference_context_ids: expected a list of ids, found none"
+    ):
         RankingMetric().score(retrieved_context_ids=["a"])
     with pytest.raises(gf.errors.InputError, match="a query that the judgments have"):
         RankingMetric(judgments=GRADES).score(retrieved_context_ids=["a"], user_input="rum")
@@ -100,3 +102,36 @@ def test_a_metric_may_be_renamed():
     metric.name = "my RR"
     ids = {"retrieved_context_ids": ["b", "a"], "reference_context_ids": ["a"]}
     assert metric.score(**ids).value == metric.single_turn_score(SingleTurnSample(**ids)) == 0.5
+
+
+def test_metrics_of_one_name_stay_apart_under_names_of_their_own():
+    """ragas keeps results by the names of the metrics."""
+    first = RankingMetric("nDCG@10", judgments=GRADES)
+    rows, _ = in_ragas(first, RankingMetric("nDCG@10", name="same for all"))
+    assert rows[0]["nDCG@10"] == of_queries()["red wine"]
+    assert rows[0]["same for all"] == pytest.approx(BINARY_NDCG["red wine"], rel=1e-15)
+    with pytest.raises(gf.errors.InputError, match="name: expected a text"):
+        RankingMetric("RR", name=3)
+
+
+def test_a_warning_names_its_question():
+    ids = {"retrieved_context_ids": ["a", "a"], "reference_context_ids": ["a"]}
+    with pytest.warns(
+        gf.errors.GainfulWarning, match="^retrieved_context_ids for 'red wine': 1 of 1"
+    ):
+        RankingMetric("RR").single_turn_score(SingleTurnSample(user_input="red wine", **ids))
+    with pytest.warns(gf.errors.GainfulWarning, match="^retrieved_context_ids: 1 of 1"):
+        RankingMetric("RR").single_turn_score(SingleTurnSample(**ids))
+
+
+def test_a_row_that_fails_falls_out_of_the_mean_of_the_host():
+    """As the page says; raise_exceptions=True has it said."""
+    samples = [
+        SingleTurnSample(user_input=query, retrieved_context_ids=["a"]) for query in ("beer", "rum")
+    ]
+    metric = RankingMetric("RR", judgments={"beer": {"a": 1}})
+    found = ragas_evaluate(
+        EvaluationDataset(samples=samples), metrics=[metric], show_progress=False
+    )
+    assert found.scores[0]["RR"] == found._repr_dict["RR"] == 1.0
+    assert math.isnan(found.scores[1]["RR"])

@@ -93,5 +93,28 @@ def test_what_is_not_there_is_refused(files, dataset):
 def test_a_document_that_comes_twice_is_refused(files):
     path = files("twice.qrels", "1 0 a 2\n1 1 a 1\n")
     twice = ir_datasets.create_dataset(qrels_trec=str(path))
-    with pytest.raises(gf.errors.InputError, match="query '1': expected each document once"):
+    with pytest.raises(gf.errors.InputError, match="query '1': expected each document once") as one:
         judgments(twice)
+    assert "merge_judgments" in one.value.remedy
+    assert "subtopics" not in one.value.remedy
+
+
+def test_of_subtopics_that_is_said(monkeypatch, dataset):
+    rows = [TrecSubQrel("1", "a", 1, "x"), TrecSubQrel("1", "a", 1, "y")]
+    monkeypatch.setattr(dataset, "qrels_iter", lambda: iter(rows), raising=False)
+    with pytest.raises(gf.errors.InputError, match="evaluate_subtopics"):
+        judgments(dataset)
+
+
+@pytest.mark.parametrize("ids", ["d1", b"d1", 3, {"a": 1}])
+def test_ids_of_documents_are_a_list(dataset, ids):
+    with pytest.raises(gf.errors.InputError, match="ids: expected a list of document ids, found"):
+        docs(dataset, ids)
+
+
+def test_ids_of_documents_are_texts_or_whole_numbers(dataset):
+    with pytest.raises(gf.errors.InputError, match=r"ids: expected documents of dataset, .* '1'"):
+        docs(dataset, [1])
+    with pytest.raises(gf.errors.InputError, match=r"ids: expected a string \(or an integer\)"):
+        docs(dataset, ["a", 1.5])
+    assert docs(dataset, iter(["b"])) == {"b": "beta"}

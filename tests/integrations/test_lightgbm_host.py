@@ -244,3 +244,22 @@ def test_what_is_wrong_is_said():
         ours.learning_curve(object(), V, VY, group=VSIZES)
     assert repr(ours.metric("AP", dialect="lightgbm")) == "metric('AP', dialect='lightgbm')"
     assert repr(ours.objective("nDCG", method="xe")) == "objective('nDCG', method='xe')"
+
+
+def test_metrics_of_one_name_stay_apart_under_names_of_their_own():
+    """LightGBM keeps the values of a set by the names of the metrics."""
+    train, valid = sets()
+    asked = [ours.metric("nDCG@5"), ours.metric("nDCG@5", "AP", name=["strict", "all"])]
+    for feval, names in ((asked, {"nDCG@5", "strict", "all"}), (asked[1], {"strict", "all"})):
+        found = {}
+        record = [lgb.record_evaluation(found)]
+        params = {**QUIET, "objective": "lambdarank", "metric": "None"}
+        lgb.train(params, train, 3, valid_sets=[valid], feval=feval, callbacks=record)
+        assert {name: len(values) for name, values in found["valid_0"].items()} == dict.fromkeys(
+            names, 3
+        )
+        train, valid = sets()
+    with pytest.raises(gf.errors.InputError, match="name: expected one for each of 1 measures"):
+        ours.metric("AP", name=["a", "b"])
+    with pytest.raises(gf.errors.InputError, match="name: expected names that differ"):
+        ours.metric("AP", "RR", name=["a", "a"])

@@ -1,6 +1,7 @@
 """The derivatives that trainers of trees get: of the losses themselves, and of their literal formulas."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -144,6 +145,35 @@ def test_blocks_change_nothing(monkeypatch):
             patch.setattr(loss_derivatives, "_PAIRS", 40)
             parts = own.derivatives(labels, scores, group=sizes)
         assert np.array(whole) == pytest.approx(np.array(parts), abs=1e-15)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("truncation", ["either", "both", "none"])
+def test_a_long_list_in_parts_has_the_same_bits(monkeypatch, scheme, truncation):
+    labels, scores, sizes = lists(5, sizes=(60,))
+    for measure in ("nDCG", "nDCG@20"):
+        options = {"method": "lambda", "seed": 0, "scheme": scheme, "truncation": truncation}
+        given = {"labels": labels, "scores": scores, "group": sizes}
+        monkeypatch.setattr(loss_derivatives, "_PAIRS", 1 << 19)
+        whole = RankingObjective(measure, **options).derivatives(**given)
+        for pairs in (1, 130, 700):  # a row, two, and some
+            monkeypatch.setattr(loss_derivatives, "_PAIRS", pairs)
+            parts = RankingObjective(measure, **options).derivatives(**given)
+            assert all(map(np.array_equal, whole, parts))
+
+
+def test_a_long_list_without_a_cutoff_does_not_fill_the_memory():
+    labels, scores, sizes = lists(6, sizes=(2000,))
+    own = RankingObjective("nDCG", method="lambda", seed=0)
+    tracemalloc.start()
+    try:
+        own.derivatives(labels, scores, group=sizes)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (
+        peak < 3 * 2000**2 * 8
+    )  # its pairs alone, as numbers, are 32 MB; there were eight such arrays
 
 
 def test_weights_are_of_documents_or_of_lists():

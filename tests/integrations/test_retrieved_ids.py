@@ -1,7 +1,9 @@
 """What the adapters for retrieval share: questions measured one by one, as `evaluate` measures them together."""
 
 import math
+import pickle
 import random
+import warnings
 
 import numpy as np
 import pytest
@@ -65,6 +67,94 @@ def test_errors_of_a_policy_are_errors(policy):
     given = {"missing": ({"a": 1}, []), "empty": ({}, ["a"]), "unjudged": ({"a": 1}, ["b"])}
     with pytest.raises(gf.errors.InputError):
         measures.score(None, *given[next(iter(policy))])
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected", "retrieved", "message"),
+    [
+        ({}, {"a": "x"}, ["a"], "wanted{}, document 'a': expected a finite number"),
+        ({}, {"a": math.nan}, [], "wanted{}, document 'a': expected a finite number"),
+        ({"unjudged": "error"}, {"a": 1}, ["b"], "found{}: expected judged documents only"),
+        ({"missing": "error"}, {"a": 1}, [], "found{}: expected every judged query"),
+        ({"empty": "error"}, {"a": 0}, [], "found 1 without{}."),
+        ({"empty": "error"}, {}, ["a"], "found 1 without{}."),
+    ],
+)
+@pytest.mark.parametrize("query", [None, "beer", "other", 7, {"no": "name"}, "", "\ud800"])
+def test_errors_name_the_query_and_what_the_host_calls_its_arguments(
+    policy, expected, retrieved, message, query
+):
+    called = {"expected": "wanted", "retrieved": "found"}
+    measures = RetrievalMeasures("nDCG@10", policy=policy, called=called)
+    with pytest.raises(gf.errors.InputError) as caught:
+        measures.score(query, expected, retrieved)
+    named = query in ("beer", "other", 7)
+    before = ": " if "without" in message else ", query "
+    assert message.format(f"{before}{str(query)!r}" if named else "") in str(caught.value)
+    assert "question" not in str(caught.value)
+    assert "(other)" not in str(caught.value)
+
+
+@pytest.mark.parametrize("query", ["other", "question", "(question)", "(question) (other)"])
+def test_a_question_may_be_called_anything(query):
+    measures = RetrievalMeasures("RR", judgments={query: {"a": 1}})
+    assert measures.score(query, None, []).values == {"RR": 0.0}
+    assert measures.score(query, None, ["b", "a"]).values == {"RR": 0.5}
+
+
+def test_a_document_with_the_id_of_its_query_is_dropped_where_that_is_asked_for():
+    given = {"d7": {"d7": 1, "a": 1}}
+    measures = RetrievalMeasures("RR", judgments=given, policy={"drop_self": "run"})
+    run = {"d7": {"d7": 3.0, "b": 2.0, "a": 1.0}}
+    expected = gf.evaluate(given, run, "RR", policy={"drop_self": "run"})["RR"]
+    assert measures.score("d7", None, ["d7", "b", "a"]).values == {"RR": expected} == {"RR": 0.5}
+
+
+def told(call):
+    """Return what a call warns of."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        call()
+    return [str(each.message) for each in seen]
+
+
+def test_grades_of_minus_one_are_told_once_as_evaluate_does():
+    grades = {"a": 2, "b": -1, "c": -1}
+    (said,) = told(lambda: gf.evaluate({"q": grades}, {"q": {"a": 1}}))
+    measures = RetrievalMeasures(["nDCG@10", "RR"])
+    assert told(lambda: measures.score("beer", {"a": 1}, ["x"])) == []
+    assert told(lambda: measures.score("beer", grades, ["x"])) == [f"query 'beer', {said}"]
+    assert told(lambda: measures.score("wine", grades, ["x"])) == []
+    assert told(lambda: RetrievalMeasures("RR").score(None, grades, [])) == [said]
+    both = {"q": grades, "r": {}, "s": {"a": 1}}
+    assert told(lambda: RetrievalMeasures("RR", judgments=both)) == [said]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"policy": {"negative": "keep"}}, {"policy": {"negative": "unjudged"}}, {"dialect": "beir"}],
+)
+def test_where_a_policy_or_a_tool_says_what_minus_one_is_nothing_is_told(options):
+    assert told(lambda: RetrievalMeasures("RR", **options).score("q", {"a": -1}, ["a"])) == []
+
+
+def test_judgments_are_copied():
+    judgments = {"q": {"a": 1}}
+    measures = RetrievalMeasures("RR", judgments=judgments)
+    judgments["q"]["b"] = 1
+    judgments.clear()
+    assert measures.score("q", None, ["b", "a"]).values == {"RR": 0.5}
+
+
+def test_names_and_what_was_asked_for():
+    named = RetrievalMeasures.of_one("RR", name="first hit", policy={"empty": "skip"})
+    assert (named.label, named.names) == ("first hit", ("RR",))
+    assert named.written() == "'RR', name='first hit', policy={'empty': 'skip'}"
+    again = pickle.loads(pickle.dumps(named))  # noqa: S301
+    assert again.score(None, ["a"], ["b", "a"]).values == {"RR": 0.5}
+    for odd in (3, b"x"):
+        with pytest.raises(gf.errors.InputError, match="name: expected a text"):
+            RetrievalMeasures.of_one("RR", name=odd)
 
 
 def test_a_dialect_is_spoken():

@@ -94,6 +94,21 @@ def test_wandb_gets_all_in_one_step(which, monkeypatch):
     assert "gainful/per_query" not in package.seen[-1][0]
 
 
+def test_tables_of_mlflow_have_the_step_that_they_are_of():
+    seen = {}
+    mlflow = types.SimpleNamespace(
+        log_metrics=lambda numbers, step: None,
+        log_text=lambda text, file: None,
+        log_table=lambda data, artifact_file: seen.update({artifact_file: data}),
+    )
+    SCORES.log(mlflow)
+    assert [*seen["gainful/per_query.json"]] == ["query", "nDCG@10", "P@5"]
+    SCORES.log(mlflow, step=7)
+    assert seen["gainful/per_query.json"]["step"] == [7, 7]
+    assert next(iter(seen["gainful/per_query.json"])) == "step"
+    assert {*seen["gainful/scores.json"]["step"]} == {7}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

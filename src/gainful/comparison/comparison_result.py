@@ -14,7 +14,7 @@ from gainful.comparison.score_columns import name_among
 from gainful.comparison.settings import Settings
 from gainful.comparison.slices import Slice
 from gainful.errors import InputError
-from gainful.evaluation.coverage import count_queries, policy_note
+from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.scores import Scores
 from gainful.measures.notation import GivenMeasure, name_of
 from gainful.message_texts import counted, did_you_mean, shown
@@ -44,11 +44,14 @@ class Checks:
     unjudged: float | None = None
 
     def __str__(self) -> str:
+        return self.told("query", "queries")
+
+    def told(self, one: str, more: str) -> str:
+        """Return what is known, where queries are called something else."""
         if self.judged is None or self.missing is None:
             return "coverage not known"
-        seen = (
-            f"{self.judged - self.missing} of {count_queries(self.judged)}, {self.missing} missing"
-        )
+        of_all = f"{self.judged} {one if self.judged == 1 else more}"
+        seen = f"{self.judged - self.missing} of {of_all}, {self.missing} missing"
         return (
             seen if self.unjudged is None else f"{seen}; {self.unjudged:.1%} of documents unjudged"
         )

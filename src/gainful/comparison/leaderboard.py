@@ -48,6 +48,7 @@ from gainful.evaluation.coverage import policy_note
 from gainful.evaluation.evaluate import evaluate_request
 from gainful.evaluation.request import read_one
 from gainful.inputs.column_roles import BOARD, TASKS
+from gainful.inputs.columns import plain_name
 from gainful.inputs.id_types import UNTYPED
 from gainful.inputs.read_table import InputTable, read_table
 from gainful.inputs.several_runs import Runs, read_runs, read_tables
@@ -74,6 +75,7 @@ DEFAULT_CORRECTION = "max-t-single"
 _EVALUATED = 0.8  # of the work, when the scores are there
 _SAME = 1e-12  # relative: what the rounding of a mean may be
 _SHOWN = 12  # runs whose coverage is told
+_UNITS = {"task": "task", "task_name": "task", "dataset": "dataset", "benchmark": "benchmark"}
 _UNNAMED = "score"  # what a table without names of measures holds
 
 
@@ -117,6 +119,7 @@ class Leaderboard(Result):
         dialect: of another tool, where it was asked for.
         checks: of each run, what was counted.
         changed: what is not as it was when a baseline was saved; None where that is not known.
+        unit: what a row of the scores is: a query, or a task, dataset or benchmark, as its column says.
     """
 
     measure: str
@@ -133,6 +136,12 @@ class Leaderboard(Result):
     dialect: str | None = None
     checks: Mapping[str, Checks] | None = None
     changed: tuple[str, ...] | None = None
+    unit: str = "query"
+
+    @property
+    def _units(self) -> tuple[str, str]:
+        """The word for one row of the scores, and for several."""
+        return self.unit, "queries" if self.unit == "query" else f"{self.unit}s"
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -168,7 +177,7 @@ class Leaderboard(Result):
     def notes(self) -> list[str]:
         """Return what the ranks say, and what they rest on."""
         pairs = counted(len(self.places) * (len(self.places) - 1) // 2, "pair")
-        queries = counted(self.queries, "query", "queries")
+        queries = counted(self.queries, *self._units)
         chosen = CORRECTIONS[self.correction]
         how = chosen.title if chosen.adjust is None else f"t test, {chosen.title}"
         how += f", p < {_alpha(self.level):g}, resamples={self.resamples} seed={self.seed}"
@@ -179,7 +188,9 @@ class Leaderboard(Result):
             f"{pairs} compared over {queries}: {how}",
         ]
         if 2.0 ** (1 - self.queries) >= _alpha(self.level) and chosen.adjust is None:
-            notes.append("So few queries cannot tell any two runs apart, however far they are.")
+            notes.append(
+                f"So few {self._units[1]} cannot tell any two runs apart, however far they are."
+            )
         return [*notes, *self.basis]
 
     def _neighbours(self) -> str:
@@ -195,7 +206,7 @@ class Leaderboard(Result):
         notes += [policy_note(self.policy)] if self.policy else []
         notes += self._coverage()
         if self.left_out:
-            left = counted(len(self.left_out), "query", "queries")
+            left = counted(len(self.left_out), *self._units)
             notes.append(f"{left} left out, which some run has no value for")
         return [*notes, *(self.changed or ())]
 
@@ -204,10 +215,10 @@ class Leaderboard(Result):
         known = self.checks or {}
         if len(known) > _SHOWN:
             known = {name: checks for name, checks in known.items() if checks.missing}
-        lines = [f"{name}: {checks}" for name, checks in known.items()]
+        lines = [f"{name}: {checks.told(*self._units)}" for name, checks in known.items()]
         if len(lines) > _SHOWN:
             more = counted(len(lines) - _SHOWN, "more run")
-            lines[_SHOWN:] = [f"… and {more} that lack queries: in json"]
+            lines[_SHOWN:] = [f"… and {more} that lack {self._units[1]}: in json"]
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -216,6 +227,7 @@ class Leaderboard(Result):
             "gainful": VERSION,
             "measure": self.measure,
             "queries": self.queries,
+            "unit": self.unit,
             "correction": self.correction,
             "level": self.level,
             "resamples": self.resamples,
@@ -341,7 +353,7 @@ def leaderboard_of_scores(
     asked = measure_of(name)
     refuse_geometric([] if asked is None else [asked])
     paired = pair(columns, [name])
-    return _ranked(paired, how, checks=checks_of_tables(paired))
+    return _ranked(paired, how, checks=checks_of_tables(paired), unit=_unit(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +420,16 @@ def _of_one_table(table: object, measure: GivenMeasure | None) -> tuple[dict[str
         raise InputError(problem.where, problem.expected, problem.found, remedy) from None
     runs = _named_runs(read)
     kind = read.types.get("query", UNTYPED)
-    return {run: Column(read["query"], {name: _numbers(read, run)}, kind) for run in runs}, name
+    called = read.called.get("query", "")
+    return {
+        run: Column(read["query"], {name: _numbers(read, run)}, kind, called) for run in runs
+    }, name
+
+
+def _unit(columns: Mapping[str, Column]) -> str:
+    """Return what a row of the scores is, as all of their columns of ids say."""
+    (unit, *others) = {_UNITS.get(plain_name(each.called), "query") for each in columns.values()}
+    return "query" if others else unit
 
 
 def _numbers(read: InputTable, run: str) -> Floats:

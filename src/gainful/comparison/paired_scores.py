@@ -27,11 +27,13 @@ class Column:
         queries: (q,) ids.
         values: {measure: (q,) float64}, NaN where the query has no value.
         query_type: what the ids were, before they were text.
+        called: the name of the column that has the ids, where it is known.
     """
 
     queries: tuple[str, ...]
     values: Mapping[str, Floats]
     query_type: IdType = UNTYPED
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

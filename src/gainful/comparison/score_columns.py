@@ -200,7 +200,8 @@ def _of_table(
         if len(table.columns) == 1:
             table.numbers(*table.columns)  # says which cell is no number
         raise InputError(name, "a column of numbers", ", ".join(table.columns))
-    return Column(table["query"], values, table.types.get("query", UNTYPED))
+    kind, called = table.types.get("query", UNTYPED), table.called.get("query", "")
+    return Column(table["query"], values, kind, called)
 
 
 def spelled(name: str) -> str:

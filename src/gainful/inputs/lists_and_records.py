@@ -153,15 +153,19 @@ _OWN = (("rule", "provenance", "documents"), ("model", "rows", "judgments"))
 
 def _inner_run(given: Mapping[Any, Any], name: str) -> Mapping[Any, Any] | None:
     """Return the run in `{subset: {split: {query: {doc: score}}}}`; None if it is of another shape."""
-    found = []
+    found, bare = [], []
     for subset, splits in given.items():
         if not isinstance(splits, Mapping) or is_answer(splits):
             return None
         for split, queries in splits.items():
-            if isinstance(queries, Mapping) and queries:
+            if isinstance(queries, Mapping) and not queries:
+                bare.append(f"[{subset!r}][{split!r}]")
+            elif isinstance(queries, Mapping):
                 first = next(iter(queries.values()))
                 if isinstance(first, Mapping):
                     found.append((f"[{subset!r}][{split!r}]", queries))
+    if not found and bare:
+        raise InputError(name, "queries in a split of a subset", f"none in {', '.join(bare)}")
     if not found:
         return None
     if len(found) > 1:

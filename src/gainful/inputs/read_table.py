@@ -75,6 +75,7 @@ class InputTable:
         has_columns: whether what was read has columns with names, as dicts have not.
         groups: the keys of dicts that hold others, whether there are rows in them or not.
         types: what ids were, before they were text, by role, where they had types.
+        called: the name that the column of a role has in the table, by role, where it has one.
 
     >>> from gainful.inputs.column_roles import QUERIES
     >>> given = {"q1": {"length": 3, "locale": "de"}, "q2": {"length": 5}}
@@ -91,6 +92,7 @@ class InputTable:
     has_columns: bool = True
     groups: tuple[tuple[str, ...], ...] = ()
     types: Mapping[str, IdType] = field(default_factory=dict, repr=False)
+    called: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, role: str) -> tuple[Any, ...]:
         return self.roles[role]
@@ -433,6 +435,7 @@ def _gathered(found: Iterable[TableRow], reading: Reading, form: _Form) -> Input
         reading.first[0] if reading.first else None,
         form != "dicts",
         tuple(reading.groups),
+        called=rows.called(),
     )
     if roles.repeats != "yes":
         _refuse_repeats(table, roles)
@@ -497,6 +500,13 @@ class _Rows:
             {role.name: column(role.name) for role in roles.all},
             [(name, column(name)) for name in dict.fromkeys(names)],
         )
+
+    def called(self) -> dict[str, str]:
+        """Return the names that the first row has for the columns of roles."""
+        if self._form == "dicts" or not self._headers or self._headers[0].numbered:
+            return {}
+        header = self._headers[0]
+        return {role: header.names[place] for role, place in header.places.items()}
 
     def checked(self, column: Sequence[Any], role: Role) -> tuple[Any, ...]:
         """Return a column as what its role holds."""

@@ -9,17 +9,24 @@ It needs neither BEIR nor pytrec_eval: BEIR retrieves, and gainful measures.
 ({'NDCG@1': 0.75, 'NDCG@10': 0.92986}, 9.0)
 """
 
+import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
+
+import numpy as np
 
 import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError, warn
+from gainful.kernels.swapped_arguments import swapped_arguments
 from gainful.message_texts import shown
 
 __all__ = ["EvaluateRetrieval"]
 
+_MANY = 10  # different grades, of which `evaluate` says itself that they are scores
+_SAMPLE = 1024  # numbers that tell
 _DIGITS = 5  # that BEIR rounds to
 _K_VALUES = (1, 3, 5, 10, 100, 1000)
 _DEEPEST = 10**9  # no list is longer
@@ -52,9 +59,56 @@ class EvaluateRetrieval:
 
     def retrieve(self, corpus: Any, queries: Any, **options: Any) -> Any:
         """Search the corpus for every query: `{query: {doc: score}}`."""
+        search = self._method("search")
+        return search(corpus, queries, self.top_k, self.score_function, **options)
+
+    def encode_and_retrieve(
+        self,
+        corpus: Any,
+        queries: Any,
+        encode_output_path: str = "./embeddings/",
+        overwrite: bool = False,  # noqa: FBT001, FBT002 - as in BEIR
+        query_filename: str = "queries.pkl",
+        corpus_filename: str = "corpus.*.pkl",
+        **options: Any,
+    ) -> Any:
+        """Encode the corpus and the queries into files, and search these: `{query: {doc: score}}`.
+
+        Args:
+            corpus: `{doc: {"title": …, "text": …}}`.
+            queries: `{query: text}`.
+            encode_output_path: the folder of the files.
+            overwrite: encode anew what is there.
+            query_filename: of the embeddings of the queries.
+            corpus_filename: of those of the corpus, a pattern with a star.
+            **options: for the retriever.
+        """
+        encode, search = self._method("encode"), self._method("search_from_files")
+        encode(
+            corpus,
+            queries,
+            encode_output_path=encode_output_path,
+            overwrite=overwrite,
+            query_filename=query_filename,
+            corpus_filename=corpus_filename,
+            **options,
+        )
+        return search(
+            query_embeddings_file=f"{encode_output_path}/{query_filename}",
+            corpus_embeddings_files=glob.glob(f"{encode_output_path}/{corpus_filename}"),  # noqa: PTH207 - texts, as in BEIR
+            top_k=self.top_k,
+            **options,
+        )
+
+    def _method(self, name: str) -> Any:
+        """Return what the retriever does; those of BEIR that hold no model cannot encode."""
         if self.retriever is None:
             raise InputError("retriever", "one of BEIR's, to search with", "none")
-        return self.retriever.search(corpus, queries, self.top_k, self.score_function, **options)
+        found = getattr(self.retriever, name, None)
+        if not callable(found):
+            kind = type(self.retriever).__name__
+            raise InputError("retriever", f"one of BEIR's with {name}(…)", kind)
+        return found
 
     @staticmethod
     def evaluate(
@@ -106,6 +160,7 @@ class EvaluateRetrieval:
         for theirs, (ours, names) in _CUSTOM.items():
             if metric.lower() in names:
                 cutoffs = cutoffs_in(k_values)
+                _tell_if_swapped(qrels, results)
                 policy = {"ties": "order"}
                 found = gf.evaluate(qrels, results, [f"{ours}@{k}" for k in cutoffs], policy=policy)
                 return {f"{theirs}@{k}": round(found[f"{ours}@{k}"], _DIGITS) for k in cutoffs}
@@ -122,9 +177,35 @@ def scores_as_beir(
 ) -> "gf.results.Scores":
     """Measure as BEIR and MTEB do, with pytrec_eval; nothing that is passed is changed."""
     arguments.truth(drop_self, "ignore_identical_ids")
+    _tell_if_swapped(qrels, results)
     measures = [f"{name}@{k}" for name in names for k in cutoffs_in(k_values)]
     policy = replace(gf.dialect("beir").policy, drop_self="run" if drop_self else "no")
     return gf.evaluate(qrels, results, measures, policy=policy)
+
+
+def _tell_if_swapped(qrels: Any, results: Any) -> None:
+    """Warn of qrels and results in each other's place.
+
+    `evaluate` does where there are many different grades. BEIR's qrels are whole numbers, so that a
+    few fractions beside results that are whole numbers tell here.
+    """
+    grades, scores = _numbers(qrels), _numbers(results)
+    if not 0 < len({*grades}) < _MANY or not scores:
+        return
+    if swapped_arguments(np.array(grades), np.array(scores)) is not None:
+        warn(
+            "qrels, results: the grades have fractions or are nowhere above 0, and the results are "
+            "whole numbers, as grades are. Check that the qrels come first, and the results second."
+        )
+
+
+def _numbers(given: Any) -> list[float]:
+    """Return the first numbers of a dict of dicts; none of anything else."""
+    if not isinstance(given, Mapping):
+        return []
+    inner = (each for each in given.values() if isinstance(each, Mapping))
+    numbers = (arguments.as_float(one) for each in inner for one in each.values())
+    return [*islice(numbers, _SAMPLE)]
 
 
 def cutoffs_in(k_values: Any) -> list[int]:

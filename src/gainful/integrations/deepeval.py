@@ -15,6 +15,8 @@ with requiring("deepeval"):
 
 __all__ = ["RankingMetric"]
 
+_CALLED = {"expected": "test_case, context", "retrieved": "test_case, retrieval_context"}
+
 
 class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
     """A measure of what was retrieved, for `assert_test` and `evaluate`; it asks no model.
@@ -31,6 +33,7 @@ class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
         notation: of the measure, or the measure as a value.
         threshold: the least value of a success.
         judgments: `{input: {id: grade}}`; what the test case holds if None.
+        name: of the metric, by which deepeval reports it; that of the measure if None.
         policy: the choices that are not the measure's, as in `evaluate`.
         dialect: measure as another tool does, as in `evaluate`.
 
@@ -54,20 +57,21 @@ class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
         threshold: float = 0.5,
         *,
         judgments: Any = None,
+        name: str | None = None,
         policy: Any = None,
         dialect: Any = None,
     ) -> None:
         # deepeval copies a metric by its arguments, and looks for them under their names.
         self.threshold = arguments.number(threshold, "threshold", "a number", math.isfinite)
         self.judgments, self.policy, self.dialect = judgments, policy, dialect
-        self.notation = notation
+        self.notation, self.name = notation, name
         self._measures = RetrievalMeasures.of_one(
-            notation, judgments=judgments, policy=policy, dialect=dialect
+            notation, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
         )
 
     @property
     def __name__(self) -> str:
-        return self._measures.names[0]
+        return self._measures.label
 
     def measure(self, test_case: LLMTestCase, *args: Any, **options: Any) -> float:
         """Measure a test case; what deepeval passes besides is not looked at."""
@@ -81,15 +85,14 @@ class RankingMetric(BaseMetric):  # type: ignore[misc, unused-ignore]
         ids = _told(test_case.retrieval_context) if named is None else named
         expected = test_case.context if grades is None else grades
         if expected is not None:
-            expected = expected_of(expected, None, "test_case")
-        found = self._measures.score(
-            test_case.input, expected, document_ids(ids, None, "test_case")
-        )
+            expected = expected_of(expected, None, _CALLED["expected"])
+        retrieved = document_ids(ids, None, _CALLED["retrieved"])
+        found = self._measures.score(test_case.input, expected, retrieved)
         by_id = self.judgments is not None or grades is not None
         if found.retrieved and not found.judged and by_id != (named is not None):
             said = ("retrieval_context", "ids") if by_id else ("context", "retrieved_ids")
             warn(f"test_case: {said[0]} is compared with {said[1]}, and they share nothing.")
-        value = found.values[self.__name__]
+        value = found.values[self._measures.names[0]]
         self.skipped = math.isnan(value)
         self.score, self.reason = None if self.skipped else value, str(found)
         self.score_breakdown = found.coverage()

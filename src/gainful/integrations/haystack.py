@@ -1,14 +1,18 @@
 """Haystack: `RankingEvaluator`, any measures as a component of a pipeline."""
 
 import math
+import re
 from contextlib import nullcontext
 from typing import Any
+
+import numpy as np
 
 import gainful as gf
 from gainful import arguments
 from gainful.errors import InputError, MeasureError, without_warnings
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieved_ids import (
+    ASKED,
     DEFAULT,
     NOTHING,
     RetrievalMeasures,
@@ -21,6 +25,8 @@ with requiring("haystack"):
     from haystack import Document, component, default_from_dict, default_to_dict
 
 __all__ = ["RankingEvaluator"]
+
+_LISTS = "lists of documents"
 
 
 @component
@@ -54,8 +60,10 @@ class RankingEvaluator:
     ) -> None:
         self._measures = RetrievalMeasures(measures, policy=policy, dialect=dialect)
         self._measures.column_names()  # refuses what the dialect makes equal
-        self.field = _read_field(document_comparison_field, ("content", "id"))
-        self.grade_field = _read_field(grade_field, ("score",))
+        self.field = _read_field(
+            document_comparison_field, "document_comparison_field", ("content", "id")
+        )
+        self.grade_field = _read_field(grade_field, "grade_field", ("score",))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings, for a pipeline that is saved."""
@@ -103,48 +111,71 @@ class RankingEvaluator:
             retrieved more than once, which count once, at their first rank. A question that the
             policy leaves out is NaN.
         """
-        truth = listed(ground_truth_documents, "ground_truth_documents")
-        retrieved = listed(retrieved_documents, "retrieved_documents")
+        truth = listed(ground_truth_documents, "ground_truth_documents", _LISTS)
+        retrieved = listed(retrieved_documents, "retrieved_documents", _LISTS)
         if len(truth) != len(retrieved):
             expected = f"a list for each of the {len(truth)} questions"
             raise InputError("retrieved_documents", expected, f"{len(retrieved)}")
-        judgments = {str(i): self._grades(docs, i) for i, docs in enumerate(truth)}
-        bare = bool(judgments) and not any(judgments.values())
-        if bare:
-            judgments["0"] = {NOTHING: 0.0}  # no judgment at all is an error of `evaluate`
+        grades = [self._grades(docs, i) for i, docs in enumerate(truth)]
         lists = [self._retrieved(docs, i) for i, docs in enumerate(retrieved)]
-        run = {str(i): each.ranked() for i, each in enumerate(lists) if each.ids}
-        # That nothing retrieved is judged, goes without saying there.
-        with without_warnings() if bare else nullcontext():
-            found = self._measures.evaluate(judgments, run)
-        rows = {str(row.pop("query")): [*row.values()] for row in found.per_query}
+        try:
+            found = self._evaluated(grades, lists)
+        except InputError as problem:
+            raise _in_words_of_haystack(problem) from None
         names = self._measures.column_names(found)
-        none: list[Any] = [None] * len(names)
-        columns = zip(*(rows.get(query, none) for query in judgments), strict=True)
-        individual = {
-            name: [math.nan if cell is None else cell for cell in cells]
-            for name, cells in zip(names, columns, strict=True)
-        }
-        scores = dict(zip(names, found.means.values(), strict=True))
+        counted = _by_number(found, found.counted, len(grades), fill=False)
+        values = _by_number(found, found.values, len(grades), fill=math.nan)
+        if self._measures.by_lowest:  # which goes by the grades of each question, as in other hosts
+            alone = (self._measures.values_of(*each) for each in zip(grades, lists, strict=True))
+            values = np.array([[*each.values()] for each in alone])
+        parts = {str(each.measure): each for each in found.slices if each.value == ASKED}
+        scores, individual = {}, {}
+        for column, (name, measure) in enumerate(zip(names, found.measures, strict=True)):
+            kept = counted[:, column]
+            mean = parts[str(measure)].mean if parts else found[measure]
+            if mean is None:
+                said = f"none left by the policy missing={found.policy.missing}"
+                raise InputError(name, "at least one question to average over", said)
+            if self._measures.by_lowest and measure.family.aggregate == "mean":
+                mean = math.fsum(values[kept, column]) / int(kept.sum())
+            scores[name] = mean
+            individual[name] = np.where(kept, values[:, column], math.nan).tolist()
+        coverage = next(iter(parts.values())).coverage if parts else found.coverage
         return {
             "score": scores[names[0]],
             "individual_scores": individual[names[0]],
             "scores": scores,
             "individual": individual,
-            "coverage": found.coverage.to_dict(),
+            "coverage": coverage.to_dict(),
             "repeated": [[*each.repeated] for each in lists],
         }
+
+    def _evaluated(
+        self, grades: list[dict[str, Any]], lists: list[RetrievedIds]
+    ) -> "gf.results.Scores":
+        """Measure all questions together, each by its number."""
+        judgments = {str(i): each for i, each in enumerate(grades)}
+        run = {str(i): each.ranked() for i, each in enumerate(lists) if each.ids}
+        bare = bool(judgments) and not any(grades)
+        if bare:
+            judgments["0"] = {NOTHING: 0.0}  # no judgment at all is an error of `evaluate`
+        # That nothing retrieved is judged, goes without saying there.
+        with without_warnings() if bare else nullcontext():
+            if judgments and not run:
+                return self._measures.evaluate_nothing(judgments)
+            return self._measures.evaluate(judgments, run)
 
     def _retrieved(self, documents: Any, question: int) -> RetrievedIds:
         where = f"retrieved_documents[{question}]"
         return RetrievedIds.of(
-            [_value(each, self.field, where) for each in listed(documents, where)]
+            [_value(each, self.field, where) for each in listed(documents, where, "documents")],
+            where,
         )
 
     def _grades(self, documents: Any, question: int) -> dict[str, Any]:
         where = f"ground_truth_documents[{question}]"
         grades: dict[str, Any] = {}
-        held = listed(documents, where)
+        held = listed(documents, where, "documents")
         graded = self.grade_field != "score" or any(
             getattr(each, "score", None) is not None for each in held
         )
@@ -171,10 +202,28 @@ def _written(measure: Any) -> str:
     return text
 
 
-def _read_field(field: str, known: tuple[str, ...]) -> str:
-    arguments.text(field, "document_comparison_field" if "id" in known else "grade_field")
-    if field not in known and not field.startswith("meta."):
-        raise InputError(f"field {field!r}", f"{' or '.join(known)}, or meta. and a key", "none")
+def _by_number(found: "gf.results.Scores", rows: Any, questions: int, *, fill: Any) -> Any:
+    """Return rows of scores as (questions, measures), by the numbers of the questions."""
+    held = np.full((questions, len(found.measures)), fill)
+    for query, row in zip(found.queries, rows, strict=True):
+        if query.isdecimal():  # and not the one that stands beside them
+            held[int(query)] = row
+    return held
+
+
+def _in_words_of_haystack(problem: InputError) -> InputError:
+    """Return an error about judgments and a run as one about the lists of documents."""
+    where = re.sub(r"^judgments, query '(\d+)'", r"ground_truth_documents[\1]", problem.where)
+    where = re.sub(r"^run, query '(\d+)'", r"retrieved_documents[\1]", where)
+    where = re.sub(r"^run\b", "retrieved_documents", where)
+    return problem.at(where)
+
+
+def _read_field(field: str, name: str, known: tuple[str, ...]) -> str:
+    arguments.text(field, name)
+    of_meta = field.startswith("meta.") and all(field.split("."))
+    if field not in known and not of_meta:
+        raise InputError(name, f"{' or '.join(known)}, or meta. and a key", shown(field))
     return field
 
 

@@ -1,9 +1,10 @@
 """ir_datasets: the judgments, queries, documents and runs of a dataset, by its id or as the object."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gainful.errors import InputError
+from gainful.inputs.identifiers import id_text
 from gainful.integrations.required_hosts import requiring
 from gainful.message_texts import shown
 
@@ -37,7 +38,12 @@ def judgments(dataset: Any) -> dict[str, dict[str, int]]:
         documents = found.setdefault(each.query_id, {})
         if each.doc_id in documents:
             where = f"{_name(dataset)}, query {each.query_id!r}"
-            remedy = "Queries with subtopics go with gf.subtopics.evaluate_subtopics."
+            remedy = (
+                "Queries with subtopics go with gf.subtopics.evaluate_subtopics."
+                if hasattr(each, "subtopic_id")
+                else "Read the rows, dataset.qrels_iter(), and keep one of them, or "
+                "merge their grades: gf.merge_judgments."
+            )
             raise InputError(where, "each document once", f"{each.doc_id!r} again", remedy)
         documents[each.doc_id] = each.relevance
     return found
@@ -68,7 +74,9 @@ def docs(dataset: Any, ids: Iterable[str] | None = None) -> dict[str, str]:
     had = _having(dataset, "docs")
     if ids is None:
         return {each.doc_id: each.default_text() for each in had.docs_iter()}
-    wanted = list(ids)
+    if isinstance(ids, str | bytes | Mapping) or not isinstance(ids, Iterable):
+        raise InputError("ids", "a list of document ids", shown(ids))
+    wanted = [id_text(each, where="ids") for each in ids]
     found = had.docs_store().get_many(wanted)
     unknown = [each for each in wanted if each not in found]
     if unknown:

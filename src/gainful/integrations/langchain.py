@@ -11,6 +11,7 @@ from gainful.integrations.recorded_runs import (
     document_ids,
     expected_of,
     named_queries,
+    part_if_any,
     part_of,
     ranked_run,
 )
@@ -23,6 +24,7 @@ with requiring("langchain"):
 
 __all__ = ["evaluator", "record"]
 
+_CALLED = {"expected": "reference_outputs", "retrieved": "outputs"}
 _MOST = 10_000  # calls at a time: more than any service takes
 
 
@@ -63,6 +65,7 @@ def evaluator(
     expected: str = "grades",
     query: str = "query",
     id_key: str | None = None,
+    name: str | None = None,
     policy: Any = None,
     dialect: Any = None,
 ) -> Callable[..., dict[str, Any]]:
@@ -80,6 +83,8 @@ def evaluator(
         expected: the key of the reference outputs that holds `{id: grade}`, or the relevant ids.
         query: the key of the inputs by whose value the judgments know the query.
         id_key: the key of a document's metadata that holds its id; None for its `id`.
+        name: the `key`; the name of the measure if None. LangSmith keeps scores by it, so that of two
+            evaluators with one name the scores are mixed.
         policy: the choices that are not the measure's, as in `evaluate`.
         dialect: measure as another tool does, as in `evaluate`.
 
@@ -87,27 +92,44 @@ def evaluator(
     >>> ranking({"query": "red wine"}, {"documents": ["b", "a"]}, {"grades": {"a": 2}})
     {'key': 'RR', 'score': 0.5, 'comment': '1 of 2 retrieved ids judged'}
     """
-    asked = RetrievalMeasures.of_one(measure, judgments=judgments, policy=policy, dialect=dialect)
-    for name, key in (("retrieved", retrieved), ("id_key", id_key)):
-        _check_key(key, name)
-    for name, key in (("expected", expected), ("query", query)):
-        arguments.text(key, name)
-    (named,) = asked.names
+    asked = RetrievalMeasures.of_one(
+        measure, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
+    )
+    for what, key in (("retrieved", retrieved), ("id_key", id_key)):
+        _check_key(key, what)
+    for what, key in (("expected", expected), ("query", query)):
+        arguments.text(key, what)
+    keys = {"retrieved": retrieved, "expected": expected, "query": query, "id_key": id_key}
+    return _Evaluator(asked, keys, graded=judgments is not None)
 
-    def evaluate_ranking(
-        inputs: dict[str, Any], outputs: dict[str, Any], reference_outputs: dict[str, Any]
+
+class _Evaluator:
+    """A measure of dicts, as LangSmith calls it: a class, so that it can be pickled."""
+
+    def __init__(
+        self, measures: RetrievalMeasures, keys: dict[str, str | None], *, graded: bool
+    ) -> None:
+        self.__name__ = measures.label  # by which LangSmith names what fails
+        self._measures, self._keys, self._graded = measures, keys, graded
+
+    def __call__(
+        self, inputs: dict[str, Any], outputs: dict[str, Any], reference_outputs: dict[str, Any]
     ) -> dict[str, Any]:
-        ids = document_ids(part_of(outputs, retrieved, "outputs"), id_key, "outputs")
-        if judgments is None:
-            held = part_of(reference_outputs, expected, "reference_outputs")
-            found = asked.score(None, expected_of(held, id_key, "reference_outputs"), ids)
+        keys, asked = self._keys, self._measures
+        id_key = keys["id_key"]
+        ids = document_ids(part_of(outputs, keys["retrieved"], "outputs"), id_key, "outputs")
+        if self._graded:
+            found = asked.score(part_of(inputs, keys["query"], "inputs"), None, ids)
         else:
-            found = asked.score(part_of(inputs, query, "inputs"), None, ids)
-        value = found.values[named]
+            held = part_of(reference_outputs, keys["expected"], "reference_outputs")
+            grades = expected_of(held, id_key, "reference_outputs")
+            found = asked.score(part_if_any(inputs, keys["query"]), grades, ids)
+        value = found.values[asked.names[0]]
         score = None if math.isnan(value) else value
-        return {"key": named, "score": score, "comment": str(found)}
+        return {"key": asked.label, "score": score, "comment": str(found)}
 
-    return evaluate_ranking
+    def __repr__(self) -> str:
+        return f"evaluator({self._measures.written()})"
 
 
 def _check_key(key: str | None, name: str = "id_key") -> None:

@@ -9,7 +9,7 @@ import gainful as gf
 from gainful import arguments
 from gainful.array_types import Floats
 from gainful.errors import InputError, warn
-from gainful.integrations.ranking_measures import RankingMeasures
+from gainful.integrations.ranking_measures import RankingMeasures, metric_names
 from gainful.integrations.ranking_objectives import RankingObjective
 from gainful.integrations.required_hosts import requiring
 
@@ -25,8 +25,9 @@ _REMEDY = "Give them: Dataset(…, group=sizes), or fit(…, group=sizes, eval_g
 class Metric:
     """Measures as LightGBM calls them, natively and from `LGBMRanker`. Build one with `metric`."""
 
-    def __init__(self, measures: RankingMeasures, *, better: str) -> None:
+    def __init__(self, measures: RankingMeasures, *, name: Any = None, better: str) -> None:
         self._measures = measures
+        self._names = metric_names(name, measures.names)
         self._higher = arguments.choice(better, "better", ("higher", "lower")) == "higher"
 
     def __call__(
@@ -46,8 +47,8 @@ class Metric:
         if weight is not None:
             warn("weight: the weights of the data are not used here; every query counts once.")
         found = self._measures.scores(labels, preds, group=group)
-        values = self._measures.values(found)
-        return [(name, value, self._higher) for name, value in values.items()]
+        values = self._measures.values(found).values()
+        return [(name, each, self._higher) for name, each in zip(self._names, values, strict=True)]
 
     def __repr__(self) -> str:
         return f"metric({self._measures.written()})"
@@ -55,6 +56,7 @@ class Metric:
 
 def metric(
     *measures: Any,
+    name: Any = None,
     policy: Any = None,
     dialect: Any = None,
     better: str = "higher",
@@ -66,6 +68,8 @@ def metric(
 
     Args:
         *measures: in the notation or as values; nDCG@10 if there are none.
+        name: of the measure in LightGBM's log, or a list with one for each; those of the measures if
+            None. LightGBM keeps values by it, so that it mixes those of two metrics with one name.
         policy: the choices that are not the measure's, as in `evaluate`; ties are averaged by default.
         dialect: measure as another tool does: `lightgbm` gives what LightGBM's own ndcg does.
         better: higher or lower, which early stopping goes by.
@@ -75,7 +79,7 @@ def metric(
     [('nDCG@2', 0.8155), ('RR', 0.75)]
     """
     asked = RankingMeasures(measures, policy=policy, dialect=dialect)
-    return Metric(asked, better=better)
+    return Metric(asked, name=name, better=better)
 
 
 class Objective:

@@ -1,10 +1,13 @@
 """LlamaIndex: measures as `BaseRetrievalMetric`s, and what retrievers found as a run."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import gainful as gf
 from gainful import arguments
-from gainful.errors import InputError
+from gainful.errors import InputError, MeasureError
+from gainful.integrations.ranking_measures import metric_names
 from gainful.integrations.recorded_runs import Run, named_queries, ranked_run
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures, by_id, listed
@@ -20,29 +23,50 @@ __all__ = ["RankingMetric", "metrics", "record", "run_of"]
 
 _IDS = ("node_id", "ref_doc_id")
 _SCORES = ("rank", "given")
+_SCORE = "a finite number as score"
+_CALLED = {"expected": "expected_ids", "retrieved": "retrieved_ids"}
 
 
 class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
-    """A measure for `RetrieverEvaluator(metrics=[…])`; `metrics` makes one for each measure.
+    """A measure for `RetrieverEvaluator(metrics=[…])`; `metrics` makes one for each of several.
 
     Its result has the value as `score`, and in `metadata` how many ids were retrieved, how many of
     them are judged, and which came more than once.
+
+    Args:
+        measure: in the notation or as a value.
+        judgments: as in `metrics`, like all that follow.
+        name: of the metric; that of the measure if None.
+        policy: the choices that are not the measure's.
+        dialect: measure as another tool does.
+
+    >>> RankingMetric("RR", name="first hit")
+    RankingMetric('RR', name='first hit')
     """
 
     _measures: RetrievalMeasures
-    _name: str
 
-    @classmethod
-    def of(cls, measures: RetrievalMeasures, name: str) -> "RankingMetric":
-        """Return the metric of one of some measures."""
-        metric = cls()
-        metric._measures, metric._name = measures, name
-        return metric
+    def __init__(
+        self,
+        measure: Any = DEFAULT,
+        *,
+        judgments: Any = None,
+        name: str | None = None,
+        policy: Any = None,
+        dialect: Any = None,
+    ) -> None:
+        super().__init__()
+        self._measures = RetrievalMeasures.of_one(
+            measure, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
+        )
 
     @property
     def metric_name(self) -> str:  # type: ignore[override, unused-ignore]
-        """The name of the measure, by which the evaluator keeps the result."""
-        return self._name
+        """The name of the metric, by which the evaluator keeps the result."""
+        return self._measures.label
+
+    def __repr__(self) -> str:
+        return f"RankingMetric({self._measures.written()})"
 
     def compute(
         self,
@@ -65,11 +89,17 @@ class RankingMetric(BaseRetrievalMetric):  # type: ignore[misc, unused-ignore]
         """
         del expected_texts, retrieved_texts, kwargs
         found = self._measures.score(query, expected_ids, retrieved_ids)
-        return RetrievalMetricResult(score=found.values[self._name], metadata=found.coverage())
+        return RetrievalMetricResult(
+            score=found.values[self._measures.names[0]], metadata=found.coverage()
+        )
 
 
 def metrics(
-    *measures: Any, judgments: Any = None, policy: Any = None, dialect: Any = None
+    *measures: Any,
+    judgments: Any = None,
+    name: Any = None,
+    policy: Any = None,
+    dialect: Any = None,
 ) -> list[RankingMetric]:
     """Return a metric for each measure.
 
@@ -77,6 +107,8 @@ def metrics(
         *measures: in the notation or as values; nDCG@10 if there are none.
         judgments: `{query: {id: grade}}`, by the texts of the queries; the expected ids, each with
             the grade 1, if None.
+        name: of the metric, or a list with one for each; those of the measures if None. LlamaIndex keeps
+            results by it, so that of two metrics with one name the last alone is left.
         policy: the choices that are not the measure's, as in `evaluate`.
         dialect: measure as another tool does, as in `evaluate`.
 
@@ -85,16 +117,42 @@ def metrics(
     >>> round(found.score, 4), found.metadata
     (0.8597, {'retrieved': 2, 'judged': 2, 'repeated': ['a']})
     """
+    how = {"policy": policy, "dialect": dialect}
+    asked = [one for each in _flat(measures) for one in _parted(each, how)]
+    names = metric_names(name, [known for _, known in asked])
     made = [
-        RetrievalMeasures(each, judgments=judgments, policy=policy, dialect=dialect)
-        for each in _flat(measures)
+        RankingMetric(each, judgments=judgments, name=one, **how)
+        for (each, _), one in zip(asked, names, strict=True)
     ]
-    return [RankingMetric.of(each, name) for each in made for name in each.names]
+    _refuse_one_name([each for each, _ in asked], made)
+    return made
 
 
 def _flat(measures: tuple[Any, ...]) -> tuple[Any, ...]:
     alone = len(measures) == 1 and isinstance(measures[0], list | tuple)
     return tuple(measures[0] if alone else measures) or (DEFAULT,)
+
+
+def _parted(measure: Any, how: dict[str, Any]) -> list[tuple[Any, str]]:
+    """Return the measures of one text, such as nDCG@5,10, one by one, each with its name."""
+    names = RetrievalMeasures(measure, **how).names
+    return [(measure, *names)] if len(names) == 1 else [(name, name) for name in names]
+
+
+def _refuse_one_name(measures: list[Any], made: list[RankingMetric]) -> None:
+    """Refuse two measures of one name, such as those of two functions without one."""
+    known: dict[str, Any] = {}
+    for measure, metric in zip(measures, made, strict=True):
+        if known.setdefault(metric.metric_name, _read(measure)) != _read(measure):
+            remedy = "Give each a name: name=[…]."
+            raise InputError("measures", "different names", f"{metric.metric_name!r} twice", remedy)
+
+
+def _read(measure: Any) -> Any:
+    try:
+        return gf.measure(measure) if isinstance(measure, str) else measure
+    except MeasureError:  # a name that a dialect alone knows
+        return measure
 
 
 def run_of(retrieved: Any, *, id: str = "node_id", score: str = "rank") -> Run:  # noqa: A002
@@ -110,7 +168,13 @@ def run_of(retrieved: Any, *, id: str = "node_id", score: str = "rank") -> Run: 
         raise InputError("retrieved", "a dict {query: nodes}", shown(retrieved))
     which = arguments.choice(id, "id", _IDS)
     lists = (
-        (query, [_read(each, which, query) for each in listed(nodes, "retrieved")])
+        (
+            query,
+            [
+                _node(each, which, query)
+                for each in listed(nodes, f"retrieved for {shown(query)}", "nodes")
+            ],
+        )
         for query, nodes in by_id(retrieved, "retrieved").items()
     )
     if arguments.choice(score, "score", _SCORES) == "given":
@@ -118,7 +182,7 @@ def run_of(retrieved: Any, *, id: str = "node_id", score: str = "rank") -> Run: 
     return ranked_run((query, _ids(nodes, which)) for query, nodes in lists)
 
 
-def _read(node: Any, which: str, query: Any) -> tuple[str, Any]:
+def _node(node: Any, which: str, query: Any) -> tuple[str, Any]:
     inner = getattr(node, "node", node)
     found = getattr(inner, which, None)
     if not isinstance(found, str):
@@ -139,7 +203,10 @@ def _by_score(query: str, nodes: Iterable[tuple[str, Any]]) -> dict[str, float]:
         if score is None:
             remedy = 'Take the order: score="rank".'
             raise InputError(f"retrieved for {shown(query)}", "scores", "a node without", remedy)
-        best[one] = max(float(score), best.get(one, float(score)))
+        number = arguments.number(
+            score, f"retrieved for {shown(query)}, node {shown(one)}", _SCORE, math.isfinite
+        )
+        best[one] = max(number, best.get(one, number))
     return best
 
 

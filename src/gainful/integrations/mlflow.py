@@ -8,7 +8,7 @@ from typing import Any
 
 import gainful as gf
 from gainful import arguments
-from gainful.integrations.recorded_runs import document_ids, expected_of, part_of
+from gainful.integrations.recorded_runs import document_ids, expected_of, part_if_any, part_of
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieved_ids import DEFAULT, RetrievalMeasures
 
@@ -18,6 +18,8 @@ with requiring("mlflow"):
     from mlflow.genai.scorers import scorer as make_scorer
 
 __all__ = ["scorer"]
+
+_CALLED = {"expected": "expectations", "retrieved": "outputs"}
 
 
 def scorer(
@@ -56,8 +58,10 @@ def scorer(
     >>> found.value, found.rationale
     (0.5, '1 of 2 retrieved ids judged')
     """
-    asked = RetrievalMeasures.of_one(measure, judgments=judgments, policy=policy, dialect=dialect)
-    for what, key in (("retrieved", retrieved), ("id_key", id_key), ("name", name)):
+    asked = RetrievalMeasures.of_one(
+        measure, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
+    )
+    for what, key in (("retrieved", retrieved), ("id_key", id_key)):
         if key is not None:
             arguments.text(key, what)
     for what, key in (("expected", expected), ("query", query)):
@@ -69,7 +73,8 @@ def scorer(
         ids = document_ids(part_of(outputs, retrieved, "outputs"), id_key, "outputs")
         if judgments is None:
             held = part_of(expectations, expected, "expectations")
-            found = asked.score(None, expected_of(held, id_key, "expectations"), ids)
+            grades = expected_of(held, id_key, "expectations")
+            found = asked.score(part_if_any(inputs, query), grades, ids)
         else:
             found = asked.score(part_of(inputs, query, "inputs"), None, ids)
         value = found.values[measured]

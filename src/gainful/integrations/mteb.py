@@ -21,6 +21,7 @@ __all__ = ["judgments", "predictions", "retrieval_scores"]
 
 _END = "_predictions.json"
 _META = "mteb_model_meta"
+_SHAPE = "{subset: {split: {query: {doc: score}}}}"
 _DIGITS = 5  # that MTEB rounds to, but for MRR
 _K_VALUES = (1, 3, 5, 10, 20, 100, 1000)
 _MEASURES = {
@@ -61,6 +62,8 @@ def predictions(
         split: such as test.
     """
     parts = [part for path in _files(place) for part in _parts_of(path)]
+    if not any(part.run for part in parts):
+        raise InputError(str(place), _SHAPE, "no query in any split")
     asked = {"task": task, "subset": subset, "split": split}
     for field, wanted in asked.items():
         if wanted is not None:
@@ -78,7 +81,10 @@ def predictions(
 
 
 def _files(place: Any) -> list[Path]:
-    path = Path(place)
+    try:
+        path = Path(place)
+    except TypeError:
+        raise InputError("place", "the path of a file or of a folder", shown(place)) from None
     if path.is_dir():
         found = sorted(path.rglob(f"*{_END}"))
         if not found:
@@ -94,9 +100,8 @@ def _parts_of(path: Path) -> Iterator[_Part]:
         raise InputError(str(path), "a file that can be read", str(problem)) from None
     except ValueError as problem:
         raise InputError(str(path), "JSON", str(problem)) from None
-    expected = "{subset: {split: {query: {doc: score}}}}"
     if not isinstance(content, Mapping):
-        raise InputError(str(path), expected, shown(content))
+        raise InputError(str(path), _SHAPE, shown(content))
     meta = content.get(_META)
     named = meta.get("model_name") if isinstance(meta, Mapping) else None
     model = named if isinstance(named, str) else path.parent.name
@@ -106,11 +111,20 @@ def _parts_of(path: Path) -> Iterator[_Part]:
         if not isinstance(splits, Mapping):
             raise InputError(f"{path}, subset {subset!r}", "{split: {query: …}}", shown(splits))
         for split, run in splits.items():
+            where = f"{path}, subset {subset!r}, split {split!r}"
             whole = isinstance(run, Mapping) and all(isinstance(run[each], Mapping) for each in run)
             if not whole:
-                where = f"{path}, subset {subset!r}, split {split!r}"
                 raise InputError(where, "{query: {doc: score}}", shown(run))
+            _refuse_odd_scores(run, where)
             yield _Part(path.name.removesuffix(_END), subset, split, model, path, run)
+
+
+def _refuse_odd_scores(run: Mapping[str, Mapping[str, Any]], where: str) -> None:
+    for query, docs in run.items():
+        for doc, score in docs.items():
+            if type(score) is not float and type(score) is not int:  # as JSON has numbers
+                place = f"{where}, query {shown(query)}, document {shown(doc)}"
+                raise InputError(place, "a number as score", shown(score))
 
 
 def judgments(task: Any, *, subset: str = "default", split: str = "test") -> Run:

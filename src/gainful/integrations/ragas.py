@@ -5,6 +5,7 @@ from typing import Any
 from gainful.errors import warn
 from gainful.integrations.required_hosts import requiring
 from gainful.integrations.retrieved_ids import DEFAULT, QuestionScore, RetrievalMeasures
+from gainful.message_texts import shown
 
 with requiring("ragas"):
     from ragas.dataset_schema import SingleTurnSample
@@ -12,6 +13,8 @@ with requiring("ragas"):
     from ragas.metrics.result import MetricResult
 
 __all__ = ["RankingMetric"]
+
+_CALLED = {"expected": "reference_context_ids", "retrieved": "retrieved_context_ids"}
 
 
 class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
@@ -26,6 +29,8 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         measure: in the notation or as a value.
         judgments: `{query: {id: grade}}`, by the texts of the queries; the reference ids, each with
             the grade 1, if None.
+        name: of the metric; that of the measure if None. ragas keeps results by it, so that of two
+            metrics with one name the last alone is left.
         policy: the choices that are not the measure's, as in `evaluate`.
         dialect: measure as another tool does, as in `evaluate`.
 
@@ -39,15 +44,18 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
         measure: Any = DEFAULT,
         *,
         judgments: Any = None,
+        name: str | None = None,
         policy: Any = None,
         dialect: Any = None,
     ) -> None:
         self._measures = RetrievalMeasures.of_one(
-            measure, judgments=judgments, policy=policy, dialect=dialect
+            measure, judgments=judgments, name=name, policy=policy, dialect=dialect, called=_CALLED
         )
-        told = "reference_context_ids" if judgments is None else "user_input"
-        needed = {MetricType.SINGLE_TURN: {"retrieved_context_ids", told}}
-        super().__init__(_required_columns=needed, name=self._measures.names[0])
+        # ragas hands over what is named alone: the query, too, for what is said of it.
+        told = {"reference_context_ids", "user_input:optional"}
+        told = told if judgments is None else {"user_input"}
+        needed = {MetricType.SINGLE_TURN: {"retrieved_context_ids", *told}}
+        super().__init__(_required_columns=needed, name=self._measures.label)
         self.output_type = MetricOutputType.CONTINUOUS
         self.coverage = {"questions": 0, "retrieved": 0, "judged": 0, "repeated": 0}
 
@@ -83,7 +91,9 @@ class RankingMetric(SingleTurnMetric):  # type: ignore[misc, unused-ignore]
             sample.user_input, sample.reference_context_ids, sample.retrieved_context_ids
         )
         if found.repeated:
-            warn(f"retrieved_context_ids: {found}.")
+            asked = sample.user_input
+            whose = f" for {shown(asked)}" if isinstance(asked, str) and asked else ""
+            warn(f"retrieved_context_ids{whose}: {found}.")
         return self._value(found)
 
     def _value(self, found: QuestionScore) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import gainful as gf
+from gainful import arguments
 from gainful.errors import GainfulError, InputError, MeasureError
 
 DEFAULT = "nDCG@10"
@@ -115,6 +116,23 @@ class RankingMeasures:
         given = [repr(each) if isinstance(each, str) else repr(str(each)) for each in self.given]
         given += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
         return ", ".join(given)
+
+
+def metric_names(name: Any, known: Sequence[str]) -> list[str]:
+    """Return the names of metrics: those that a caller gives, one for each, or those of the measures.
+
+    >>> metric_names(None, ["RR", "AP"]), metric_names(["first", "all"], ["RR", "AP"])
+    (['RR', 'AP'], ['first', 'all'])
+    """
+    if name is None:
+        return [*known]
+    names = [name] if isinstance(name, str) else arguments.listed(name, "name", "a list of texts")
+    names = [arguments.text(each, "name") for each in names]
+    if len(names) != len(known):
+        raise InputError("name", f"one for each of {len(known)} measures", str(len(names)))
+    if len({*names}) != len(names):
+        raise InputError("name", "names that differ", ", ".join(names))
+    return names
 
 
 def _told(measure: "gf.Measure") -> str:

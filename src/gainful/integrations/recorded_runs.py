@@ -26,7 +26,7 @@ def named_queries(queries: Any) -> dict[str, str]:
 
 
 def _texts(queries: Any) -> list[Any]:
-    texts = listed(queries, "queries")
+    texts = listed(queries, "queries", "texts, or a dict {query: text}")
     for text in texts:
         if not isinstance(text, str):
             raise InputError("queries", "texts, or a dict {query: text}", shown(text))
@@ -87,7 +87,7 @@ def _held(document: Any) -> dict[str, Any]:
 
 def document_ids(documents: Any, key: str | None, where: str) -> list[str]:
     """Return the ids of documents, in their order."""
-    return [document_id(each, key, where) for each in listed(documents, where)]
+    return [document_id(each, key, where) for each in listed(documents, where, "ids or documents")]
 
 
 def part_of(given: Any, key: str | None, where: str) -> Any:
@@ -98,6 +98,11 @@ def part_of(given: Any, key: str | None, where: str) -> Any:
         known = ", ".join(map(str, given)) if isinstance(given, Mapping) else shown(given)
         raise InputError(where, f"a dict with the key {key!r}", known or "nothing")
     return given[key]
+
+
+def part_if_any(given: Any, key: str | None) -> Any:
+    """Return what a host's dict holds under a key, or None: for names in messages."""
+    return given.get(key) if isinstance(given, Mapping) else None
 
 
 def expected_of(given: Any, id_key: str | None, where: str) -> Any:

@@ -6,17 +6,21 @@ the ranking. An id that comes twice is one document: it counts at its first rank
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import gainful as gf
-from gainful.errors import InputError, MeasureError, without_warnings
+from gainful import arguments
+from gainful.errors import GainfulError, InputError, MeasureError, about, without_warnings
 from gainful.inputs.identifiers import id_text
 from gainful.integrations.ranking_measures import leaves_none
 from gainful.message_texts import counted, shortened, shown
 
 DEFAULT = "nDCG@10"
-_QUESTION, _OTHER = "question", "other"
+_QUESTION = "(question)"  # the name of one that the host does not name
+_CALLED = {"expected": "expected", "retrieved": "retrieved"}
+ASKED = "asked"  # the part of the questions without one that stands beside them
 NOTHING = "(nothing)"  # stands in judgments of a question for which nothing is relevant
 _TRIAL = {_QUESTION: {"a": 1.0}}, {_QUESTION: {"a": -1.0}}
 _NAMED = 3  # repeated ids
@@ -94,26 +98,45 @@ class RetrievalMeasures:
     Attributes:
         given: the measures as they were asked for.
         names: of each measure, as it was asked for; under a dialect, without what that adds.
+        label: what the host keeps the result of one measure under.
+        by_lowest: whether `absent="lowest"` is asked for.
     """
 
     def __init__(
-        self, measures: Any, *, judgments: Any = None, policy: Any = None, dialect: Any = None
+        self,
+        measures: Any,
+        *,
+        judgments: Any = None,
+        policy: Any = None,
+        dialect: Any = None,
+        called: Mapping[str, str] = _CALLED,
     ) -> None:
         self.given: tuple[Any, ...] = (
             tuple(measures) if isinstance(measures, list | tuple) else (measures,)
         ) or (DEFAULT,)
         self.policy, self.dialect = policy, dialect
+        self._called = called
         self._grades = None if judgments is None else _read_judgments(judgments)
         # One document shows at once what is wrong with what is asked for.
         self._names = [(each, self._names_of(each)) for each in self.given]
         self.names = tuple(name for _, names in self._names for name in names)
+        self.label = self.names[0]
+        chosen = _policy_of(policy, dialect)
+        self.by_lowest = chosen.absent == "lowest"
+        self._told_of_marks = dialect is not None or chosen.negative != "auto"  # it is known then
+        if self._grades is not None:
+            self._tell_marks(self._grades)
 
     @classmethod
-    def of_one(cls, measure: Any, **options: Any) -> "RetrievalMeasures":
-        """Read one measure, and refuse several."""
+    def of_one(
+        cls, measure: Any, *, name: str | None = None, **options: Any
+    ) -> "RetrievalMeasures":
+        """Read one measure, and refuse several; a name takes the place of the measure's."""
         found = cls(measure, **options)
         if len(found.names) != 1:
             raise InputError("measure", "one measure", ", ".join(found.names))
+        if name is not None:
+            found.label = arguments.text(name, "name")
         return found
 
     def column_names(self, found: "gf.results.Scores | None" = None) -> tuple[str, ...]:
@@ -151,11 +174,35 @@ class RetrievalMeasures:
             return known
 
     def evaluate(
-        self, judgments: Any, run: Any, measures: "list[Any] | None" = None
+        self, judgments: Any, run: Any, measures: "list[Any] | None" = None, slices: Any = None
     ) -> "gf.results.Scores":
         """Measure many questions, as `evaluate` does."""
         asked = list(self.given) if measures is None else measures
-        return gf.evaluate(judgments, run, asked, policy=self.policy, dialect=self.dialect)
+        how = {"policy": self.policy, "dialect": self.dialect}
+        return gf.evaluate(judgments, run, asked, slices=slices, **how)
+
+    def evaluate_nothing(
+        self, judgments: Mapping[str, Mapping[str, Any]], measures: "list[Any] | None" = None
+    ) -> "gf.results.Scores":
+        """Measure questions for which nothing was retrieved, beside another that is none of them.
+
+        A run without any document is an error of `evaluate`; beside another question, these are missing.
+        That one has a document of the highest grade, so that it is empty only where all are. The slices
+        of the scores with the value "asked" are without it.
+        """
+        every = (one for grades in judgments.values() for one in grades.items())
+        doc, grade = max(every, key=lambda one: arguments.as_float(one[1]))
+        other = f"{max(judgments, key=len)} (other)"
+        parts = {**{query: {"part": ASKED} for query in judgments}, other: {"part": "other"}}
+        beside = {**judgments, other: {doc: grade}}
+        try:
+            return self.evaluate(beside, {other: {doc: -1.0}}, measures, slices=parts)
+        except InputError as problem:
+            if problem.choice == "empty=error":  # said of all; which are empty, no run changes
+                run = {query: {NOTHING: -1.0} for query in judgments}
+                with without_warnings():
+                    self.evaluate(judgments, run, measures)
+            raise
 
     def score(self, query: Any, expected: Any, retrieved: Any) -> QuestionScore:
         """Measure one question.
@@ -172,44 +219,108 @@ class RetrievalMeasures:
         >>> print(found)
         2 of 3 retrieved ids judged; repeated, and counted once, at the first rank: 'b'
         """
-        found = RetrievedIds.of(retrieved)
+        found = RetrievedIds.of(retrieved, self._called["retrieved"])
         grades = self.grades_of(query, expected)
+        name = _name_of(query)
+        if self._grades is None:
+            with nullcontext() if name is None else about(f"query {shown(name)}"):
+                self._tell_marks({_QUESTION: grades})
         judged = sum(one in grades for one in found.ids)
-        values = self._values(grades or {NOTHING: 0.0}, found)
+        try:
+            values = self._values(name or _QUESTION, grades or {NOTHING: 0.0}, found)
+        except InputError as problem:
+            raise self._in_words_of_the_host(problem, name) from None
         return QuestionScore(values, len(found.ids), judged, found.repeated)
+
+    def written(self) -> str:
+        """Return what was asked for, as arguments; judgments without what they hold."""
+        given = [repr(each if isinstance(each, str) else str(each)) for each in self.given]
+        given += [] if self._grades is None else ["judgments=…"]
+        given += [] if self.label == self.names[0] else [f"name={self.label!r}"]
+        choices = {"policy": self.policy, "dialect": self.dialect}
+        given += [f"{name}={value!r}" for name, value in choices.items() if value is not None]
+        return ", ".join(given)
 
     def grades_of(self, query: Any, expected: Any) -> dict[str, Any]:
         """Return the grades of a question by id: those of the judgments, or those expected."""
         if self._grades is None:
-            return read_grades(expected, "expected")
+            return read_grades(expected, self._called["expected"])
         known = self._grades.get(id_text(query, where="query"))
         if known is None:
             raise InputError("query", "a query that the judgments have", shown(query))
         return known
 
-    def _values(self, grades: dict[str, Any], found: RetrievedIds) -> dict[str, float]:
-        judgments, run = {_QUESTION: grades}, {_QUESTION: found.ranked()}
-        if not found.ids:
-            # A run without any document is an error; beside another question, this one is missing.
-            judgments, run = {**judgments, _OTHER: grades}, {_OTHER: {next(iter(grades)): -1.0}}
+    def _tell_marks(self, judgments: Mapping[str, Mapping[str, Any]]) -> None:
+        """Warn once of −1 that may mean not judged, as `evaluate` does of all questions together.
+
+        What is measured one by one says nothing, so that it is asked of a run of judged documents.
+        """
+        grades = (grade for each in judgments.values() for grade in each.values())
+        if self._told_of_marks or not any(arguments.as_float(grade) < 0 for grade in grades):
+            return
+        self._told_of_marks = True
+        judged = {query: each for query, each in judgments.items() if each}
+        run = {query: {next(iter(each)): -1.0} for query, each in judged.items()}
+        with suppress(GainfulError):  # which is said when the question is measured
+            self.evaluate(judged, run)
+
+    def _in_words_of_the_host(self, problem: InputError, query: str | None) -> InputError:
+        """Return an error about judgments and a run as one about what the host handed over."""
+        named = shown(query or _QUESTION)
+        whose = "" if query is None else f", query {named}"
+        where, found = problem.where, problem.found
+        if self._grades is None:
+            where = where.replace(f"judgments, query {named}", self._called["expected"] + whose)
+        where = where.replace(f"run, query {named}", self._called["retrieved"] + whose)
+        where = self._called["retrieved"] + whose if where == "run" else where
+        if query is None:
+            found = found.replace(f": {named}", "")
+        return type(problem)(
+            where, problem.expected, found, problem.remedy, problem.choice, problem.whose
+        )
+
+    def values_of(self, grades: dict[str, Any], retrieved: RetrievedIds) -> dict[str, float]:
+        """Return the values of a question without a name, by those of the measures."""
+        return self._values(_QUESTION, grades or {NOTHING: 0.0}, retrieved)
+
+    def _values(
+        self, query: str, grades: dict[str, Any], retrieved: RetrievedIds
+    ) -> dict[str, float]:
+        judgments, run = {query: grades}, {query: retrieved.ranked()}
         values: dict[str, float] = {}
         for measure, names in self._names:
             # Of one question it says nothing if none of the ids is judged.
             with without_warnings():
-                rows = self._rows(judgments, run, measure)
-            row = rows.get(_QUESTION, [None] * len(names))
+                rows = self._rows(judgments, run if retrieved.ids else None, measure)
+            row = rows.get(query, [None] * len(names))
             cells = (math.nan if each is None else each for each in row)
             values |= dict(zip(names, cells, strict=True))
         return values
 
     def _rows(self, judgments: Any, run: Any, measure: Any) -> dict[str, list[Any]]:
         try:
-            found = self.evaluate(judgments, run, [measure])
+            found = (
+                self.evaluate_nothing(judgments, [measure])
+                if run is None
+                else self.evaluate(judgments, run, [measure])
+            )
         except InputError as problem:
             if not leaves_none(problem):
                 raise
             return {}
         return {str(row.pop("query")): [*row.values()] for row in found.per_query}
+
+
+def _policy_of(policy: Any, dialect: Any) -> "gf.Policy":
+    if dialect is not None:
+        return (gf.dialect(dialect) if isinstance(dialect, str) else dialect).policy
+    return policy if isinstance(policy, gf.Policy) else gf.Policy(**(policy or {}))
+
+
+def _name_of(query: Any) -> str | None:
+    """Return the name of a question, where the host has one that can be written."""
+    name = str(query) if isinstance(query, str | int) else ""
+    return name if name and arguments.is_writable(name) else None
 
 
 def read_grades(given: Any, where: str) -> dict[str, Any]:
@@ -238,14 +349,14 @@ def by_id(given: Mapping[Any, Any], where: str) -> dict[str, Any]:
     return found
 
 
-def listed(given: Any, where: str) -> list[Any]:
+def listed(given: Any, where: str, what: str = "ids") -> list[Any]:
     """Return the items of a list; a text is none."""
     if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
         try:
             return list(given)
         except TypeError:  # an array of one number is none, whatever it says
             pass
-    raise InputError(where, "a list of ids", "none" if given is None else shown(given))
+    raise InputError(where, f"a list of {what}", "none" if given is None else shown(given))
 
 
 def _read_judgments(judgments: Any) -> dict[str, dict[str, Any]]:

@@ -83,44 +83,62 @@ def lambda_derivatives(
         shares = np.where(there, gains[places], 0.0)
         if normalized:
             shares = _over_ideal(shares, discounts, cutoff)
-        # The item of the row stands above that of the column: each pair comes once.
-        pairs = np.arange(rows)[:, None] < np.arange(columns)[None, :]
-        pairs = pairs & there[:, None, :columns]
-        a, b = (slice(None), slice(rows), None), (slice(None), None, slice(columns))
-        weights = _weights(shares, discounts, rows, columns, scheme, mu)
-        if scheme == "ndcg1":
-            worth = shares * discounts[1 : width + 1]
-            forth, back = np.where(pairs, worth[a], 0.0), np.where(pairs, worth[b], 0.0)
-        else:
-            forth = np.where(pairs & (y[a] > y[b]), weights, 0.0)
-            back = np.where(pairs & (y[a] < y[b]), weights, 0.0)
-        with np.errstate(over="ignore"):  # of differences beyond the type, whose power is 0
-            small = np.exp(-sigma * np.where(pairs, s[a] - s[b], 0.0))
-        wrong = small / (1.0 + small)
-        right = 1.0 / (1.0 + small)
-        slope = sigma * unit * (back * right - forth * wrong)
-        bend = sigma * sigma * unit * (forth + back) * wrong * right
-        for total, of_pairs, sign in ((first, slope, -1.0), (second, bend, 1.0)):
-            found = np.zeros(places.shape)
-            found[:, :rows] += of_pairs.sum(2)
-            found[:, :columns] += sign * of_pairs.sum(1)
+        along, down = np.zeros((2, *places.shape)), np.zeros((2, *places.shape))
+        # Of a list that is too long, some rows at a time: all of its pairs would fill the memory.
+        step = max(1, _PAIRS // (len(places) * columns))
+        for start in range(0, rows, step):
+            stop = min(start + step, rows)
+            # The item of the row stands above that of the column: each pair comes once.
+            pairs = np.arange(start, stop)[:, None] < np.arange(columns)[None, :]
+            pairs = pairs & there[:, None, :columns]
+            a, b = (slice(None), slice(start, stop), None), (slice(None), None, slice(columns))
+            if scheme == "ndcg1":
+                worth = shares * discounts[1 : width + 1]
+                forth, back = np.where(pairs, worth[a], 0.0), np.where(pairs, worth[b], 0.0)
+            else:
+                weights = _weights(shares, discounts, (start, stop), columns, scheme, mu)
+                forth = np.where(pairs & (y[a] > y[b]), weights, 0.0)
+                back = np.where(pairs & (y[a] < y[b]), weights, 0.0)
+            with np.errstate(over="ignore"):  # of differences beyond the type, whose power is 0
+                small = np.exp(-sigma * np.where(pairs, s[a] - s[b], 0.0))
+            wrong = small / (1.0 + small)
+            right = 1.0 / (1.0 + small)
+            slope = sigma * unit * (back * right - forth * wrong)
+            bend = sigma * sigma * unit * (forth + back) * wrong * right
+            for which, of_pairs in enumerate((slope, bend)):
+                along[which, :, start:stop] = of_pairs.sum(2)
+                down[which, :, :columns] = _added(down[which, :, :columns], of_pairs, start)
+        for which, (total, sign) in enumerate(((first, -1.0), (second, 1.0))):
+            found = along[which] + sign * down[which]
             total[places[there]] = found[there]
     return first, second
 
 
+def _added(before: Floats, of_pairs: Floats, start: int) -> Floats:
+    """Return sums [list, column] over the rows up to a row, in the order of all rows at once."""
+    every = np.concatenate((before[:, None], of_pairs), axis=1) if start else of_pairs
+    found: Floats = every.sum(1)
+    return found
+
+
 def _weights(
-    shares: Floats, discounts: Floats, rows: int, columns: int, scheme: str, mu: float
+    shares: Floats,
+    discounts: Floats,
+    rows: tuple[int, int],
+    columns: int,
+    scheme: str,
+    mu: float,
 ) -> Floats | float:
-    """Return the weights [list, row, column] of pairs of items, which stand by rank."""
-    if scheme in ("ranknet", "ndcg1"):
+    """Return the weights [list, row, column] of pairs of items, which stand by rank, for some rows."""
+    if scheme == "ranknet":
         return 1.0
-    ranks = np.arange(1, max(rows, columns) + 1)
-    own, other = ranks[:rows, None], ranks[None, :columns]
+    start, stop = rows
+    own, other = np.arange(start + 1, stop + 1)[:, None], np.arange(1, columns + 1)[None, :]
     swap = np.abs(discounts[own] - discounts[other])
     apart = np.maximum(np.abs(own - other), 1)
     step = discounts[apart] - discounts[apart + 1]
     value = {"lambdarank": swap, "ndcg2": step, "ndcg2pp": swap + mu * step}[scheme]
-    found: Floats = np.abs(shares[:, :rows, None] - shares[:, None, :columns]) * value
+    found: Floats = np.abs(shares[:, start:stop, None] - shares[:, None, :columns]) * value
     return found
 
 

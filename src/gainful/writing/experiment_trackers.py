@@ -89,7 +89,8 @@ class Logged(Result):
         Args:
             tracker: `mlflow`, which logs in the active run; `wandb`, or a run of it; or a function,
                 which is called with the numbers {name: number}, and gets nothing else.
-            step: of the training, for trackers that draw curves; none where it is a function.
+            step: of the training, for trackers that draw curves; none where it is a function. In MLflow,
+                which adds the rows of every step to the same tables, it is their first column.
             folder: of the tables and the page in the tracker.
             per_query: log the values of each query as a table, too.
             report: what `report` returns, logged as the page; the table of the result if None.
@@ -137,7 +138,11 @@ def _way_to(tracker: Any) -> Callable[[Any, _Sent], None] | None:
 def _to_mlflow(tracker: Any, sent: _Sent) -> None:
     tracker.log_metrics({**sent.numbers}, step=sent.step)
     for name, table in sent.tables.items():
-        tracker.log_table(data=table.columns_by_name(), artifact_file=f"{name}.json")
+        columns = table.columns_by_name()
+        if sent.step is not None:  # MLflow adds rows to a table that is there
+            rows = len(table.rows)
+            columns = {"step": [sent.step] * rows, **columns}
+        tracker.log_table(data=columns, artifact_file=f"{name}.json")
     tracker.log_text(sent.page, f"{sent.page_name}.html")
 
 
