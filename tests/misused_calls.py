@@ -586,6 +586,9 @@ def of_hosts() -> Iterator[tuple[str, Call]]:
         yield f"integrations.{name}.objective of xe", Call(host.objective, of_xe)
     yield from of_retrieval_hosts()
     yield from {
+        "integrations.lightgbm.metric with a name": Call(
+            lambda name: hosts.lightgbm.metric("AP", name=name), {"name": ["mine"]}
+        ),
         "integrations.lightgbm.Metric()": Call(hosts.lightgbm.metric("AP").__call__, called),
         "integrations.lightgbm.Objective()": Call(
             hosts.lightgbm.objective("nDCG").__call__, called

@@ -44,10 +44,12 @@ def calls():
     metric = hosts.deepeval.RankingMetric("AP")
     yield from {
         "llama_index.metrics": Call(
-            lambda measures, judgments, policy, dialect: hosts.llama_index.metrics(
-                measures, judgments=judgments, policy=policy, dialect=dialect
-            ),
-            {"measures": "AP", **JUDGED},
+            lambda measures, **given: hosts.llama_index.metrics(measures, **given),
+            {"measures": "AP", "name": ["mine"], **JUDGED},
+        ),
+        "llama_index.RankingMetric": Call(
+            lambda **given: hosts.llama_index.RankingMetric(**given),
+            {"measure": "AP", "name": "mine", **JUDGED},
         ),
         "llama_index.RankingMetric.compute": Call(hosts.llama_index.metrics("AP")[0].compute, ids),
         "llama_index.record": Call(
@@ -61,7 +63,9 @@ def calls():
             lambda **given: hosts.langchain.record(Retriever(), given.pop("queries"), **given),
             {**queries, "id_key": "source", "concurrency": 1},
         ),
-        "langchain.evaluator": Call(hosts.langchain.evaluator, {"measure": "AP", **JUDGED, **keys}),
+        "langchain.evaluator": Call(
+            hosts.langchain.evaluator, {"measure": "AP", "name": "mine", **JUDGED, **keys}
+        ),
         "langchain.evaluator()": Call(hosts.langchain.evaluator("AP"), ROWS),
         "haystack.RankingEvaluator": Call(
             lambda **given: hosts.haystack.RankingEvaluator(**given),
@@ -86,10 +90,13 @@ def calls():
             lambda **given: hosts.mlflow.scorer("AP")(inputs={}, **given),
             {"outputs": ["b", "a"], "expectations": {"grades": {"a": 2}}},
         ),
-        "ragas.RankingMetric": Call(hosts.ragas.RankingMetric, {"measure": "AP", **JUDGED}),
+        "ragas.RankingMetric": Call(
+            hosts.ragas.RankingMetric, {"measure": "AP", "name": "mine", **JUDGED}
+        ),
         "ragas.RankingMetric.score": Call(hosts.ragas.RankingMetric("AP").score, contexts),
         "deepeval.RankingMetric": Call(
-            hosts.deepeval.RankingMetric, {"notation": "AP", "threshold": 0.5, **JUDGED}
+            hosts.deepeval.RankingMetric,
+            {"notation": "AP", "threshold": 0.5, "name": "x", **JUDGED},
         ),
         "deepeval.RankingMetric.measure": Call(
             lambda **held: metric.measure(LLMTestCase.model_construct(input="q", metadata=held)),
