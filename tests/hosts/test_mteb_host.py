@@ -179,10 +179,17 @@ def test_folders_and_names(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("place", [None, 3, {}, []])
+@pytest.mark.parametrize("place", [None, 3, {}, [], "x" * 100_000])
 def test_places_that_are_none_are_refused(place):
     with pytest.raises(gf.errors.InputError, match="place: expected the path of a file or of a"):
         predictions(place)
+
+
+def test_a_name_that_no_file_can_have_is_refused():
+    with pytest.raises(
+        gf.errors.InputError, match=r"expected (the path of a file|a file that can)"
+    ):
+        predictions("a\0b")
 
 
 def test_a_model_without_a_query_is_not_passed_over(tmp_path):

@@ -83,9 +83,10 @@ def predictions(
 def _files(place: Any) -> list[Path]:
     try:
         path = Path(place)
-    except TypeError:
+        is_folder = path.is_dir()
+    except (TypeError, ValueError, OSError):  # as of a name that is too long
         raise InputError("place", "the path of a file or of a folder", shown(place)) from None
-    if path.is_dir():
+    if is_folder:
         found = sorted(path.rglob(f"*{_END}"))
         if not found:
             raise InputError(str(path), f"files {{task}}{_END}", "none in this folder")
@@ -95,9 +96,11 @@ def _files(place: Any) -> list[Path]:
 
 def _parts_of(path: Path) -> Iterator[_Part]:
     try:
-        content = json.loads(path.read_bytes())
-    except OSError as problem:
+        written = path.read_bytes()
+    except (OSError, ValueError) as problem:  # as of a name that no file can have
         raise InputError(str(path), "a file that can be read", str(problem)) from None
+    try:
+        content = json.loads(written)
     except ValueError as problem:
         raise InputError(str(path), "JSON", str(problem)) from None
     if not isinstance(content, Mapping):
@@ -144,7 +147,7 @@ def judgments(task: Any, *, subset: str = "default", split: str = "test") -> Run
         found: Run = splits[subset][split]["relevant_docs"]
     except (KeyError, TypeError):
         there = ", ".join(f"{one!r}: {', '.join(map(repr, splits[one]))}" for one in splits)
-        expected = f"judgments of split {split!r} of subset {subset!r}"
+        expected = f"judgments of split {shown(split)} of subset {shown(subset)}"
         raise InputError("task", expected, there or "no data") from None
     return found
 
