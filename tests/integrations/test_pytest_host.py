@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from _pytest.pytester import SysModulesSnapshot
 
 import gainful as gf
+from pytest_suites import keep_modules  # noqa: F401 - a fixture
 
 pytest_plugins = ["pytester"]
 
@@ -22,28 +22,6 @@ WORSE = {
     for i, query in enumerate(JUDGMENTS)
 }
 SECRET = "planted-4711"  # noqa: S105 - in a variable that nothing may print
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _keep_modules(tmp_path_factory):
-    """Keep what a suite imports, apart from its tests: pytester would forget it.
-
-    NumPy loads but once in a process, and tests of other files would import half of gainful anew.
-    """
-    forget, tests = SysModulesSnapshot.restore, tmp_path_factory.getbasetemp()
-
-    def restore(snapshot):
-        imported = {
-            name: module
-            for name, module in sys.modules.items()
-            if not Path(getattr(module, "__file__", None) or "/").is_relative_to(tests)
-        }
-        forget(snapshot)
-        sys.modules.update({**imported, **sys.modules})
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SysModulesSnapshot, "restore", restore)
-        yield
 
 
 @pytest.fixture
