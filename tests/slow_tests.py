@@ -63,6 +63,8 @@ SLOW = (
     "tests/cli/test_judge_command.py",
     "tests/assessors/test_collect_grades.py",
     "tests/recording/test_record.py",
+    "tests/recording/test_real_clients.py",
+    "tests/recording/test_real_engines.py",
     "tests/recording/test_whole_story.py",
     "tests/recording/test_record_postgres.py",
     # Many random cases.
