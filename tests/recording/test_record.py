@@ -1,5 +1,6 @@
 """`record`: what is sent, what becomes of the answers, and that no query is asked twice, lost or counted as empty."""
 
+import gzip
 import json
 import signal
 import subprocess
@@ -525,6 +526,34 @@ def test_the_hash_tells_requests_apart_and_knows_no_key(monkeypatch):
     assert hashes[0] == hashes[2]
     assert hashes[1] == hashes[3]
     assert len({*hashes}) == 3
+
+
+@pytest.mark.parametrize(
+    "ending", ["run", "csv", "tsv", "jsonl", "parquet", "csv.gz", "json", "html", "md"]
+)
+def test_the_hash_is_in_every_file_of_a_run(ending, tmp_path):
+    run = gf.record(ANSWERED, lambda text: SEARCH(text, 10), tag="mine")
+    path = tmp_path / f"x.{ending}"
+    run.write(path)
+    tag = f"mine-{run.request_hash[:12]}"
+    judgments = {"q1": {"d1": 2, "d2": 1}, "q2": {"d4": 1}}
+    if ending in ("run", "csv", "tsv", "jsonl", "parquet", "csv.gz"):  # which are runs
+        assert gf.evaluate(judgments, path).means == gf.evaluate(judgments, run).means
+    if ending == "parquet":
+        import pyarrow.parquet
+
+        assert {*pyarrow.parquet.read_table(path)["tag"].to_pylist()} == {tag}
+    elif ending in ("json", "html", "md"):
+        assert run.request_hash[:12] in path.read_text()
+    else:
+        content = path.read_bytes()
+        lines = (
+            (gzip.decompress(content) if ending.endswith("gz") else content).decode().splitlines()
+        )
+        header = ending.startswith(("csv", "tsv"))
+        assert all(tag in line for line in lines[header:])
+        assert len(lines) == sum(map(len, run.values())) + header
+    assert {*run.to_pandas()["tag"]} == {tag}
 
 
 # --- commands

@@ -146,7 +146,7 @@ _PASSED = (
 @click.option(
     "--tag",
     metavar="WORD",
-    help="The name of the run; a TREC file has it with the request's hash.  [default: the engine's]",
+    help="The name of the run; each row of the file has it with the request's hash.  [default: the engine's]",
 )
 @click.option(
     "--format",

@@ -50,7 +50,7 @@ class RecordedRun(DocumentsByQuery):
     with no documents; a query that failed is not in it, but in `failed`.
 
     Attributes:
-        tag: the name of the run; the last field of the lines of a TREC file, with the beginning of the hash.
+        tag: the name of the run; the last field of every row of a file, with the beginning of the hash.
         request_hash: of all that makes a request but the query: address, template, headers without keys, depth.
         rows: the queries, in the order in which they came.
         depth: the most documents of a query.
@@ -162,15 +162,19 @@ class RecordedRun(DocumentsByQuery):
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     def table(self) -> Table:
-        """Return a row for each document, with the columns query, doc and score."""
-        rows: list[list[Cell]] = [
-            [query, doc, score] for query in self for doc, score in self[query].items()
-        ]
-        return Table(["query", "doc", "score"], rows, digits=_DIGITS, notes=[self.summary])
+        """Return a row for each document, with the columns query, doc, score and tag, which has the request's hash."""
+        return self._document_rows(self.full_tag)
 
     def tables(self) -> list[Table]:
-        """Return all that is shown to people."""
-        return [self.table(), *([self._failures()] if self.failed else [])]
+        """Return all that is shown to people, to whom the tag is told once."""
+        return [self._document_rows(), *([self._failures()] if self.failed else [])]
+
+    def _document_rows(self, *more: Cell) -> Table:
+        columns = ["query", "doc", "score", "tag"][: 3 + len(more)]
+        rows: list[list[Cell]] = [
+            [query, doc, score, *more] for query in self for doc, score in self[query].items()
+        ]
+        return Table(columns, rows, digits=_DIGITS, notes=[self.summary])
 
     def _failures(self) -> Table:
         rows: list[list[Cell]] = [[*pair] for pair in islice(self.failed.items(), _SHOWN)]
@@ -191,8 +195,8 @@ class RecordedRun(DocumentsByQuery):
 
         Args:
             path: of the file; `-` is standard output.
-            format: trec, whose last field is the tag with the beginning of the request's hash; csv, tsv, jsonl or
-                parquet; json, which has all of it; markdown, latex, html or table. Told by the name if None: .run,
+            format: trec, csv, tsv, jsonl or parquet, whose last field is the tag with the beginning of the request's
+                hash; json, which has all of it; markdown, latex, html or table. Told by the name if None: .run,
                 .trec, .txt, .csv, .tsv, .jsonl, .parquet, .json, .md, .tex, .html. All but Parquet are packed where
                 the name ends in .gz or .zst.
         """
