@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from email.message import Message
 from email.utils import parsedate_to_datetime
 from http.client import (
     HTTPConnection,
@@ -146,7 +147,7 @@ class HttpServer:
         for connection in left:
             connection.close()
 
-    def _sent(self, request: Request) -> tuple[int, Mapping[str, str], bytes]:
+    def _sent(self, request: Request) -> tuple[int, Message, bytes]:
         connection, was_used = self._take()
         try:
             try:
@@ -175,9 +176,7 @@ class HttpServer:
             self._open.add(connection)
             return connection, False
 
-    def _exchange(
-        self, connection: HTTPConnection, request: Request
-    ) -> tuple[int, Mapping[str, str], bytes]:
+    def _exchange(self, connection: HTTPConnection, request: Request) -> tuple[int, Message, bytes]:
         end = time.monotonic() + self._timeout
         headers = {"User-Agent": "gainful", **request.headers}
         connection.request(request.method, request.target, request.body, headers)
@@ -192,7 +191,7 @@ class HttpServer:
                     raise TimeoutError
             if response.length:  # read1 says nothing of an answer that is cut off
                 raise HTTPException("an answer that breaks off")
-            return response.status, dict(response.headers.items()), b"".join(parts)
+            return response.status, response.headers, b"".join(parts)
 
     def _unreached(self, problem: Exception) -> UnansweredError:
         if isinstance(problem, TimeoutError):
@@ -209,7 +208,7 @@ class HttpServer:
         remedy = "Check the address, and that the server runs."
         return UnansweredError(f"no connection ({said})", hopeless=True, remedy=remedy)
 
-    def _refused(self, status: int, headers: Mapping[str, str], content: bytes) -> UnansweredError:
+    def _refused(self, status: int, headers: Message, content: bytes) -> UnansweredError:
         why = f"{status} {responses.get(status, '')}".strip()
         if status in _MOVED:
             to = self.clean(headers.get("Location", ""))

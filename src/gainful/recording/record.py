@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import struct
 import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -606,18 +607,22 @@ def _with_kept(problem: GainfulError, count: int, cache: str | None) -> GainfulE
 
 
 def _record_of(query: str, found: Ranked) -> dict[str, object]:
-    scores = None if found.scores is None else [*found.scores]
-    return {"query": query, "docs": [*found.docs], "scores": scores, "seconds": found.seconds}
+    """Return what a file keeps of an answer; scores as bytes, since to write their digits takes as long as to read a whole answer."""
+    scores = found.scores
+    kept = None if scores is None else struct.pack(f"<{len(scores)}d", *scores).hex()
+    return {"query": query, "docs": [*found.docs], "scores": kept, "seconds": found.seconds}
 
 
 def _parsed(kept: Mapping[str, Any]) -> Ranked:
     docs, scores = kept["docs"], kept["scores"]
     if not isinstance(docs, list) or not all(isinstance(doc, str) for doc in docs):
         raise TypeError
-    numbers = None if scores is None else tuple(map(float, scores))
-    if numbers is not None and len(numbers) != len(docs):
+    if scores is None:
+        return Ranked(tuple(docs), None, float(kept["seconds"]))
+    content = bytes.fromhex(scores)
+    if len(content) != 8 * len(docs):
         raise ValueError
-    return Ranked(tuple(docs), numbers, float(kept["seconds"]))
+    return Ranked(tuple(docs), struct.unpack(f"<{len(docs)}d", content), float(kept["seconds"]))
 
 
 class _Told:
