@@ -602,7 +602,7 @@ def test_the_page_tells_of_every_setting_and_what_it_shows_is_read(project, cli)
     for key, _ in all_settings():
         section, _, name = key.rpartition(".")
         assert f"`{section or name}`" in page, key
-        if section in ("compare", "gate", "report"):
+        if section in ("compare", "gate", "report", "run"):
             assert f"`{name}`" in page, key
     (text,) = re.findall(r"^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     Path("gainful.toml").write_text(text)

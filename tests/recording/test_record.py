@@ -498,6 +498,9 @@ def test_a_planted_secret_is_nowhere(tmp_path, monkeypatch, clock, caplog):
         {"headers": {"X-Api-Key": KEY}},
         {"headers": f"Authorization: {KEY}"},
         {"url": f"http://u:{KEY}@h/?q={{query}}"},
+        {"url": f"http://h/?q={{query}}&api_key={KEY}"},
+        {"url": f"http://h/?q={{query}}&X-Algolia-API-Key={KEY}"},
+        {"url": f"http://h/?access_token={KEY}&q={{query}}"},
     ):
         with pytest.raises(InputError) as caught:
             gf.record(ANSWERED, **{"url": "http://h/?q={query}", "ids": "[*]", **wrong})
@@ -730,6 +733,86 @@ def test_the_command_writes_no_run_where_a_query_failed(tmp_path, monkeypatch, c
     assert all(KEY not in path.read_text() for path in tmp_path.iterdir())
 
 
+PROJECT = """
+[report]
+queries = "texts/queries.tsv"
+
+[run]
+engine = "opensearch"
+url = "{url}/a"
+template = "texts/query.json"
+headers = ["X-Tenant: acme", "X-Token: ${{A_KEY}}"]
+depth = 7
+concurrency = 2
+per-second = 1000.0
+timeout = 5
+retries = 0
+tag = "ours"
+"""
+
+
+def test_a_project_names_the_service(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("A_KEY", KEY)
+    Path("texts").mkdir()
+    Path("texts/queries.tsv").write_text("q1\tbread\nq2\tbutter\n")
+    template = {"query": {"match": {"text": {"query": "{query}"}}}, "size": "{depth}"}
+    Path("texts/query.json").write_text(json.dumps(template))
+    Path("mine.py").write_text("def search(text):\n    return [text]\n")
+    with serving(lambda asked, _: lucene(SEARCH(asked.query, 10))) as server:
+        Path("gainful.toml").write_text(PROJECT.format(url=server.url))
+        done = called("run", "-o", "x.run")
+        (first, second) = server.requests
+        assert {first.query, second.query} == {"bread", "butter"}
+        assert (first.body["size"], first.path) == (7, "/a/_search")
+        assert (first.headers["X-Tenant"], first.headers["X-Token"]) == ("acme", KEY)
+        assert done.stderr.endswith(
+            f"gainful.toml: queries, engine=opensearch, url={server.url}/a, template, headers, depth=7, "
+            "concurrency=2, per_second=1000, timeout=5, retries=0, tag=ours\n"
+        )
+        assert "ours: 2 of 2 queries recorded" in done.stderr
+        # What is typed counts before the file, and takes away what belongs to another service.
+        called("run", "texts/queries.tsv", "--depth", "3", "-o", "x.run")
+        assert server.requests[-1].body["size"] == 3
+        called("run", "--engine", "elasticsearch", "-o", "x.run")
+        assert "multi_match" in server.requests[-1].body["query"]
+        called("run", "--command", "cat", "-o", "x.run")
+        called("run", "--call", "mine:search", "-o", "x.run")
+        assert Path("x.run").read_text().startswith("q1 Q0 bread 1 7.0 ours-")
+        assert len(server.requests) == 6
+        done = called("config")
+        assert KEY not in done.output
+    Path("gainful.toml").write_text("[run]\nengine = 'lucene'\n")
+    assert "run.engine: expected elasticsearch or" in str(refused("run", "texts/queries.tsv"))
+    Path("gainful.toml").write_text("judgments = 'j'\n")
+    assert "Missing argument 'QUERIES'" in called("run", "--command", "cat", code=2).output
+
+
+def refused(*words):
+    done = CliRunner().invoke(commands, words)
+    assert done.exit_code
+    return f"{done.output} {done.exception}"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        f'url = "http://h/?q={{query}}&api_key={KEY}"',
+        f'url = "http://u:{KEY}@h/?q={{query}}"',
+        f'url = "postgresql://u:{KEY}@h/d"',
+        f'headers = ["X-Api-Key: {KEY}"]',
+    ],
+)
+def test_a_project_holds_no_key(setting, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("queries.tsv").write_text("q1\tbread\n")
+    Path("gainful.toml").write_text(f"[run]\n{setting}\n")
+    for words in (["config"], ["run", "queries.tsv"], ["measures"]):
+        told = refused(*words) if words != ["measures"] else called(*words).output
+        assert KEY not in told
+    assert "environment variable" in refused("config")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -752,7 +835,7 @@ def test_what_the_command_refuses(words, message, tmp_path, monkeypatch):
 
 
 def test_the_command_knows_the_engines():
-    from gainful.cli.run import _ENGINES
+    from gainful.cli.recording_options import _ENGINES
     from gainful.recording.engine_table import ENGINES as TABLE
 
     assert (*TABLE, "postgresql") == _ENGINES

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable
+from urllib.parse import parse_qsl
 
 from gainful.errors import InputError
 
@@ -12,6 +13,12 @@ _HIDDEN = "[key]"
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTHORI|COOKIE")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _LONG = 8
+# Of parameters fewer names promise a key: there are keywords, monkeys and sort keys among them.
+_PARAMETER = re.compile(
+    "key|.*(?:(?:api|access|secret|private|admin|subscription)key|token|secret|password|passwd|pwd|credentials?|auth)"
+)
+_PLACE = re.compile(r"\{\w+\}")
+_WITH_PASSWORD = re.compile(r"://[^@?#/]*:(?!\d*(?:/|$))[^@?#]*@")
 
 
 def read_key(variable: object, name: str = "key_variable") -> str | None:
@@ -74,3 +81,17 @@ def is_secret_name(name: str) -> bool:
     (True, False)
     """
     return _SECRET.search(name.upper()) is not None
+
+
+def refuse_key_in_address(text: str, name: str) -> None:
+    """Refuse an address that holds a key or a password itself, and not the name of a variable; it is in no message.
+
+    >>> refuse_key_in_address("http://host/?q={query}&api_key=${NAME}&keyword=rye", "url")
+    """
+    if _WITH_PASSWORD.search(text):
+        raise InputError(name, "an address without a password", "one", NAME_THE_KEY)
+    for each, value in parse_qsl(text.partition("?")[2]):
+        plain = re.sub("[^a-z]", "", each.lower())
+        if _PARAMETER.fullmatch(plain) and not _VARIABLE.search(value) and not _PLACE.search(value):
+            hint = f"Write {each}=${{NAME}}, and set the environment variable NAME."
+            raise InputError(name, "a key from the environment", "the key itself", hint)

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 import gainful as gf
+from gainful.calling.environment_keys import is_secret_name, refuse_key_in_address
 from gainful.cli.options import (
     MEASURING,
     InputFile,
@@ -37,6 +38,7 @@ _TAKEN_BY = {
     "compare": ("compare", "report"),
     "gate": ("evaluate", "compare"),
     "report": ("report",),
+    "run": ("run",),
 }
 # How errors call what a setting is about, where they call it differently.
 _ERRORS = {
@@ -79,12 +81,19 @@ def _comparing() -> dict[str, click.Option]:
     return _declared(comparing_options)
 
 
+def _recording() -> dict[str, click.Option]:
+    from gainful.cli.recording_options import recording_options  # which one command has
+
+    return _declared(recording_options)
+
+
 _SECTIONS: dict[str, Callable[[], dict[str, click.Option]]] = {
     "": lambda: _declared(judgments_option, measure_option(""), shared_options(_TOP)),
     "policy": lambda: _declared(policy_options),
     "compare": _comparing,
     "gate": lambda: _declared(gate_options("", "")),
     "report": lambda: _declared(texts_options),
+    "run": _recording,
 }
 
 
@@ -385,8 +394,21 @@ def _value(file: ProjectFile, key: str, option: click.Option, value: object) -> 
             raise gf.errors.InputError(where, "a text or a list of texts", shown(value))
         if not listed and key == "measures":
             raise gf.errors.InputError(where, "at least one measure", "none")
+        if key == "run.headers":
+            _refuse_keys(where, listed)
         return listed
+    if key == "run.url" and isinstance(value, str):
+        refuse_key_in_address(value, where)
     return _one(file, where, option.type, value)
+
+
+def _refuse_keys(where: str, headers: list[str]) -> None:
+    """Refuse headers that hold a key itself: a project's file is read by many, and `config` shows it."""
+    for each in headers:
+        name, _, value = each.partition(":")
+        if is_secret_name(name) and "${" not in value:
+            hint = f"Write {name.strip()}: ${{NAME}}, and set the environment variable NAME."
+            raise gf.errors.InputError(where, "a key from the environment", "the key itself", hint)
 
 
 def _one(file: ProjectFile, where: str, kind: "click.ParamType[Any]", value: object) -> Any:

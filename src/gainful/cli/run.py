@@ -17,12 +17,14 @@ from gainful.cli.options import (
 )
 from gainful.cli.progress import progress_bar
 from gainful.cli.project_command import ProjectCommand
+from gainful.cli.recording_options import recording_options
 from gainful.cli.standard_streams import seen_enough, tell
+from gainful.cli.value_sources import current_project, is_typed, set_aside
 
-_ENGINES = (
-    "elasticsearch", "opensearch", "solr", "vespa", "typesense", "meilisearch", "algolia", "qdrant", "postgresql",
-)  # fmt: skip
 _FORMATS = ("trec", "csv", "tsv", "jsonl", "parquet", "json")
+_SERVICE = ("url", "call", "command")
+_OF_ENGINES = ("template", "ids", "scores", "method")
+_OF_SERVERS = ("engine", "headers", "key_variable", "embed", "timeout")
 _PART = ".part.jsonl"
 _SHOWN = 5
 # Taken as they are typed, under the names that Python has for them.
@@ -41,112 +43,13 @@ _PASSED = (
         )
     ],
 )
-@click.argument("queries", type=InputFile())
-@click.option(
-    "--engine",
-    type=click.Choice(_ENGINES),
-    help="What is behind --url: its path, template, ids and scores are known.",
-)
-@click.option(
-    "--url",
-    metavar="URL",
-    help="The address of the service, such as http://localhost:9200/articles; {query}, {depth} and {id} in "
-    "it are filled in, and ${NAME} from the environment.",
-)
-@click.option(
-    "--template",
-    type=InputFile(),
-    help="What is sent: a file of JSON with {query}, {depth}, {id} and {vector} in its texts; for "
-    "postgresql, SQL with %(query)s and %(depth)s.  [default: the engine's]",
-)
-@click.option(
-    "--ids",
-    metavar="PATH",
-    help="Where the answer has the ids, such as hits[*].id.  [default: the engine's]",
-)
-@click.option(
-    "--scores",
-    metavar="PATH",
-    help="Where the answer has the scores, such as hits[*].score.  [default: the engine's; else by rank]",
-)
-@click.option(
-    "--method",
-    type=click.Choice(["GET", "POST"]),
-    help="How it is sent.  [default: the engine's; POST with --template, else GET]",
-)
-@click.option(
-    "--header",
-    "headers",
-    multiple=True,
-    metavar="NAME:VALUE",
-    help="One more header; ${NAME} in it is filled in from the environment; repeat for more.",
-)
-@click.option(
-    "--key-variable",
-    metavar="NAME",
-    help="The environment variable that has the key; opensearch: user:password; postgresql: the password. The "
-    "key is written nowhere.",
-)
-@click.option(
-    "--embed",
-    metavar="MODULE:NAME",
-    help="A function of Python from a query to its vector, for {vector}.",
-)
-@click.option(
-    "--call",
-    metavar="MODULE:NAME",
-    help="A function of Python instead, from a query to ids, or to pairs of id and score; the module lies in this folder.",
-)
-@click.option(
-    "--command",
-    metavar="WORDS",
-    help="A command instead, called for each query with {query} and {depth} in its words, or the query on "
-    "standard input; it prints an id on each line, and after a tab its score; with --ids, JSON.",
-)
-@click.option(
-    "--depth",
-    type=click.IntRange(1),
-    default=100,
-    show_default=True,
-    metavar="NUMBER",
-    help="The most documents of a query.",
-)
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1),
-    metavar="NUMBER",
-    help="Calls at a time.  [default: 8; 1 with --call]",
-)
-@click.option("--per-second", type=float, metavar="NUMBER", help="The most calls a second.")
-@click.option(
-    "--timeout",
-    type=float,
-    metavar="SECONDS",
-    help="When an answer must be there.  [default: 30; none with --call]",
-)
-@click.option(
-    "--retries",
-    type=click.IntRange(0),
-    metavar="NUMBER",
-    help="How often a call that failed is tried again, after 1, 2, 4, … seconds.  [default: 3; 0 with --call]",
-)
-@click.option(
-    "--failed",
-    type=click.Choice(["error", "leave-out"]),
-    default="error",
-    show_default=True,
-    help="Where a query has no answer: error, and no run is written; leave-out: write the run without it.",
-)
+@click.argument("queries", type=InputFile(), required=False)
+@recording_options
 @click.option(
     "--cache",
     metavar="FILE",
     help=f"Keep every answer here for good, and ask only what is missing.  [default: OUTPUT{_PART}, which is "
     "removed when the run is complete]",
-)
-@click.option(
-    "--tag",
-    metavar="WORD",
-    help="The name of the run; each row of the file has it with the request's hash.  [default: the engine's]",
 )
 @click.option(
     "--format",
@@ -161,13 +64,15 @@ _PASSED = (
     metavar="FILE",
     help="Write the run to this file instead of standard output; it is replaced when complete.",
 )
-def run(queries: str, **options: Any) -> None:
+def run(queries: str | None, **options: Any) -> None:
     """Record a run: send QUERIES to a search service, and write what it finds.
 
     The service is a server (--url, with --engine or --ids), a function of Python (--call) or a command (--command). A
     query that failed is never an empty list. Called again after it was stopped, or after queries
     failed, it asks only what is missing.
     """
+    queries = _queries_of(queries)
+    _set_aside_others(options)
     output, cache = options["output"], options["cache"]
     read = [queries, *([options["template"]] if options["template"] else [])]
     refuse_standard_input_twice(*read)
@@ -202,6 +107,27 @@ def run(queries: str, **options: Any) -> None:
     if len(found.failed) > _SHOWN:
         tell(f"… and {len(found.failed) - _SHOWN:,} more; --format json has all")
     tell(found.summary)
+
+
+def _queries_of(given: str | None) -> str:
+    """Return the file of queries: that of the project where none is typed."""
+    project = current_project()
+    found = project.use("report.queries") if given is None and project is not None else given
+    if found is None:
+        raise click.UsageError(
+            "Missing argument 'QUERIES', a file with an id and a text for each query."
+        )
+    return str(found)
+
+
+def _set_aside_others(options: dict[str, Any]) -> None:
+    """Forget what the project's file says of a service that is not the one on the command line."""
+    if is_typed("call") or is_typed("command"):
+        set_aside(options, {*_SERVICE, *_OF_ENGINES, *_OF_SERVERS})
+    elif is_typed("url"):
+        set_aside(options, {"call", "command"})
+    if is_typed("engine"):
+        set_aside(options, _OF_ENGINES)
 
 
 def _is_same(one: str, other: str) -> bool:

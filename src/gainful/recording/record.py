@@ -19,6 +19,7 @@ from gainful.calling.environment_keys import (
     filled_from_environment,
     is_secret_name,
     read_key,
+    refuse_key_in_address,
     secrets_of_environment,
 )
 from gainful.calling.http_server import HttpServer, read_address
@@ -362,6 +363,7 @@ def _http(
     text = arguments.text(url, "url", _ADDRESS)
     filled, keys = filled_from_environment(text, "url")
     parts = read_address(filled, "url", _ADDRESS)
+    refuse_key_in_address(text, "url")
     if any(place in parts.netloc for place in ("{", "}")):
         raise InputError("url", "{query} after the name of the server", "it there")
     path = parts.path
