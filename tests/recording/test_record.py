@@ -649,7 +649,55 @@ def test_queries_need_texts(tmp_path):
     assert [*gf.record(path, lambda text: [text])] == ["1", "2"]
 
 
+def test_a_place_that_is_misspelt_is_told():
+    with serving(fts5()) as server:
+        with pytest.warns(
+            GainfulWarning, match=r"\{dpeth\} is sent as it stands: did you mean \{depth\}"
+        ):
+            gf.record(QUERIES, url=f"{server.url}/?q={{query}}&n={{dpeth}}", **PATHS)
+        # Solr and templates of other languages have braces of their own.
+        template = {"q": "{!edismax v=$qq}", "qq": "{query}", "other": "{{depths}}"}
+        assert len(gf.record(QUERIES, url=server.url, template=template, **PATHS)) == 4
+        with pytest.raises(InputError, match=r"template: expected \{query\}"):
+            gf.record(QUERIES, url=server.url, template={"{query}": "bread"}, **PATHS)
+        found = gf.record(QUERIES, url=f"{server.url}/?q={{query}}", ids="$.hits[*].id")
+        assert [*found["q1"]] == [*EXPECTED["q1"]]
+
+
+def test_an_answer_that_is_too_large_is_told(monkeypatch):
+    monkeypatch.setattr("gainful.calling.http_server._LARGEST", 1000)
+    body = plain([(f"d{n}", 1) for n in range(200)])
+    with (
+        serving(lambda *_: body) as server,
+        pytest.raises(GainfulError, match="an answer of more than 1,000 bytes"),
+    ):
+        ask(server, retries=0)
+
+
 # --- the command line
+
+
+def test_answers_that_trec_cannot_hold_are_written_otherwise_and_not_asked_again(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("queries.tsv").write_text("q1\tbread\nq 2\tbutter\n")
+    with serving(lambda asked, _: plain([(f"about {asked.query}", 1.0)])) as server:
+        words = [
+            "run",
+            "queries.tsv",
+            "--url",
+            f"{server.url}/?q={{query}}",
+            "--ids",
+            "hits[*].id",
+            "-o",
+        ]
+        told = refused(*words, "x.run")
+        assert "without white space" in told
+        assert "The answers are kept: call it again with --cache x.run.part.jsonl." in told
+        called(*words, "x.csv", "--cache", "x.run.part.jsonl")
+        assert len(server.requests) == 2
+    assert gf.evaluate({"q 2": {"about butter": 1}}, "x.csv", "RR").means == {"RR": 1.0}
 
 
 def called(*words, code=0):

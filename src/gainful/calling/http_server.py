@@ -186,7 +186,7 @@ class HttpServer:
                 parts.append(part)
                 size += len(part)
                 if size > _LARGEST:
-                    raise HTTPException("an answer without end")
+                    raise HTTPException(f"an answer of more than {_LARGEST:,} bytes")
                 if time.monotonic() > end:  # a byte now and then is no answer
                     raise TimeoutError
             if response.length:  # read1 says nothing of an answer that is cut off

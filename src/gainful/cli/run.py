@@ -95,8 +95,11 @@ def run(queries: str | None, **options: Any) -> None:
             progress=progress,
         )
     chosen = options["format_"] or (None if output not in (None, "-") else "trec")
-    with seen_enough():
-        found.write("-" if output is None else output, format=chosen)
+    try:
+        with seen_enough():
+            found.write("-" if output is None else output, format=chosen)
+    except gf.errors.GainfulError as problem:
+        raise _with_answers(problem, part or cache) from None
     if part is not None:
         if found.failed:
             tell(f"the answers are in {part}: call it again to ask for what failed")
@@ -128,6 +131,14 @@ def _set_aside_others(options: dict[str, Any]) -> None:
         set_aside(options, {"call", "command"})
     if is_typed("engine"):
         set_aside(options, _OF_ENGINES)
+
+
+def _with_answers(problem: gf.errors.GainfulError, kept: str | None) -> gf.errors.GainfulError:
+    """Say in an error of writing how the answers can be written in another way, without asking again."""
+    if kept is None:
+        return problem
+    remedy = f"{problem.remedy} The answers are kept: call it again with --cache {kept}."
+    return type(problem)(problem.where, problem.expected, problem.found, remedy.strip())
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -51,7 +51,7 @@ def read_list_path(given: object, name: str) -> ListPath:
     >>> read_list_path("hits.hits[*]._id", "ids").to_list
     ('hits', 'hits')
     """
-    text = arguments.text(given, name, _EXPECTED).strip()
+    text = arguments.text(given, name, _EXPECTED).strip().removeprefix("$")  # as JSONPath begins
     before, mark, after = text.partition(_ALL)
     if not mark or _ALL in after:
         raise InputError(name, _EXPECTED, shown(given))

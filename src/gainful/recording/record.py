@@ -36,7 +36,7 @@ from gainful.recording.answer_paths import read_list_path, steps_of
 from gainful.recording.engine_table import ENGINES, NEEDED, POSTGRESQL, SearchEngine
 from gainful.recording.postgres_service import EXAMPLE, PostgresService
 from gainful.recording.recorded_run import RecordedQuery, RecordedRun
-from gainful.recording.request_template import places_in, read_template, read_text
+from gainful.recording.request_template import misspelt_places, places_in, read_template, read_text
 from gainful.recording.search_services import (
     AnswerReader,
     CommandService,
@@ -388,6 +388,8 @@ def _http(
         raise InputError(
             "template" if body is not None else "url", "{query} or {vector} in it", "neither"
         )
+    for word, place in misspelt_places(target, body).items():
+        warn(f"{{{word}}} is sent as it stands: did you mean {{{place}}}?")
     embed, embedded = _embed(given["embed"], wanted="vector" in places, engine=engine)
     plain, sent, more = _read_headers(given["headers"])
     key = read_key(given["key_variable"])

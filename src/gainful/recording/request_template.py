@@ -1,9 +1,10 @@
 """What is sent for a query: a template with {query}, {depth}, {id} and {vector}, filled in."""
 
+import difflib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -11,7 +12,9 @@ from gainful.errors import InputError
 from gainful.inputs.files import opened, path_of
 from gainful.message_texts import shown
 
-_PLACE = re.compile(r"\{(query|depth|id|vector)\}")
+_PLACES = ("query", "depth", "id", "vector")
+_PLACE = re.compile(rf"\{{({'|'.join(_PLACES)})\}}")
+_WORD = re.compile(r"(?<![{$])\{(\w+)\}(?!\})")
 _EXPECTED = (
     'a JSON object with {query} in it, such as {"q": "{query}"}, or the path of a file that has one'
 )
@@ -59,7 +62,30 @@ def places_in(*values: object) -> set[str]:
     >>> sorted(places_in({"q": ["{query}"], "n": "{depth}"}))
     ['depth', 'query']
     """
-    return {place for value in values for place in _PLACE.findall(json.dumps(value))}
+    return {place for text in _texts(values) for place in _PLACE.findall(text)}
+
+
+def misspelt_places(*values: object) -> dict[str, str]:
+    """Return words in braces that are no places but look like one, each with that one.
+
+    >>> misspelt_places({"q": "{query}", "n": "{dpeth}", "defType": "{!edismax}"})
+    {'dpeth': 'depth'}
+    """
+    words = [word for text in _texts(values) for word in _WORD.findall(text)]
+    close = {word: difflib.get_close_matches(word, _PLACES, 1) for word in words}
+    return {word: found[0] for word, found in close.items() if found and word not in _PLACES}
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield all texts in a template but the names, in which nothing is filled in."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
 
 
 def fill(value: Any, values: Mapping[str, object]) -> Any:
