@@ -4,7 +4,7 @@ The service is SQLite's FTS5 behind HTTP, in a process of its own. Its own time 
 each with one connection, that send the same requests and throw the answers away. Both take turns, 100 queries at a time, so
 that other work on the machine slows both; every answer of the recording is kept in a file as it comes, as the
 command line does it. Beside the time on the clock stands that on the cores, of both processes together, which other
-work does not change: with one call at a time, nothing is done at the same time, and the two ratios are the same on an idle machine.
+work on the machine changes little.
 
     python benchmarks/recording.py [TURNS]
 """

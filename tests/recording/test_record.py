@@ -1,13 +1,17 @@
 """`record`: what is sent, what becomes of the answers, and that no query is asked twice, lost or counted as empty."""
 
 import gzip
+import html
 import json
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from base64 import b64encode
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
@@ -18,6 +22,7 @@ from gainful.cli.commands import commands
 from gainful.errors import GainfulError, GainfulWarning, InputError
 from search_server import QUERIES, Answer, fts5, index, plain, serving
 
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "recording_runs.md"
 KEY = "s3cret/planted+key"
 PATHS = {"ids": "hits[*].id", "scores": "hits[*].score"}
 SEARCH = index()
@@ -520,6 +525,39 @@ def test_a_planted_secret_is_nowhere(tmp_path, monkeypatch, clock, caplog):
         assert not [text for text in texts if secret in text]
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        json.dumps,
+        quote,
+        lambda key: quote(key, safe=""),
+        lambda key: quote(key, safe="").lower(),
+        html.escape,
+        lambda key: json.dumps(key).replace("/", "\\/"),
+        lambda key: f"the password {key.partition(':')[2]} is wrong",
+    ],
+)
+@pytest.mark.parametrize("is_json", [True, False])
+def test_a_secret_that_is_repeated_in_other_letters_is_hidden(written, is_json, monkeypatch):
+    key = 'user:pa/s&"word+%<1'
+    monkeypatch.setenv("A_KEY", key)
+    said = written(key)
+    answer = Answer({"error": said}, status=400) if is_json else Answer(f"no: {said}".encode())
+    with serving(lambda *_: answer) as server:
+        call = {"engine": "opensearch", "url": server.url, "key_variable": "A_KEY", "retries": 0}
+        run = gf.record({"q": "x", "r": "y"}, **call, failed="leave-out")
+    assert "[key]" in run.failed["q"]
+    for secret in (key, key.partition(":")[2]):
+        forms = (
+            secret,
+            quote(secret),
+            quote(secret, safe=""),
+            html.escape(secret),
+            secret.replace("/", "\\/"),
+        )
+        assert not [form for form in forms if form.lower() in run.failed["q"].lower()]
+
+
 def test_the_hash_tells_requests_apart_and_knows_no_key(monkeypatch):
     hashes = []
     with serving(fts5()) as server:
@@ -882,12 +920,33 @@ def test_what_the_command_refuses(words, message, tmp_path, monkeypatch):
     assert KEY not in done.output
 
 
+def test_the_commands_on_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = PAGE.read_text()
+    blocks = {kind: re.search(rf"^```{kind}\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[1] for kind in ("sh", "json")}  # fmt: skip
+    Path("query.json").write_text(blocks["json"])
+    Path("queries.tsv").write_text(
+        "".join(f"{query}\t{text}\n" for query, text in ANSWERED.items())
+    )
+    Path("judgments.qrels").write_text("q1 0 d2 1\nq2 0 d4 1\nq3 0 d3 1\n")
+    with serving(
+        lambda asked, _: lucene(SEARCH(asked.body["query"]["match"]["body"], 10))
+    ) as server:
+        for line in blocks["sh"].replace("http://localhost:9200", server.url).splitlines():
+            program, *words = shlex.split(line)
+            assert program == "gainful"
+            done = called(*words)
+        assert {each.path for each in server.requests} == {"/articles/_search"}
+        assert server.requests[0].body["_source"] is False
+    assert "3 of 3 queries" in done.output
+
+
 def test_the_command_knows_the_engines():
     from gainful.cli.recording_options import _ENGINES
     from gainful.recording.engine_table import ENGINES as TABLE
 
     assert (*TABLE, "postgresql") == _ENGINES
     assert {*ENGINES} == {*TABLE}
-    page = (Path(__file__).parents[2] / "docs" / "guides" / "recording_runs.md").read_text()
+    page = PAGE.read_text()
     for name, engine in TABLE.items():
         assert f"| `{name}` | `{engine.address}` |" in page

@@ -1,5 +1,8 @@
 """Runs recorded from PostgreSQL's full text search, in a real server."""
 
+import re
+from pathlib import Path
+
 import psycopg
 import pytest
 
@@ -8,6 +11,7 @@ from gainful.calling import many_calls
 from gainful.errors import GainfulError
 from search_server import DOCS, QUERIES
 
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "recording_runs.md"
 SQL = (
     "SELECT id, ts_rank_cd(tsv, q) FROM docs, websearch_to_tsquery('english', %(query)s) AS q "
     "WHERE tsv @@ q ORDER BY 2 DESC, 1 LIMIT %(depth)s"
@@ -49,6 +53,12 @@ def test_a_database_is_recorded_as_it_searches(address, tmp_path, monkeypatch):
     monkeypatch.setenv("A_PASSWORD", "planted-password")
     assert dict(ask(address, key_variable="A_PASSWORD", cache=tmp_path / "kept")) == dict(run)
     assert "planted" not in (tmp_path / "kept").read_text()
+
+
+def test_the_query_on_the_page(address):
+    page = PAGE.read_text()
+    (sql,) = re.findall(r"^```sql\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert dict(ask(address, sql.replace("articles", "docs"))) == dict(ask(address))
 
 
 @pytest.mark.parametrize(

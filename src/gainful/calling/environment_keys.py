@@ -1,9 +1,11 @@
 """Keys that the environment holds: they are read, sent, and written nowhere."""
 
+import html
+import json
 import os
 import re
-from collections.abc import Iterable
-from urllib.parse import parse_qsl
+from collections.abc import Iterable, Iterator
+from urllib.parse import parse_qsl, quote, quote_plus
 
 from gainful.errors import InputError
 
@@ -12,7 +14,7 @@ _KEY = re.compile(r"[!-~]+")
 _HIDDEN = "[key]"
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTHORI|COOKIE")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-_LONG = 8
+_LONG, _SHORT = 8, 4
 # Of parameters fewer names promise a key: there are keywords, monkeys and sort keys among them.
 _PARAMETER = re.compile(
     "key|.*(?:(?:api|access|secret|private|admin|subscription)key|token|secret|password|passwd|pwd|credentials?|auth)"
@@ -44,14 +46,34 @@ def read_key(variable: object, name: str = "key_variable") -> str | None:
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Return a text without the secrets that stand in it.
+    """Return a text without the secrets that stand in it, as they are or as JSON, HTML and addresses write them.
 
     >>> without_secrets("the key s3cret is wrong", ["s3cret"])
     'the key [key] is wrong'
+    >>> without_secrets("no s3%2Fcret, no s3/cret", ["s3/cret"])
+    'no [key], no [key]'
     """
-    for secret in secrets:
-        text = text.replace(secret, _HIDDEN)
+    forms = {form for secret in secrets if secret for form in _forms(secret)}
+    for form in sorted(forms, key=len, reverse=True):  # what is part of another comes after it
+        text = text.replace(form, _HIDDEN)
     return text
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Yield a secret in the ways in which a server may repeat it."""
+    yield secret
+    if secret.isalnum():
+        return
+    in_json = json.dumps(secret)[1:-1]
+    yield in_json
+    yield in_json.replace("/", "\\/")  # as PHP writes it
+    yield html.escape(secret)
+    for written in (quote(secret), quote(secret, safe=""), quote_plus(secret)):
+        yield written
+        yield re.sub("%..", lambda found: found[0].lower(), written)
+    name, _, password = secret.partition(":")
+    if name and len(password) >= _SHORT:  # user:password
+        yield from _forms(password)
 
 
 def secrets_of_environment() -> tuple[str, ...]:
