@@ -125,7 +125,7 @@ LAW = {
     "tensors": {"measures", "kernels"},
     "desk": {"gainful", "assessors", "inputs", "rendering", "writing"},
     "integrations": {"gainful", "inputs", "kernels"},
-    "cli": {"gainful", "rendering", "desk"},
+    "cli": {"gainful", "calling", "rendering", "desk"},
     "__main__": {"cli"},
 }
 # What each layer may import from outside the standard library.
