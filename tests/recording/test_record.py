@@ -6,10 +6,13 @@ import json
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from base64 import b64encode
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -326,6 +329,60 @@ def test_what_fails_is_tried_again_and_then_told(kind, clock):
         assert "q2" not in run
         with pytest.raises(GainfulError, match="none to 1: q2"):
             gf.record(QUERIES, url=url, **PATHS, retries=0, **options)
+
+
+@contextmanager
+def raw(answer):
+    """A server that says the same bytes to everybody, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            with suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    with connection:
+                        connection.recv(65536)
+                        connection.sendall(answer)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/?q={{query}}"
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+BODY = b'{"hits": [{"id": "a", "score": 1.5}]}'
+CHUNK = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (CHUNK + b"25\r\n" + BODY + b"\r\n0\r\n\r\n", None),
+        (b"HTTP/1.0 200 OK\r\n\r\n" + BODY, None),
+        (b"HTTP/1.0 200 OK\r\n\r\n\xef\xbb\xbf" + BODY, None),
+        (CHUNK + b"99\r\n" + BODY, "an answer that breaks off"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + BODY, "an answer that breaks off"),
+        (
+            b"HTTP/1.0 200 OK\r\ncontent-encoding: GZIP\r\n\r\n" + gzip.compress(BODY),
+            "packed by 'gzip'",
+        ),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", "no JSON but ''"),
+        (b"SSH-2.0-OpenSSH_9\r\n", "no HTTP but 'SSH-2.0-OpenSSH_9"),
+        (
+            b"HTTP/1.1 302 Found\r\nLocation: http://x/\r\nContent-Length: 0\r\n\r\n",
+            "moved to 'http://x/'",
+        ),
+        (b'HTTP/1.0 200 OK\r\n\r\n{"hits": [{"id": "a", "score": NaN}]}', "a score that is nan"),
+    ],
+)
+def test_odd_answers_are_read_or_told(answer, why):
+    with raw(answer) as url:
+        if why is None:
+            assert gf.record({"q": "x"}, url=url, **PATHS)["q"] == {"a": 1.5}
+            return
+        with pytest.raises(GainfulError, match=re.escape(why)):
+            gf.record({"q": "x"}, url=url, **PATHS, retries=0)
 
 
 def test_a_query_that_is_refused_stops_no_other(clock):

@@ -8,15 +8,18 @@ import re
 import ssl
 import threading
 import time
+from codecs import BOM_UTF8
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
 from http.client import (
+    BadStatusLine,
     HTTPConnection,
     HTTPException,
     HTTPSConnection,
+    IncompleteRead,
     RemoteDisconnected,
     responses,
 )
@@ -36,6 +39,7 @@ _MOVED = range(300, 400)
 _LARGEST = 1 << 24  # bytes of an answer
 _CHUNK = 1 << 16
 _LONGEST_SENTENCE = 300
+_BREAKS_OFF = "an answer that breaks off"
 _URL = re.compile(r"[!-~]+")
 _STALE = (RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
 
@@ -118,7 +122,10 @@ class HttpServer:
         self._has_answered = True
         if not 200 <= status < 300:
             raise self._refused(status, headers, content)
-        return content
+        packing = headers.get("Content-Encoding", "identity").strip().lower()
+        if packing not in ("identity", ""):
+            raise UnansweredError(f"an answer packed by {shown(packing)}, which was not asked for")
+        return content.removeprefix(BOM_UTF8)
 
     def ask_json(self, request: Request) -> tuple[Any, str]:
         """Send a request, and return the JSON that is answered, also as text.
@@ -190,7 +197,7 @@ class HttpServer:
                 if time.monotonic() > end:  # a byte now and then is no answer
                     raise TimeoutError
             if response.length:  # read1 says nothing of an answer that is cut off
-                raise HTTPException("an answer that breaks off")
+                raise HTTPException(_BREAKS_OFF)
             return response.status, response.headers, b"".join(parts)
 
     def _unreached(self, problem: Exception) -> UnansweredError:
@@ -198,6 +205,10 @@ class HttpServer:
             return UnansweredError(f"no answer within {self._timeout:g} s", again=True)
         if isinstance(problem, RemoteDisconnected):
             return UnansweredError("the connection was dropped", again=True)
+        if isinstance(problem, IncompleteRead):
+            return UnansweredError(_BREAKS_OFF, again=True)
+        if isinstance(problem, BadStatusLine):
+            return UnansweredError(f"no HTTP but {self.show(str(problem.args[0]))}", again=True)
         told = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         said = self.clean(str(told))
         if isinstance(problem, HTTPException | ConnectionResetError | BrokenPipeError):
