@@ -615,6 +615,13 @@ def test_a_secret_that_is_repeated_in_other_letters_is_hidden(written, is_json, 
         assert not [form for form in forms if form.lower() in run.failed["q"].lower()]
 
 
+def test_a_password_that_is_a_word_refuses_no_document(monkeypatch):
+    monkeypatch.setenv("A_KEY", "admin:admin")
+    with serving(lambda *_: lucene([("admin-guide", 1.0)])) as server:
+        run = gf.record({"q": "x"}, engine="opensearch", url=server.url, key_variable="A_KEY")
+    assert run["q"] == {"admin-guide": 1.0}
+
+
 def test_the_hash_tells_requests_apart_and_knows_no_key(monkeypatch):
     hashes = []
     with serving(fts5()) as server:

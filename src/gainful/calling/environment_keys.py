@@ -14,7 +14,7 @@ _KEY = re.compile(r"[!-~]+")
 _HIDDEN = "[key]"
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTHORI|COOKIE")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-_LONG, _SHORT = 8, 4
+_LONG = 8
 # Of parameters fewer names promise a key: there are keywords, monkeys and sort keys among them.
 _PARAMETER = re.compile(
     "key|.*(?:(?:api|access|secret|private|admin|subscription)key|token|secret|password|passwd|pwd|credentials?|auth)"
@@ -71,9 +71,6 @@ def _forms(secret: str) -> Iterator[str]:
     for written in (quote(secret), quote(secret, safe=""), quote_plus(secret)):
         yield written
         yield re.sub("%..", lambda found: found[0].lower(), written)
-    name, _, password = secret.partition(":")
-    if name and len(password) >= _SHORT:  # user:password
-        yield from _forms(password)
 
 
 def secrets_of_environment() -> tuple[str, ...]:

@@ -52,6 +52,7 @@ from gainful.writing.runs_and_judgments import read_tag
 _AT_A_TIME, _RETRIES, _TIMEOUT = 8, 3, 30.0  # of what is not a function
 _MOST_AT_A_TIME, _MOST_TRIES, _MOST_DEPTH = 1000, 100, 1_000_000
 _LONGEST_TIMEOUT = 1_000_000.0
+_SHORTEST_PASSWORD = 4
 _ADDRESS = "the address of a search service, such as 'http://localhost:9200/articles'"
 _SEARCH = "a function from a query to ids, or its place 'module:name'"
 _FAILED = ("error", "leave-out")
@@ -407,7 +408,7 @@ def _http(
     server = HttpServer(
         parts,
         timeout=timeout,
-        secrets=(*secrets, *secrets_of_environment()),
+        secrets=(*secrets, *_passwords(key), *secrets_of_environment()),
         remedies={
             401: about_the_key,
             403: about_the_key,
@@ -440,6 +441,12 @@ def _http(
         embed=embed,
     )
     return engine or _as_tag(str(parts.hostname)), service
+
+
+def _passwords(key: str | None) -> list[str]:
+    """Return the second part of user:password, which a server may repeat alone, where it is not part of any word."""
+    password = "" if key is None else key.partition(":")[2]
+    return [password] if len(password) >= _SHORTEST_PASSWORD else []
 
 
 def _embed(given: object, *, wanted: bool, engine: str | None) -> tuple[Embed | None, str | None]:
