@@ -364,7 +364,7 @@ CHUNK = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         (CHUNK + b"99\r\n" + BODY, "an answer that breaks off"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + BODY, "an answer that breaks off"),
         (
-            b"HTTP/1.0 200 OK\r\ncontent-encoding: GZIP\r\n\r\n" + gzip.compress(BODY),
+            b"HTTP/1.0 200 OK\r\ncontent-encoding: GZIP\r\n\r\n" + gzip.compress(BODY, mtime=0),
             "packed by 'gzip'",
         ),
         (b"HTTP/1.1 204 No Content\r\n\r\n", "no JSON but ''"),
