@@ -1,0 +1,146 @@
+"""The pages for readers have plain sentences: at most 25 words.
+
+Counted are the words of the running text: paragraphs, list items, headings. Code, tables, comments and the
+targets of links are left out; a name in code is one word.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+MOST = 25
+PLACES = ("index.md", "start.md", "guides", "understand", "decide", "coming_from")
+# Pages that are older than this rule. Mend one and take it out; put none in.
+EXEMPT = {
+    "guides/assessors.md",
+    "guides/beyond_relevance.md",
+    "guides/ci.md",
+    "guides/comparing.md",
+    "guides/fusion.md",
+    "guides/judging.md",
+    "guides/judging_desk.md",
+    "guides/judging_desk_tutorial.md",
+    "guides/large_data.md",
+    "guides/leaderboards.md",
+    "guides/losses.md",
+    "guides/measure_cookbook.md",
+    "guides/model_grades.md",
+    "guides/model_judges.md",
+    "guides/own_measures.md",
+    "guides/plots.md",
+    "guides/rank_agreement.md",
+    "guides/recording_runs.md",
+    "guides/report.md",
+    "guides/subtopics.md",
+    "guides/tensors.md",
+    "guides/trusting_a_model.md",
+    "understand/attribution.md",
+    "understand/limits.md",
+}
+
+PAGES = sorted(
+    page
+    for place in PLACES
+    for page in ([DOCS / place] if place.endswith(".md") else (DOCS / place).rglob("*.md"))
+    if page.exists()
+)
+
+
+def blocks(text):
+    """Yield the paragraphs, list items and headings of a page."""
+    text = re.sub(r"\A---\n.*?^---\n", "", text, flags=re.DOTALL | re.MULTILINE)  # its front matter
+    text = re.sub(r"^( *)(```|~~~).*?^\1\2", "\n", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"<!--.*?-->|<(style|script|svg)\b.*?</\1>", "\n", text, flags=re.DOTALL)
+    block = []
+    for line in [*text.splitlines(), ""]:
+        starts = re.match(r" *(#+|[-*+]|\d+[.)]|:|>+|!!!|\?\?\?\+?|===) +", line)
+        table = re.match(r" *\|.*\| *$", line)
+        if block and (starts or table or not line.strip()):
+            yield " ".join(block)
+            block = []
+        if not table and (words := line[starts.end() if starts else 0 :].strip()):
+            block.append(words)
+            if line.startswith("#"):
+                yield block.pop()
+
+
+def sentences(block):
+    """Return the sentences of a block without its markup."""
+    block = re.sub(r"``.+?``|`[^`]*`", "code", block)
+    block = re.sub(r"!\[[^]]*\](\([^)]*\)|\[[^]]*\])", "", block)  # a picture is not read aloud
+    block = re.sub(r"\[([^]]*)\](\([^)]*\)|\[[^]]*\])(\{[^}]*\})?", r"\1", block)
+    block = re.sub(r"</?\w[^>]*>|[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}", "", block)
+    block = re.sub(r"\b(e\.g|i\.e|et al|cf|vs|vol)\.", r"\1", block)
+    return re.split(r"(?<=[.!?])[\"”’)»]*\s+", block)
+
+
+def words(sentence):
+    """Return the words of a sentence: what has a letter or a digit in it."""
+    return [word for word in sentence.split() if re.search(r"\w", word)]
+
+
+def long_sentences(text):
+    return [
+        sentence
+        for block in blocks(text)
+        for sentence in sentences(block)
+        if len(words(sentence)) > MOST
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_sentences_are_short(page):
+    found = long_sentences(page.read_text(encoding="utf-8"))
+    if page.relative_to(DOCS).as_posix() in EXEMPT:
+        assert found, "this page has short sentences now: take it out of EXEMPT"
+    else:
+        assert found == []
+
+
+def test_there_are_pages_and_those_exempt_exist():
+    names = {page.relative_to(DOCS).as_posix() for page in PAGES}
+    assert names
+    assert names >= EXEMPT
+
+
+LONG = "word " * MOST + "end."
+SHORT = "word " * (MOST - 1) + "end."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LONG,
+        f"# {LONG}",
+        f"- {SHORT}\n- {LONG}",
+        f"{SHORT} {LONG}",
+        f"| a | b |\n|---|---|\n| c | d |\n{LONG}",
+        "[" + "word " * MOST + "end](page.md).",
+        f"```sh\n{LONG}\n```\n{LONG}",
+        "word " * 20 + "\n" + "word " * 6,
+        f"!!! note\n    {LONG}",
+    ],
+)
+def test_long_ones_are_found(text):
+    assert len(long_sentences(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SHORT,
+        f"{SHORT} {SHORT}",
+        f"- {SHORT}\n- {SHORT}\n\n1. {SHORT}\n2. {SHORT}",
+        f"# {SHORT}\n{SHORT}",
+        f"```python\n{LONG}\n```\n{SHORT}",
+        f"| {LONG} | {LONG} |\n{SHORT}",
+        f"{SHORT[:-1]}? “{SHORT}” ({SHORT}) {SHORT}",
+        "word " * 22 + f"[link](https://a.b/{'-'.join(['c'] * 30)}) `{LONG}` end.",
+        f"<!-- {LONG} -->",
+        f"{SHORT[:-1]} — end.".replace("word ", "", 1),
+    ],
+)
+def test_short_ones_and_what_is_no_text_are_not(text):
+    assert long_sentences(text) == []
