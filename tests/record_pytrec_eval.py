@@ -3,7 +3,7 @@
 Run it where pytrec_eval is installed, after a change of a test that asks it:
 
     PYTHONPATH=tests python -m pytest --deep -p record_pytrec_eval tests/evaluation tests/compat \
-        tests/dialects/test_dialects_against_tools.py tests/measures
+        tests/dialects/test_dialects_against_tools.py tests/measures tests/project/test_coming_from.py
 
 and in the environment of the heavy hosts the same with tests/hosts. What was recorded before is kept.
 """

@@ -20,6 +20,7 @@ SLOW = (
     # Spark: a Java machine.
     "tests/spark/",
     "tests/dialects/test_spark_mllib.py",
+    "tests/project/test_coming_from.py::test_the_page_of_mllib",
     "tests/project/test_documentation.py::test_python_on_the_page[docs/guides/large_data.md]",
     # A browser, early: it is one long piece of work.
     "tests/browser/",
@@ -38,6 +39,7 @@ SLOW = (
     "tests/dialects/test_dialects_against_tools.py",
     "tests/dialects/test_golden_vector.py",
     "tests/dialects/test_refusals.py",
+    "tests/project/test_coming_from.py",
     "tests/evaluation/test_measures_against_tools.py",
     "tests/evaluation/test_other_tools.py",
     "tests/compat/test_pytrec_eval.py",
@@ -189,6 +191,7 @@ RESOURCES = {
     "Spark": (
         "tests/spark/",
         "tests/dialects/test_spark_mllib.py",
+        "tests/project/test_coming_from.py::test_the_page_of_mllib",
         # It stops the session, so it comes last.
         "tests/project/test_documentation.py::test_python_on_the_page[docs/guides/large_data.md]",
     ),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import coming_from
 from heavy_hosts import HEAVY, HEAVY_PAGES
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +23,14 @@ def test_the_page_of_a_host(host, tmp_path, monkeypatch):
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert failed == 0
     assert tried
+
+
+@pytest.mark.filterwarnings("ignore")  # those of the hosts
+def test_the_page_for_users_of_mteb(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WANDB_MODE")  # as above
+    held = coming_from.check("mteb", cli)
+    assert held == {"names": 6, "calls": 0, "choices": 4}
 
 
 @pytest.mark.parametrize("host", HEAVY)

@@ -18,8 +18,14 @@ pytestmark = pytest.mark.documentation
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-# The pages of heavy hosts are run in tests/hosts/, where these are installed.
-RUN_HERE = [page for page in PAGES if page.parent.name != "hosts" or page.stem not in HEAVY_PAGES]
+# The pages of heavy hosts are run in tests/hosts/, where these are installed; those for users of other
+# tools, with their tables, in test_coming_from.py.
+RUN_HERE = [
+    page
+    for page in PAGES
+    if page.parent.name != "coming_from"
+    and (page.parent.name != "hosts" or page.stem not in HEAVY_PAGES)
+]
 # Kernels for a GPU, and what launches them, need a compiler that PyTorch for CPUs does not bring.
 ELSEWHERE = re.compile(r"__main__$|\.fused\.|\.fused_\w+$")
 MODULES = ["gainful"] + [
