@@ -21,7 +21,6 @@ EXEMPT = {
     "guides/fusion.md",
     "guides/judging.md",
     "guides/judging_desk.md",
-    "guides/judging_desk_tutorial.md",
     "guides/large_data.md",
     "guides/leaderboards.md",
     "guides/losses.md",
@@ -29,15 +28,12 @@ EXEMPT = {
     "guides/model_grades.md",
     "guides/model_judges.md",
     "guides/own_measures.md",
-    "guides/plots.md",
     "guides/rank_agreement.md",
     "guides/recording_runs.md",
     "guides/report.md",
     "guides/subtopics.md",
-    "guides/tensors.md",
     "guides/trusting_a_model.md",
     "understand/attribution.md",
-    "understand/limits.md",
 }
 
 PAGES = sorted(
