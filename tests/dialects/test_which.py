@@ -14,6 +14,15 @@ JUDGMENTS = {"q": {"a": 1, "b": 2, "c": 0, "x": 3}, "e": {"a": 0}}
 RUN = {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "u": 1.0}, "e": {"a": 1.0}}
 
 
+def test_a_base_that_other_discounts_would_refuse():
+    other = gf.evaluate(JUDGMENTS, RUN, "nDCG(discount=reciprocal)@4").means.values()
+    found = gf.which(
+        JUDGMENTS, RUN, "nDCG(discount=jarvelin, base=3)@4", got=next(iter(other))
+    ).found
+    assert (found[0].way.name, found[0].change) == ("gainful", "discount=reciprocal")
+    assert str(found[0].way.measure) == "nDCG(discount=reciprocal)@4"
+
+
 def means(judgments, run, measure):
     for name in NAMES:
         try:

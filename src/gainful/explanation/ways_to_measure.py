@@ -96,7 +96,7 @@ def variations(way: Way) -> Iterator[tuple[str, Way]]:
         for answer in answers:
             if way.answer(parameter) in (None, answer):
                 continue
-            measure = way.measure.having(**{parameter: answer})
+            measure = _having(way.measure, parameter, answer)
             yield f"{parameter}={answer}", dataclasses.replace(way, measure=measure)
     for cutoff in _CUTOFFS:
         if cutoff != way.measure.cutoff:
@@ -110,6 +110,14 @@ def variations(way: Way) -> Iterator[tuple[str, Way]]:
                 continue
             policy = dataclasses.replace(way.policy, **{choice.name: answer})
             yield f"{choice.name}={answer}", dataclasses.replace(way, policy=policy)
+
+
+def _having(measure: Measure, parameter: str, answer: str) -> Measure:
+    """Return a measure with another parameter, and without a base that this would refuse."""
+    changed: dict[str, object] = {parameter: answer}
+    if parameter == "discount" and not discount.FORMS[answer].has_base:
+        changed["base"] = discount.DEFAULT_BASE
+    return measure.having(**changed)
 
 
 def _answers() -> dict[str, tuple[str, ...]]:
