@@ -4,6 +4,7 @@ import copy
 import inspect
 import itertools
 import math
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -70,6 +71,14 @@ def a_function(*_, **__):
 def a_search(query):
     """Find two documents for every query."""
     return ["a", "b"]
+
+
+# A program that answers conformance cases, each with a skip.
+SKIPPING = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"id": json.loads(line)["id"], "skip": "all"}))
+"""
 
 
 def a_model(prompt):
@@ -409,6 +418,18 @@ def functions() -> Iterator[tuple[str, Call]]:
         "subtopic_catalogue": Call(gf.subtopics.subtopic_catalogue, {}),
         "subtopic_family": Call(gf.subtopics.subtopic_family, {"name": "alpha_nDCG"}),
         "tau_ap": Call(gf.statistics.tau_ap, {"reference": ["a", "b"], "ranking": {"a": 1, "b": 2}}),
+        "cases": Call(gf.vectors.cases, {"topics": ["ties"], "dialect": None}),
+        "conformance": Call(
+            gf.vectors.conformance,
+            {"implementation": a_function, "topics": "ids", "tolerance": 1e-6},
+        ),
+        "conformance_of_command": Call(
+            gf.vectors.conformance_of_command,
+            {
+                "command": [sys.executable, "-S", "-c", SKIPPING], "topics": "ids", "tolerance": 1e-6,
+                "timeout": 9.0, "one_by_one": False,
+            },
+        ),
         "which": Call(gf.which, {"judgments": JUDGMENTS, "run": one, "got": "0.9"}),
         "why": Call(
             gf.why, {"judgments": JUDGMENTS, "run": one, "dialects": ["trec_eval", "sklearn"]}
@@ -436,7 +457,7 @@ def functions() -> Iterator[tuple[str, Call]]:
 
 # These gainful makes, and hands out: nobody builds one. What they offer is in `methods`.
 RESULTS = {
-    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
+    "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "Case", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
     "Difference", "Explanation", "Family", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
     "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
     "Slice", "SubtopicScores", "TieRange",
@@ -655,7 +676,9 @@ def results() -> dict[str, Any]:
             queries={"q1": "fruit"},
             docs={"a": "apple", "b": "brick"},
         ),
+        "Case": gf.vectors.cases(topics="ties")[0],
         "Comparison": compared,
+        "Conformance": gf.vectors.conformance(a_function, topics="ids"),
         "Coverage": scores.coverage,
         "Curve": gf.curve(JUDGMENTS, RUN, upto=3),
         "Dialect": gf.dialect("trec_eval"),

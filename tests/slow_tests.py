@@ -38,6 +38,7 @@ SLOW = (
     "tests/dialects/test_dialects_against_formulas.py",
     "tests/dialects/test_dialects_against_tools.py",
     "tests/dialects/test_golden_vector.py",
+    "tests/dialects/test_vectors_of_tools.py",
     "tests/dialects/test_refusals.py",
     "tests/project/test_coming_from.py",
     "tests/evaluation/test_measures_against_tools.py",
@@ -69,6 +70,9 @@ SLOW = (
     "tests/recording/test_real_engines.py",
     "tests/recording/test_whole_story.py",
     "tests/recording/test_record_postgres.py",
+    # Many small cases.
+    "tests/vectors/",
+    "tests/cli/test_conformance_command.py",
     # Many random cases.
     "tests/project/test_misuse.py",
     "tests/cli/test_calibrate_and_sample.py",

@@ -19,7 +19,7 @@ from gainful.version import VERSION
 _NAMES = {
     "gainful": {
         "": "compat, comparison, errors, explanation, fusion, inputs, integrations, judging, measures, "
-        "recommending, results, statistics, subtopics, writing",
+        "recommending, results, statistics, subtopics, vectors, writing",
         "assessors.agreement": "agreement",
         "assessors.collecting": "collect_grades",
         "assessors.calibrate": "calibrate",
@@ -138,6 +138,7 @@ _NAMES = {
         "reporting.report": "Report",
         "statistics.power": "Power",
         "subtopics.scores": "SubtopicScores",
+        "vectors.conformance_result": "Conformance",
     },
     "gainful.statistics": {
         "statistics.ranking_agreement": "kendall_tau, rbo, tau_ap",
@@ -147,6 +148,10 @@ _NAMES = {
         "subtopics.measure_catalogue": "subtopic_catalogue, subtopic_family",
         "subtopics.notation": "SubtopicMeasure",
         "subtopics.subtopic_judgments": "read_subtopics",
+    },
+    "gainful.vectors": {
+        "vectors.case_files": "Case, cases",
+        "vectors.conformance_check": "conformance, conformance_of_command",
     },
     "gainful.writing": {
         "rendering.table_formats": "formats",

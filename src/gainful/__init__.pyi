@@ -13,6 +13,7 @@ from gainful import recommending
 from gainful import results
 from gainful import statistics
 from gainful import subtopics
+from gainful import vectors
 from gainful import writing
 from gainful.assessors.agreement import agreement
 from gainful.assessors.calibrate import calibrate
@@ -123,6 +124,7 @@ __all__ = [
     "statistics",
     "subtopics",
     "use",
+    "vectors",
     "which",
     "why",
     "write_judgments",

@@ -41,6 +41,7 @@ from gainful.reporting.movers import Movers
 from gainful.reporting.report import Report
 from gainful.statistics.power import Power
 from gainful.subtopics.scores import SubtopicScores
+from gainful.vectors.conformance_result import Conformance
 
 __all__ = [
     "Agreement",
@@ -52,6 +53,7 @@ __all__ = [
     "Chance",
     "CollectedGrades",
     "Comparison",
+    "Conformance",
     "Coverage",
     "Curve",
     "Difference",

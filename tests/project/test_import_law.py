@@ -58,6 +58,7 @@ LAW = {
     },
     "subtopics": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
     "recommending": {"measures", "inputs", "matching", "kernels", "rendering", "evaluation"},
+    "vectors": {"measures", "matching", "explanation", "rendering", "writing"},
     "judging": {
         "measures",
         "inputs",

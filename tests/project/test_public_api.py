@@ -49,7 +49,7 @@ BELOW = {
         "recommendation_catalogue", "recommendation_family",
     ],
     "results": [
-        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Coverage", "Curve",
+        "Agreement", "Attribution", "Baseline", "Bound", "Bounds", "Calibration", "Chance", "CollectedGrades", "Comparison", "Conformance", "Coverage", "Curve",
         "Difference", "Explanation", "Finding", "Findings", "Fused", "Gate", "Inferred", "InferredAP", "Leaderboard", "LearningCurve",
         "MeasureCheck", "MergedJudgments", "Movers", "Pool", "PoolBias", "Power", "RecommendationScores", "RecordedRun", "Report", "RunBounds", "RunScores", "SampleDesign", "Scores",
         "Slice",
@@ -60,11 +60,15 @@ BELOW = {
         "SubtopicMeasure", "evaluate_subtopics", "read_subtopics", "subtopic_catalogue",
         "subtopic_family",
     ],
+    "vectors": ["Case", "cases", "conformance", "conformance_of_command"],
     "writing": ["endings", "flat_name", "formats", "render", "write_text"],
 }  # fmt: skip
 # The data comes first, by place; everything else by keyword.
 BY_PLACE = {
+    "cases": [],
     "check_measure": ["measure"],
+    "conformance": ["implementation"],
+    "conformance_of_command": ["command"],
     "define": ["name"],
     "use": ["definitions"],
     "dialect": ["name"],
