@@ -163,6 +163,7 @@ def test_every_command_is_among_these(project):
         "mcp",
         "run",
         "help",
+        "conformance",
     }  # below, or with the command
     assert {*known, *others} == set(commands.list_commands(click.Context(commands)))
 

@@ -29,6 +29,7 @@ _COMMANDS = {
     "power": "Say how many queries a comparison needs.",
     "measures": "List the measures, or define one.",
     "dialects": "List the tools whose conventions --dialect takes on.",
+    "conformance": "Run an implementation of nDCG, in any language, on cases with exact values.",
     "convert": "Write a run or judgments in another format.",
     "config": "Show the settings of the project, and where each comes from.",
     "help": "Tell of a topic, such as policy or formats, or all of a command.",

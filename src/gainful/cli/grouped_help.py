@@ -13,7 +13,10 @@ import gainful as gf
 
 _LONGEST_NAMES = 24  # characters of names and choices that stand beside the help
 _FULL = "gainful.full_help"  # in a context: whether all is told
-_OWN = {("run", "engine")}  # options that are another thing here than elsewhere
+_OWN = {
+    ("run", "engine"),
+    ("conformance", "dialect"),
+}  # options that are another thing here than elsewhere
 
 
 class Group(NamedTuple):
