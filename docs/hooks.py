@@ -88,3 +88,9 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     if page.file.generated_by:
         return markdown
     return relinked(markdown, (DOCS / page.file.src_uri).parent, page.file.src_uri)
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Name the dialog of the search, for those who hear the page: the theme does not."""
+    dialog = 'data-md-component="search" role="dialog"'
+    return output.replace(f"{dialog}>", f'{dialog} aria-label="Search">')
