@@ -9,6 +9,8 @@ import click
 from gainful.cli.commands import commands
 from gainful.cli.grouped_help import GroupedCommand, groups_of
 
+LONGEST = 30  # characters of names and choices that stand in a column of their own
+
 
 def plain(text: str) -> str:
     """Return words of a help for a page: what is not code means nothing to Markdown."""
@@ -17,11 +19,29 @@ def plain(text: str) -> str:
     return "`".join(part.replace("\n", " ") for part in parts)
 
 
+def record(option: click.Option, context: click.Context) -> tuple[str, str]:
+    """Return how an option is written, and its help; many choices stand in the help."""
+    names, told = option.get_help_record(context) or ("", "")
+    if len(names) > LONGEST and "|" in names:
+        long = max(option.opts, key=len)
+        names = f"{', '.join(sorted(option.opts, key=len))} {long[2:].upper()}"
+        if isinstance(option.type, click.Choice):
+            text, brackets, more = told.partition("  [")
+            listed = ", ".join(option.type.choices)
+            told = (
+                text
+                if all(each in text for each in option.type.choices)
+                else f"{text} One of {listed}."
+            )
+            told += brackets + more
+    return names, told
+
+
 def options_table(options: list[click.Option], context: click.Context) -> str:
     """Return options as rows of a table: how each is written, what it does, its default."""
     lines = ["| option | what it does | default |", "|---|---|---|"]
     for option in options:
-        names, told = option.get_help_record(context) or ("", "")
+        names, told = record(option, context)
         text, *more = told.split("  [")
         extras = "; ".join(each.removesuffix("]") for each in more).split("; ")
         default = "; ".join(each for each in extras if not re.search(r"[<>]=?", each))

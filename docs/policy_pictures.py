@@ -21,7 +21,7 @@ STYLES = {
     "?": 'fill="#ffffff" stroke="#78909c" stroke-dasharray="4 3"',
     "·": 'fill="none" stroke="#b0bec5" stroke-dasharray="1 3"',
 }
-WIDTH, ROW, BOX, GAP, LEFT, TOP = 640, 44, 62, 8, 150, 46
+WIDTH, ROW, BOX, GAP, LEFT, TOP = 640, 44, 62, 8, 205, 46
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def picture(name: str) -> str:
 
 def drawn(boxes: str, y: int) -> list[str]:
     """Return boxes as they are drawn in a row."""
-    x, parts = LEFT + 40, []
+    x, parts = LEFT, []
     if boxes and "|" not in boxes and boxes.split()[0] == "all":
         return [f'<text x="{x}" y="{y + 22}" font-style="italic">{boxes}</text>']
     for box in filter(None, boxes.split("|")):

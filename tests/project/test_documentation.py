@@ -165,6 +165,15 @@ def dead_links(page):
     return dead
 
 
+def test_every_page_has_its_place_on_the_site():
+    """`make site` builds the pages and checks more; here, that none is left out or named in vain."""
+    nav = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    named = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", nav, re.MULTILINE)
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:]}
+    made = {"reference/changelog.md", "develop/contributing.md"}  # of files beside docs/
+    assert sorted(named) == sorted(pages | made)
+
+
 OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md")]
 
 
