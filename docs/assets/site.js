@@ -3,4 +3,6 @@ window.addEventListener("load", () => {
   for (const each of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code")) {
     if (each.scrollWidth > each.clientWidth) each.tabIndex = 0
   }
+  // The buttons of a block of code are no way through the site.
+  for (const each of document.querySelectorAll("nav.md-code__nav")) each.role = "group"
 })
