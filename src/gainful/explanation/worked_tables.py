@@ -224,6 +224,8 @@ class Explanation(Account):
     def tables(self) -> list[Table]:
         """Return the worked sums for rendering; below the last one the policy, where it is not the default."""
         *others, last = (_table(part) for part in self.parts)
+        # The conclusion is written below: where it is the sum itself, once is enough.
+        last = replace(last, notes=[one for one in last.notes if one != self.conclusion])
         # A list of grades has its order, and no choice of it.
         policy = self.policy if self.query is not None else replace(self.policy, ties="doc")
         note = policy_note(policy)
