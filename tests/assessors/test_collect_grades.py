@@ -905,14 +905,21 @@ def test_a_connection_that_is_not_secure_is_told_at_once(clock):
 def test_who_interrupts_does_not_wait_for_what_is_on_its_way(tmp_path, monkeypatch):
     monkeypatch.setattr(many_calls, "_GRACE", 0.05)
     cache, release, before = tmp_path / "answers", threading.Event(), threading.active_count()
+    waiting = threading.Event()
 
     def answer(prompt, _):
         if number_in(prompt) > 3:
+            waiting.set()
             release.wait(10)
         return Answer("1")
 
+    def interrupt():
+        waiting.wait(10)
+        time.sleep(0.3)  # so that the others are answered
+        _thread.interrupt_main()
+
     with serving(answer) as server:
-        timer = threading.Timer(0.5, _thread.interrupt_main)
+        timer = threading.Thread(target=interrupt)
         timer.start()
         start = time.monotonic()
         with pytest.raises(KeyboardInterrupt):

@@ -129,9 +129,13 @@ def test_every_function_that_reads_takes_the_record():
     assert all(takes[name] == measuring for name in (*MEASURING, *WITHOUT_DIALECT))
     # Apart from these, the options are of functions that read nothing: arrays, lists, tables of scores.
     others = {name for name, options in takes.items() if options and name not in found}
-    # The queries of `power` are a count, `find_runs` reads no more than names, and `record` no more than texts.
+    # The queries of `power` are a count, `find_runs` reads no more than names, `record` no more than texts, and
+    # the cases of vectors are the package's own.
     named = {
+        "cases",
         "compare_scores",
+        "conformance",
+        "conformance_of_command",
         "evaluate_arrays",
         "explain_grades",
         "find_runs",

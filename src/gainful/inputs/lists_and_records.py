@@ -153,7 +153,7 @@ _OWN = (("rule", "provenance", "documents"), ("model", "rows", "judgments"))
 
 def _inner_run(given: Mapping[Any, Any], name: str) -> Mapping[Any, Any] | None:
     """Return the run in `{subset: {split: {query: {doc: score}}}}`; None if it is of another shape."""
-    found, bare = [], []
+    found, bare, other = [], [], False
     for subset, splits in given.items():
         if not isinstance(splits, Mapping) or is_answer(splits):
             return None
@@ -164,7 +164,9 @@ def _inner_run(given: Mapping[Any, Any], name: str) -> Mapping[Any, Any] | None:
                 first = next(iter(queries.values()))
                 if isinstance(first, Mapping):
                     found.append((f"[{subset!r}][{split!r}]", queries))
-    if not found and bare:
+            else:
+                other = True
+    if not found and bare and not other:
         raise InputError(name, "queries in a split of a subset", f"none in {', '.join(bare)}")
     if not found:
         return None
