@@ -29,6 +29,7 @@ from gainful.inputs.search_responses import (
     is_answer,
     is_from_a_service,
     query_in,
+    refuse_other_list,
     responses_in,
 )
 from gainful.message_texts import shortened, shown
@@ -306,6 +307,12 @@ class _Reading:
             if self.has_list(answer):
                 self._columns.use("doc", self.kind)
                 answer = answer[self.asked["doc"]]
+            elif self.has_list(answers[0]):  # or another list would be taken, without a word
+                raise InputError(
+                    f"{self.name}, record {place}",
+                    f"a list in the field {self.asked['doc']!r}, as the first has",
+                    shortened(", ".join(map(repr, answer))),
+                )
             named.append((query, answer))
         if "query" in self.asked:
             self._columns.use("query", self.kind)
@@ -330,11 +337,13 @@ class _Reading:
 
     def _list(self, query: str, items: Any) -> dict[str, float]:
         where = f"{self.name}, query {query!r}"
-        hits = hits_in(items) if isinstance(items, Mapping) and is_answer(items) else None
+        answer = isinstance(items, Mapping) and is_answer(items)
+        hits = hits_in(items, self.kind) if answer else None
         if hits is not None:
+            refuse_other_list(items, self.kind, where)
             if not self._is_run and is_from_a_service(items):
-                answer = f"the response of a search: {', '.join(map(repr, items))}"
-                raise InputError(where, "judgments", answer, mistaken(RUN, given=self.kind))
+                found = f"the response of a search: {', '.join(map(repr, items))}"
+                raise InputError(where, "judgments", found, mistaken(RUN, given=self.kind))
             items = hits
         elif isinstance(items, Mapping):
             if "error" in items and isinstance(items["error"], str | Mapping):
@@ -352,8 +361,8 @@ class _Reading:
             raise InputError(
                 where, f"{{doc: {self.kind.number}}}, or a list of documents", shown(items)
             )
-        found = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
-        return self._numbered(query, found)
+        read = [self._item(item, f"{where}, item {place}") for place, item in enumerate(items, 1)]
+        return self._numbered(query, read)
 
     def _item(self, item: Any, where: str) -> "_Item":
         """Return the id of a document, and its number where it has one."""

@@ -3,12 +3,20 @@
 Known are those of Elasticsearch and OpenSearch (`hits.hits`), Solr (`response.docs`), Vespa
 (`root.children`), Algolia, Meilisearch and Typesense (`hits`), Qdrant (`result.points`), Azure
 (`value`) and Chroma (`ids`), and several in one, as `_msearch` and multi-search return them.
+
+Records with a query and a list are read in the same way, those too that hold what is relevant beside
+what was retrieved: judgments take the one, a run takes the other.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
+import numpy as np
+
+from gainful.errors import InputError
 from gainful.inputs.columns import ALIASES
+from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
+from gainful.message_texts import shown
 
 # Where a list of hits stands in a response: within another object, or beside other values.
 _WITHIN = (
@@ -18,10 +26,20 @@ _WITHIN = (
     ("result", "points"),
     ("result", "hits"),
 )
-_BESIDE = (
-    "hits", "matches", "docs", "documents", "results", "nodes", "points", "value",
-    "retrieved", "ranking", "doc_ids", "relevant",
+_RETRIEVED = (
+    "retrieved", "retrieved_ids", "retrieved_docs", "retrieved_doc_ids", "retrieved_documents",
+    "ranking",
 )  # fmt: skip
+_FOUND = (
+    "hits", "matches", *_RETRIEVED, "docs", "documents", "results", "nodes", "points", "value",
+    "doc_ids",
+)  # fmt: skip
+_RELEVANT = (
+    "relevant", "relevant_ids", "relevant_docs", "relevant_doc_ids", "relevant_documents",
+    "gold", "gold_ids", "gold_docs", "gold_doc_ids", "positives", "positive_ids", "expected_ids",
+)  # fmt: skip
+_BESIDE = (*_FOUND, *_RELEVANT)
+_JUDGED = (*_RELEVANT, *(name for name in _FOUND if name not in _RETRIEVED), *_RETRIEVED)
 _SEVERAL = ("responses", "results")
 _IDS = "ids"  # of Chroma: a list of them for each query, beside lists of what else is known
 _BESIDE_IDS = ("distances", "metadatas", "included")
@@ -42,14 +60,22 @@ def is_answer(given: Mapping[Any, Any]) -> bool:
     return hits_in(given) is not None or responses_in(given) is not None
 
 
-def hits_in(given: Mapping[Any, Any]) -> list[Any] | None:
-    """Return the hits of one response, in order; None if it is none.
+def hits_in(given: Mapping[Any, Any], kind: Kind = RUN) -> Collection[Any] | None:
+    """Return the hits of one response, in order, or a set as it is; None if it is none.
+
+    Of a record that holds both, judgments take what is relevant, and a run what was retrieved.
 
     >>> hits_in({"response": {"docs": [{"id": "a"}]}})
     [{'id': 'a'}]
+    >>> hits_in({"question": "q", "relevant": ["x"], "retrieved": ["y", "x"]}, JUDGMENTS)
+    ['x']
     """
     if responses_in(given) is not None:
         return None
+    judged = kind.name == JUDGMENTS.name
+    relevant = _listed(given, _RELEVANT) if judged else None
+    if relevant is not None and any(map(_is_scalar, given.values())):
+        return relevant
     ids = _lists_of_ids(given)
     if ids is not None:
         return list(ids[0])
@@ -57,11 +83,66 @@ def hits_in(given: Mapping[Any, Any]) -> list[Any] | None:
         inside = given.get(outer)
         if isinstance(inside, Mapping) and _is_list(inside.get(name)):
             return list(inside[name])
-    listed = next((given[name] for name in _BESIDE if _is_list(given.get(name))), None)
+    listed = _listed(given, _JUDGED if judged else _BESIDE)
     # {query: list} may have a query of such a name; a response has a text or a number as well.
     if listed is None or not (_is_alone(given, listed) or any(map(_is_scalar, given.values()))):
         return None
-    return list(listed)
+    return listed
+
+
+def refuse_other_list(given: Mapping[Any, Any], kind: Kind, where: str) -> None:
+    """Refuse a record of which the list that `hits_in` takes is meant for the other input.
+
+    >>> refuse_other_list({"question": "q", "relevant": ["x"], "contexts": ["y"]}, RUN, "run")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: run: expected a list of what was retrieved, found 'relevant', and 'contexts', which may be one. Name its field: columns run.doc=contexts.
+    """
+    others = [name for name in given if name not in _BESIDE and _items(given[name]) is not None]
+    relevant = [name for name in _RELEVANT if name in given]
+    if kind.name != JUDGMENTS.name:
+        if relevant and others and _listed(given, _FOUND) is None and not _is_within(given):
+            raise _unnamed(where, "a list of what was retrieved", relevant[0], others[0], kind)
+    elif relevant and _listed(given, _RELEVANT) is None:
+        expected = f"a list of documents in the field {relevant[0]!r}"
+        remedy = f"Write it as a list, or name another field: columns {kind.name}.doc=…."
+        raise InputError(where, expected, shown(given[relevant[0]]), remedy)
+    elif not relevant and others:
+        retrieved = _listed(given, _RETRIEVED)
+        if retrieved is not None and _listed(given, _JUDGED) == retrieved:
+            name = next(name for name in _RETRIEVED if name in given)
+            raise _unnamed(where, "a list of what is relevant", name, others[0], kind)
+
+
+def _unnamed(where: str, expected: str, found: str, other: str, kind: Kind) -> InputError:
+    return InputError(
+        where,
+        expected,
+        f"{found!r}, and {other!r}, which may be one",
+        f"Name its field: columns {kind.name}.doc={other}.",
+    )
+
+
+def _listed(given: Mapping[Any, Any], names: Sequence[str]) -> Collection[Any] | None:
+    """Return the first list of some names."""
+    found = (_items(given[name]) for name in names if name in given)
+    return next((items for items in found if items is not None), None)
+
+
+def _items(value: Any) -> Collection[Any] | None:
+    """Return the items of a list, or a set; None of anything else."""
+    if isinstance(value, np.ndarray):
+        return list(value) if value.ndim == 1 else None
+    if isinstance(value, Set):
+        return value
+    return list(value) if _is_list(value) else None
+
+
+def _is_within(given: Mapping[Any, Any]) -> bool:
+    """Return whether there are hits within another object, or those of Chroma."""
+    inside = ((given.get(outer), name) for outer, name in _WITHIN)
+    found = any(isinstance(each, Mapping) and _is_list(each.get(name)) for each, name in inside)
+    return found or _lists_of_ids(given) is not None
 
 
 def _lists_of_ids(given: Mapping[Any, Any]) -> Sequence[Sequence[Any]] | None:
@@ -82,14 +163,16 @@ def is_from_a_service(given: Mapping[Any, Any]) -> bool:
     >>> is_from_a_service({"query": "q", "hits": []}), is_from_a_service({"query": "q", "docs": []})
     (True, False)
     """
+    if _listed(given, _RELEVANT) is not None:  # stored beside what was judged
+        return False
     inside = (given.get(outer) for outer, _ in _WITHIN)
     hits = _is_list(given.get("hits")) or _lists_of_ids(given) is not None
     return hits or any(isinstance(each, Mapping) for each in inside)
 
 
-def _is_alone(given: Mapping[Any, Any], listed: Sequence[Any]) -> bool:
+def _is_alone(given: Mapping[Any, Any], listed: Collection[Any]) -> bool:
     """Return whether there is nothing but a list of objects."""
-    return len(given) == 1 and bool(listed) and isinstance(listed[0], Mapping)
+    return len(given) == 1 and bool(listed) and isinstance(next(iter(listed)), Mapping)
 
 
 def _is_scalar(value: Any) -> bool:
