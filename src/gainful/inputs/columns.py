@@ -4,7 +4,7 @@ import os
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from gainful.errors import InputError
+from gainful.errors import InputError, warn
 from gainful.inputs.files import BYTE_ORDER_MARK, opened, path_of
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import (
@@ -74,6 +74,8 @@ _NO_GRADES = frozenset(
         "event", "event_type", "iteration", "title", "name", "text", "description", "category",
     ]
 )  # fmt: skip
+_DISTANCES = ("distance", "dist")
+"""Columns of which the lowest number is the best."""
 _LONGEST_NUMBER = 10  # digits, which no file has so many columns for
 _FEWEST_COLUMNS = 2  # a query and a doc
 _SUBTOPIC = "subtopic"
@@ -117,6 +119,10 @@ class Columns(dict[str, str]):
     def use(self, role: str, kind: Kind) -> None:
         """Remember that an input of a kind had the column for a role."""
         self._used.add(_key(role, kind, self))
+
+    def is_used(self, role: str, kind: Kind) -> bool:
+        """Return whether an input of a kind had the column for a role."""
+        return _key(role, kind, self) in self._used
 
     def item_column(self, table: str) -> str | None:
         """Return the name that is given for the ids in a table of items, if one is."""
@@ -414,6 +420,11 @@ def _place(
             else "Rename one.",
         )
     if asked is not None and isinstance(given, Columns):
+        if role == RUN.number and plain_name(asked) in _DISTANCES and not given.is_used(role, kind):
+            warn(
+                f"{where}: {asked!r} is read as scores, of which the highest is the best; of "
+                f"distances the lowest is: columns rank={asked}."
+            )
         given.use(role, kind)
     return place
 
@@ -435,6 +446,12 @@ def for_other_side(kind: Kind, given: Mapping[str, str]) -> str:
 
 def _remedy(role: str, names: Sequence[str], kind: Kind) -> str:
     plain = [plain_name(name) for name in names]
+    distance = next((name for name in names if plain_name(name) in _DISTANCES), None)
+    if role == RUN.number and distance is not None:
+        return (
+            "Of distances, the lowest is the best: name them as ranks, columns "
+            f"rank={distance}; where two may be equal, give their negatives as scores."
+        )
     if role == RUN.number and any(alias in plain for alias in ALIASES[JUDGMENTS.number]):
         return mistaken(JUDGMENTS, given=RUN)
     if kind.name == JUDGMENTS.name and "hits" in plain:  # of a search service
