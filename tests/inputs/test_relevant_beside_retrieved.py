@@ -113,3 +113,23 @@ def test_one_list_is_taken_as_before():
     judged = [{"question": row["question"], "docs": row["relevant"]} for row in ROWS]
     run = [{"question": row["question"], "relevant": row["retrieved"]} for row in ROWS]
     assert dict(gf.evaluate(judged, run, ["RR", "R@3"])) == pytest.approx(VALUES)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("more", [{}, {"score": 1.0}, {"metadata": {"k": 1}}])
+def test_a_list_that_is_named_is_taken(form, more, tmp_path):
+    rows = [{**row, **more} for row in renamed(relevant="answers", retrieved="contexts")]
+    columns = {"judgments.doc": "answers", "run.doc": "contexts"}
+    assert measured(*both(rows, form, tmp_path), columns=columns) == pytest.approx(VALUES)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_list_of_an_unknown_name_is_told(form, tmp_path):
+    rows = [{"question": row["question"], "contexts": row["retrieved"]} for row in ROWS]
+    judgments, run = both(rows, form, tmp_path)
+    said = r"columns run\.doc=contexts; known are .*retrieved, .*docs, .*results"
+    with pytest.raises(gf.errors.InputError, match=said):
+        gf.evaluate(ROWS, run, "RR")
+    said = r"columns judgments\.doc=contexts; known are relevant, .*docs, .*results"
+    with pytest.raises(gf.errors.InputError, match=said):
+        gf.evaluate(judgments, ROWS, "RR")

@@ -102,6 +102,11 @@ def _looks_like_runs(run: object) -> bool:
     """Return whether what cannot be read as a run is a dict of runs."""
     first = next(iter(run.values()), None) if isinstance(run, Mapping) else None
     if isinstance(first, Mapping):
+        # Imported here because it is needed for an error alone.
+        from gainful.inputs.search_responses import is_answer
+
+        if is_answer(first):  # of a search service to one query
+            return False
         inner = next(iter(first.values()), None)
         if isinstance(inner, Mapping):  # of documents, or of queries in a split of a subset
             return not isinstance(next(iter(inner.values()), None), Mapping)

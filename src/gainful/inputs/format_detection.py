@@ -327,6 +327,8 @@ def _is_record(line: bytes, kind: Kind, given: Mapping[str, str]) -> bool:
         return False
     if not isinstance(value, dict) or all(isinstance(item, dict) for item in value.values()):
         return False
+    if isinstance(value.get(asked_columns(kind, given).get("doc")), list):
+        return False
     plain = [name for name, item in value.items() if not isinstance(item, dict | list)]
     return len(plain) == len(value) or looks_like_header(plain, kind, given)
 

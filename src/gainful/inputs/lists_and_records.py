@@ -20,11 +20,12 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from gainful.errors import InputError, warn
-from gainful.inputs.columns import ALIASES, Columns, asked_columns, plain_name
+from gainful.inputs.columns import ALIASES, Columns, asked_columns, for_other_side, plain_name
 from gainful.inputs.id_types import UNTYPED, IdType, type_of_ids
 from gainful.inputs.identifiers import id_text
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind, mistaken
 from gainful.inputs.search_responses import (
+    error_in,
     hits_in,
     is_answer,
     is_from_a_service,
@@ -298,11 +299,14 @@ class _Reading:
                 query_in(answer, self.asked.get("query")) if isinstance(answer, Mapping) else None
             )
             if query is None:
+                asked = self.asked.get("query")
+                other = "" if asked is None else for_other_side(self.kind, self._columns)
                 raise InputError(
                     f"{self.name}, response {place}",
-                    "the query that it answers",
+                    "the query that it answers" + ("" if asked is None else f", named {asked!r}"),
                     f"none among {', '.join(map(repr, answer)) if isinstance(answer, Mapping) else shown(answer)}",
-                    "Give queries=[…] (--query-ids FILE) with an id for each response, or a dict {query: response}.",
+                    "Give queries=[…] (--query-ids FILE) with an id for each response, or a dict "
+                    f"{{query: response}}.{other}",
                 )
             if self.has_list(answer):
                 self._columns.use("doc", self.kind)
@@ -338,6 +342,10 @@ class _Reading:
     def _list(self, query: str, items: Any) -> dict[str, float]:
         where = f"{self.name}, query {query!r}"
         answer = isinstance(items, Mapping) and is_answer(items)
+        error = error_in(items) if isinstance(items, Mapping) else None
+        if error is not None:
+            found = f"an error: {shortened(shown(error))}"
+            raise InputError(where, "documents", found, "Search again, or leave the query out.")
         hits = hits_in(items, self.kind) if answer else None
         if hits is not None:
             refuse_other_list(items, self.kind, where)
@@ -346,9 +354,6 @@ class _Reading:
                 raise InputError(where, "judgments", found, mistaken(RUN, given=self.kind))
             items = hits
         elif isinstance(items, Mapping):
-            if "error" in items and isinstance(items["error"], str | Mapping):
-                error = f"an error: {shortened(shown(items['error']))}"
-                raise InputError(where, "documents", error, "Search again, or leave the query out.")
             return {self._doc(doc, where): number for doc, number in items.items()}
         if isinstance(items, Set):
             if self._is_run:
@@ -398,7 +403,8 @@ class _Reading:
             where,
             "the id of a document" if asked is None else f"the field {asked!r} for doc",
             f"only {', '.join(repr(name) for each in held for name in each)}",
-            "Say which field it is: columns doc=….",
+            "Say which field it is: columns doc=…."
+            + ("" if asked is None else for_other_side(self.kind, self._columns)),
         )
 
     def _number(self, fields: Mapping[str, Any]) -> Any:

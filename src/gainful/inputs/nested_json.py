@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gainful.errors import InputError
-from gainful.inputs.columns import find_columns
+from gainful.inputs.columns import asked_columns, find_columns
 from gainful.inputs.files import BYTE_ORDER_MARK, LocalFile, opened
 from gainful.inputs.float_precision import INEXACT, is_exact
 from gainful.inputs.identifiers import id_text, refuse_halves
 from gainful.inputs.judgments_or_run import Kind
 from gainful.inputs.lists_and_records import is_dict_of_dicts, own_judgments
-from gainful.inputs.search_responses import is_answer
+from gainful.inputs.search_responses import is_answer, refuse_lists
 from gainful.message_texts import shown
 
 KEY_ONCE = "A JSON object has each key once: remove one."
@@ -51,6 +51,7 @@ class Records:
     def arrays(self, columns: Mapping[str, str]) -> dict[str, NDArray[Any]]:
         """Return the columns query, doc and number."""
         names = list(self.records[0])
+        refuse_lists(self.records[0], self.kind, columns, self.name)
         places = find_columns(names, self.kind, columns, self.name)
         keys = [names[place] for place in places[:2]]
         value = keys[0] if self.kind.implied is not None else names[places[2]]
@@ -74,15 +75,17 @@ class Records:
 
 
 def read_nested(
-    file: LocalFile, kind: Kind, *, checked: bool = True
+    file: LocalFile, kind: Kind, columns: Mapping[str, str], *, checked: bool = True
 ) -> dict[str, dict[str, float]] | Records | OtherShape:
     """Read a file of one JSON value.
 
-    Where it is not `checked`, {query: {doc: number}} may hold what is no finite number.
+    Records of which the field that `columns` name for documents holds a list are no rows. Where it is not `checked`, {query: {doc: number}} may hold what is no finite number.
     """
     value = own_judgments(_parsed(file), kind)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        return OtherShape(value) if is_answer(value[0]) else Records(file.name, kind, value)
+        listed = isinstance(value[0].get(asked_columns(kind, columns).get("doc")), list)
+        other = listed or is_answer(value[0])
+        return OtherShape(value) if other else Records(file.name, kind, value)
     if not isinstance(value, dict) or not is_dict_of_dicts(value):
         return OtherShape(value)
     if not checked:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.inputs.columns import ALIASES
+from gainful.inputs.columns import ALIASES, asked_columns, plain_name
 from gainful.inputs.judgments_or_run import JUDGMENTS, RUN, Kind
 from gainful.message_texts import shown
 
@@ -83,6 +83,8 @@ def hits_in(given: Mapping[Any, Any], kind: Kind = RUN) -> Collection[Any] | Non
         inside = given.get(outer)
         if isinstance(inside, Mapping) and _is_list(inside.get(name)):
             return list(inside[name])
+    if _is_empty_root(given.get("root")):
+        return []
     listed = _listed(given, _JUDGED if judged else _BESIDE)
     # {query: list} may have a query of such a name; a response has a text or a number as well.
     if listed is None or not (_is_alone(given, listed) or any(map(_is_scalar, given.values()))):
@@ -114,6 +116,30 @@ def refuse_other_list(given: Mapping[Any, Any], kind: Kind, where: str) -> None:
             raise _unnamed(where, "a list of what is relevant", name, others[0], kind)
 
 
+def refuse_lists(
+    record: Mapping[Any, Any], kind: Kind, columns: Mapping[str, str], where: str
+) -> None:
+    """Refuse a record with a query and lists, of which no name tells that it has documents.
+
+    >>> refuse_lists({"question": "q", "contexts": ["y"]}, RUN, {}, "run.jsonl")
+    Traceback (most recent call last):
+        ...
+    gainful.errors.InputError: run.jsonl: expected a column for doc, or a list of documents, found only 'question', 'contexts'. Name the field of the list: columns run.doc=contexts; known are hits, matches, retrieved, retrieved_ids, retrieved_docs, retrieved_doc_ids, retrieved_documents, ranking, docs, documents, results, nodes, points, value, doc_ids.
+    """
+    asked, plain = asked_columns(kind, columns), {plain_name(name) for name in record}
+    lists = [name for name in record if _items(record[name]) is not None]
+    has = {role: role in asked or bool(plain & {*ALIASES[role]}) for role in ("query", "doc")}
+    if lists and has["query"] and not has["doc"]:
+        known = (*_RELEVANT, *_FOUND) if kind.name == JUDGMENTS.name else _FOUND
+        raise InputError(
+            where,
+            "a column for doc, or a list of documents",
+            f"only {', '.join(map(repr, record))}",
+            f"Name the field of the list: columns {kind.name}.doc={lists[0]}; "
+            f"known are {', '.join(known)}.",
+        )
+
+
 def _unnamed(where: str, expected: str, found: str, other: str, kind: Kind) -> InputError:
     return InputError(
         where,
@@ -142,7 +168,33 @@ def _is_within(given: Mapping[Any, Any]) -> bool:
     """Return whether there are hits within another object, or those of Chroma."""
     inside = ((given.get(outer), name) for outer, name in _WITHIN)
     found = any(isinstance(each, Mapping) and _is_list(each.get(name)) for each, name in inside)
-    return found or _lists_of_ids(given) is not None
+    return found or _is_empty_root(given.get("root")) or _lists_of_ids(given) is not None
+
+
+def _is_empty_root(inside: Any) -> bool:
+    """Return whether this is the root of a response of Vespa that has no hits: it has no children.
+
+    >>> _is_empty_root({"id": "toplevel", "relevance": 1.0, "fields": {"totalCount": 0}})
+    True
+    """
+    if not isinstance(inside, Mapping) or "children" in inside:
+        return False
+    fields = inside.get("fields")
+    counted = isinstance(fields, Mapping) and "totalCount" in fields
+    return counted or inside.get("id") == "toplevel"
+
+
+def error_in(given: Mapping[Any, Any]) -> Any:
+    """Return the error that a service answered in the place of hits; None if there is none.
+
+    >>> error_in({"root": {"id": "toplevel", "errors": [{"message": "Timed out"}]}})
+    [{'message': 'Timed out'}]
+    """
+    inside = given.get("root")
+    if isinstance(inside, Mapping) and _is_empty_root(inside):
+        return inside.get("errors")
+    error = given.get("error")
+    return error if isinstance(error, str | Mapping) and hits_in(given) is None else None
 
 
 def _lists_of_ids(given: Mapping[Any, Any]) -> Sequence[Sequence[Any]] | None:
@@ -171,8 +223,8 @@ def is_from_a_service(given: Mapping[Any, Any]) -> bool:
 
 
 def _is_alone(given: Mapping[Any, Any], listed: Collection[Any]) -> bool:
-    """Return whether there is nothing but a list of objects."""
-    return len(given) == 1 and bool(listed) and isinstance(next(iter(listed)), Mapping)
+    """Return whether there is nothing but a list of objects, or an empty one."""
+    return len(given) == 1 and isinstance(next(iter(listed), {}), Mapping)
 
 
 def _is_scalar(value: Any) -> bool:

@@ -170,7 +170,7 @@ def _open_file(
             from gainful.inputs.nested_json import Records, read_nested
             from gainful.matching.input_kinds.dict_input import DictInput
 
-            found = read_nested(file, kind, checked=checked)
+            found = read_nested(file, kind, columns, checked=checked)
             if isinstance(found, dict):
                 return DictInput(found, kind, file.name, session, (UNTYPED, UNTYPED))
             if not isinstance(found, Records):
