@@ -2,6 +2,7 @@
 
 import math
 
+import pandas as pd
 import pytest
 from generated_runs import collection, moved, quick, scores, without_nan
 from scipy import stats
@@ -258,3 +259,24 @@ def test_a_key_that_was_not_compared(key):
     found = gf.compare(JUDGED, RUNS, "nDCG@5")
     with pytest.raises(gf.errors.InputError, match="Did you mean 'old, new, nDCG@5'"):
         found[key]
+
+
+def test_runs_beside_each_other_are_told_to_go_in_one_dict(tmp_path):
+    judgments, runs = collection(queries=3)
+    file = tmp_path / "new.run"
+    file.write_text("q0 Q0 a 1 2.5 new\n")
+    frame = pd.DataFrame({"query": ["q0"], "doc": ["a"], "score": [2.5]})
+    told = (
+        r"runs: expected all of them in one dict, \{'old': old, 'new': new\}, found one of them in"
+    )
+    for new in (runs["new"], file, str(file), frame):
+        for call in (gf.compare, gf.report):
+            with pytest.raises(gf.errors.InputError, match=told):
+                call(judgments, runs["old"], new)
+
+
+@pytest.mark.parametrize("measures", [{"mine": "nDCG@10"}, "nosuch.run", {}, "a\0b"])
+def test_what_is_no_run_is_still_told_to_be_no_measure(measures):
+    judgments, runs = collection(queries=3)
+    with pytest.raises(gf.errors.MeasureError):
+        gf.compare(judgments, runs, measures)

@@ -1,6 +1,7 @@
 """`Request`: the measures that are asked for, the policy, and the tool to measure like."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,10 +67,28 @@ def read_request(
 ) -> Request:
     """Read the measures, the policy and the dialect that a caller gives; some measures need a baseline."""
     policy, tool = _policy_and_tool(options)
-    asked = asked_of(measures, tool)
+    try:
+        asked = asked_of(measures, tool)
+    except MeasureError:
+        if baseline and _is_run(measures):  # only runs that are compared come in several
+            raise InputError(
+                "runs",
+                "all of them in one dict, {'old': old, 'new': new}",
+                "one of them in the place of the measures",
+            ) from None
+        raise
     if not baseline:
         refuse_without_baseline(asked)
     return Request(asked, policy_for(policy, asked), tool)
+
+
+def _is_run(given: object) -> bool:
+    """Return whether what stands in the place of measures is a run: a dict, a file or a frame."""
+    if isinstance(given, Mapping):
+        return any(not isinstance(each, str | Measure) for each in given.values())
+    if isinstance(given, str):
+        return os.path.isfile(given)  # noqa: PTH113 - a name that no path can have is no file
+    return isinstance(given, os.PathLike) or hasattr(given, "columns")
 
 
 def read_one(measure: GivenMeasure, options: MeasuringOptions) -> Request:
