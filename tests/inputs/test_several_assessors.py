@@ -80,6 +80,21 @@ def test_without_a_rule_none_is_chosen(tmp_path):
             gf.evaluate(judgments, RUN)
 
 
+def test_without_a_rule_a_named_column_is_told_as_a_known_one_is(tmp_path):
+    frame = pd.DataFrame(RECORDS).rename(columns={"annotator": "Bewerter"})
+    frame.to_csv(tmp_path / "grades.csv", index=False)
+    frame.to_csv(tmp_path / "semicolons.csv", index=False, sep=";")
+    frame.to_parquet(tmp_path / "grades.parquet")
+    frame.to_json(tmp_path / "grades.jsonl", orient="records", lines=True)
+    frame.to_json(tmp_path / "grades.json", orient="records")
+    for judgments in (frame, *tmp_path.iterdir()):
+        for role in ("assessor", "judgments.assessor"):
+            with pytest.raises(
+                gf.errors.InputError, match=r"'Bewerter' tells assessors apart.*--assessors\.$"
+            ):
+                gf.evaluate(judgments, RUN, columns={role: "Bewerter"})
+
+
 def test_one_assessor_for_each_document_needs_no_rule():
     rows = [each for each in RECORDS if each["annotator"] == "bob"]
     found = gf.evaluate(pl.DataFrame(rows), RUN, "CG")

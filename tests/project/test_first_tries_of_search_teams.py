@@ -200,6 +200,26 @@ def test_rag_without_a_word_of_chunks_is_told_of_them():
         assert gf.evaluate(GOLD, BM25, "recall@5")["recall@5"] == 0
 
 
+@pytest.mark.parametrize("mark", ["#", "::", ":", "_", "-", "/"])
+def test_rag_is_told_the_mark_under_which_most_chunks_are_judged(mark, tmp_path):
+    gold = {"q": {"it/vpn.md": 1, "it/wifi.md": 1}}
+    run = {"q": {f"it/vpn.md{mark}1": 3.0, f"it/wifi.md{mark}12": 2.0, "it/other.md": 1.0}}
+    (tmp_path / "gold.qrels").write_text("q 0 it/vpn.md 1\nq 0 it/wifi.md 1\n")
+    lines = [f"q Q0 {doc} 1 {score} t\n" for doc, score in run["q"].items()]
+    (tmp_path / "chunks.run").write_text("".join(lines))
+    told = rf"They meet as chunks of documents: chunks='{mark}', .* --chunks '{mark}'\."
+    for judgments, chunks in ((gold, run), (tmp_path / "gold.qrels", tmp_path / "chunks.run")):
+        with pytest.warns(gf.errors.GainfulWarning, match=told):
+            gf.evaluate(judgments, chunks, "recall@5")
+        assert gf.evaluate(judgments, chunks, "recall@5", chunks=mark)["recall@5"] == 1
+        (one,) = [
+            each
+            for each in gf.check(judgments, {"run": chunks})
+            if each.rule == "no-shared-documents"
+        ]
+        assert f"evaluate --chunks '{mark}'" in one.message
+
+
 def test_rag_compares_two_retrievers_from_a_project(folder, cli):
     gold = {question: sorted(passages) for question, passages in GOLD.items()}
     (folder / "gold.json").write_text(json.dumps(gold))

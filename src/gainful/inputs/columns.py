@@ -249,12 +249,17 @@ def asked_columns(
     return {role: name for role, name in found.items() if name}
 
 
-def assessor_in(names: Sequence[str]) -> str:
+def assessor_in(names: Sequence[str], given: Mapping[str, str]) -> str:
     """Return the name of the column that tells assessors apart; empty where there is none.
 
-    >>> assessor_in(["query", "doc", "Annotator", "grade"])
+    >>> assessor_in(["query", "doc", "Annotator", "grade"], {})
     'Annotator'
+    >>> assessor_in(["query", "doc", "Bewerter", "grade"], {"judgments.assessor": "Bewerter"})
+    'Bewerter'
     """
+    asked = _given(_ASSESSOR, JUDGMENTS, given)
+    if asked in names:
+        return str(asked)
     plain = [plain_name(name) for name in names]
     return next((names[plain.index(one)] for one in ALIASES[_ASSESSOR] if one in plain), "")
 

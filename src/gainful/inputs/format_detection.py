@@ -125,7 +125,7 @@ def json_lines_layout(first: bytes, name: str, kind: Kind, given: Mapping[str, s
 
     names = tuple(json.loads(first))
     places = _places(names, kind, given, f"{name}:1")
-    return Layout("jsonl", "", names, places, assessor=assessor_in(names))
+    return Layout("jsonl", "", names, places, assessor=assessor_in(names, given))
 
 
 def _delimited(
@@ -153,7 +153,7 @@ def _delimited(
         if len(names) > 1 and looks_like_header(names, kind, given):
             places = _places(names, kind, given, where)
             rank = find_rank(names) if kind_by_columns(names, kind, given) is RUN else None
-            assessor = assessor_in(names)
+            assessor = assessor_in(names, given)
             return Layout(
                 "table", delimiter, tuple(names), places, header=True, rank=rank, assessor=assessor
             )

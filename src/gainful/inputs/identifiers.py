@@ -22,7 +22,7 @@ _FOLDS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ),
     ("without the ending .0", lambda text: text.removesuffix(".0")),
 )
-_CHUNK_MARKS = "#:|@/_-."  # what often stands before the number of a chunk
+_CHUNK_MARKS = ("#", "::", *":|@/_-.")  # what often stands before the number of a chunk
 
 
 def id_text(value: object, *, where: str) -> str:
@@ -105,25 +105,31 @@ def refuse_disjoint_queries(judged: Collection[str], returned: Collection[str]) 
 
 def warn_of_disjoint_documents(known: Collection[str], found: Collection[str]) -> None:
     """Warn of a run in which no document of a judged query is judged."""
+    mark = mark_of_chunks(known, found)
     warn(
         "document ids: no retrieved document is judged: "
         f"judgments have {examples(in_order(known))}; the run has {examples(in_order(found))}. "
-        + (_hint_of_chunks(known, found) or overlap_hint(known, found)),
+        + (
+            f"They meet as chunks of documents: chunks='{mark}', on the command line --chunks '{mark}'."
+            if mark
+            else overlap_hint(known, found)
+        ),
     )
 
 
-def _hint_of_chunks(known: Collection[str], found: Collection[str]) -> str:
-    """Say how ids meet where those of a run are chunks of those that are judged, else nothing.
+def mark_of_chunks(known: Collection[str], found: Collection[str]) -> str:
+    """Return what stands before the numbers of chunks, where ids of a run are chunks of those judged; else nothing.
 
-    >>> _hint_of_chunks(["doc7"], ["doc7#1", "doc8#2"])
-    "They meet as chunks of documents: chunks='#', on the command line --chunks '#'."
+    Of several marks it is the one under which most ids of the run are judged.
+
+    >>> mark_of_chunks(["doc7"], ["doc7#1", "doc8#2"]), mark_of_chunks(["vpn.md"], ["vpn.md::1"])
+    ('#', '::')
     """
     judged = {*known} - {""}
-    for mark in _CHUNK_MARKS:
-        # An integer that became a float ends in .0, and is no chunk.
-        if any(text.rpartition(mark)[0] in judged for text in found if not text.endswith(".0")):
-            return (
-                f"They meet as chunks of documents: chunks='{mark}', on the command line "
-                f"--chunks '{mark}'."
-            )
-    return ""
+    # An integer that became a float ends in .0, and is no chunk.
+    chunks = [text for text in found if not text.endswith(".0")]
+    meet = {
+        mark: sum(text.rpartition(mark)[0] in judged for text in chunks) for mark in _CHUNK_MARKS
+    }
+    best = max(meet, key=meet.__getitem__)  # the first of those that are equal
+    return best if meet[best] else ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from gainful.inputs.engine import Session
-from gainful.inputs.identifiers import examples, in_order, overlap_hint
+from gainful.inputs.identifiers import examples, in_order, mark_of_chunks, overlap_hint
 from gainful.linting.draft_findings import Draft
 from gainful.linting.readable_rows import CheckedTable
 from gainful.linting.rules import MOST_UNJUDGED
@@ -96,7 +96,10 @@ def _disjoint_documents(session: Session, judged: CheckedTable, run: CheckedTabl
         f"SELECT count(*), min(row), arg_min(query, (row, query)), arg_min(doc, (row, query)) "
         f"FROM {run.table} SEMI JOIN {judged.groups} USING (query)"
     )[0]
-    message = f"no retrieved document is judged. {overlap_hint(known, found)}"
+    hint = overlap_hint(known, found)
+    if mark := mark_of_chunks(known, found):
+        hint = f"They meet as chunks of documents: measure with chunks='{mark}', or evaluate --chunks '{mark}'."
+    message = f"no retrieved document is judged. {hint}"
     example = f"judgments have {examples(known)}; the run has {examples(found)}"
     return Draft("no-shared-documents", run, count, message, example, query, doc, row)
 

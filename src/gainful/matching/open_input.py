@@ -197,6 +197,6 @@ def _records(found: "Records", columns: Columns, session: Session) -> Source:
     # No number is missing; but the engine takes NaN in an array for nothing.
     number = "coalesce(number, CAST('nan' AS DOUBLE)) AS number"
     places = find_columns(names, found.kind, columns, where)
-    layout = Layout("json", names=names, places=places, assessor=assessor_in(names))
+    layout = Layout("json", names=names, places=places, assessor=assessor_in(names, columns))
     select = f"SELECT * REPLACE ({number}) FROM {table}"
     return Source(found.kind, where, select, strict=True, layout=layout)
