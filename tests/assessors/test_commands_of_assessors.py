@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -138,3 +139,89 @@ def test_an_answer_that_cannot_be_read_is_asked_again_as_often_as_said(folder):
     asked.clear()
     gf.collect_grades({"q": ["a"]}, mute, queries={"q": "one"}, docs={"a": "text"}, ask_again=2)
     assert len(asked) == 3
+
+
+GERMAN = ("query=Suche", "doc=Hotel", "assessor=Bewerter", "grade=Note")
+
+
+@pytest.fixture
+def german(folder):
+    rows = ["Suche;Hotel;Bewerter;Note"]
+    for name, judged in (("ann", ANN), ("bob", BOB)):
+        rows += [
+            f"{query};{doc};{name};{grade}"
+            for query, docs in judged.items()
+            for doc, grade in docs.items()
+        ]
+    (folder / "noten.csv").write_text("\n".join(rows) + "\n")
+    rows = ["frage;Hotel;punkte"]
+    rows += [f"{query};{doc};{score}" for query, docs in OLD.items() for doc, score in docs.items()]
+    (folder / "alt.csv").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+def named(*columns, side=""):
+    return [word for column in columns for word in ("--columns", f"{side}{column}")]
+
+
+def assessors_in(page):
+    """Return the agreement that a page shows: its section about assessors."""
+    text = page.read_text()
+    return text[text.index("raw agreement") :][:200] if "raw agreement" in text else None
+
+
+@pytest.mark.parametrize("runs", [["old.run"], ["old.run", "new.run"]])
+def test_grades_of_a_report_are_read_by_their_columns(german, runs):
+    called("report", "ann.qrels", *runs, "--grades", "ann.qrels", "--grades", "bob.qrels", "-o", "plain.html")  # fmt: skip
+    plain = assessors_in(german / "plain.html")
+    assert plain is not None
+    own = named(*GERMAN, side="grades.")
+    called("report", "ann.qrels", *runs, "--grades", "noten.csv", "-o", "own.html", *own)
+    assert assessors_in(german / "own.html") == plain
+
+
+def test_names_for_judgments_count_for_grades_where_they_fit(german):
+    names = named(*GERMAN, side="judgments.")
+    asked = ["report", "noten.csv", "old.run", "new.run", "--assessors", "ann", *names]
+    called(*asked, "--grades", "noten.csv", "-o", "both.html")
+    called(*asked, "--grades", "ann.qrels", "--grades", "bob.qrels", "-o", "one.html")
+    plain = assessors_in(german / "both.html")
+    assert plain is not None
+    assert assessors_in(german / "one.html") == plain
+
+
+def test_runs_beside_grades_are_read_by_their_columns(german):
+    of_run = ["--columns", "run.query=frage", "--columns", "run.doc=Hotel", "--columns", "run.score=punkte"]  # fmt: skip
+    (german / "new.csv").write_text((german / "alt.csv").read_text().replace(";3", ";0"))
+    own = named(*GERMAN, side="grades.")
+    called("report", "ann.qrels", "alt.csv", "new.csv", "--grades", "noten.csv", "-o", "page.html", *own, *of_run)  # fmt: skip
+    assert assessors_in(german / "page.html") is not None
+
+
+def test_columns_that_grades_do_not_have_are_refused(german):
+    asked = ["report", "ann.qrels", "old.run", "new.run", "-o", "page.html"]
+    done = called(*asked, "--grades", "noten.csv", "--columns", "grades.score=Note", code=2)
+    assert "grades.query, grades.doc, grades.assessor, grades.grade" in done.output
+    for words, told in (
+        ([*asked, "--columns", "grades.query=Suche"], "found 'grades.query'"),
+        (
+            [*asked, "--grades", "noten.csv", *named("query=Frage", side="grades.")],
+            "'Frage' for query",
+        ),
+    ):
+        assert told in str(CliRunner().invoke(commands, words).exception)
+    assert not (german / "page.html").exists()
+
+
+def test_a_header_of_other_names_is_shown_in_columns(german):
+    told = (
+        r"found only 'Suche', 'Hotel', 'Bewerter', 'Note'\..*or say which it is: columns query=…\.$"
+    )
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.agreement("noten.csv")
+    with pytest.raises(gf.errors.InputError, match=told):
+        gf.evaluate("noten.csv", "old.run", assessors="mean")
+    done = CliRunner().invoke(
+        commands, ["report", "ann.qrels", "old.run", "--grades", "noten.csv", "-o", "page.html"]
+    )
+    assert re.search(told, str(done.exception))

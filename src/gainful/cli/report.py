@@ -28,6 +28,7 @@ from gainful.cli.value_sources import set_aside
 from gainful.message_texts import counted
 
 _MEGABYTE = 1_000_000
+_ROLES = ("query", "doc", "assessor", "grade")  # of the columns of --grades
 
 
 @click.command(
@@ -52,7 +53,8 @@ _MEGABYTE = 1_000_000
     multiple=True,
     type=InputFile(),
     help="Grades of several assessors, as `gainful agreement` takes them, for a section about them: a table with "
-    "query, doc, assessor and grade, or one file for each assessor; repeat for more.",
+    "query, doc, assessor and grade, or one file for each assessor; repeat for more. --columns grades.query=NAME "
+    "names a column of them; without any of these, the names for judgments count where they fit.",
 )
 @click.option("--title", metavar="TEXT", help="The title of the page.  [default: the runs]")
 @click.option(
@@ -113,23 +115,55 @@ def _agreement(
     """Say how far the assessors of --grades agree; with several runs, also what that does to conclusions."""
     files = options["grades"]
     grades = files[0] if len(files) == 1 else files
-    if len(runs) == 1:
-        return gf.agreement(grades, level=options["level"], seed=options["seed"])
-    if "-" in runs.values():
-        raise click.UsageError(
-            "Standard input can be read once, and --grades measures runs again: name files."
-        )
-    measured = {
-        name: given[name] for name in ("policy", "dialect", "chunks", "engine") if name in given
+    asked: dict[str, Any] = {"level": options["level"], "seed": options["seed"]}
+    if len(runs) > 1:
+        if "-" in runs.values():
+            raise click.UsageError(
+                "Standard input can be read once, and --grades measures runs again: name files."
+            )
+        asked |= {"runs": runs, "measures": list(options["measures"])}
+        asked |= {name: options[name] for name in ("baseline", "pairs", "correction")}
+        measuring = ("policy", "dialect", "chunks", "engine")
+        asked |= {name: given[name] for name in measuring if name in given}
+    problem = None
+    for columns in _columns_of_grades(given, runs=len(runs) > 1):
+        try:
+            return gf.agreement(grades, columns=columns, **asked)
+        except gf.errors.InputError as found:
+            problem = problem or found
+    assert problem is not None  # noqa: S101 - there is at least one way to read them
+    raise problem
+
+
+def _columns_of_grades(given: dict[str, Any], *, runs: bool) -> list[dict[str, str]]:
+    """Take the columns that --grades alone has out of those given; return how to read them, what is likeliest first.
+
+    Names for judgments need not be meant for grades too, which may be files without columns.
+    """
+    columns: dict[str, str] = given["columns"]
+    own = {key: name for key, name in columns.items() if key.startswith("grades.")}
+    for key in own:
+        if key.removeprefix("grades.") not in _ROLES:
+            known = ", ".join(f"grades.{role}" for role in _ROLES)
+            raise click.UsageError(f"--columns {key}: the columns of --grades are {known}.")
+    others = {key: name for key, name in columns.items() if key not in own}
+    of_assessors = ("assessor", "judgments.assessor")
+    given["columns"] = {
+        key: name
+        for key, name in others.items()
+        if key not in of_assessors or "assessors" in given  # else the grades alone have them
     }
-    return gf.agreement(
-        grades,
-        level=options["level"],
-        seed=options["seed"],
-        runs=runs,
-        measures=list(options["measures"]),
-        baseline=options["baseline"],
-        pairs=options["pairs"],
-        correction=options["correction"],
-        **measured,
-    )
+    of_runs = {
+        f"run.{role}": others.get(f"run.{role}", others.get(role))
+        for role in ("query", "doc", "score", "rank")
+        if runs and (f"run.{role}" in others or role in others)
+    }
+    if own:
+        named = {f"judgments.{key.removeprefix('grades.')}": name for key, name in own.items()}
+        return [named | of_runs, named]
+    both = {
+        key: name
+        for key, name in others.items()
+        if runs or (not key.startswith("run.") and key not in ("score", "rank"))
+    }
+    return [both, of_runs, {}]

@@ -64,6 +64,7 @@ class Roles:
         white_space: whether white space stands between such fields, as in TREC files.
         prose: whether it holds texts as people wrote them: a quote within a TSV file is one of them.
         repeats: whether rows may repeat their keys: never, with the same values, or as they like.
+        named: whether callers can name its columns, by `columns`.
     """
 
     contents: str
@@ -79,6 +80,7 @@ class Roles:
     white_space: bool = False
     prose: bool = False
     repeats: Literal["no", "same", "yes"] = "no"
+    named: bool = False
 
     @property
     def all(self) -> tuple[Role, ...]:
@@ -211,10 +213,15 @@ def _missing(
         where,
         f"a column for {what}" if wanted is None else f"the column {wanted!r} for {what}",
         shortened("only " + ", ".join(map(repr, names))),
-        f"Give it one of these names: {', '.join(role.names)}."
+        f"Give it one of these names: {', '.join(role.names)}{_or_say(role, roles)}."
         if wanted is None
         else did_you_mean(wanted, names),
     )
+
+
+def _or_say(role: Role, roles: Roles) -> str:
+    """Return the advice to name a column, where a caller can."""
+    return f"; or say which it is: columns {role.name}=…" if roles.named else ""
 
 
 def _given_twice(name: str, roles: Roles, where: str) -> InputError:
@@ -329,6 +336,7 @@ ASSESSED = Roles(
         Role("assessor", ALIASES["assessor"]),
     ),
     values=(Role("grade", ALIASES["grade"], "number", truth=True),),
+    named=True,
 )
 SUBTOPICS = Roles(
     contents="judgments with subtopics",
@@ -343,6 +351,7 @@ SUBTOPICS = Roles(
     unnamed={4: ("query", "subtopic", "doc", "grade")},
     white_space=True,
     repeats="yes",
+    named=True,
 )
 ITEMS = Roles(
     contents="a table of items",

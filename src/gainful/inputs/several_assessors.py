@@ -208,7 +208,9 @@ def read_assessed(given: object, columns: Columns, rule: object, session: Sessio
     try:
         rows = read_assessed_rows(given, columns, session)
     except InputError as problem:
-        if _NAMELESS in problem.expected and isinstance(given, str | os.PathLike):
+        # A first line of several fields is one of names, if of others than the usual.
+        nameless = _NAMELESS in problem.expected and "', '" not in problem.found
+        if nameless and isinstance(given, str | os.PathLike):
             raise InputError(
                 problem.where,
                 "a table with the columns query, doc, assessor and grade",

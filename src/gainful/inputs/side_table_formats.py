@@ -173,7 +173,9 @@ def _no_text(where: str, byte: int) -> InputError:
 
 def _refuse_names(head: Head, reading: Reading) -> NoReturn:
     """Refuse a first line that neither names the columns nor is a row that needs no names."""
-    roles, fields = reading.roles, head.names(head.delimiter)
+    # Spreadsheets of many countries write semicolons into .csv.
+    mark = next((mark for mark in head.delimiters if mark in head.first), head.delimiter)
+    roles, fields = reading.roles, head.names(mark)
     unnamed = " or ".join(" ".join(fields) for fields in roles.unnamed.values())
     numbers = any(number_in(field) is not None for field in fields)
     if fields and (reading.asked or not (unnamed or numbers)):
