@@ -1,6 +1,8 @@
 """Bad input: each kind has its own clear error."""
 
+import io
 import re
+import uuid
 
 import numpy as np
 import pandas as pd
@@ -267,6 +269,11 @@ def test_duplicates_by_the_policy():
         ({"labels": [1, 2], "scores": [1, 2], "group": [1]}, "group: expected sizes that add up to the 2 documents, found a sum of 1"),
         ({"labels": [1, 2], "scores": [1, 2], "group": [3, -1]}, "group: expected a flat array of sizes"),
         ({"labels": [1, 2], "scores": [1, 2], "group": [1.5, 0.5]}, "group: expected a flat array of sizes"),
+        ({"labels": [1, 2], "scores": [1, 2], "group": np.array([1.5, 0.5])}, r"found ndarray of shape (2,) and dtype float64"),
+        ({"labels": [1, 2], "scores": [1, 2], "group": [float("nan")]}, "group: expected a flat array of sizes"),
+        ({"labels": [1, 2], "scores": [1, 2], "group": [1e300]}, "group: expected a flat array of sizes"),
+        ({"labels": [1, 2], "scores": [1, 2], "group": [3.0, -1.0]}, "group: expected a flat array of sizes"),
+        ({"labels": [1, 2], "scores": [1, 2], "group": [1.0]}, "group: expected sizes that add up to the 2 documents, found a sum of 1"),
         ({"labels": [1, 2], "scores": [1, 2], "group": [2], "query": [1, 1]}, "group= beside query="),
         ({"labels": [[1, 2]], "scores": [[1, 2]], "group": [2]}, "group= beside a batch of lists"),
         ({"labels": [1, 2], "scores": [1, 2], "query": [1]}, "query: expected 2 ids, one for each of the documents, found shape (1,)"),
@@ -283,6 +290,52 @@ def test_duplicates_by_the_policy():
 def test_arrays(arguments, said):
     with pytest.raises(gf.errors.GainfulError, match=re.escape(said)):
         gf.evaluate_arrays(**arguments, measures="nDCG")
+
+
+UUID = uuid.UUID(int=7)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {UUID: {"a": 1.0}},
+        {"q1": {UUID: 1.0}},
+        {"q1": [UUID]},
+        {"q1": [(UUID, 1.0)]},
+        [{"query": "q1", "doc": UUID, "score": 1.0}],
+        pd.DataFrame({"query": ["q1"], "doc": [UUID], "score": [1.0]}),
+    ],
+)
+def test_a_uuid_is_to_be_made_a_string(run):
+    with pytest.raises(
+        gf.errors.InputError,
+        match=r"found UUID\('0.*'\)\. Make the ids? (a string|strings) first\.$",
+    ):
+        gf.evaluate(JUDGMENTS, run)
+
+
+def test_an_open_file_is_answered_by_its_path(tmp_path):
+    path = tmp_path / "bm25.run"
+    path.write_text("q1 Q0 a 1 0.5 t\n")
+    calls = (
+        lambda file: gf.evaluate(JUDGMENTS, file),
+        lambda file: gf.evaluate(file, RUN),
+        lambda file: gf.evaluate(file, RUN, assessors="mean"),
+        lambda file: gf.compare(JUDGMENTS, {"one": RUN, "two": file}),
+        lambda file: gf.compare(JUDGMENTS, file),
+    )
+    for call in calls:
+        for mode in ("r", "rb"):
+            with (
+                path.open(mode) as file,
+                pytest.raises(
+                    gf.errors.InputError,
+                    match=r"expected the path of a file, found an open file, .*Give its path: '.*bm25\.run'\.$",
+                ),
+            ):
+                call(file)
+        with pytest.raises(gf.errors.InputError, match=r"StringIO\. Write it to a file"):
+            call(io.StringIO("q1 Q0 a 1 0.5 t\n"))
 
 
 def test_a_list_that_is_masked_whole_is_not_dropped():

@@ -99,6 +99,32 @@ def test_a_ranker_hears_what_is_wrong_with_its_arrays_and_files(letor, tmp_path)
     refused(lambda: gf.evaluate(tmp_path / "bare.svm", letor[1]), "labels with qid:", "group=…")
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_sizes_of_lists_that_numpy_read_as_floats_are_sizes(kind):
+    flat = {"labels": [1, 0, 2, 0, 1], "scores": [0.1, 0.2, 0.3, 0.2, 0.1], "measures": "nDCG"}
+    sizes = np.array([2, 0, 3], kind)
+    found = gf.evaluate_arrays(**flat, group=sizes)
+    assert found.means == gf.evaluate_arrays(**flat, group=[2, 0, 3]).means
+    assert sizes.dtype == kind
+
+
+@pytest.mark.parametrize("first", ["nan", "NaN", "inf", "-inf", "score", "# made by me\nscore"])
+def test_a_first_line_that_is_no_prediction_has_a_message_of_its_own(tmp_path, first):
+    labels, predictions = tmp_path / "labels.txt", tmp_path / "predictions.txt"
+    labels.write_text("1 qid:1 1:0.5\n0 qid:1 1:0.2\n")
+    predictions.write_text(f"{first}\n0.5\n")
+    line = first.count("\n") + 1
+    said = (
+        f"predictions.txt:{line}: expected a finite number as score, found "
+        f"{first.rpartition(chr(10))[2]!r}. Predictions are one number on each line, and no header."
+    )
+    refused(lambda: gf.evaluate(labels, predictions), said)
+    refused(lambda: gf.compare(labels, {"a": predictions, "b": predictions}), said)
+    refused(lambda: gf.check(labels, {"a": predictions}), said)
+    predictions.write_text("1 Q0 a 1 0.5 t\n")  # a run
+    refused(lambda: gf.evaluate(labels, predictions), "labels with qid: and documents with ids")
+
+
 def test_columns_of_pandas_are_paired_by_place_and_that_is_said():
     labels = pd.Series([2, 0, 1], index=[2, 1, 0])
     with pytest.warns(gf.errors.GainfulWarning, match=r"scores\.reindex\(labels\.index\)"):

@@ -55,3 +55,16 @@ def test_formats_that_are_none(tmp_path):
         scores.write(tmp_path / "x", format="markdwn")
     with pytest.raises(gf.errors.InputError, match=r"Choices: \.csv, \.tsv, \.json"):
         scores.write(tmp_path / "x.run")
+
+
+@pytest.mark.parametrize("name", ["a.run", "a.qrels", "a.trec.gz"])
+def test_results_named_as_runs_say_what_writes_runs(tmp_path, name):
+    scores = gf.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}})
+    for write in (scores.write, scores.per_query.write):
+        with pytest.raises(
+            gf.errors.InputError,
+            match=r"for runs and judgments, which gf\.write_run, .* write\. Choices: \.csv, .*\.txt\.",
+        ) as caught:
+            write(tmp_path / name)
+        assert "Did you mean" not in str(caught.value)
+    assert not list(tmp_path.iterdir())

@@ -154,9 +154,10 @@ def _columns_of_grades(given: dict[str, Any], *, runs: bool) -> list[dict[str, s
         if key not in of_assessors or "assessors" in given  # else the grades alone have them
     }
     of_runs = {
-        f"run.{role}": others.get(f"run.{role}", others.get(role))
+        f"run.{role}": others[key]
         for role in ("query", "doc", "score", "rank")
-        if runs and (f"run.{role}" in others or role in others)
+        for key in (role, f"run.{role}")  # the own one counts before that of both sides
+        if runs and key in others
     }
     if own:
         named = {f"judgments.{key.removeprefix('grades.')}": name for key, name in own.items()}

@@ -283,8 +283,14 @@ def _sizes(group: ArrayLike, count: int) -> Ints:
     sizes = as_array(group, "group")
     if not sizes.size:
         sizes = sizes.astype(np.int64)
+    if sizes.dtype.kind == "f" and bool((np.abs(sizes) <= LARGEST_EXACT).all()):
+        whole = sizes.astype(np.int64)  # numpy.loadtxt reads them as floats
+        sizes = whole if bool((whole == sizes).all()) else sizes
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes.size and int(sizes.min()) < 0):
-        raise InputError("group", "a flat array of sizes, whole numbers from 0", shown(group))
+        found = shown(group)
+        if isinstance(group, np.ndarray):
+            found += f" and dtype {group.dtype}"
+        raise InputError("group", "a flat array of sizes, whole numbers from 0", found)
     total = sum(sizes.tolist())  # of Python's integers, which do not wrap around
     if total != count:
         raise InputError(

@@ -66,6 +66,18 @@ def path_text(given: str | os.PathLike[str]) -> str:
     return os.fsdecode(path) if isinstance(path, bytes) else str(path)
 
 
+def refuse_open_file(given: object, where: str) -> None:
+    """Refuse an open file, or text in the shape of one, whose lines would be taken for a list."""
+    if callable(getattr(given, "readline", None)) and callable(getattr(given, "read", None)):
+        name = getattr(given, "name", None)
+        remedy = "Write it to a file, and give the path of that."
+        if isinstance(name, str):
+            remedy = f"Give its path: {shown(name)}."
+        raise InputError(
+            where, "the path of a file", f"an open file, {type(given).__name__}", remedy
+        )
+
+
 def path_of(given: str | os.PathLike[str]) -> str:
     """Return the path of a file to read as a string, `-` for standard input."""
     if not isinstance(given, str | os.PathLike):

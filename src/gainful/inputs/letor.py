@@ -60,6 +60,20 @@ def read_predictions(file: LocalFile) -> Predictions:
     return Predictions(file.name, np.array(scores))
 
 
+def refuse_first_line(file: LocalFile) -> None:
+    """Refuse one word on the first line, for which predictions were not taken for such: a header, or NaN."""
+    number, line = next(_lines(file), (0, b""))
+    if len(line.split()) != 1:
+        return
+    _number(
+        line.strip(),
+        "score",
+        file,
+        number,
+        "Predictions are one number on each line, and no header.",
+    )
+
+
 def refuse_other_length(labels: Labels, predictions: Predictions) -> None:
     """Refuse predictions that are more or fewer than the labels."""
     if labels.labels.size != predictions.scores.size:
@@ -78,13 +92,13 @@ def _lines(file: LocalFile) -> Iterator[tuple[int, bytes]]:
                 yield number, text
 
 
-def _number(text: bytes, kind: str, file: LocalFile, line: int) -> float:
+def _number(text: bytes, kind: str, file: LocalFile, line: int, remedy: str = "") -> float:
     try:
         value = float(text) if b"_" not in text else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        advice = RUN.advice(text.decode(errors="replace"))  # of a comma
+        advice = RUN.advice(text.decode(errors="replace")) or remedy  # of a comma
         raise InputError(f"{file.name}:{line}", f"a finite number as {kind}", _shown(text), advice)
     return value
 

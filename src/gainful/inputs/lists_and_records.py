@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from numbers import Real
 from typing import Any, NamedTuple, TypeGuard
+from uuid import UUID
 
 import numpy as np
 
@@ -371,7 +372,7 @@ class _Reading:
 
     def _item(self, item: Any, where: str) -> "_Item":
         """Return the id of a document, and its number where it has one."""
-        if _is_id(item):
+        if _is_id(item) or isinstance(item, UUID):  # which says what to make of it
             return _Item(self._doc(item, where), None, certain=False)
         if isinstance(item, np.ndarray):
             item = item.tolist()

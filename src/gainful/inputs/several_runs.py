@@ -12,7 +12,14 @@ from pathlib import Path
 from gainful import arguments
 from gainful.errors import InputError, warn
 from gainful.inputs.engine import Engine
-from gainful.inputs.files import are_one_file, is_parquet, parts_of, path_of, pattern_matches
+from gainful.inputs.files import (
+    are_one_file,
+    is_parquet,
+    parts_of,
+    path_of,
+    pattern_matches,
+    refuse_open_file,
+)
 from gainful.inputs.spark_engine import Spark
 from gainful.message_texts import shortened, shown
 
@@ -104,6 +111,7 @@ def _by_name(
         return dict(given)
     if isinstance(given, str | os.PathLike):
         given = [given]
+    refuse_open_file(given, name)
     if not isinstance(given, list | tuple | Iterator):
         raise InputError(name, _NEITHER, f"{type(given).__name__} {shown(given)}")
     items = list(given)

@@ -18,6 +18,7 @@ from gainful.inputs.files import (
     kept_file,
     parts_of,
     path_of,
+    refuse_open_file,
     unpacked,
 )
 from gainful.inputs.format_detection import Layout, recognise
@@ -39,6 +40,7 @@ def open_input(
     What is no number in JSON is refused, with its place; where it is not `checked`, it is in the
     dict, for a check to find.
     """
+    refuse_open_file(given, kind.name)
     rule = columns.use_assessors() if kind is JUDGMENTS else None
     if rule is not None:
         return _open_assessed(given, columns, rule, session)

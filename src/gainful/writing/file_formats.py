@@ -120,8 +120,7 @@ def read_naming(
                 name or "''",
                 "a name that tells the format by its ending",
                 shown(ending) if ending else "no ending",
-                f"{did_you_mean(ending, endings)} Or say it: format=…, on the command "
-                "line --format ….",
+                f"{_hint(ending, endings)} Or say it: format=…, on the command line --format ….",
             )
         chosen = endings[ending]
     else:
@@ -132,3 +131,12 @@ def read_naming(
             name, f"Parquet without {packing}", shown(pure.name), "Parquet is packed within."
         )
     return FileFormat(chosen, packing)
+
+
+def _hint(ending: str, endings: Mapping[str, str]) -> str:
+    if ending not in DOCUMENTS:
+        return did_you_mean(ending, endings)
+    return (
+        "It is for runs and judgments, which gf.write_run, gf.write_judgments and gainful convert "
+        f"write. Choices: {', '.join(endings)}."
+    )
