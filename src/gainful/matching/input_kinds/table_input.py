@@ -10,7 +10,6 @@ from gainful.errors import InputError
 from gainful.inputs.clean_text_files import CleanIds, read_clean_ids
 from gainful.inputs.engine import Session
 from gainful.inputs.id_types import IdType
-from gainful.inputs.letor import refuse_first_line
 from gainful.inputs.mistaken_ranks import warn_of_ranks_in_table
 from gainful.inputs.row_by_row_reading import Fault, Row, rows
 from gainful.inputs.table_source import Source, TextState, ready
@@ -42,6 +41,8 @@ class TableInput(Input):
     def refuse_beside(self, judgments: Input, called: str) -> NoReturn:
         """Say of a file of one word on the first line, beside labels, that it begins as no predictions do."""
         if judgments.labels is not None and self._source.file is not None:
+            from gainful.inputs.letor import refuse_first_line
+
             refuse_first_line(self._source.file)
         super().refuse_beside(judgments, called)
 
