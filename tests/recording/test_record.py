@@ -583,6 +583,70 @@ def test_a_planted_secret_is_nowhere(tmp_path, monkeypatch, clock, caplog):
 
 
 @pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1:8765/ok?q={query}&key=KEY",
+        "ftp://h/?q={query}&key=KEY",
+        "http://h:port/?q={query}&key=KEY",
+        "http://h:KEY/?q={query}",
+        "http://[KEY/?q={query}",
+        "http://h/?q={query}#key=KEY",
+        "http://h h/?q={query}&key=KEY",
+        "KEY/?q={query}",
+    ],
+)
+@pytest.mark.parametrize("key", ["hunter2hunter2", "hunter2#hunter2", "hunter2@?{query}"])
+def test_an_address_that_is_none_shows_no_key(address, key, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KS", key)
+    Path("q.tsv").write_text("q1\tbread\n")
+    given = address.replace("KEY", "${KS}")
+    with pytest.raises(InputError) as caught:
+        gf.record({"q": "x"}, url=given, ids="hits[*].id")
+    told = [str(caught.value), repr(caught.value.args)]
+    assert given in told[0] or "may hold a password" in told[0] or "a password" in told[0]
+    told.append(refused("run", "q.tsv", "--ids", "hits[*].id", "--url", given))
+    Path("gainful.toml").write_text(f"[run]\nids = 'hits[*].id'\nurl = '{given}'\n")
+    told.append(refused("run", "q.tsv"))
+    if "key=" in address:
+        literal = address.replace("KEY", key.partition("{")[0])
+        with pytest.raises(InputError, match="found the key itself") as caught:
+            gf.record({"q": "x"}, url=literal, ids="hits[*].id")
+        told += [str(caught.value), refused("run", "q.tsv", "--ids", "[*]", "--url", literal)]
+    assert not [text for text in told if "hunter2" in text]
+
+
+@pytest.mark.parametrize("key", ["a#b&c=d?e", "{query}%2F/{depth}", "p+l;us"])
+def test_a_key_in_an_address_is_written_as_addresses_write_it(key, monkeypatch):
+    monkeypatch.setenv("KS", key)
+    monkeypatch.setenv("query", "of-the-environment")
+    with serving(lambda *_: plain([("a", 1)])) as server:
+        url = f"{server.url}/${{KS}}/?q={{query}}&k=${{KS}}&other=${{query}}"
+        assert gf.record({"q": "x y"}, url=url, **PATHS)["q"] == {"a": 1}
+        (asked,) = server.requests
+        assert asked.parameters == {"q": "x y", "k": key, "other": "of-the-environment"}
+        assert asked.path == f"/{quote(key, safe='')}/"
+    for written in (key, quote(key, safe="")):
+        with serving(lambda *_, written=written: Answer({"error": written}, status=400)) as server:
+            url = f"{server.url}/?q={{query}}&k=${{KS}}"
+            run = gf.record({"q": "x", "r": "y"}, url=url, **PATHS, failed="leave-out")
+        assert run.failed["q"] == "400 Bad Request: [key]"
+        with serving(lambda *_, written=written: plain([(written, 1)])) as server:
+            url = f"{server.url}/?q={{query}}&k=${{KS}}"
+            run = gf.record({"q": "x", "r": "y"}, url=url, **PATHS, failed="leave-out")
+        assert run.failed["q"] == "an id that holds the key"
+
+
+def test_the_server_may_come_from_the_environment(monkeypatch):
+    with serving(fts5()) as server:
+        monkeypatch.setenv("BASE", server.url)
+        monkeypatch.setenv("HOST", server.url.removeprefix("http://"))
+        for start in ("${BASE}", "http://${HOST}"):
+            run = gf.record(QUERIES, url=f"{start}/?q={{query}}&n={{depth}}", **PATHS, depth=10)
+            assert (dict(run), run.tag) == (EXPECTED, "search")
+
+
+@pytest.mark.parametrize(
     "written",
     [
         json.dumps,

@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from urllib.parse import parse_qsl, quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote_plus
 
 from gainful.errors import InputError
 
@@ -20,6 +20,9 @@ _PARAMETER = re.compile(
     "key|.*(?:(?:api|access|secret|private|admin|subscription)key|token|secret|password|passwd|pwd|credentials?|auth)"
 )
 _PLACE = re.compile(r"\{\w+\}")
+# Where the parameters of an address begin, also of one that is written wrongly.
+_BEFORE_PARAMETER = re.compile("[?&;#]")
+_SERVER = re.compile(r"(?:[^/?#]*://)?[^/?#]*")
 _WITH_PASSWORD = re.compile(r"://[^@?#/]*:(?!\d*(?:/|$))[^@?#]*@")
 
 
@@ -93,6 +96,32 @@ def filled_from_environment(text: str, name: str) -> tuple[str, tuple[str, ...]]
     return _VARIABLE.sub(lambda _: next(left), text), tuple(keys)
 
 
+def address_from_environment(text: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return an address with ${NAME} filled in, and what these hold; after the server as addresses write it.
+
+    So no letter of a key ends the address or begins another part of it, and braces in a key are no places.
+
+    >>> address_from_environment("http://host/?q={query}", "url")
+    ('http://host/?q={query}', ())
+    """
+    end = server_end(text)
+    server, keys = filled_from_environment(text[:end], name)
+    more = [str(read_key(variable, name)) for variable in _VARIABLE.findall(text[end:])]
+    left = iter(more)
+    rest = _VARIABLE.sub(lambda _: quote(next(left), safe=""), text[end:])
+    return server + rest, (*keys, *more)
+
+
+def server_end(text: str) -> int:
+    """Return where the name of the server ends in an address, before ${NAME} is filled in.
+
+    >>> "http://host:80/path"[: server_end("http://host:80/path")]
+    'http://host:80'
+    """
+    found = _SERVER.match(text)
+    return 0 if found is None else found.end()
+
+
 def is_secret_name(name: str) -> bool:
     """Return whether a name promises a secret.
 
@@ -109,8 +138,11 @@ def refuse_key_in_address(text: str, name: str) -> None:
     """
     if _WITH_PASSWORD.search(text):
         raise InputError(name, "an address without a password", "one", NAME_THE_KEY)
-    for each, value in parse_qsl(text.partition("?")[2]):
-        plain = re.sub("[^a-z]", "", each.lower())
+    for parameter in _BEFORE_PARAMETER.split(text)[1:]:
+        each, _, value = parameter.partition("=")
+        plain = re.sub("[^a-z]", "", unquote_plus(each).lower())
+        if not value:
+            continue
         if _PARAMETER.fullmatch(plain) and not _VARIABLE.search(value) and not _PLACE.search(value):
             hint = f"Write {each}=${{NAME}}, and set the environment variable NAME."
             raise InputError(name, "a key from the environment", "the key itself", hint)

@@ -54,8 +54,17 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_address(given: object, name: str, expected: str) -> SplitResult:
-    """Return the parts of the address of a server; one with a password is refused, and not shown."""
+def read_address(
+    given: object, name: str, expected: str, *, written: str | None = None
+) -> SplitResult:
+    """Return the parts of the address of a server; one with a password is refused, and not shown.
+
+    Args:
+        given: the address.
+        name: what messages call it.
+        expected: what it must be.
+        written: the address before keys were filled in, which messages show in its place.
+    """
     text = arguments.text(given, name, expected)
     try:
         parts = urlsplit(text)
@@ -68,7 +77,11 @@ def read_address(given: object, name: str, expected: str) -> SplitResult:
     valid = parts.scheme in ("http", "https") and parts.hostname and _URL.fullmatch(text)
     if not valid or parts.fragment:
         # A password with a slash in it makes an address that is none.
-        found = "one with an @, which may hold a password" if "@" in text else shown(text)
+        found = (
+            "one with an @, which may hold a password"
+            if "@" in text
+            else shown(text if written is None else written)
+        )
         raise InputError(name, expected, found)
     return parts
 

@@ -11,16 +11,18 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from operator import ge
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from gainful import arguments
 from gainful.calling.environment_keys import (
     NAME_THE_KEY,
+    address_from_environment,
     filled_from_environment,
     is_secret_name,
     read_key,
     refuse_key_in_address,
     secrets_of_environment,
+    server_end,
 )
 from gainful.calling.http_server import HttpServer, read_address
 from gainful.calling.kept_answers import KeptAnswers, key_of
@@ -362,9 +364,9 @@ def _http(
     timeout: float,
 ) -> tuple[str, HttpService]:
     text = arguments.text(url, "url", _ADDRESS)
-    filled, keys = filled_from_environment(text, "url")
-    parts = read_address(filled, "url", _ADDRESS)
     refuse_key_in_address(text, "url")
+    filled, keys = address_from_environment(text, "url")
+    parts = read_address(filled, "url", _ADDRESS, written=text)
     if any(place in parts.netloc for place in ("{", "}")):
         raise InputError("url", "{query} after the name of the server", "it there")
     path = parts.path
@@ -400,7 +402,7 @@ def _http(
         # It goes out in other forms, too, which a server may repeat.
         more += [key, b64encode(key.encode()).decode()]
     literal = [value for name, value in parse_qsl(parts.query) if is_secret_name(name) and value]
-    secrets = tuple(dict.fromkeys([*keys, *more, *literal]))
+    secrets = tuple(dict.fromkeys([*keys, *(quote(key, safe="") for key in keys), *more, *literal]))
     reader = _reader(given["ids"], given["scores"], known)
     score_path = None if reader.scores is None else reader.scores.text
     name = f"{parts.scheme}://{parts.netloc}{path}"
@@ -440,7 +442,9 @@ def _http(
         secrets=secrets,
         embed=embed,
     )
-    return engine or _as_tag(str(parts.hostname)), service
+    # What the environment holds is no name for a run, which is written.
+    host = "search" if "${" in text[: server_end(text)] else str(parts.hostname)
+    return engine or _as_tag(host), service
 
 
 def _passwords(key: str | None) -> list[str]:
