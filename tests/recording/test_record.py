@@ -119,11 +119,17 @@ def test_a_failed_query_is_an_error_and_never_an_empty_list():
 
 
 def test_the_order_of_the_service_is_kept():
-    ties = gf.record({"q": "x"}, lambda _: [("a", 1), ("b", 1)])
-    assert (ties["q"], ties.scored_by) == ({"a": 1, "b": 1}, "service")
+    with pytest.warns(GainfulWarning, match=r"scores of 1 query do not say the order .*'q'"):
+        ties = gf.record({"q": "x"}, lambda _: [("a", 1.0), ("b", 1.0), ("c", 0.5)], depth=9)
+    assert (ties["q"], ties.scored_by) == ({"a": 9, "b": 8, "c": 7}, "rank")
+    assert "; scored by rank;" in ties.summary
+    # Equal scores are ordered by id where a run is measured, which the service did not do.
+    assert gf.evaluate({"q": {"a": 1}}, ties, "RR").means == {"RR": 1.0}
+    falling = gf.record({"q": "x"}, lambda _: [("b", 1.0), ("a", 0.5)])
+    assert (falling["q"], falling.scored_by) == ({"b": 1, "a": 0.5}, "service")
     with pytest.warns(GainfulWarning, match=r"scores of 1 query do not say the order .*'q'"):
         run = gf.record(
-            {"q": "x", "r": "y"}, lambda text: [("a", 1), ("b", 1 + (text == "x"))], depth=9
+            {"q": "x", "r": "y"}, lambda text: [("a", 1), ("b", 0.5 + (text == "x"))], depth=9
         )
     assert (run["q"], run["r"], run.scored_by) == ({"a": 9, "b": 8}, {"a": 9, "b": 8}, "rank")
     repeated = gf.record({"q": "x"}, lambda _: ["a", "b", "a", "c"], depth=4)
@@ -1025,6 +1031,26 @@ def test_a_project_holds_no_key(setting, tmp_path, monkeypatch):
         told = refused(*words) if words != ["measures"] else called(*words).output
         assert KEY not in told
     assert "environment variable" in refused("config")
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        (f'headers = {{"X-Api-Key" = "{KEY}"}}', "a text or a list of texts, found dict"),
+        (f'headers = [["X-Api-Key", "{KEY}"]]', "a text or a list of texts, found list"),
+        (f'url = ["http://h/?key={KEY}"]', "a text, found list"),
+        (f'key_variable = {{name = "{KEY}"}}', "a text, found dict"),
+        (f'command = ["curl", "{KEY}"]', "a text, found list"),
+    ],
+)
+def test_a_project_shows_no_value_that_may_hold_a_key(setting, expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("queries.tsv").write_text("q1\tbread\n")
+    Path("gainful.toml").write_text(f"[run]\n{setting}\n")
+    for words in (["config"], ["run", "queries.tsv"]):
+        told = refused(*words)
+        assert expected in told
+        assert KEY not in told
 
 
 @pytest.mark.parametrize(

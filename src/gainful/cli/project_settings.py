@@ -40,6 +40,7 @@ _TAKEN_BY = {
     "report": ("report",),
     "run": ("run",),
 }
+_MAY_HOLD_KEYS = ("run.headers", "run.url", "run.key_variable", "run.command")
 # How errors call what a setting is about, where they call it differently.
 _ERRORS = {
     "queries": "query_ids",
@@ -391,7 +392,7 @@ def _value(file: ProjectFile, key: str, option: click.Option, value: object) -> 
     if option.multiple:
         listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-            raise gf.errors.InputError(where, "a text or a list of texts", shown(value))
+            raise gf.errors.InputError(where, "a text or a list of texts", _told(key, value))
         if not listed and key == "measures":
             raise gf.errors.InputError(where, "at least one measure", "none")
         if key == "run.headers":
@@ -399,7 +400,12 @@ def _value(file: ProjectFile, key: str, option: click.Option, value: object) -> 
         return listed
     if key == "run.url" and isinstance(value, str):
         refuse_key_in_address(value, where)
-    return _one(file, where, option.type, value)
+    return _one(file, where, option.type, value, _told(key, value))
+
+
+def _told(key: str, value: object) -> str:
+    """Return what an error shows of a value: of one that may hold a key only what it is."""
+    return type(value).__name__ if key in _MAY_HOLD_KEYS else shown(value)
 
 
 def _refuse_keys(where: str, headers: list[str]) -> None:
@@ -411,8 +417,10 @@ def _refuse_keys(where: str, headers: list[str]) -> None:
             raise gf.errors.InputError(where, "a key from the environment", "the key itself", hint)
 
 
-def _one(file: ProjectFile, where: str, kind: "click.ParamType[Any]", value: object) -> Any:
-    """Return a value that is no list."""
+def _one(
+    file: ProjectFile, where: str, kind: "click.ParamType[Any]", value: object, told: str
+) -> Any:
+    """Return a value that is no list; an error shows what is told of it."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     fits = number if isinstance(kind, click.IntRange | click.FloatRange) else isinstance(value, str)
     if isinstance(kind, click.IntRange) and not isinstance(value, int):
@@ -425,7 +433,7 @@ def _one(file: ProjectFile, where: str, kind: "click.ParamType[Any]", value: obj
         else:
             return file.resolved(found) if isinstance(kind, InputFile) else found
     hint = did_you_mean(value, kind.choices) if isinstance(kind, click.Choice) else ""
-    raise gf.errors.InputError(where, _expected(kind), shown(value), hint)
+    raise gf.errors.InputError(where, _expected(kind), told, hint)
 
 
 def _expected(kind: "click.ParamType[Any]") -> str:
