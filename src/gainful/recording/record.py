@@ -9,7 +9,7 @@ import struct
 import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from operator import ge
+from operator import gt
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -598,7 +598,7 @@ def _is_by_rank(lists: Mapping[str, Ranked]) -> bool:
     unsure = [
         query
         for query, found in full.items()
-        if found.scores is None or not all(map(ge, found.scores, found.scores[1:]))
+        if found.scores is None or not all(map(gt, found.scores, found.scores[1:]))
     ]
     told = [query for query, found in full.items() if found.scores is not None]
     if unsure and told:
