@@ -821,6 +821,48 @@ def test_queries_need_texts(tmp_path):
     assert [*gf.record(path, lambda text: [text])] == ["1", "2"]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "remedy"),
+    [
+        ("q.csv", "q1,fish, chips\n", "Quote the text, or name the columns."),
+        ("q.tsv", "q1\tbread\textra\n", "Leave the others out, or name the columns."),
+    ],
+)
+def test_a_third_field_without_a_name_is_not_sent(name, content, remedy, tmp_path):
+    (tmp_path / name).write_text(content)
+    asked = []
+    with pytest.raises(InputError, match=f"found 3 fields. {remedy}"):
+        gf.record(tmp_path / name, lambda text: asked.append(text) or [])
+    assert not asked
+    (tmp_path / name).write_text('q1,"fish, chips"\n' if name == "q.csv" else "q1\tfish, chips\n")
+    assert [*gf.record(tmp_path / name, lambda text: [text])["q1"]] == ["fish, chips"]
+
+
+@pytest.mark.parametrize(
+    ("names", "sent", "told"),
+    [
+        ("query_id,title,description", "one", "'title' was sent, not 'description'"),
+        ("qid,Description,Title", "two", "'Title' was sent, not 'Description'"),
+        ("query_id,title,text", "two", "'text' was sent, not 'title'"),
+        ("query_id,description,other", "one", ""),
+        ("query_id,title,other", "one", ""),
+    ],
+)
+def test_the_column_that_is_sent_is_told_where_there_is_a_choice(names, sent, told, tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(f"{names}\nq1,one,two\n")
+    run = gf.record(path, lambda text: [text])
+    assert [*run["q1"]] == [sent]
+    assert run.sent == told
+    assert told in run.summary
+    assert ("was sent" in run.summary) == ("sent" in run.to_dict()) == bool(told)
+    path.write_text("query_id,name,description\nq1,one,two\n")
+    with pytest.raises(
+        InputError, match=r"found 'name' and 'description'. Call one of them 'text'."
+    ):
+        gf.record(path, lambda text: [text])
+
+
 def test_a_place_that_is_misspelt_is_told():
     with serving(fts5()) as server:
         with pytest.warns(

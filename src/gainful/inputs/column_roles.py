@@ -288,6 +288,8 @@ DOC_TEXTS = _texts("doc", longest=801)
 WHOLE_QUERY_TEXTS = _texts("query", longest=None)
 WHOLE_DOC_TEXTS = _texts("doc", longest=None)
 """Texts that are more than looked at: a model reads them."""
+SENT_QUERY_TEXTS = replace(WHOLE_QUERY_TEXTS, unnamed={2: ("query", "text")})
+"""Texts that are searched for: a third field that nobody has named may be half of a text with a comma in it."""
 PAIRS = Roles(
     contents="queries and documents",
     least="at least one query and document",

@@ -360,6 +360,9 @@ def _unnamed_texts(head: Head, reading: Reading) -> Iterator[TableRow]:
             head.where,
             f"the id of a {roles.keys[0].noun} and its text, or names of columns in the first line",
             f"{count} {'field' if count == 1 else 'fields'}",
+            f"{'Quote the text' if delimiter == ',' else 'Leave the others out'}, or name the columns."
+            if count > len(roles.keys) + 1
+            else "",
         )
     header = find_header(roles.unnamed[count], roles, {}, head.where)
     return _as_long(_delimited(head, delimiter, roles), header, head, delimiter)

@@ -9,6 +9,7 @@ import struct
 import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from operator import gt
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -28,7 +29,8 @@ from gainful.calling.http_server import HttpServer, read_address
 from gainful.calling.kept_answers import KeptAnswers, key_of
 from gainful.calling.many_calls import Asking, Manner, Service, UnansweredError, duration
 from gainful.errors import GainfulError, InputError, warn
-from gainful.inputs.column_roles import WHOLE_QUERY_TEXTS
+from gainful.inputs.column_roles import SENT_QUERY_TEXTS
+from gainful.inputs.columns import plain_name
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.inputs.identifiers import examples
 from gainful.inputs.read_table import read_table
@@ -63,6 +65,7 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[ -~]*")
 _NOT_A_TAG = re.compile(r"[^\w.-]+")
 _SHOWN = 5
+_DESCRIPTION = "description"  # a column that may be the text of a query, or only be about it
 
 AnyService = Service[Query, Ranked]
 
@@ -185,10 +188,11 @@ def record(
         retries=arguments.whole(tries, "retries", least=0, most=_MOST_TRIES),
         per_minute=None if per_second is None else 60 * _positive(per_second, "per_second"),
     )
-    asked, query_type = _read_queries(queries)
+    asked, query_type, choice = _read_queries(queries)
     by_id = "id" in places_in(service.identity)
     work = _Recording(service, manner, asked, deep, by_id=by_id)
-    return work.done(kept, tell, called, query_type, leave_out=failed == "leave-out")
+    found = work.done(kept, tell, called, query_type, leave_out=failed == "leave-out")
+    return replace(found, sent=choice) if choice else found
 
 
 def _services(search: object, url: object, command: object) -> dict[str, object]:
@@ -208,17 +212,31 @@ def _positive(value: object, name: str) -> float:
     return min(number, _LONGEST_TIMEOUT)
 
 
-def _read_queries(given: object) -> tuple[list[Query], IdType]:
-    table = read_table(given, WHOLE_QUERY_TEXTS, "queries")
+def _read_queries(given: object) -> tuple[list[Query], IdType, str]:
+    """Return the queries, what their ids were, and which column was sent where there was a choice."""
+    table = read_table(given, SENT_QUERY_TEXTS, "queries")
+    titles, texts = ([(each or "").strip() for each in table[role]] for role in ("title", "text"))
+    names = {role: table.called.get(role, role) for role in ("title", "text")}
+    by_title, choice = False, ""
+    if any(title and text for title, text in zip(titles, texts, strict=True)):
+        described = plain_name(names["text"]) == _DESCRIPTION
+        by_title = described and plain_name(names["title"]) == "title"  # as in topics of TREC
+        if described and not by_title:
+            told = " and ".join(map(shown, names.values()))
+            raise InputError(
+                table.name, "one text for each query", told, "Call one of them 'text'."
+            )
+        first, second = ("title", "text") if by_title else ("text", "title")
+        choice = f"{shown(names[first])} was sent, not {shown(names[second])}"
     found = [
-        Query(one, (text or "").strip() or (title or "").strip())
-        for one, title, text in zip(table["query"], table["title"], table["text"], strict=True)
+        Query(one, (title or text) if by_title else (text or title))
+        for one, title, text in zip(table["query"], titles, texts, strict=True)
     ]
     blank = [query.id for query in found if not query.text]
     if blank:
         raise InputError("queries", "a text for each query", f"none for {examples(blank)}")
     unique = list({query.id: query for query in found}.values())
-    return unique, table.types.get("query", UNTYPED)
+    return unique, table.types.get("query", UNTYPED), choice
 
 
 def _place(given: object, name: str, expected: str) -> tuple[Callable[..., Any], str | None]:

@@ -58,6 +58,7 @@ class RecordedRun(DocumentsByQuery):
         calls: how many calls were made, those that failed and were made again among them.
         repeated: how many documents stood twice in a list, and count where they stood first.
         query_type: what the ids of queries were, before they were text.
+        sent: which column of the queries was sent, where there was a choice.
     """
 
     _called: ClassVar = "recorded run"
@@ -69,6 +70,7 @@ class RecordedRun(DocumentsByQuery):
     calls: int
     repeated: int = 0
     query_type: IdType = field(default=UNTYPED, compare=False)
+    sent: str = ""
 
     def __post_init__(self) -> None:
         found = {
@@ -132,6 +134,7 @@ class RecordedRun(DocumentsByQuery):
         text += f"; {counted(self.calls, 'call')}, {self.cached:,} cached"
         if self.scored_by == "rank":
             text += "; scored by rank"
+        text += f"; {self.sent}" if self.sent else ""
         if self.repeated:
             text += f"; {counted(self.repeated, 'repeated document')} left out"
         if self.latency:
@@ -148,6 +151,7 @@ class RecordedRun(DocumentsByQuery):
             "request_hash": self.request_hash,
             "depth": self.depth,
             "scored_by": self.scored_by,
+            **({"sent": self.sent} if self.sent else {}),
             "calls": self.calls,
             "cached": self.cached,
             "repeated": self.repeated,
