@@ -769,6 +769,43 @@ def test_a_command_that_fails_is_told(command, why):
     assert time.monotonic() - begin < 5
 
 
+@pytest.mark.parametrize("stream", ["", " >&2"])
+def test_a_command_that_prints_without_end_is_ended(stream, monkeypatch):
+    monkeypatch.setattr("gainful.recording.search_services.LARGEST_ANSWER", 100_000)
+    begin = time.monotonic()
+    why = "no answer within 0.3 s" if stream else "an answer of more than 100,000 bytes"
+    with pytest.raises(GainfulError, match=why):
+        gf.record(
+            {"q": "x"},
+            command=["sh", "-c", f"yes document{stream}"],
+            retries=0,
+            timeout=0.3 if stream else 20,
+        )
+    assert time.monotonic() - begin < 5
+
+
+def test_the_time_of_a_command_ends_while_it_prints():
+    slow = "while true; do echo d; sleep 0.05; done"
+    begin = time.monotonic()
+    with pytest.raises(GainfulError, match=r"no answer within 0\.3 s"):
+        gf.record({"q": "x"}, command=["sh", "-c", slow], retries=0, timeout=0.3)
+    assert time.monotonic() - begin < 5
+
+
+def test_a_command_may_print_much_and_be_told_much():
+    long = "bread " * 50_000  # more than a pipe holds
+    run = gf.record({"q": long, "r": "x"}, command=["sh", "-c", "cat >&2; seq 50000"], depth=50_000)
+    assert [*run["q"]] == [*run["r"]] == [str(n) for n in range(1, 50_001)]
+    assert [*gf.record({"q": long}, command="cat")["q"]] == [long.strip()]
+    assert gf.record({"q": long}, command="true").empty == ("q",)  # which reads nothing
+
+
+def test_ids_of_a_command_are_utf_8():
+    run = gf.record({"q": "x"}, command=["printf", "caf\\351\\n"], failed="leave-out", retries=0)
+    assert run.failed["q"] == "an answer that is no UTF-8"
+    assert [*gf.record({"q": "x"}, command=["printf", "café\n"])["q"]] == ["café"]
+
+
 # --- what is refused
 
 
@@ -879,7 +916,7 @@ def test_a_place_that_is_misspelt_is_told():
 
 
 def test_an_answer_that_is_too_large_is_told(monkeypatch):
-    monkeypatch.setattr("gainful.calling.http_server._LARGEST", 1000)
+    monkeypatch.setattr("gainful.calling.http_server.LARGEST_ANSWER", 1000)
     body = plain([(f"d{n}", 1) for n in range(200)])
     with (
         serving(lambda *_: body) as server,

@@ -36,7 +36,7 @@ _TEMPORARY = frozenset([408, 409, 425, 429])
 _SERVER = 500  # from here on, the server is at fault
 _OF_NO_USE = frozenset([401, 403, 404, 405, 407])  # no other question has more success
 _MOVED = range(300, 400)
-_LARGEST = 1 << 24  # bytes of an answer
+LARGEST_ANSWER = 1 << 24  # bytes of an answer
 _CHUNK = 1 << 16
 _LONGEST_SENTENCE = 300
 _BREAKS_OFF = "an answer that breaks off"
@@ -205,8 +205,8 @@ class HttpServer:
             while part := response.read1(_CHUNK):
                 parts.append(part)
                 size += len(part)
-                if size > _LARGEST:
-                    raise HTTPException(f"an answer of more than {_LARGEST:,} bytes")
+                if size > LARGEST_ANSWER:
+                    raise HTTPException(f"an answer of more than {LARGEST_ANSWER:,} bytes")
                 if time.monotonic() > end:  # a byte now and then is no answer
                     raise TimeoutError
             if response.length:  # read1 says nothing of an answer that is cut off

@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from gainful.arguments import as_float
 from gainful.calling.environment_keys import without_secrets
-from gainful.calling.http_server import HttpServer, Request
+from gainful.calling.http_server import LARGEST_ANSWER, HttpServer, Request
 from gainful.calling.many_calls import UnansweredError
 from gainful.errors import GainfulError, InputError
 from gainful.inputs.identifiers import id_text
@@ -22,6 +22,7 @@ from gainful.recording.answer_paths import ListPath, follow, values_in
 from gainful.recording.request_template import as_query, fill, fill_address
 
 _LONGEST_REASON = 300
+_CHUNK = 1 << 16
 
 
 class Query(NamedTuple):
@@ -180,7 +181,7 @@ def _vector(embed: Embed, text: str) -> list[float]:
         found = embed(text)
         given = found.tolist() if hasattr(found, "tolist") else found
         return [float(number) for number in given]
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         why = f"embed: {type(problem).__name__}: {problem}"
         raise UnansweredError(shortened(why, _LONGEST_REASON), again=True) from problem
 
@@ -203,7 +204,7 @@ class FunctionService:
             given = self._function(query.text)
         except GainfulError:
             raise
-        except Exception as problem:  # noqa: BLE001 - whatever a function raises; its cause may hold a key
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever it raises; its cause may hold a key
             why = without_secrets(f"{type(problem).__name__}: {problem}", self._secrets)
             raise UnansweredError(shortened(why, _LONGEST_REASON), again=True) from None
         seconds = time.perf_counter() - begin
@@ -261,7 +262,10 @@ class CommandService:
             last = next((line.strip() for line in reversed(said) if line.strip()), "")
             why = f"exit code {code}" + (f": {last}" if last else "")
             raise UnansweredError(shortened(why, _LONGEST_REASON), again=True)
-        text = output.decode(errors="replace")
+        try:
+            text = output.decode()
+        except UnicodeDecodeError:  # or ids would become others, and those of two documents one
+            raise UnansweredError("an answer that is no UTF-8") from None
         if self._reader is not None:
             try:
                 answer = json.loads(text)
@@ -294,6 +298,7 @@ class CommandService:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
+                bufsize=0,
             )
         except (OSError, ValueError) as problem:
             why = getattr(problem, "strerror", None) or "a word that no command takes"
@@ -303,13 +308,15 @@ class CommandService:
         with self._lock:
             self._open.add(process)
         try:
-            output, error = process.communicate(told, timeout=self._timeout)
+            output, error = _exchange(process, told, time.monotonic() + self._timeout)
         except subprocess.TimeoutExpired:
             raise UnansweredError(f"no answer within {self._timeout:g} s", again=True) from None
         finally:
             _end(process)
             with self._lock:
                 self._open.discard(process)
+        if len(output) > LARGEST_ANSWER:
+            raise UnansweredError(f"an answer of more than {LARGEST_ANSWER:,} bytes")
         return process.returncode, output, error
 
     def close(self) -> None:
@@ -320,8 +327,62 @@ class CommandService:
             _end(process)
 
 
+def _exchange(process: "subprocess.Popen[bytes]", told: bytes, end: float) -> tuple[bytes, bytes]:
+    """Tell a command something, and return what it prints: the beginning of a large answer, and the end of errors."""
+    output, error = bytearray(), bytearray()
+    work: list[tuple[Callable[..., None], tuple[Any, ...]]] = [
+        (_listen, (process.stdout, output)),
+        (_listen_to_end, (process.stderr, error)),
+        (_tell, (process.stdin, told)),
+    ]
+    threads = [threading.Thread(target=each, args=given, daemon=True) for each, given in work]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads[:2]:  # what it does not read, it need not be told
+            thread.join(max(0.0, end - time.monotonic()))
+            if thread.is_alive():
+                raise subprocess.TimeoutExpired(process.args, 0)
+            if len(output) > LARGEST_ANSWER:
+                return bytes(output), b""
+        process.wait(max(0.0, end - time.monotonic()))
+        return bytes(output), bytes(error)
+    finally:
+        _kill(process)
+        for thread in threads:  # which end with it; before its streams are closed
+            thread.join(0.2)
+
+
+def _tell(stream: IO[bytes], told: bytes) -> None:
+    left = memoryview(told)
+    with suppress(OSError, ValueError), stream:  # it may have ended, and read nothing
+        while left:
+            left = left[stream.write(left) :]
+
+
+def _listen(stream: IO[bytes], heard: bytearray) -> None:
+    with suppress(OSError, ValueError):
+        while len(heard) <= LARGEST_ANSWER and (part := stream.read(_CHUNK)):
+            heard += part
+
+
+def _listen_to_end(stream: IO[bytes], heard: bytearray) -> None:
+    with suppress(OSError, ValueError):
+        while part := stream.read(_CHUNK):
+            heard += part
+            del heard[:-_CHUNK]
+
+
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a command, and what it has started, if it still runs."""
+    """End a command, and what it has started, if it still runs, and close its streams."""
+    _kill(process)
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.close()
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
     if process.poll() is None:
         with suppress(OSError):
             if hasattr(os, "killpg"):
@@ -330,7 +391,3 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
                 process.kill()
         with suppress(OSError, subprocess.TimeoutExpired):
             process.wait(1)
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if stream is not None:
-            with suppress(OSError, ValueError):
-                stream.close()
