@@ -1153,6 +1153,63 @@ def test_what_the_command_refuses(words, message, tmp_path, monkeypatch):
     assert KEY not in done.output
 
 
+@pytest.mark.parametrize("name", ["x.md", "x.html", "x.tex", "x.qrels", "x", "x.gz", "x.md.gz"])
+def test_an_ending_that_is_no_run_is_refused_before_the_first_call(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("queries.tsv").write_text("q1\tbread\n")
+    words = ["run", "queries.tsv", "--command", "sh -c 'touch called; echo d'", "-o", name]
+    assert "End the name in" in called(*words, code=2).output
+    assert not Path("called").exists()
+    called(*words, "--format", "csv")
+    assert Path("called").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["x.RUN", "x.trec", "x.txt", "x.csv.gz", "x.jsonl", "x.parquet", "x.json"]
+)
+def test_an_ending_of_a_run_tells_its_format(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("queries.tsv").write_text("q1\tbread\n")
+    called("run", "queries.tsv", "--command", "cat", "-o", name)
+    if name != "x.json":
+        assert gf.evaluate({"q1": {"bread": 1}}, name, "RR").means == {"RR": 1.0}
+
+
+def test_what_a_function_prints_or_ends_is_no_part_of_the_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("queries.tsv").write_text("q1\tbread\nq2\ttyres\n")
+    Path("noisy.py").write_text(
+        "import sys\nprint('loading')\n\n\ndef search(text):\n    print('asked for', text)\n"
+        "    return [text] if text == 'bread' else sys.exit(3)\n"
+    )
+    words = ["run", "queries.tsv", "--call", "noisy:search"]
+    done = called(*words, "--failed", "leave-out")
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("q1 Q0 bread 1 100.0 search-")
+    assert "loading" in done.stderr
+    assert "asked for tyres" in done.stderr
+    assert "left out: query q2, SystemExit: 3" in done.stderr
+    assert "none to 1: q2 (SystemExit: 3)" in refused(*words)
+
+
+@pytest.mark.parametrize("name", ["X-Auth", "X-Session", "x-auth-request", "Authorization"])
+def test_headers_whose_names_promise_a_key_take_none_literally(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="found the key itself") as caught:
+        gf.record({"q": "x"}, url="http://h/?q={query}", ids="[*]", headers={name: KEY})
+    assert KEY not in str(caught.value)
+    Path("gainful.toml").write_text(f"[run]\nheaders = ['{name}: {KEY}']\n")
+    told = refused("config")
+    assert "found the key itself" in told
+    assert KEY not in told
+
+
+def test_the_queries_of_a_project_have_their_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("gainful.toml").write_text("[run]\nqueries = 'queries.tsv'\n")
+    assert "Write it in the table [report]." in refused("run", "--command", "cat")
+
+
 def test_the_commands_on_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text()

@@ -13,6 +13,7 @@ NAME_THE_KEY = "Name the environment variable that holds the key: key_variable=â
 _KEY = re.compile(r"[!-~]+")
 _HIDDEN = "[key]"
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTHORI|COOKIE")
+_SECRET_HEADER = re.compile("AUTH(?!OR(?!I))|SESSION")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _LONG = 8
 # Of parameters fewer names promise a key: there are keywords, monkeys and sort keys among them.
@@ -129,6 +130,15 @@ def is_secret_name(name: str) -> bool:
     (True, False)
     """
     return _SECRET.search(name.upper()) is not None
+
+
+def is_secret_header(name: str) -> bool:
+    """Return whether the name of a header promises a secret; of headers more names do.
+
+    >>> is_secret_header("X-Auth"), is_secret_header("X-Session"), is_secret_header("X-Author")
+    (True, True, False)
+    """
+    return is_secret_name(name) or _SECRET_HEADER.search(name.upper()) is not None
 
 
 def refuse_key_in_address(text: str, name: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import gainful as gf
-from gainful.calling.environment_keys import is_secret_name, refuse_key_in_address
+from gainful.calling.environment_keys import is_secret_header, refuse_key_in_address
 from gainful.cli.options import (
     MEASURING,
     InputFile,
@@ -336,10 +336,10 @@ def _names(
 def _unknown(file: ProjectFile, section: str, name: str, known: list[str]) -> gf.errors.InputError:
     place = f"{file}, {_key(section, name)}"
     hint = did_you_mean(name, known)
-    if not section:  # where one of a table may have been written
-        tables = {each: table for table in _SECTIONS if table for each in _options(table)}
-        if name in tables:
-            hint = f"Write it in the table [{tables[name]}]."
+    # One of another table may have been written here.
+    tables = {each: table for table in _SECTIONS if table for each in _options(table)}
+    if name in tables:
+        hint = f"Write it in the table [{tables[name]}]."
     return gf.errors.InputError(place, "a setting", shown(name), hint)
 
 
@@ -412,7 +412,7 @@ def _refuse_keys(where: str, headers: list[str]) -> None:
     """Refuse headers that hold a key itself: a project's file is read by many, and `config` shows it."""
     for each in headers:
         name, _, value = each.partition(":")
-        if is_secret_name(name) and "${" not in value:
+        if is_secret_header(name) and "${" not in value:
             hint = f"Write {name.strip()}: ${{NAME}}, and set the environment variable NAME."
             raise gf.errors.InputError(where, "a key from the environment", "the key itself", hint)
 

@@ -1,5 +1,7 @@
 """`gainful run`."""
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ _SERVICE = ("url", "call", "command")
 _OF_ENGINES = ("template", "ids", "scores", "method")
 _OF_SERVERS = ("engine", "headers", "key_variable", "embed", "timeout")
 _PART = ".part.jsonl"
+_PACKED = (".gz", ".zst")
 _SHOWN = 5
 # Taken as they are typed, under the names that Python has for them.
 _PASSED = (
@@ -77,6 +80,7 @@ def run(queries: str | None, **options: Any) -> None:
     read = [queries, *([options["template"]] if options["template"] else [])]
     refuse_standard_input_twice(*read)
     refuse_other_endings(output, *gf.writing.endings(of="documents"))
+    chosen = options["format_"] or _format_of(output)
     check_target(output, *read)
     if cache is not None and (
         (output is not None and _is_same(cache, output)) or is_among(cache, *read)
@@ -85,7 +89,11 @@ def run(queries: str | None, **options: Any) -> None:
     if sum(options[name] is not None for name in ("url", "call", "command")) != 1:
         raise click.UsageError("Name the search service: --url, --call or --command, one of them.")
     part = f"{output}{_PART}" if cache is None and output not in (None, "-") else None
-    with modules_from(folders_of(click.get_current_context().obj)), progress_bar() as progress:
+    with (
+        modules_from(folders_of(click.get_current_context().obj)),
+        progress_bar() as progress,
+        redirect_stdout(sys.stderr),  # what a function prints is no part of the run
+    ):
         found = gf.record(
             queries,
             options["call"],
@@ -94,7 +102,6 @@ def run(queries: str | None, **options: Any) -> None:
             cache=part or cache,
             progress=progress,
         )
-    chosen = options["format_"] or (None if output not in (None, "-") else "trec")
     try:
         with seen_enough():
             found.write("-" if output is None else output, format=chosen)
@@ -110,6 +117,23 @@ def run(queries: str | None, **options: Any) -> None:
     if len(found.failed) > _SHOWN:
         tell(f"… and {len(found.failed) - _SHOWN:,} more; --format json has all")
     tell(found.summary)
+
+
+def _format_of(output: str | None) -> str:
+    """Return the format that the name of the output tells, before the work for it: one of a run."""
+    if output in (None, "-"):
+        return "trec"
+    known = {
+        ending: name for ending, name in gf.writing.endings(of="fused").items() if name in _FORMATS
+    }
+    *most, last = Path(str(output)).suffixes[-2:] or [""]
+    packed = last.lower() in _PACKED
+    ending = (most[0] if packed and most else "" if packed else last).lower()
+    if ending not in known:
+        raise click.UsageError(
+            f"{output}: the format of a run is told by its ending. End the name in {', '.join(known)}, or give --format."
+        )
+    return known[ending]
 
 
 def _queries_of(given: str | None) -> str:

@@ -19,6 +19,7 @@ from gainful.calling.environment_keys import (
     NAME_THE_KEY,
     address_from_environment,
     filled_from_environment,
+    is_secret_header,
     is_secret_name,
     read_key,
     refuse_key_in_address,
@@ -363,7 +364,7 @@ def _read_headers(given: object) -> tuple[dict[str, str], dict[str, str], list[s
         if not isinstance(value, str) or not _VALUE.fullmatch(value):
             raise InputError(f"headers, {name}", "a text of plain letters", type(value).__name__)
         filled, found = filled_from_environment(value, "headers")
-        if is_secret_name(name) and not found:
+        if is_secret_header(name) and not found:
             hint = f"Write {name}: ${{NAME}}, and set the environment variable NAME."
             raise InputError(
                 f"headers, {name}", "a key from the environment", "the key itself", hint
