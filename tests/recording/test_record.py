@@ -932,7 +932,7 @@ def test_answers_that_trec_cannot_hold_are_written_otherwise_and_not_asked_again
     tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    Path("queries.tsv").write_text("q1\tbread\nq 2\tbutter\n")
+    Path("queries.tsv").write_text("q1\tbread\nq2\tbutter\n")
     with serving(lambda asked, _: plain([(f"about {asked.query}", 1.0)])) as server:
         words = [
             "run",
@@ -948,7 +948,21 @@ def test_answers_that_trec_cannot_hold_are_written_otherwise_and_not_asked_again
         assert "The answers are kept: call it again with --cache x.run.part.jsonl." in told
         called(*words, "x.csv", "--cache", "x.run.part.jsonl")
         assert len(server.requests) == 2
-    assert gf.evaluate({"q 2": {"about butter": 1}}, "x.csv", "RR").means == {"RR": 1.0}
+    assert gf.evaluate({"q2": {"about butter": 1}}, "x.csv", "RR").means == {"RR": 1.0}
+
+
+@pytest.mark.parametrize("output", [["-o", "x.run"], ["-o", "x.csv", "--format", "trec"], []])
+def test_queries_that_trec_cannot_hold_are_refused_before_the_first_call(
+    output, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("queries.tsv").write_text("q1\tbread\nq 2\tbutter\n")
+    words = ["run", "queries.tsv", "--command", "sh -c 'touch called; echo d'"]
+    told = refused(*words, *output)
+    assert "query 'q 2': expected an id without white space" in told
+    assert [path.name for path in tmp_path.iterdir()] == ["queries.tsv"]
+    called(*words, "-o", "x.csv")
+    assert gf.evaluate({"q 2": {"d": 1}}, "x.csv", "RR").means == {"RR": 1.0}
 
 
 def called(*words, code=0):

@@ -1,8 +1,10 @@
 """`gainful run`."""
 
 import sys
+import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -88,6 +90,8 @@ def run(queries: str | None, **options: Any) -> None:
         raise click.UsageError("The cache of answers needs a file of its own.")
     if sum(options[name] is not None for name in ("url", "call", "command")) != 1:
         raise click.UsageError("Name the search service: --url, --call or --command, one of them.")
+    if chosen == "trec" and queries != "-":  # which is read only once
+        _refuse_ids(queries)
     part = f"{output}{_PART}" if cache is None and output not in (None, "-") else None
     with (
         modules_from(folders_of(click.get_current_context().obj)),
@@ -134,6 +138,13 @@ def _format_of(output: str | None) -> str:
             f"{output}: the format of a run is told by its ending. End the name in {', '.join(known)}, or give --format."
         )
     return known[ending]
+
+
+def _refuse_ids(queries: str) -> None:
+    """Refuse queries whose ids TREC cannot hold, before the first call: a run of them is written to a folder that is removed."""
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same are told when they are sent
+        gf.record(queries, lambda _: ["doc"]).write(Path(folder) / "trial.run")
 
 
 def _queries_of(given: str | None) -> str:
