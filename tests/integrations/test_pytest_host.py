@@ -169,15 +169,118 @@ def test_settings_of_file_and_command_line(suite, pytester):
         ("'judgments.qrels', 'base.run', 'new.run', fail_if='Δ nDCG < x'", "x is no number"),
         ("'judgments.qrels', 'base.run', 'new.run', base='b'", "by place and by name"),
         ("1, 2, 3, 4, 5", "found 5 values"),
+        ("", "expected judgments, base and run, found no run"),
+        (
+            "'judgments.qrels', 'base.run', 'new.run', measure='RR'",
+            "found measure. Did you mean 'measures'?",
+        ),
+        (
+            "'judgments.qrels', 'base.run', 'new.run', runs={}",
+            "options of a gate or of gf.compare, found runs",
+        ),
         ("'judgments.qrels', 'base.run', 'new.run', 'RR', movers='x'", "a whole number from 0"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(suite, call, said):
     found = suite(f"def test_search(ranking_gate):\n    ranking_gate({call})\n", failed=1)
-    told = found.stdout.str()
+    is_one_sentence(found.stdout.str(), said)
+
+
+def is_one_sentence(told, said):
     assert re.search(rf"^ranking_gate: .*{re.escape(said)}", told, re.MULTILINE)
-    assert "Traceback" not in told
-    assert "integrations/pytest.py" not in told
+    for word in (
+        "Traceback",
+        "integrations/pytest.py",
+        "During handling",
+        "TypeError",
+        "InputError",
+    ):
+        assert word not in told
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("('judgments.qrels', 'new.run')", "expected judgments, base and run, found no run"),
+        ("('judgments.qrels', 'new.run', fail_if='missing > 0')", "found no run"),
+        ("", "expected judgments, base and run, found no run"),
+        ("(run='new.run')", "expected judgments, base and run, found no judgments"),
+        ("('judgments.qrels', 'base.run', 'gone.run')", "gone.run"),
+        ("('judgments.qrels', 'base.run', 'new.run', fail='x')", "options of a gate or of gf.compare, found fail"),
+        ("(1, 2, 3, 4, 5)", "found 5 values"),
+    ],
+)  # fmt: skip
+def test_a_marker_that_cannot_be_checked_fails(suite, given, said):
+    test = f"import pytest\n@pytest.mark.ranking_gate{given}\ndef test_search():\n    pass\n"
+    is_one_sentence(suite(test, failed=1).stdout.str(), said)
+
+
+def test_each_marker_of_a_test_is_checked(suite):
+    """Whichever of two is the nearest, the one that fails is not passed over."""
+    found = suite(
+        """
+        import pytest
+
+        good = pytest.mark.ranking_gate("judgments.qrels", "base.run", "same.run", "RR")
+        bad = pytest.mark.ranking_gate("judgments.qrels", "base.run", "new.run", "RR")
+
+        @bad
+        @good
+        def test_far():
+            pass
+
+        @good
+        @bad
+        def test_near():
+            pass
+
+        @good
+        @good
+        def test_both():
+            pass
+
+        @good
+        @pytest.mark.ranking_gate(fail_if="missing > 0")
+        def test_one_without_a_run():
+            pass
+
+        @bad
+        @good
+        class TestClass:
+            def test_outside(self):
+                pass
+
+            @good
+            def test_nearest(self):
+                pass
+
+            @pytest.mark.ranking_gate(fail_if="missing > 0")
+            def test_other_conditions_of_both(self):
+                pass
+        """,
+        passed=3,
+        failed=4,
+    )
+    # far 2, near 1 (the failure ends it), both 2, none without a run, outside 2, nearest 1, conditions 2
+    found.stdout.fnmatch_lines(["*found no run*", "3 of 10 gates failed"])
+
+
+def test_the_fixture_takes_what_one_marker_says(suite):
+    test = """
+        import pytest
+
+        @pytest.mark.ranking_gate("judgments.qrels", "base.run")
+        def test_one(ranking_gate):
+            ranking_gate(run="same.run", measures="RR")
+
+        @pytest.mark.ranking_gate("judgments.qrels", "base.run")
+        @pytest.mark.ranking_gate(measures="RR")
+        def test_two(ranking_gate):
+            ranking_gate(run="same.run")
+    """
+    found = suite(test, passed=1, failed=1)
+    said = "expected one marker on a test that calls the fixture, found 2"
+    is_one_sentence(found.stdout.str(), said)
 
 
 def test_processes_of_xdist_are_summed_up_once(pytester, suite, monkeypatch):

@@ -6,7 +6,7 @@ pytest loads it at its start, so nothing of what measures is imported before a g
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, InputError
 from gainful.integrations.required_hosts import requiring
 
 with requiring("pytest"):
@@ -42,7 +42,6 @@ class RankingGate:
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
-        self._marked = _marked(item)
 
     @property
     def checked(self) -> int:
@@ -61,15 +60,28 @@ class RankingGate:
             The comparison, with the names `base` and `run`.
         """
         __tracebackhide__ = True  # pytest shows the line of the test
-        asked = self._marked | _by_name(given, more)
+        marked = _marked(self._item)
+        if len(marked) > 1:
+            _fail(
+                f"{_NAME}: expected one marker on a test that calls the fixture, found {len(marked)}."
+            )
+        return self.check((marked[0] if marked else {}) | _by_name(given, more))
+
+    def check(self, asked: dict[str, Any]) -> "gf.results.Comparison":
+        """Check the gate that is asked for by names; what these leave out, the settings have."""
+        __tracebackhide__ = True
         asked = _settings(self._item.config, asked) | asked
         asked = _DEFAULTS | {name: value for name, value in asked.items() if value is not None}
-        if lacking := [name for name in _NAMES if name not in asked]:
+        # The run first: no setting has it, so that it is what a marker lacks.
+        if lacking := [name for name in ("run", *_NAMES) if name not in asked]:
             _fail(f"{_NAME}: expected judgments, base and run, found no {lacking[0]}.")
+        wrong = ""
         try:
             found, gate, failure = _check(**asked)
         except GainfulError as problem:
-            _fail(f"{_NAME}: {problem}")
+            wrong = str(problem)
+        if wrong:  # told out here, where pytest shows no error before it
+            _fail(f"{_NAME}: {wrong}")
         told = [[each.rule, each.failed, each.found] for each in gate.checked]
         kept = self._item.stash.setdefault(_CHECKED, [])
         kept.append({"failed": gate.failed, "checked": told})
@@ -95,12 +107,28 @@ def _by_name(given: Sequence[object], more: Mapping[str, Any]) -> dict[str, Any]
     return named | dict(more)
 
 
-def _marked(item: pytest.Item) -> dict[str, Any]:
-    """Return what the markers of a test say; that nearest to it counts."""
-    found: dict[str, Any] = {}
-    for mark in item.iter_markers(_NAME):
-        found = _by_name(mark.args, mark.kwargs) | found
-    return found
+def _marked(item: pytest.Item) -> list[dict[str, Any]]:
+    """Return the gates that the markers of a test ask for; each has what those around it say, and it does not.
+
+    Each marker of the test itself is a gate. One of a class or a module is a gate if it has a run, and
+    else what the gates inside leave out.
+    """
+    __tracebackhide__ = True
+    by_node: dict[Any, list[dict[str, Any]]] = {}
+    for node, mark in item.iter_markers_with_node(_NAME):
+        by_node.setdefault(node, []).append(_by_name(mark.args, mark.kwargs))
+    gates: list[dict[str, Any]] = [{}]
+    for node in reversed(by_node):  # the nearest comes last, and counts
+        given = by_node[node]
+        if node is not item:
+            for plain in (each for each in reversed(given) if "run" not in each):
+                gates = [gate | plain for gate in gates]
+            given = [each for each in given if "run" in each]
+        if given:
+            gates = [
+                gate | each for each in given for gate in (gates[:1] if "run" in each else gates)
+            ]
+    return gates if by_node else []
 
 
 def _settings(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,8 +158,16 @@ def _check(
     **options: Any,
 ) -> tuple["gf.results.Comparison", "gf.results.Gate", str]:
     """Compare, check the conditions, and say what failed; nothing where the gate passes."""
-    import gainful as gf
+    import inspect
 
+    import gainful as gf
+    from gainful.message_texts import did_you_mean
+
+    known = inspect.signature(gf.compare).parameters.keys() - {"runs"}
+    if unknown := [name for name in options if name not in known]:
+        choices = [*_NAMES, "fail_if", "fail_unless", "movers", *sorted(known - {*_NAMES})]
+        hint = did_you_mean(unknown[0], choices)
+        raise InputError("options", "options of a gate or of gf.compare", unknown[0], hint)
     runs = {"base": base, "run": run}
     if fail_if or fail_unless:
         dialect = options.get("dialect")
@@ -154,8 +190,6 @@ def _check(
 
 def _whole(movers: object) -> int:
     """Return a number that a file or a command line may have as text."""
-    from gainful.errors import InputError
-
     try:
         found = int(str(movers))
     except ValueError:
@@ -205,10 +239,13 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Check what a marker asks for when the test itself has passed, unless its fixture has done so."""
     __tracebackhide__ = True
     done = yield
-    if "run" in (marked := _marked(item)):
-        gate = RankingGate(item)
-        if not gate.checked:
-            gate(**marked)
+    gate = RankingGate(item)
+    if not gate.checked:
+        own = any(mark.name == _NAME for mark in item.own_markers)
+        for asked in _marked(item):
+            # A marker of a class or a module without a run is for the tests in it that name one.
+            if own or "run" in asked:
+                gate.check(asked)
     return done
 
 
