@@ -19,6 +19,8 @@ MEASURES = ("nDCG@10", "nDCG(gain=exp2)@10", "P@5", "my score")
     [
         ("Δ nDCG@10 < -0.01", "nDCG@10", "<", -0.01),
         ("Δ nDCG@10<-0.01", "nDCG@10", "<", -0.01),
+        ("Δ nDCG@10 < \N{MINUS SIGN}0.01", "nDCG@10", "<", -0.01),
+        ("Δ nDCG@10 < \N{MINUS SIGN}1e\N{MINUS SIGN}2", "nDCG@10", "<", -0.01),
         ("  Δ nDCG@10   <=   -0.01  ", "nDCG@10", "<=", -0.01),
         ("Δ nDCG@10>0", "nDCG@10", ">", 0),
         ("Δ nDCG@10 >= +1e-3", "nDCG@10", ">=", 0.001),
@@ -53,6 +55,7 @@ def test_conditions(text, name, sign, number):
         ("nDCG@10 = 0", "a condition such as"),
         ("nDCG@10 < low", "low is no number"),
         ("Δ nDCG@10 < 1%", "1% is no number"),
+        ("Δ nDCG@10 < \N{MINUS SIGN}", "\N{MINUS SIGN} is no number"),
         ("nDCG@10 < nan", "must be finite"),
         ("Δ nDCG@10 < -inf", "must be finite"),
         ("0 < nDCG@10", "nDCG@10 is no number"),

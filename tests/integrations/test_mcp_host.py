@@ -182,3 +182,22 @@ def test_long_answers_are_cut_with_a_word():
         "b": None,
     }
     assert _cut("x" * 20_001).endswith("… cut: 1 more characters")
+
+
+def test_what_nobody_foresaw_is_one_short_message():
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    from gainful.integrations.mcp import _told
+
+    def deep(number):
+        return deep(number + 1)
+
+    def broken(number):
+        raise KeyError("x" * 9000)
+
+    with pytest.raises(ToolError, match=r"^this is a bug in gainful: RecursionError: ") as raised:
+        _told(deep)(0)
+    assert (raised.value.__suppress_context__, len(raised.traceback)) == (True, 2)
+    with pytest.raises(ToolError, match="KeyError: 'xxx") as raised:
+        _told(broken)(0)
+    assert len(str(raised.value)) < 1100

@@ -49,6 +49,46 @@ def test_worked_by_hand(text, first, second):
     assert gf.evaluate(*BY_HAND, measure).means == found.means
 
 
+def nested(depth):
+    return "(" * depth + "RR" + ")" * depth
+
+
+@pytest.mark.parametrize(
+    "text", [nested(99), "-" * 99 + "RR", "+".join(["RR"] * 201), "min(1, " * 99 + "RR" + ")" * 99]
+)
+def test_as_deep_and_as_long_as_it_may_be(text):
+    """Its value, its name and its name read back."""
+    found = gf.evaluate(*BY_HAND, text)
+    (measure,) = found.measures
+    values = {"+": [201.0, 100.5], "-": [-1.0, -0.5]}.get(text.strip("R")[0], [1.0, 0.5])
+    assert found.per_query[measure] == pytest.approx(values, abs=1e-12)
+    assert str(gf.measure(str(measure))) == str(measure)
+    assert pickle.loads(pickle.dumps(gf.measure(text))) == gf.measure(text)  # noqa: S301
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (nested(100), "at most 100 brackets and signs in one another, found more"),
+        (nested(3000), "at most 100 brackets"),
+        ("(" * 3000 + "nDCG", "at most 100 brackets"),
+        ("-" * 3000 + "RR", "at most 100 brackets"),
+        ("hmean(RR, " * 3000, "at most 100 brackets"),
+        ("+".join(["RR"] * 202), "at most 200 operations, found more"),
+        ("*".join(["RR"] * 3000), "at most 200 operations"),
+        ("RR" + "(baseline)" * 3000, "(baseline) once, found it twice"),
+        ("RR + x" + "(" * 3000, ""),
+        ("nDCG(gain=" + "{" * 3000 + ")", ""),
+        ("RR + " + "9" * 5000, ""),
+    ],
+)
+def test_too_deep_or_too_long(text, said):
+    with pytest.raises(gf.errors.MeasureError) as refused:
+        gf.measure(text)
+    assert said in str(refused.value)
+    assert len(str(refused.value)) < 300 or not said
+
+
 def test_the_harmonic_mean_of_precision_and_recall_is_f():
     found = gf.evaluate(JUDGMENTS, RUN, ["hmean(P@5, R@5)", "F@5"])
     assert found.per_query["hmean(P@5, R@5)"] == pytest.approx(found.per_query["F@5"], abs=1e-12)

@@ -19,6 +19,7 @@ _BAD = 2  # input or usage, or a bug
 _ENDING = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":
     _ENDING.append(signal.SIGHUP)
+_LONGEST_COMMAND = 2000  # that a message repeats
 _SIGNALLED = 128  # added to the number of a signal, as shells do
 
 
@@ -184,6 +185,7 @@ def _bug(problem: Exception) -> str:
     import platform
 
     import gainful as gf
+    from gainful.message_texts import shortened
 
     place = problem.__traceback__
     while place is not None and place.tb_next is not None:
@@ -191,7 +193,7 @@ def _bug(problem: Exception) -> str:
     where = (
         "" if place is None else f" (line {place.tb_lineno} of {place.tb_frame.f_code.co_filename})"
     )
-    command = shlex.join(["gainful", "--traceback", *sys.argv[1:]])
+    command = shortened(shlex.join(["gainful", "--traceback", *sys.argv[1:]]), _LONGEST_COMMAND)
     return (
         f"this is a bug in gainful: {type(problem).__name__}: {problem}{where}. Please report it with "
         f"what this prints, and the files if you can: {command} (gainful {gf.__version__}, Python "

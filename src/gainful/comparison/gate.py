@@ -188,7 +188,7 @@ def _read(
     if found is None:
         raise InputError(where, expected, shown(text))
     try:
-        number = float(found["number"])
+        number = float(found["number"].replace("\N{MINUS SIGN}", "-"))  # as it is printed
     except ValueError:
         written = found["number"].strip()
         remedy = f"{written} is no number." if written else "The number is missing."

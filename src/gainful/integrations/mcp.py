@@ -25,6 +25,7 @@ Answer = dict[str, Any]
 
 _MOST = 50  # entries of a list in an answer
 _LONGEST = 20_000  # characters of a text in an answer: a model reads all of it
+_LONGEST_BUG = 1000  # of an error that nobody has foreseen
 _INSTRUCTIONS = (
     "Measures rankings against judgments. Decide by the intervals, not by the means: a difference whose "
     "interval holds 0 is none that could be told. Say what the coverage is when it is not whole."
@@ -92,6 +93,11 @@ def _told(tool: Callable[..., Answer]) -> Callable[..., str]:
                 answer = tool(*given, **named)
         except GainfulError as problem:
             raise ToolError(str(problem)) from None
+        except Exception as problem:  # noqa: BLE001 - a model has no use for a traceback
+            told = _cut(
+                f"this is a bug in gainful: {type(problem).__name__}: {problem}", _LONGEST_BUG
+            )
+            raise ToolError(told) from None
         return json.dumps(_plain(answer | {"warnings": heard}), ensure_ascii=False)
 
     call.__annotations__ = {**tool.__annotations__, "return": str}
@@ -289,7 +295,7 @@ def _with_interval(mean: float | None, interval: Mapping[str, Any] | None) -> st
     return f"{mean:.4f}, {100 * interval['level']:g}% interval {interval['low']:.4f} to {interval['high']:.4f}"
 
 
-def _cut(text: str) -> str:
-    if len(text) <= _LONGEST:
+def _cut(text: str, most: int = _LONGEST) -> str:
+    if len(text) <= most:
         return text
-    return f"{text[:_LONGEST]}\n… cut: {len(text) - _LONGEST} more characters"
+    return f"{text[:most]}\n… cut: {len(text) - most} more characters"

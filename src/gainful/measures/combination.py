@@ -28,6 +28,8 @@ FUNCTIONS = {
 
 _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?")
 _SUM, _PRODUCT, _SIGN, _ATOM = range(4)  # how tightly a part holds together
+_DEEPEST = 100  # brackets and signs in one another: reading them takes Python's stack
+_MOST_OPERATIONS = 200  # of one formula: so does working out one after the other
 _BRACKETS = {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}
 
 
@@ -190,10 +192,18 @@ class _Reader:
 
     def __init__(self, text: str, read_measure: Callable[[str], Sequence[Measure]]) -> None:
         self.text, self.at, self.read_measure = text, 0, read_measure
+        self.where = f"measure {shown(text)}"
+        self.depth = self.operations = 0
 
     def refuse(self, expected: str) -> MeasureError:
         rest = self.text[self.at :].strip()
-        return MeasureError(f"measure {self.text!r}", expected, shown(rest) if rest else "its end")
+        return MeasureError(self.where, expected, shown(rest) if rest else "its end")
+
+    def operation(self, name: str, *parts: Part) -> Part:
+        self.operations += 1
+        if self.operations > _MOST_OPERATIONS:
+            raise MeasureError(self.where, f"at most {_MOST_OPERATIONS} operations", "more")
+        return Part(name, parts)
 
     def skip(self) -> str:
         """Pass blanks, and return the character that stands next."""
@@ -211,36 +221,45 @@ class _Reader:
         found = self.product()
         while (sign := self.skip()) and sign in "+-":
             self.at += 1
-            found = Part(sign, (found, self.product()))
+            found = self.operation(sign, found, self.product())
         return found
 
     def product(self) -> Part:
         found = self.factor()
         while (sign := self.skip()) and sign in "*/":
             self.at += 1
-            found = Part(sign, (found, self.factor()))
+            found = self.operation(sign, found, self.factor())
         return found
 
     def factor(self) -> Part:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            expected = f"at most {_DEEPEST} brackets and signs in one another"
+            raise MeasureError(self.where, expected, "more")
+        found = self.atom()
+        self.depth -= 1
+        return found
+
+    def atom(self) -> Part:
         character = self.skip()
         if character == "-":
             self.at += 1
-            return Part("negative", (self.factor(),))
+            # -(-x) is how a sign of a sign is written: one level, so that names read back.
+            inner = self.inside()[0] if self.skip() == "(" else self.factor()
+            return self.operation("negative", inner)
         if character == "(":
             return self.inside()[0]
         number = _NUMBER.match(self.text, self.at)
         if number and not self.text[number.end() : number.end() + 1].isalpha():
             self.at = number.end()
-            return Part(number=read_number(number[0], where=f"measure {self.text!r}"))
+            return Part(number=read_number(number[0], where=self.where))
         for name in FUNCTIONS:
             if self.text.startswith(f"{name}(", self.at):
                 self.at += len(name)
                 parts = self.inside(several=True)
                 if len(parts) < 2:
-                    raise MeasureError(
-                        f"measure {self.text!r}", f"two values or more in {name}", "one"
-                    )
-                return Part(name, tuple(parts))
+                    raise MeasureError(self.where, f"two values or more in {name}", "one")
+                return self.operation(name, *parts)
         return self.measure()
 
     def inside(self, *, several: bool = False) -> list[Part]:
@@ -260,7 +279,7 @@ class _Reader:
         outside = re.sub(r"\([^)]*\)|\{[^}]*\}|\[[^\]]*\]", "", written)
         if len(outside.split()) > 1:
             raise MeasureError(
-                f"measure {self.text!r}",
+                self.where,
                 "an operator between measures",
                 shown(written),
                 "Give a formula by itself, and other measures beside it.",
@@ -281,9 +300,7 @@ class _Reader:
         self.refuse_several(written)
         measures = self.read_measure(written)
         if len(measures) != 1:
-            raise MeasureError(
-                f"measure {self.text!r}", "one measure with one cutoff", shown(written)
-            )
+            raise MeasureError(self.where, "one measure with one cutoff", shown(written))
         return Part(measure=measures[0])
 
 
@@ -291,13 +308,13 @@ def read_combination(text: str, read_measure: Callable[[str], Sequence[Measure]]
     """Read a formula; `read_measure` reads the texts of the measures in it."""
     formula = _Reader(text, read_measure).whole()
     if not formula.measures():
-        raise MeasureError(f"measure {text!r}", "at least one measure in a formula", "none")
+        raise MeasureError(f"measure {shown(text)}", "at least one measure in a formula", "none")
     if formula.measure is not None:  # (AP) is AP
         return formula.measure
     for measure in formula.measures():
         if measure.family.aggregate != MEAN:
             raise MeasureError(
-                f"measure {text!r}",
+                f"measure {shown(text)}",
                 "measures that are averaged over queries",
                 f"{measure}, the {measure.family.aggregate} over queries",
             )

@@ -202,6 +202,8 @@ def _parsed(text: str, stripped: str) -> tuple[Measure, ...]:
         return (read_combination(stripped, lambda each: _parsed(each, each)),)
     inside = measure_inside(stripped)
     if inside is not None:
+        if measure_inside(inside) is not None:
+            raise MeasureError(f"measure {shown(stripped)}", "(baseline) once", "it twice")
         return tuple(BaselineMeasure(each) for each in _parsed(inside, inside))
     found = _NOTATION.fullmatch(written_out(stripped))
     if found is None:
