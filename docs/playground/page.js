@@ -126,7 +126,7 @@ function makeRow(id) {
 
 function press(event, id) {
   const { key } = event;
-  const to = { ArrowUp: place(id) - 1, ArrowDown: place(id) + 1, Home: 0, End: s.list.length - 1 }[key];
+  const to = { ArrowUp: place(id) - 1, ArrowDown: place(id) + 1, Home: 0, End: place(id) < s.list.length ? s.list.length - 1 : s.list.length }[key];
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (to !== undefined) move(id, Math.max(0, to));
   else if (/^\d$/.test(key)) grade(id, key);

@@ -108,6 +108,10 @@ def test_keys_alone(playing, until):
     page.keyboard.press("ArrowDown")
     assert order(page) == "BCDEF|AGH"
     assert page.evaluate(focused) == "Move A, not returned"
+    page.keyboard.press("End")  # of one that was not returned
+    assert order(page) == "BCDEFA|GH"
+    assert page.evaluate(focused) == "Move A, rank 6 of 6"
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Home")
     assert order(page) == "ABCDEF|GH"
     for key in ("1", "ArrowDown", "=", "ArrowDown"):
