@@ -61,6 +61,21 @@ def test_a_gate_that_fails_and_blank_lines(runner):
     assert not (runner.folder / "temp" / "gainful" / "report.html").exists()
 
 
+def test_a_second_step_keeps_nothing_of_the_first(runner):
+    folder = runner.folder / "temp" / "gainful"
+    folder.mkdir()
+    for name in ("gate.xml", "report.html", "gate.md"):
+        (folder / name).write_text("of an earlier step")
+    assert runner.action(**COOKING, report="false", movers="0") == 0
+    assert {path.name for path in folder.iterdir()} == {"gate.md", "table.txt", "messages.txt"}
+    assert "earlier" not in runner.summary
+
+
+def test_an_artefact_that_is_not_kept_changes_no_verdict():
+    assert STEPS["Keep the report"]["continue-on-error"] is True
+    assert "continue-on-error" not in STEPS["Compare"] | STEPS["Summary"] | STEPS["Verdict"]
+
+
 def test_what_cannot_be_read_is_an_error_that_the_summary_says(runner):
     # Text that a shell would run, were it ever part of a script.
     odd = f'"; touch {runner.folder}/owned; echo $(touch {runner.folder}/owned) `touch {runner.folder}/owned`'
