@@ -1,5 +1,6 @@
 """Wrong implementations are found out, each by the convention or the slip that it has."""
 
+import dataclasses
 import math
 
 import pytest
@@ -60,6 +61,18 @@ def simple(dcg=None, gain=None, pool=None, order=None, unlike=None):
     return answer
 
 
+def cut_by(step):
+    """An implementation that counts one document too few or too many."""
+
+    def answer(asked):
+        k = asked["measure"]["k"]
+        if k is None or k + step < 1:
+            return NotImplemented
+        return value_under(asked, {"k": k + step})
+
+    return answer
+
+
 def test_the_definition_itself_conforms():
     found = gf.vectors.conformance(right)
     assert (found.conforms, len(found.passed)) == (True, len(CASES))
@@ -111,6 +124,9 @@ def test_one_choice_that_is_made_otherwise(implementation, topics, name):
         (simple(gain=lambda grade: 2**grade, unlike="exp2"), "gains", "gain 2^g"),
         (lambda asked: right(asked) and right(asked) * 100, "ideal", "percent"),
         (lambda asked: 1 - right(asked), "ideal", "1 − value"),
+        (cut_by(-1), "ideal", "cut at k − 1"),
+        (cut_by(1), "ideal", "cut at k + 1"),
+        (lambda asked: round(right(asked), 4), "ideal", "rounded to 4 digits"),
     ],
 )  # fmt: skip
 def test_usual_slips(implementation, topics, name):
@@ -134,6 +150,57 @@ def test_sums_and_repetitions():
     assert "single precision" in likely("golden", 0.47499502)
     assert likely("golden", 0.123) == set()
     assert "scikit-learn" in likely("golden", CASES["scikit-learn-golden"].expect["value"])
+
+
+def test_slips_worked_by_hand():
+    """Of grades 2 and 3, in this order, and a list that has the lower one first; log2(3) is x."""
+    x = math.log2(3)
+    query = {"query": "q", "judged": [["a", 2], ["b", 3], ["c", 1]], "run": [["a", 2], ["b", 1]]}
+    like = next(each for each in CASES.values() if each.id == "golden")
+    ideal, dcg = 3 + 2 / x, 2 + 3 / x
+    measure = {
+        **like.measure,
+        "name": "nDCG",
+        "gain": "linear",
+        "discount": "log",
+        "base": 2,
+        "k": 2,
+    }
+    case = dataclasses.replace(
+        like, queries=(query,), measure=measure, choices={}, expect={"value": dcg / ideal}
+    )
+
+    def names(value, case=case):
+        return {each.name for each in likely_conventions(case, value, 1e-9)}
+
+    assert "list cut at k − 1" in names(2 / ideal)
+    assert "cut at k − 1" in names(2 / 3)
+    assert "cut at k + 1" in names(dcg / (ideal + 1 / 2))
+    assert "divided by k" in names(dcg / 2)
+    turned = dataclasses.replace(case, queries=({**query, "judged": query["judged"][::-1]},))
+    assert "ideal not sorted" in names(dcg / (1 + 3 / x), turned)
+    # 0.91340… has the same four digits as five.
+    assert names(round(dcg / ideal, 4)) == {"rounded to 4 digits", "rounded to 5 digits"}
+    assert names(dcg / ideal + 1e-7) == {"single precision"}
+    two = CASES["mean-of-two"]
+    added = likely_conventions(two, 2 * two.expect["value"], 1e-9)
+    assert "sum over queries" in {each.name for each in added}
+
+
+def test_a_weak_guess_is_not_told():
+    """A third of the failures are of one choice; the others are of none."""
+
+    def odd(asked):
+        count = sum(map(ord, asked["id"])) % 3
+        return value_under(asked, {"gain": "exp2"}) if count == 0 else 0.123456789
+
+    found = gf.vectors.conformance(odd, topics="ideal")
+    (_, most), *_ = found.conventions
+    assert 0 < 2 * most < len(found.failed)
+    assert "nothing known explains most of these" in str(found)
+    assert "failures" not in "".join(found.table().notes)
+    known = gf.vectors.conformance(deviating({"gain": "exp2"}), topics="ideal")
+    assert "nothing known" not in str(known)
 
 
 def test_a_tool_is_told_whatever_the_cases_ask_for():

@@ -26,6 +26,8 @@ from gainful.vectors.case_in_gainful import judgments_of, measure_of, policy_of,
 _BASES: tuple[tuple[str, object], ...] = (("2", 2), ("e", "e"), ("10", 10))
 _TWICE = ("first", "best")
 _SINGLE = 1e-5  # how far sums in single precision may be from the exact one
+_DIGITS = range(3, 7)  # that numbers are rounded to; with fewer, many are
+_EXACT = 1e-12
 _PERCENT = 100
 
 
@@ -64,7 +66,9 @@ def likely_conventions(case: Case, value: float, tolerance: float) -> tuple[Conv
 
 def _found(case: Case, value: float, tolerance: float) -> Iterator[Convention]:
     expected = case.expect.get("value")
-    if expected is not None and is_near(value, expected, _SINGLE):
+    rounded = [] if expected is None else list(_rounded(value, expected))
+    yield from rounded
+    if expected is not None and not rounded and is_near(value, expected, _SINGLE):
         yield Convention("single precision", "right to five digits: give a larger tolerance")
         return
     for convention, result in _ways(case):
@@ -74,6 +78,14 @@ def _found(case: Case, value: float, tolerance: float) -> Iterator[Convention]:
         slipped = compute(case)
         if slipped is not None and is_near(slipped, value, tolerance):
             yield convention
+
+
+def _rounded(value: float, expected: float) -> Iterator[Convention]:
+    for digits in _DIGITS:
+        if is_near(value, round(expected, digits), _EXACT):
+            yield Convention(
+                f"rounded to {digits} digits", "give all digits, or a larger tolerance"
+            )
 
 
 def is_near(one: float, other: float | None, tolerance: float) -> bool:
@@ -265,11 +277,22 @@ def _with_gain(formula: Callable[[float], float]) -> _Slip:
     return measure
 
 
+def _cut_beside(step: int) -> _Slip:
+    def measure(_: Case, own: Measure) -> Measure | None:
+        if own.cutoff is None or own.cutoff + step < 1:
+            return None
+        return own.at(own.cutoff + step)
+
+    return measure
+
+
 _OTHER_MEASURES: tuple[tuple[Convention, _Slip], ...] = (
     (Convention("nDCG", "divided by the ideal"), _of_family("nDCG")),
     (Convention("DCG", "the sum of discounted gains, divided by nothing"), _of_family("DCG")),
     (Convention("IDCG", "the ideal alone"), _of_family("IDCG")),
     (Convention("CG", "the sum of the gains, without discount"), _of_family("CG")),
+    (Convention("cut at k − 1", "one document too few, and one of the ideal"), _cut_beside(-1)),
+    (Convention("cut at k + 1", "one document too many, and one of the ideal"), _cut_beside(1)),
     (
         Convention("discount 1/(log2(i) + 1)", "log2(i + 1), with the 1 outside of the logarithm"),
         _with_discount(lambda rank: 1 / (math.log2(rank) + 1)),
@@ -307,6 +330,26 @@ def _ideal_of_the_first(case: Case) -> float | None:
     return _mean(cut, measure_of(cut).having(ideal="retrieved"))
 
 
+def _list_cut_before_k(case: Case) -> float | None:
+    """Return what k − 1 documents are worth beside the ideal of k."""
+    k = case.measure["k"]
+    if case.measure["name"] != "nDCG" or k is None:
+        return None
+    cut = _with_lists(case, lambda run: sorted(run, key=lambda pair: -pair[1])[: k - 1], "run")
+    return _mean(cut, measure_of(cut))
+
+
+def _ideal_not_sorted(case: Case) -> float | None:
+    """Return what a list is worth beside the judged documents in the order of the input."""
+    (query, *others) = case.queries
+    if case.measure["name"] != "nDCG" or others or not query["judged"]:
+        return None
+    listed = [[doc, -place] for place, (doc, _) in enumerate(query["judged"])]
+    unsorted = dataclasses.replace(case, queries=({**query, "run": listed},))
+    (dcg, _), (ideal, _) = _of_both(case), _of_both(unsorted)
+    return dcg / ideal if ideal else None
+
+
 def _with_scores(change: Callable[[int, float], float]) -> Callable[[Case], float | None]:
     def compute(case: Case) -> float:
         def changed(run: list[Any]) -> list[Any]:
@@ -330,6 +373,21 @@ def _of_both(case: Case) -> tuple[float, float]:
     own = measure_of(case)
     dcg, idcg = (_of_family(name)(case, own) for name in ("DCG", "IDCG"))
     return (0.0, 0.0) if dcg is None or idcg is None else (_mean(case, dcg), _mean(case, idcg))
+
+
+def _added_up(case: Case) -> float | None:
+    """Return the sum over the judged queries."""
+    expected = case.expect.get("value")
+    judged = sum(each["judged"] is not None for each in case.queries)
+    return None if expected is None or judged == 1 else expected * judged
+
+
+def _by_k(case: Case) -> float | None:
+    """Return what is divided by k where it is to be divided by the ideal, or by nothing."""
+    k, expected = case.measure["k"], case.expect.get("value")
+    if k is None or k == 1 or expected is None:
+        return None
+    return (_of_both(case)[0] if case.measure["name"] == "nDCG" else expected) / k
 
 
 def _sums(case: Case) -> float | None:
@@ -369,6 +427,11 @@ _SLIPS: tuple[tuple[Convention, Callable[[Case], float | None]], ...] = (
         Convention("ideal of the first k", "the ideal is the list's first k documents, sorted"),
         _ideal_of_the_first,
     ),
+    (Convention("list cut at k − 1", "beside the ideal of k"), _list_cut_before_k),
+    (
+        Convention("ideal not sorted", "judged documents stand in the order of the input"),
+        _ideal_not_sorted,
+    ),
     (
         Convention("ascending scores", "the lowest score comes first"),
         _with_scores(lambda _, score: -score),
@@ -379,6 +442,8 @@ _SLIPS: tuple[tuple[Convention, Callable[[Case], float | None]], ...] = (
     ),
     (Convention("whole grades", "what follows the point is cut off"), _whole_grades),
     (Convention("sum of DCG by sum of ideals", "not the mean over queries"), _sums),
+    (Convention("sum over queries", "not their mean"), _added_up),
+    (Convention("divided by k", "not by the ideal"), _by_k),
     (Convention("repeated documents", "each counts as often as it comes"), _counted_twice),
     (Convention("percent", "times 100"), _of_expected(lambda value: value * _PERCENT)),
     (Convention("1 − value", "a loss, not a measure"), _of_expected(lambda value: 1 - value)),
