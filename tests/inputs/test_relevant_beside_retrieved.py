@@ -53,6 +53,12 @@ def test_each_input_takes_its_own_list(form, relevant, retrieved, tmp_path):
     assert measured(*given) == pytest.approx(VALUES)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_numbers_may_stand_beside_the_lists(form, tmp_path):
+    rows = [{**row, "score": 0.5, "grade": 2} for row in ROWS]
+    assert measured(*both(rows, form, tmp_path)) == pytest.approx(VALUES)
+
+
 def test_the_order_of_the_fields_does_not_matter():
     rows = [dict(reversed(row.items())) for row in ROWS]
     assert measured(rows, rows) == pytest.approx(VALUES)

@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from gainful.errors import InputError
 from gainful.inputs.columns import (
+    ALIASES,
     asked_columns,
     assessor_in,
     find_columns,
@@ -16,6 +17,7 @@ from gainful.inputs.columns import (
     is_number,
     kind_by_columns,
     looks_like_header,
+    plain_name,
 )
 from gainful.inputs.files import (
     BYTE_ORDER_MARK,
@@ -330,7 +332,15 @@ def _is_record(line: bytes, kind: Kind, given: Mapping[str, str]) -> bool:
     if isinstance(value.get(asked_columns(kind, given).get("doc")), list):
         return False
     plain = [name for name, item in value.items() if not isinstance(item, dict | list)]
-    return len(plain) == len(value) or looks_like_header(plain, kind, given)
+    if len(plain) == len(value):
+        return True
+    # Imported here because few files have lists.
+    from gainful.inputs.search_responses import is_answer
+
+    # A score, say, may stand beside the list of a query.
+    listed = is_answer(value) and not any(plain_name(name) in ALIASES["doc"] for name in plain)
+    named = asked_columns(kind, given).get("doc") in plain
+    return (named or not listed) and looks_like_header(plain, kind, given)
 
 
 def other_kind(count: int, kind: Kind) -> str:
