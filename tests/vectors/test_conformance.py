@@ -187,6 +187,12 @@ def test_slips_worked_by_hand():
     assert "sum over queries" in {each.name for each in added}
 
 
+def test_an_undefined_value_is_no_unsorted_ideal():
+    for case in gf.vectors.cases(topics=["ids", "grades"]):
+        named = {each.name for each in likely_conventions(case, math.nan, 1e-9)}
+        assert "ideal not sorted" not in named, case.id
+
+
 def test_a_weak_guess_is_not_told():
     """A third of the failures are of one choice; the others are of none."""
 

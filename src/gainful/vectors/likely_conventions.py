@@ -347,7 +347,8 @@ def _ideal_not_sorted(case: Case) -> float | None:
     listed = [[doc, -place] for place, (doc, _) in enumerate(query["judged"])]
     unsorted = dataclasses.replace(case, queries=({**query, "run": listed},))
     (dcg, _), (ideal, _) = _of_both(case), _of_both(unsorted)
-    return dcg / ideal if ideal else None
+    # What is refused is infinite, and nothing divided by it is a value.
+    return dcg / ideal if ideal and math.isfinite(ideal) else None
 
 
 def _with_scores(change: Callable[[int, float], float]) -> Callable[[Case], float | None]:
@@ -387,7 +388,8 @@ def _by_k(case: Case) -> float | None:
     k, expected = case.measure["k"], case.expect.get("value")
     if k is None or k == 1 or expected is None:
         return None
-    return (_of_both(case)[0] if case.measure["name"] == "nDCG" else expected) / k
+    whole: float = _of_both(case)[0] if case.measure["name"] == "nDCG" else expected
+    return whole / int(k)
 
 
 def _sums(case: Case) -> float | None:
