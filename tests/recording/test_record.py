@@ -925,6 +925,18 @@ def test_an_answer_that_is_too_large_is_told(monkeypatch):
         ask(server, retries=0)
 
 
+def test_a_dry_run_is_checked_and_not_written(tmp_path):
+    run = gf.record({"q 1": "x"}, lambda _: ["a"])
+    run.write(tmp_path / "x.csv", dry=True)
+    with pytest.raises(InputError, match="query 'q 1': expected an id without white space"):
+        run.write(tmp_path / "x.run", dry=True)
+    with pytest.raises(InputError, match="tells the format by its ending"):
+        run.write(tmp_path / "x.png", dry=True)
+    with pytest.raises(InputError, match="dry: expected"):
+        run.write(tmp_path / "x.csv", dry="no")
+    assert not [*tmp_path.iterdir()]
+
+
 # --- the command line
 
 

@@ -4,7 +4,6 @@ import sys
 import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -141,10 +140,10 @@ def _format_of(output: str | None) -> str:
 
 
 def _refuse_ids(queries: str) -> None:
-    """Refuse queries whose ids TREC cannot hold, before the first call: a run of them is written to a folder that is removed."""
-    with TemporaryDirectory() as folder, warnings.catch_warnings():
+    """Refuse queries whose ids TREC cannot hold, before the first call."""
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the same are told when they are sent
-        gf.record(queries, lambda _: ["doc"]).write(Path(folder) / "trial.run")
+        gf.record(queries, lambda _: []).write("-", format="trec", dry=True)
 
 
 def _queries_of(given: str | None) -> str:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, ClassVar
 
+from gainful import arguments
 from gainful.inputs.id_types import UNTYPED, IdType
 from gainful.message_texts import counted, printable, shortened, shown
 from gainful.rendering.table_formats import Cell, Table
 from gainful.writing.documents_by_query import DocumentsByQuery
 from gainful.writing.file_formats import FUSED, read_naming
 from gainful.writing.packing import write_parts
-from gainful.writing.runs_and_judgments import write_run
+from gainful.writing.runs_and_judgments import refuse_queries, write_run
 
 _SHOWN = 10
 _DIGITS = 6
@@ -194,6 +195,7 @@ class RecordedRun(DocumentsByQuery):
         path: str | os.PathLike[str],
         *,
         format: str | None = None,  # noqa: A002 - the word of the vocabulary
+        dry: bool = False,
     ) -> None:
         """Write the run to a file, which is replaced only when the new one is complete.
 
@@ -203,8 +205,12 @@ class RecordedRun(DocumentsByQuery):
                 hash; json, which has all of it; markdown, latex, html or table. Told by the name if None: .run,
                 .trec, .txt, .csv, .tsv, .jsonl, .parquet, .json, .md, .tex, .html. All but Parquet are packed where
                 the name ends in .gz or .zst.
+            dry: whether nothing is written, and only the format and the ids of queries are checked.
         """
         naming = read_naming(path, format, FUSED)
+        if arguments.truth(dry, "dry"):
+            refuse_queries("run", self, naming.format)
+            return
         if naming.format != "trec":
             super().write(path, format=format)
         elif any(self.values()):

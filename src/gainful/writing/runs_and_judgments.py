@@ -191,7 +191,7 @@ def write_ranked(
         name: what messages call the run.
         session: which has a folder for what is written on the way.
     """
-    _refuse_queries(name, ranked.queries, naming.format)
+    refuse_queries(name, ranked.queries, naming.format)
     with session.written_aside("plain") as (file, opened):
         opened.writelines(ranked.lines(tag, most=1))
     _refuse_misread(file, RUN, name, ranked.queries[0], naming.format, name_of(path))
@@ -281,7 +281,7 @@ def refuse_ids(rows: OrderedRows, format: str) -> None:  # noqa: A002 - the word
     """Refuse the first id that the format cannot hold."""
     if format == "parquet":
         return
-    _refuse_queries(rows.name, rows.queries, format)
+    refuse_queries(rows.name, rows.queries, format)
     blanks = _BLANKS if format == "trec" else ""
     wrong = " OR ".join(["doc = ''", *(f"contains(doc, chr({ord(blank)}))" for blank in blanks)])
     found = rows.session.rows(f"SELECT query, doc FROM {rows.table} WHERE {wrong} LIMIT 1")
@@ -290,7 +290,7 @@ def refuse_ids(rows: OrderedRows, format: str) -> None:  # noqa: A002 - the word
         _refuse(f"{rows.name}, query {query!r}, document {doc!r}", doc)
 
 
-def _refuse_queries(name: str, queries: Iterable[str], format: str) -> None:  # noqa: A002
+def refuse_queries(name: str, queries: Iterable[str], format: str) -> None:  # noqa: A002
     """Refuse the first id of a query that the format cannot hold."""
     blanks = _BLANKS if format == "trec" else ""
     for query in queries:
