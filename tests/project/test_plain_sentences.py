@@ -14,26 +14,13 @@ MOST = 25
 PLACES = ("index.md", "start.md", "guides", "understand", "decide", "coming_from")
 # Pages that are older than this rule. Mend one and take it out; put none in.
 EXEMPT = {
-    "guides/assessors.md",
-    "guides/beyond_relevance.md",
-    "guides/ci.md",
-    "guides/comparing.md",
-    "guides/fusion.md",
-    "guides/judging.md",
     "guides/judging_desk.md",
     "guides/large_data.md",
     "guides/leaderboards.md",
-    "guides/losses.md",
     "guides/measure_cookbook.md",
-    "guides/model_grades.md",
     "guides/model_judges.md",
     "guides/own_measures.md",
     "guides/rank_agreement.md",
-    "guides/recording_runs.md",
-    "guides/report.md",
-    "guides/subtopics.md",
-    "guides/trusting_a_model.md",
-    "understand/attribution.md",
 }
 
 PAGES = sorted(
@@ -47,6 +34,8 @@ PAGES = sorted(
 def blocks(text):
     """Yield the paragraphs, list items and headings of a page."""
     text = re.sub(r"\A---\n.*?^---\n", "", text, flags=re.DOTALL | re.MULTILINE)  # its front matter
+    # What is generated is reference: definitions as the catalogues have them.
+    text = re.sub(r"<!-- generated: .*?<!-- end -->", "\n", text, flags=re.DOTALL)
     text = re.sub(r"^( *)(```|~~~).*?^\1\2", "\n", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"<!--.*?-->|<(style|script|svg)\b.*?</\1>", "\n", text, flags=re.DOTALL)
     block = []
