@@ -3,6 +3,7 @@
 import _thread
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -918,6 +919,8 @@ def test_who_interrupts_does_not_wait_for_what_is_on_its_way(tmp_path, monkeypat
         time.sleep(0.3)  # so that the others are answered
         _thread.interrupt_main()
 
+    # A shell that starts the tests in the background has them ignore it.
+    ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
     with serving(answer) as server:
         timer = threading.Thread(target=interrupt)
         timer.start()
@@ -926,6 +929,7 @@ def test_who_interrupts_does_not_wait_for_what_is_on_its_way(tmp_path, monkeypat
             ask(server, many(9), cache=cache, concurrency=3)
         assert time.monotonic() - start < 5
         timer.join()
+        signal.signal(signal.SIGINT, ignored)
         assert len(cache.read_text().splitlines()) == 4
         release.set()
         assert ask(server, many(9), cache=cache).cached == 4
@@ -967,7 +971,7 @@ def test_wrong_answers_of_a_server_are_not_judged():
 
 
 def test_an_answer_that_does_not_fit_the_memory_is_refused(clock, monkeypatch):
-    monkeypatch.setattr("gainful.calling.http_server._LARGEST", 1000)
+    monkeypatch.setattr("gainful.calling.http_server.LARGEST_ANSWER", 1000)
     with serving("x" * 5000) as server, pytest.raises(GainfulError, match="an answer of more than"):
         ask(server, many(3), retries=0)
 
