@@ -6,14 +6,14 @@ from typing import Any
 from gainful import arguments
 from gainful.errors import InputError
 from gainful.message_texts import shown
-from gainful.vectors.answers import (
+from gainful.vectors.case_files import Case, cases
+from gainful.vectors.conformance_result import FAILED, PASSED, SKIPPED, Checked, Conformance
+from gainful.vectors.implementation_answers import (
     Answer,
     answer_of_command_for,
     answer_of_function,
     answers_of_command,
 )
-from gainful.vectors.case_files import Case, cases
-from gainful.vectors.conformance_result import FAILED, PASSED, SKIPPED, Checked, Conformance
 from gainful.vectors.likely_conventions import is_near, likely_conventions
 
 _LONGEST = 86400.0  # seconds

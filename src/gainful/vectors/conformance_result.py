@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gainful.rendering.table_formats import Cell, Table, as_html, as_text
-from gainful.vectors.answers import Answer
 from gainful.vectors.case_files import Case
+from gainful.vectors.implementation_answers import Answer
 from gainful.vectors.likely_conventions import Convention
 from gainful.writing.result import Result
 
