@@ -6,10 +6,10 @@ DEMO := examples/cooking
 # Compiled modules are kept, even where the environment says not to: tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo judge test deep quick hosts lint check docs site pictures fuzz gpu bench clean
+.PHONY: help demo judge test deep quick hosts lint check docs site site-check pictures fuzz gpu bench clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -79,6 +79,9 @@ docs: $(VENV)/stamp-check  ## write the generated parts of the documentation ane
 site: $(VENV)/stamp-site  ## build the documentation as a site, into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "site/index.html"
+
+site-check: site $(VENV)/stamp-test  ## build the site, and scan every page of it for what shuts readers out
+	$(PYTEST) -n 2 -q tests/site
 
 pictures: $(VENV)/stamp-test  ## take the pictures of the documentation anew, in a browser
 	$(PYTEST) -n 0 -q --pictures tests/browser/test_desk_tutorial.py tests/browser/test_playground_page.py \

@@ -94,3 +94,8 @@ def on_post_page(output: str, **_: object) -> str:
     """Name the dialog of the search, for those who hear the page: the theme does not."""
     dialog = 'data-md-component="search" role="dialog"'
     return output.replace(f"{dialog}>", f'{dialog} aria-label="Search">')
+
+
+def on_post_template(output_content: str, template_name: str, **_: object) -> str:
+    """Mend the page for addresses that do not exist as other pages."""
+    return on_post_page(output_content) if template_name == "404.html" else output_content

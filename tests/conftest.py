@@ -137,11 +137,13 @@ def pytest_unconfigure():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Run the tests of one file, or of one shared resource, in one process."""
+    """Run the tests of one file, or of one shared resource, in one process; each page of the site in any."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
+            if nodeid.startswith("tests/site/"):
+                return nodeid
             return shared_resource(nodeid) or nodeid.partition("::")[0]
 
     config.option.loadscopereorder = False  # the order is that of the table, not of counts

@@ -1,17 +1,10 @@
 """A browser for the session, and pages that must stay quiet in it."""
 
-import hashlib
-import os
-import shutil
-import subprocess
-import tarfile
 from functools import partial
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from page_watch import Watch
-from playwright.sync_api import sync_playwright
 from reports import (
     assessors,
     bare,
@@ -28,12 +21,10 @@ from reports import (
     undefined,
 )
 
+from accessibility import axe_source
+from chromium import launched
 from desk_server import Client
 
-AXE = "4.14.0"
-AXE_HASH = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gainful-tests"
-ADVICE = "The tests of the page need a browser: install Debian's chromium, or put one on the PATH"
 MAKERS = {
     "cooking": cooking,
     "assessors": assessors,
@@ -53,59 +44,15 @@ MAKERS = {
 }
 
 
-def call(*command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
-
-
-def installed_chromium():
-    """Return the system's chromium; install Debian's where that is allowed."""
-    found = shutil.which("chromium")
-    if found:
-        return found
-    rights = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    if not shutil.which("apt-get"):
-        pytest.fail(f"{ADVICE}; there is no apt-get here.", pytrace=False)
-    install = [*rights, "apt-get", "install", "-y", "chromium"]
-    done = call(*install)
-    if done.returncode:
-        call(*rights, "apt-get", "update")
-        done = call(*install)
-    found = shutil.which("chromium")
-    if not found:
-        pytest.fail(f"{ADVICE}; `{' '.join(install)}` said: {done.stderr[-500:]}", pytrace=False)
-    return found
-
-
 @pytest.fixture(scope="session")
 def browser():
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=installed_chromium(), args=["--no-sandbox", "--disable-gpu"]
-        )
+    with launched() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="session")
 def axe():
-    """Return the source of axe-core, from npm, kept between sessions."""
-    source = CACHE / f"axe-{AXE}.min.js"
-    if not source.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        if not shutil.which("npm"):
-            pytest.fail("The accessibility scan needs npm, to fetch axe-core.", pytrace=False)
-        done = call("npm", "pack", f"axe-core@{AXE}", "--silent", "--pack-destination", str(CACHE))
-        if done.returncode:
-            pytest.fail(f"npm cannot fetch axe-core: {done.stderr[-500:]}", pytrace=False)
-        packed = CACHE / f"axe-core-{AXE}.tgz"
-        with tarfile.open(packed) as archive:
-            member = archive.extractfile("package/axe.min.js")
-            assert member is not None
-            source.write_bytes(member.read())
-        packed.unlink()
-    content = source.read_bytes()
-    assert hashlib.sha256(content).hexdigest() == AXE_HASH, f"{source} is not axe-core {AXE}"
-    return content.decode()
+    return axe_source()
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """The lead's page of the judging desk in a browser: what is set up there, and the list of the assessor's page."""
 
-from test_page_accessible import findings
-
+from accessibility import findings
 from desk_server import desk, study
 
 EVIL = '<img src=x onerror="alert(1)">'

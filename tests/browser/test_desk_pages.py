@@ -3,9 +3,9 @@
 import json
 
 from reports import HOSTILE
-from test_page_accessible import findings
 
 import gainful as gf
+from accessibility import findings
 from desk_server import desk, study
 
 EVIL = '<img src=x onerror="alert(1)">'

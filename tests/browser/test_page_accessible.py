@@ -2,21 +2,11 @@
 
 import pytest
 
-GRAVE = ("serious", "critical")
+from accessibility import findings
+
 EVERY_CHART = (
     "intervals", "differences", "scatter", "curve", "distribution", "confusion", "query_agreement", "assessor_means",
 )  # fmt: skip
-
-
-def findings(page, axe):
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(axe)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        (each["id"], each["impact"], [node["target"] for node in each["nodes"]][:3])
-        for each in found["violations"]
-        if each["impact"] in GRAVE
-    ]
 
 
 def draw_all(page, drawn):

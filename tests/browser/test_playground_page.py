@@ -5,9 +5,9 @@ import re
 
 import pytest
 from page_watch import Watch
-from test_page_accessible import findings
 
 import gainful as gf
+from accessibility import findings
 from node_program import PLAYGROUND
 
 PAGE = PLAYGROUND / "playground.html"
