@@ -1,4 +1,4 @@
-"""The pages for readers have plain sentences: at most 25 words.
+"""The pages have plain sentences: at most 25 words.
 
 Counted are the words of the running text: paragraphs, list items, headings. Code, tables, comments and the
 targets of links are left out; a name in code is one word.
@@ -9,18 +9,13 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 MOST = 25
-PLACES = (
-    "index.md", "start.md", "guides", "understand", "decide", "coming_from", "hosts/index.md",
-    "reference/formats.md",
-)  # fmt: skip
-PAGES = sorted(
-    page
-    for place in PLACES
-    for page in ([DOCS / place] if place.endswith(".md") else (DOCS / place).rglob("*.md"))
-    if page.exists()
-)
+# The changelog is for looking things up; the pages of the API are its docstrings.
+PAGES = sorted(DOCS.rglob("*.md"))
+PAGES += [ROOT / name for name in ("CONTRIBUTING.md", "README.md")]
+PAGES += [ROOT / folder / "README.md" for folder in ("examples", "vectors")]
 
 
 def blocks(text):
@@ -67,15 +62,17 @@ def long_sentences(text):
     ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_sentences_are_short(page):
-    found = long_sentences(page.read_text(encoding="utf-8"))
-    assert found == []
+    text = page.read_text(encoding="utf-8")
+    if page.parent.name == "commands":  # what is generated there is the help, which is for reading
+        text = text.replace("<!-- generated: ", "<!-- ")
+    assert long_sentences(text) == []
 
 
 def test_there_are_pages():
-    names = {page.relative_to(DOCS).as_posix() for page in PAGES}
-    assert names > {"index.md", "start.md", "hosts/index.md", "reference/formats.md"}
+    assert len(PAGES) > 130
+    assert {DOCS / "start.md", DOCS / "hosts" / "mteb.md", ROOT / "README.md"} < set(PAGES)
 
 
 LONG = "word " * MOST + "end."

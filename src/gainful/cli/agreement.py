@@ -109,7 +109,7 @@ def _choice(name: str, meaning: str) -> Callable[[Command], Command]:
 def agreement(files: tuple[str, ...], **options: Any) -> None:
     """Say how far several assessors agree, who leans high or low, and what that does to conclusions.
 
-    FILE is a table with query, doc, assessor and grade; or give several FILEs of judgments, one for
+    FILE is a table with query, doc, assessor and grade. Or give several FILEs of judgments, one for
     each assessor, or a pattern such as '*.qrels'.
     """
     set_aside(options, ["assessors"])  # a rule for one file of several, where all count here

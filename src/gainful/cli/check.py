@@ -63,7 +63,7 @@ def check(files: tuple[str, ...], **options: Any) -> None:
     """Look at JUDGMENTS, and RUNs if any, for what is wrong or probably not meant.
 
     The files are those that evaluate reads. Exit 0 if there is nothing graver than a warning, 1 if
-    there are errors (with --strict, warnings too), 2 if a file cannot be read at all. Where
+    there are errors (with --strict, warnings too). Exit 2 if a file cannot be read at all. Where
     --judgments or the project's file names the judgments, every file is a RUN. `gainful help check`
     tells what is looked for.
     """

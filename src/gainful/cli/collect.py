@@ -189,7 +189,7 @@ def collect(pairs: str, **options: Any) -> None:
     """Have a model grade documents: those of PAIRS, a pool, judgments or a table with query and doc.
 
     The model is behind --endpoint, or a function of Python, --call. An answer counts where its last line is
-    `grade: 2`, or it is JSON {"grade": 2} or the number alone; any other is kept, counted and not judged.
+    `grade: 2`, or it is JSON {"grade": 2} or the number alone. Any other is kept, counted and not judged.
     Where calls failed, or nothing could be graded, the exit code is 1: call it again to ask what failed.
     """
     output, dry = options["output"], options["dry_run"]

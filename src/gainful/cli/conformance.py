@@ -66,8 +66,9 @@ def conformance(command: tuple[str, ...], topics: tuple[str, ...], **options: An
     """Run COMMAND, an implementation of nDCG in any language, on cases with exact values.
 
     COMMAND reads a case from each line of standard input, as JSON, and prints a line for each, in any
-    order: {"id": "golden", "value": 0.475}. It says "value": null where the value is undefined, "error":
-    "reason" for "value" where it refuses the case, and "skip": "reason" where it does not do such cases.
+    order: {"id": "golden", "value": 0.475}. It says "value": null where the value is undefined. In
+    place of "value", it says "error": "reason" where it refuses the case, and "skip": "reason" where it
+    does not do such cases.
 
     Every failure is shown with what it looks like: another choice, such as gain=exp2, the way of a tool, or
     a usual slip. Exit 0 if no case fails, 1 if some do or all are skipped, 2 if the command cannot be run or breaks off.

@@ -26,7 +26,7 @@ def _help() -> str:
     return (
         "Write a run or judgments in another format.\n\n"
         "INPUT is a file of any format that evaluate reads. OUTPUT is written as its name tells: "
-        f"{_listed(trec, 'and')} are TREC, the others {_listed(others, 'and')}, the text also "
+        f"{_listed(trec, 'and')} are TREC, the others {_listed(others, 'and')}. Text may be "
         "packed, .gz or .zst. - is standard input and output. OUTPUT is replaced when it is "
         "complete; numbers and ids read back as they were."
     )

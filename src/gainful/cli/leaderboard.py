@@ -79,7 +79,8 @@ def leaderboard(files: tuple[str, ...], **options: Any) -> None:
 
     JUDGMENTS and runs are files as for `gainful evaluate`. Every RUN is compared with every other, query
     by query. Runs that share a letter cannot be told apart. The rank of a run lies from its best
-    rank to its worst: from 1 and the runs that are found better, to all runs less those found worse.
+    rank to its worst. The best is 1 and the runs that are found better, the worst all runs less those
+    that are found worse.
     """
     how = {name: options[name] for name in _HOW}
     format_of(options)  # says what is wrong with it before the work

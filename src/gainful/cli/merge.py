@@ -75,7 +75,7 @@ _FORMATS = tuple(dict.fromkeys(gf.writing.endings(of="merged").values()))
 def merge(files: tuple[str, ...], **options: Any) -> None:
     """Make one grade of those that several assessors gave to a document.
 
-    FILE is a table with query, doc, assessor and grade; or give several FILEs of judgments, one for
+    FILE is a table with query, doc, assessor and grade. Or give several FILEs of judgments, one for
     each assessor, or a pattern such as '*.qrels'.
     """
     set_aside(options, ["assessors"])  # a rule for one file of several, where all count here

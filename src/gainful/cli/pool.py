@@ -81,7 +81,7 @@ def pool(runs: tuple[str, ...], **options: Any) -> None:
     """List the documents to judge: those that any of the RUNs has near the top.
 
     With --judgments only those that have none yet, in the order of how far their grade could move
-    the measure: the width of its mean, over the possible grades of this one document.
+    the measure. That is the width of its mean, over the possible grades of this one document.
     """
     judgments, output = options["judgments"], options["output"]
     if judgments is None:

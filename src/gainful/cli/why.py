@@ -60,8 +60,8 @@ _WITHOUT_DIALECT = [name for name in MEASURING if name != "dialect"]
 def why(files: tuple[str, ...], **options: Any) -> None:
     """Say why two tools give different numbers for RUN, or which of them gives a number.
 
-    The gap is split by changing one choice at a time, from the first tool to the second: first the
-    measure's parameters, then what documents count as, then which queries count.
+    The gap is split by changing one choice at a time, from the first tool to the second. First come
+    the measure's parameters, then what documents count as, then which queries count.
     """
     judgments, run = _judgments_and_run(files, options)
     if (options["dialects"] is None) == (options["got"] is None):
